@@ -12,6 +12,7 @@ mod how_long;
 mod import;
 mod lab;
 mod merge;
+mod option_value_error;
 mod sensitivity;
 mod shipped;
 
@@ -31,6 +32,7 @@ pub use how_long::HowLongArgs;
 pub use import::ImportArgs;
 pub use lab::{BenchArgs, BuildArgs, LabCommand, ShellArgs};
 pub use merge::MergeArgs;
+use option_value_error::OptionValueError;
 pub use sensitivity::SensitivityArgs;
 pub use shipped::ShippedArgs;
 
@@ -271,11 +273,11 @@ pub fn command() -> clap::Command {
     negative_numbers(<Cli as clap::CommandFactory>::command())
 }
 
-fn parse_seed(text: &str) -> Result<u64, String> {
-    text.trim().parse().map_err(|_| format!("expected a whole number from 0 to {}", u64::MAX))
+fn parse_seed(text: &str) -> Result<u64, OptionValueError> {
+    text.trim().parse().map_err(|_| OptionValueError::Seed)
 }
 
-fn parse_scale(text: &str) -> Result<f64, String> {
+fn parse_scale(text: &str) -> Result<f64, OptionValueError> {
     let value = match text.split_once('/') {
         Some((top, bottom)) => top
             .trim()
@@ -285,9 +287,7 @@ fn parse_scale(text: &str) -> Result<f64, String> {
             .map(|(top, bottom)| top / bottom),
         None => text.trim().parse().ok(),
     };
-    value
-        .filter(|v| v.is_finite() && *v > 0.0 && *v <= 1000.0)
-        .ok_or_else(|| "expected a factor from above 0 to 1000, such as 1/16 or 0.25".to_owned())
+    value.filter(|v| v.is_finite() && *v > 0.0 && *v <= 1000.0).ok_or(OptionValueError::Scale)
 }
 
 #[cfg(test)]
@@ -335,7 +335,7 @@ mod tests {
         assert_eq!(parse_scale("1/16"), Ok(0.0625));
         assert_eq!(parse_scale("2"), Ok(2.0));
         for text in ["0", "-1", "1/0", "x", "1/", "nan", "inf", "1e9"] {
-            assert!(parse_scale(text).is_err(), "{text}");
+            assert_eq!(parse_scale(text), Err(OptionValueError::Scale), "{text}");
         }
     }
 }

@@ -2,7 +2,7 @@
 
 mod compare;
 mod doctor;
-mod drive;
+pub mod drive;
 mod filebench;
 mod fio;
 mod generate;
@@ -81,6 +81,6 @@ pub fn print_styled(text: &str) -> Result<(), Failure> {
 
 /// Prints a value as JSON.
 pub fn print_json(value: &impl serde::Serialize) -> Result<(), Failure> {
-    let text = serde_json::to_string_pretty(value).map_err(Failure::failed)?;
+    let text = serde_json::to_string_pretty(value)?;
     print(&format!("{}\n", printable_json(&text)))
 }

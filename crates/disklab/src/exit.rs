@@ -2,10 +2,21 @@
 
 use std::fmt;
 
+use disklab_bench::ModelError;
+use disklab_engine::EngineError;
+use disklab_import::ImportError;
 use disklab_lab::kernel::KernelError;
+use disklab_probe::{DriveFileError, ProbeError};
+use disklab_report::ReportError;
 use disklab_runner::sensitivity::SensitivityError;
 use disklab_runner::{LeftoversError, PlanError, RunnerError, StudyError};
+use disklab_speed::AgainstError;
+use disklab_validation::DrawError;
+use disklab_wml::WmlError;
 
+use crate::commands::drive::{OtherDrive, SubjectError};
+use crate::commands::lab::{SessionDrivesError, SessionFolderError};
+use crate::guest::shell::SessionError;
 use crate::words::{Skipped, left_out_lines};
 
 /// Done.
@@ -84,6 +95,57 @@ impl From<KernelError> for Failure {
     }
 }
 
+/// Errors that lead to one exit code, whatever their variant.
+macro_rules! exit_codes {
+    ($($error:ty => $code:ident,)+) => {$(
+        impl From<$error> for Failure {
+            fn from(error: $error) -> Self {
+                Self { code: $code, message: error.to_string() }
+            }
+        }
+    )+};
+}
+
+exit_codes! {
+    // Before anything is touched.
+    ImportError => USAGE_ERROR,
+    ModelError => USAGE_ERROR,
+    OtherDrive => USAGE_ERROR,
+    SessionDrivesError => USAGE_ERROR,
+    SubjectError => USAGE_ERROR,
+    WmlError => USAGE_ERROR,
+    // On the way.
+    AgainstError => FAILED,
+    DrawError => FAILED,
+    DriveFileError => FAILED,
+    ReportError => FAILED,
+    SessionError => FAILED,
+    SessionFolderError => FAILED,
+    serde_json::Error => FAILED,
+}
+
+impl From<ProbeError> for Failure {
+    fn from(error: ProbeError) -> Self {
+        match error {
+            ProbeError::Interrupted => Self::interrupted("interrupted; nothing was written"),
+            ProbeError::Disturbed(_) | ProbeError::Unsuitable(_) => Self::usage_error(error),
+            ProbeError::Failed { .. } => Self::failed(error),
+        }
+    }
+}
+
+impl From<EngineError> for Failure {
+    fn from(error: EngineError) -> Self {
+        match error {
+            EngineError::Interrupted(_) => {
+                Self::interrupted("interrupted before anything was measured")
+            }
+            EngineError::Job(_) | EngineError::Untouchable { .. } => Self::usage_error(error),
+            EngineError::File { .. } | EngineError::System { .. } => Self::failed(error),
+        }
+    }
+}
+
 /// The exit code of what the runner reports: one place, each variant once.
 fn runner_code(error: &RunnerError) -> u8 {
     match error {
@@ -151,6 +213,7 @@ impl fmt::Display for Failure {
 #[cfg(test)]
 mod tests {
     use disklab_bench::BenchError;
+    use disklab_probe::Unsuitable;
     use disklab_runner::OptionsError;
     use disklab_store::StoreError;
 
@@ -172,6 +235,21 @@ mod tests {
         ] {
             let text = error.to_string();
             assert_eq!(Failure::from(error).code, code, "{text}");
+        }
+    }
+
+    #[test]
+    fn probe_and_engine_errors_have_the_code_of_their_variant() {
+        let failed = ProbeError::Failed { what: "a read", offset: 0, why: "EIO".to_owned() };
+        let system = std::io::Error::from_raw_os_error(12);
+        for (failure, code) in [
+            (Failure::from(ProbeError::Interrupted), INTERRUPTED),
+            (Failure::from(ProbeError::Unsuitable(Unsuitable::Idle)), USAGE_ERROR),
+            (Failure::from(failed), FAILED),
+            (Failure::from(EngineError::from(disklab_exec::Interrupted)), INTERRUPTED),
+            (Failure::from(EngineError::System { action: "allocate", source: system }), FAILED),
+        ] {
+            assert_eq!(failure.code, code, "{failure}");
         }
     }
 

@@ -1,17 +1,19 @@
 //! This program as the first program of a lab's guest. Each of its jobs there is
 //! one line in [`JOBS`].
 
+mod error;
 pub mod shell;
 
 use disklab_lab::guest;
+use error::FirstProgramError;
 
-type Job = fn(&[String]) -> Result<(), String>;
+type Job = fn(&[String]) -> Result<(), FirstProgramError>;
 
 /// Jobs by the word on the kernel's command line.
 const JOBS: &[(&str, Job)] = &[
-    (disklab_bench::CELL_JOB, |_| disklab_bench::carry_out_in_guest()),
-    (disklab_speed::SPEED_JOB, disklab_speed::carry_out_in_guest),
-    (shell::JOB, |words| shell::shell(words).map_err(|error| error.to_string())),
+    (disklab_bench::CELL_JOB, |_| Ok(disklab_bench::carry_out_in_guest()?)),
+    (disklab_speed::SPEED_JOB, |words| Ok(disklab_speed::carry_out_in_guest(words)?)),
+    (shell::JOB, |words| Ok(shell::shell(words)?)),
 ];
 
 /// Does the guest's job and powers it off, where this process is a guest's first;
@@ -19,14 +21,16 @@ const JOBS: &[(&str, Job)] = &[
 pub fn be_guest() {
     let Some(words) = guest::arguments() else { return };
     guest::set_environment(None);
-    if let Err(error) = guest::begin().map_err(|e| e.to_string()).and_then(|()| job(&words)) {
+    if let Err(error) = guest::begin().map_err(FirstProgramError::Begin).and_then(|()| job(&words))
+    {
         println!("disklab: {error}");
     }
     guest::power_off()
 }
 
-fn job(words: &[String]) -> Result<(), String> {
-    let (name, arguments) = words.split_first().ok_or("which job?")?;
-    let (_, job) = JOBS.iter().find(|(known, _)| known == name).ok_or("an unknown job")?;
+fn job(words: &[String]) -> Result<(), FirstProgramError> {
+    let (name, arguments) = words.split_first().ok_or(FirstProgramError::NoJob)?;
+    let found = JOBS.iter().find(|(known, _)| known == name);
+    let (_, job) = found.ok_or(FirstProgramError::UnknownJob)?;
     job(arguments)
 }

@@ -13,6 +13,8 @@ mod functions;
 #[cfg(test)]
 mod glossary;
 #[cfg(test)]
+mod kinds;
+#[cfg(test)]
 mod links;
 #[cfg(test)]
 mod pattern;

@@ -92,15 +92,26 @@ fn links(page: &str) -> Vec<(usize, String)> {
     found
 }
 
-fn follow(page: &str, target: &str) -> Result<(), String> {
+/// Why a link leads nowhere.
+#[derive(Debug, thiserror::Error)]
+enum DeadLink {
+    #[error("leads out of the checkout")]
+    Outside,
+    #[error("does not exist")]
+    Missing,
+    #[error("{0} has no such heading")]
+    NoHeading(String),
+}
+
+fn follow(page: &str, target: &str) -> Result<(), DeadLink> {
     let (path, heading) = target.split_once('#').unwrap_or((target, ""));
     let file = if path.is_empty() { Some(page.to_owned()) } else { resolve(page, path) };
-    let file = file.ok_or("leads out of the checkout")?;
+    let file = file.ok_or(DeadLink::Outside)?;
     if !root().join(&file).exists() {
-        return Err("does not exist".to_owned());
+        return Err(DeadLink::Missing);
     }
     if !heading.is_empty() && file.ends_with(".md") && !headings(&text(&file)).contains(heading) {
-        return Err(format!("{file} has no such heading"));
+        return Err(DeadLink::NoHeading(file));
     }
     Ok(())
 }

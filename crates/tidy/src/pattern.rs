@@ -1,5 +1,16 @@
 //! Patterns with and without look-around, each matched by what is fast at it.
 
+/// A text that is not a pattern.
+#[derive(Debug, thiserror::Error)]
+pub enum LinePatternError {
+    /// Without look-around.
+    #[error(transparent)]
+    Plain(#[from] regex::Error),
+    /// With look-around.
+    #[error(transparent)]
+    Backtracking(#[from] Box<fancy_regex::Error>),
+}
+
 /// A pattern whose matches lie within a line.
 pub enum LinePattern {
     /// An automaton reads a whole text at once.
@@ -12,16 +23,14 @@ impl LinePattern {
     /// Reads a pattern. What is not of a class, such as `[^.]`, is no line's end either.
     ///
     /// # Errors
-    /// What is wrong with it.
-    pub fn new(text: &str) -> Result<Self, String> {
+    /// [`LinePatternError`] if it is not one.
+    pub fn new(text: &str) -> Result<Self, LinePatternError> {
         let text = text.replace("[^.", r"[^\n.");
         let has_look_around = ["(?=", "(?!", "(?<"].iter().any(|group| text.contains(group));
         if has_look_around {
-            return Ok(Self::Backtracking(
-                fancy_regex::Regex::new(&text).map_err(|e| e.to_string())?,
-            ));
+            return Ok(Self::Backtracking(fancy_regex::Regex::new(&text).map_err(Box::new)?));
         }
-        Ok(Self::Plain(regex::Regex::new(&text).map_err(|e| e.to_string())?))
+        Ok(Self::Plain(regex::Regex::new(&text)?))
     }
 
     /// Whether it matches in a line.

@@ -8,7 +8,7 @@ use disklab_source::{Source, SourceError};
 use crate::finding::findings;
 use crate::row::rows;
 use crate::rule::rules;
-use crate::{MeasuredTarget, Row, RowFinding, RowStatus, Rule};
+use crate::{MeasuredTarget, NoFigure, Row, RowFinding, RowStatus, Rule};
 
 /// All that was published, which measured figures belong to it, and what is known
 /// about misses.
@@ -63,14 +63,12 @@ impl Catalogue {
     /// baseline.
     ///
     /// # Errors
-    /// Why there is none.
-    pub fn target(&self, row: &Row, stack: &str) -> Result<&MeasuredTarget, &str> {
+    /// [`NoFigure::NoRule`] or [`NoFigure::Rule`].
+    pub fn target(&self, row: &Row, stack: &str) -> Result<&MeasuredTarget, NoFigure> {
         self.rules
             .iter()
             .find(|rule| rule.holds(&row.study, stack, &row.workload, &row.metric))
-            .map_or(Err("no rule of the mapping names a figure for it"), |rule| {
-                rule.target.as_ref().map_err(String::as_str)
-            })
+            .map_or(Err(NoFigure::NoRule), |rule| rule.target.as_ref().map_err(Clone::clone))
     }
 
     /// Why a row of this status is not reproduced, if it is not and that is known.

@@ -4,7 +4,7 @@ use disklab_study::Study;
 use serde::{Deserialize, Serialize};
 
 use crate::measured::Summed;
-use crate::{Band, Catalogue, MeasuredRun, Row, RowFinding, RowKind, Tally};
+use crate::{Band, Catalogue, MeasuredRun, NoFigure, Row, RowFinding, RowKind, Tally};
 
 /// The status of a row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -133,7 +133,7 @@ fn judge(catalogue: &Catalogue, measured: &MeasuredRun<'_>, row: &Row) -> Judged
     let found = match find(catalogue, measured, row) {
         Ok(found) => found,
         Err(why) => {
-            judged.measured_note = Some(why);
+            judged.measured_note = Some(why.to_string());
             return judged;
         }
     };
@@ -153,24 +153,23 @@ fn judge(catalogue: &Catalogue, measured: &MeasuredRun<'_>, row: &Row) -> Judged
     judged
 }
 
-fn find(catalogue: &Catalogue, measured: &MeasuredRun<'_>, row: &Row) -> Result<Found, String> {
-    let target = catalogue.target(row, &row.subject).map_err(str::to_owned)?;
+fn find(catalogue: &Catalogue, measured: &MeasuredRun<'_>, row: &Row) -> Result<Found, NoFigure> {
+    let target = catalogue.target(row, &row.subject)?;
     let subject = measured.values(target, &row.subject)?;
     let unit = target.unit.clone().unwrap_or_else(|| row.unit.clone());
     let note = subject.note.clone();
-    let no_figure = || "there is no usable value among the samples".to_owned();
     let Some(baseline) = &row.baseline else {
         let Some(size) = target.measure.unit_size(&unit) else {
-            return Err(format!("'{unit}' is not a unit of this measurement"));
+            return Err(NoFigure::Unit(unit));
         };
-        let (centre, interval, n) = subject.summed().ok_or_else(no_figure)?;
+        let (centre, interval, n) = subject.summed().ok_or(NoFigure::NoValue)?;
         let interval = interval.map(|(low, high)| (low / size, high / size));
         return Ok(Found { measured: (centre / size, interval, n), unit, note });
     };
-    let target = catalogue.target(row, baseline).map_err(str::to_owned)?;
+    let target = catalogue.target(row, baseline)?;
     let other = measured
         .values(target, baseline)
-        .map_err(|why| format!("{baseline}, its baseline: {why}"))?;
-    let measured = subject.ratio_to(&other).ok_or_else(no_figure)?;
+        .map_err(|why| NoFigure::Baseline { stack: baseline.clone(), why: Box::new(why) })?;
+    let measured = subject.ratio_to(&other).ok_or(NoFigure::NoValue)?;
     Ok(Found { measured, unit, note })
 }

@@ -4,7 +4,7 @@ use disklab_stats::{CONFIDENCE, block_ratio, estimate};
 use disklab_study::{LeftOut, Part, Study, matches};
 use disklab_verdict::{Group, Observation};
 
-use crate::{MeasuredStep, MeasuredTarget};
+use crate::{MeasuredStep, MeasuredTarget, NoFigure};
 
 /// What a run measured.
 #[derive(Debug, Clone, Copy)]
@@ -33,8 +33,17 @@ pub struct CellFate {
     pub workload: String,
     /// Its block: which repeat it belongs to.
     pub block: u32,
-    /// Done, failed with this error, or still waiting.
-    pub done: Option<Result<(), String>>,
+    /// How it ended; `None` if it still waits.
+    pub end: Option<CellEnd>,
+}
+
+/// How a cell ended.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum CellEnd {
+    /// It has a sample.
+    Done,
+    /// It failed, with this text in the run's record.
+    Failed(String),
 }
 
 /// One measured figure: its value in each block in which it was measured, in the
@@ -86,15 +95,16 @@ impl MeasuredRun<'_> {
     /// A figure of `stack`.
     ///
     /// # Errors
-    /// Why there is none.
-    pub(crate) fn values(&self, target: &MeasuredTarget, stack: &str) -> Result<Values, String> {
+    /// [`NoFigure`]: what the run lacks.
+    pub(crate) fn values(&self, target: &MeasuredTarget, stack: &str) -> Result<Values, NoFigure> {
         let stack = target.stack.as_deref().unwrap_or(stack);
         let fates = || {
             self.cells.iter().filter(|c| c.stack == stack && matches(&target.workload, &c.workload))
         };
         let values = if target.measure == MeasuredStep::Completes {
-            let ended = fates().filter_map(|c| Some((c.block, c.done.as_ref()?)));
-            let values = ended.map(|(b, done)| (b, if done.is_ok() { 1.0 } else { 0.0 })).collect();
+            let ended = fates().filter_map(|c| Some((c.block, c.end.as_ref()?)));
+            let values =
+                ended.map(|(b, end)| (b, if *end == CellEnd::Done { 1.0 } else { 0.0 })).collect();
             Values { values, note: None }
         } else {
             self.figures(target, stack)
@@ -137,33 +147,36 @@ impl MeasuredRun<'_> {
     }
 
     /// Why a figure is not there.
-    fn why_not(&self, target: &MeasuredTarget, stack: &str) -> String {
+    fn why_not(&self, target: &MeasuredTarget, stack: &str) -> NoFigure {
         if self.study.stack_index(stack).is_none() {
-            return format!("the run's study has no stack '{stack}'");
+            return NoFigure::NoStack(stack.to_owned());
         }
         let left_out = self.left_out.iter().find(|l| {
             l.stack.as_deref().is_none_or(|s| s == stack)
                 && l.workload.as_deref().is_none_or(|w| matches(&target.workload, w))
         });
         if let Some(left_out) = left_out {
-            return format!("left out: {}", left_out.why);
+            return NoFigure::LeftOut(left_out.why.clone());
         }
         let cells: Vec<&CellFate> = self
             .cells
             .iter()
             .filter(|c| c.stack == stack && matches(&target.workload, &c.workload))
             .collect();
-        if let Some(Err(error)) = cells.iter().find_map(|c| c.done.as_ref().filter(|d| d.is_err()))
-        {
-            return format!("failed: {}", error.lines().next().unwrap_or_default());
+        let failed = cells.iter().find_map(|c| match &c.end {
+            Some(CellEnd::Failed(error)) => Some(error),
+            _ => None,
+        });
+        if let Some(error) = failed {
+            return NoFigure::Failed(error.lines().next().unwrap_or_default().to_owned());
         }
         if cells.is_empty() {
-            return "not among the cells of this run".to_owned();
+            return NoFigure::NoCell;
         }
-        if cells.iter().all(|c| c.done.is_none()) {
-            return "has not run yet".to_owned();
+        if cells.iter().all(|c| c.end.is_none()) {
+            return NoFigure::Waiting;
         }
-        format!("the samples have no figure '{}'", target.step)
+        NoFigure::NoStep(target.step.clone())
     }
 }
 

@@ -5,6 +5,8 @@ use disklab_source::SourceError;
 use disklab_study::matches;
 use serde::Serialize;
 
+use crate::NoFigure;
+
 /// What of a figure is compared.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
@@ -64,7 +66,7 @@ pub struct Rule {
     /// A pattern over the row's subject, or its baseline.
     pub subject: String,
     /// The measured figure, or why there is none.
-    pub target: Result<MeasuredTarget, String>,
+    pub target: Result<MeasuredTarget, NoFigure>,
 }
 
 /// A measured figure.
@@ -115,7 +117,7 @@ fn rule(node: &Node) -> Result<Rule, SourceError> {
     let metric = fields.text("metric")?.unwrap_or_else(any);
     let subject = fields.text("subject")?.unwrap_or_else(any);
     let target = match fields.text("why-not")? {
-        Some(why) => Err(why),
+        Some(why) => Err(NoFigure::Rule(why)),
         None => Ok(target(&mut fields)?),
     };
     fields.finish()?;

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use clap::Args;
 use clap_complete::ArgValueCompleter;
-use disklab_runner::{Bus, LabOptions};
+use disklab_runner::{Bus, LabRunOptions};
 use disklab_units::{Bytes, parse_duration};
 
 use super::complete;
@@ -47,9 +47,9 @@ pub struct LabArgs {
 
 impl LabArgs {
     /// The same without the command line.
-    pub fn options(&self) -> LabOptions {
+    pub fn options(&self) -> LabRunOptions {
         let Self { memory, processor, bus, set_drive, kernel, at_once, cell_limit } = self.clone();
-        LabOptions { memory, processor, bus, set_drive, kernel, at_once, cell_limit }
+        LabRunOptions { memory, processor, bus, set_drive, kernel, at_once, cell_limit }
     }
 }
 

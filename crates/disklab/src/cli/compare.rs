@@ -6,6 +6,8 @@ use clap::{Args, ValueEnum};
 use disklab_report::VersusFormat;
 use disklab_units::{ParseShareError, parse_share_within};
 
+use super::OptionValueError;
+
 /// Compare two runs, or runs with published results.
 ///
 /// `compare A B` says of each figure of B's questions whether it became faster, slower, is
@@ -93,7 +95,7 @@ fn parse_level(text: &str) -> Result<f64, ParseShareError> {
     parse_share_within(text, 0.0001..=1.0)
 }
 
-fn parse_map(text: &str) -> Result<(String, String), String> {
+fn parse_map(text: &str) -> Result<(String, String), OptionValueError> {
     // Stacks have '=' in their options, as in btrfs[compress=zstd]: the one that is meant
     // is outside brackets.
     let mut depth = 0_i32;
@@ -111,14 +113,14 @@ fn parse_map(text: &str) -> Result<(String, String), String> {
             _ => {}
         }
     }
-    Err(format!("'{text}' is not of the form OLD=NEW, such as raid5/ext4=raid5/xfs"))
+    Err(OptionValueError::Map(text.to_owned()))
 }
 
-fn parse_audit(text: &str) -> Result<String, String> {
+fn parse_audit(text: &str) -> Result<String, OptionValueError> {
     if disklab_verdict::AUDITS.iter().any(|audit| audit.name == text) {
         return Ok(text.to_owned());
     }
-    Err(format!("there is no audit '{text}'; docs/reference/audits.md names them, and reports do"))
+    Err(OptionValueError::Audit(text.to_owned()))
 }
 
 #[cfg(test)]
@@ -146,7 +148,7 @@ mod tests {
             both("raid1/btrfs[compress=zlib]", "raid1/btrfs[compress=zstd]")
         );
         for bad in ["", "a", "=b", "a=", "a[x=y]"] {
-            assert!(parse_map(bad).is_err(), "{bad}");
+            assert_eq!(parse_map(bad), Err(OptionValueError::Map(bad.to_owned())));
         }
     }
 
@@ -159,7 +161,7 @@ mod tests {
             if let Ok((old, new)) = parse_map(&text) {
                 prop_assert_eq!(format!("{old}={new}"), text.clone());
             }
-            prop_assert!(parse_audit(&text).is_err());
+            prop_assert_eq!(parse_audit(&text), Err(OptionValueError::Audit(text.clone())));
         }
     }
 }

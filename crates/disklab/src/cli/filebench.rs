@@ -5,6 +5,8 @@ use std::time::Duration;
 
 use clap::Args;
 
+use super::OptionValueError;
+
 #[derive(Debug, Args)]
 pub struct FilebenchArgs {
     /// A script in Filebench's language WML, or the name of a shipped personality,
@@ -42,16 +44,12 @@ pub struct FilebenchArgs {
 }
 
 /// A run of no time measures nothing.
-fn run_seconds(text: &str) -> Result<Duration, String> {
+fn run_seconds(text: &str) -> Result<Duration, OptionValueError> {
     let time = seconds(text)?;
-    if time.is_zero() {
-        return Err("a run of 0 seconds measures nothing; expected more, such as 60".to_owned());
-    }
-    Ok(time)
+    if time.is_zero() { Err(OptionValueError::NoTime) } else { Ok(time) }
 }
 
-fn seconds(text: &str) -> Result<Duration, String> {
-    let wrong = || "expected a number of seconds, such as 60 or 0.5".to_owned();
-    let seconds: f64 = text.parse().map_err(|_| wrong())?;
-    Duration::try_from_secs_f64(seconds).map_err(|_| wrong())
+fn seconds(text: &str) -> Result<Duration, OptionValueError> {
+    let seconds: f64 = text.parse().map_err(|_| OptionValueError::Seconds)?;
+    Duration::try_from_secs_f64(seconds).map_err(|_| OptionValueError::Seconds)
 }

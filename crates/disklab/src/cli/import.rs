@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
-use disklab_import::{Drives, FORMATS, ImportFormat, Mapping, find_format};
+use disklab_import::{FORMATS, ImportFormat, ImportedDrives, Mapping, find_format};
 
 const EXAMPLES: &str = "Examples:
   disklab import ext4-*.json btrfs-*.json --to run     the stacks are ext4 and btrfs
@@ -39,7 +39,7 @@ pub struct ImportArgs {
     /// Which stack, and which workload, files of a name belong to: PATTERN=STACK,
     /// PATTERN=STACK:WORKLOAD, PATTERN=:WORKLOAD; repeatable. A table import.toml next to the
     /// files does the same.
-    #[arg(long = "map", value_name = "PATTERN=STACK[:WORKLOAD]", value_parser = mapping)]
+    #[arg(long = "map", value_name = "PATTERN=STACK[:WORKLOAD]", value_parser = Mapping::parse)]
     pub map: Vec<Mapping>,
     /// The files' format. [default: recognised from each file]
     #[arg(long, value_name = "FORMAT", value_parser = formats())]
@@ -47,8 +47,8 @@ pub struct ImportArgs {
     /// The drives beneath, by which figures are judged that are too fast for them: hdd or
     /// ssd or a model (see `disklab list drives`), with their number. `drives` in a table
     /// import.toml does the same.
-    #[arg(long, value_name = "KIND[:N],…", value_parser = drives)]
-    pub drives: Option<Drives>,
+    #[arg(long, value_name = "KIND[:N],…", value_parser = ImportedDrives::parse)]
+    pub drives: Option<ImportedDrives>,
     /// The study that the figures become part of: a shipped one or a file, which must
     /// have their stacks and workloads; or the id of a new one. [default: imported]
     #[arg(long, value_name = "STUDY")]
@@ -56,14 +56,6 @@ pub struct ImportArgs {
     /// Instead of files: what was published about this study.
     #[arg(long, value_name = "STUDY", conflicts_with_all = ["files", "stack", "map", "format", "drives", "study"])]
     pub published: Option<String>,
-}
-
-fn mapping(text: &str) -> Result<Mapping, String> {
-    Mapping::parse(text).map_err(|e| e.to_string())
-}
-
-fn drives(text: &str) -> Result<Drives, String> {
-    Drives::parse(text).map_err(|e| e.to_string())
 }
 
 /// The names of the formats.

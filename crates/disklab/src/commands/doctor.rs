@@ -37,12 +37,7 @@ pub fn doctor(args: &DoctorArgs, as_json: bool) -> Result<u8, Failure> {
         if as_json {
             print_json(&leftovers(&recovery))?;
         } else {
-            print(
-                &leftover_lines(&recovery)
-                    .iter()
-                    .map(|line| format!("{line}\n"))
-                    .collect::<String>(),
-            )?;
+            print(&leftovers_text(&recovery))?;
         }
         return Ok(DONE);
     }
@@ -63,21 +58,11 @@ pub fn doctor(args: &DoctorArgs, as_json: bool) -> Result<u8, Failure> {
         print_json(&answer)?;
         return Ok(DONE);
     }
-    let mut text = String::new();
-    for line in leftover_lines(&recovery) {
-        text.push_str(&format!("{line}\n"));
-    }
+    let mut text = leftovers_text(&recovery);
     let shown: Vec<String> = sections.iter().map(Section::to_string).collect();
     text.push_str(&shown.join("\n"));
-    let packages: BTreeSet<&str> = needs
-        .iter()
-        .filter(|need| !matches!(need, Need::Program { name, .. } if ZFS_PROGRAMS.contains(name)))
-        .filter_map(|need| match need {
-            Need::Program { name, package } if find_program(name).is_none() => Some(*package),
-            _ => None,
-        })
-        .chain(lab_packages)
-        .collect();
+    let mut packages = missing_packages(&needs);
+    packages.extend(lab_packages);
     if !packages.is_empty() {
         let list: Vec<&str> = packages.into_iter().collect();
         text.push_str(&format!(
@@ -87,6 +72,23 @@ pub fn doctor(args: &DoctorArgs, as_json: bool) -> Result<u8, Failure> {
     }
     print(&text)?;
     Ok(DONE)
+}
+
+fn leftovers_text(recovery: &Recovery) -> String {
+    leftover_lines(recovery).iter().map(|line| format!("{line}\n")).collect()
+}
+
+/// Debian's packages of the programs that are missing. OpenZFS is in none that is enough.
+fn missing_packages(needs: &BTreeSet<Need>) -> BTreeSet<&'static str> {
+    let package = |need: &Need| match need {
+        Need::Program { name, package }
+            if !ZFS_PROGRAMS.contains(name) && find_program(name).is_none() =>
+        {
+            Some(*package)
+        }
+        _ => None,
+    };
+    needs.iter().filter_map(package).collect()
 }
 
 /// What was done about what killed runs left.

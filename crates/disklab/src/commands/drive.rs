@@ -5,6 +5,9 @@ mod probe;
 mod real;
 mod subject;
 
+pub use check::OtherDrive;
+pub use subject::SubjectError;
+
 use std::path::Path;
 
 use disklab_bench::find_model;
@@ -40,7 +43,7 @@ fn validate(args: &DriveArgs, as_json: bool) -> Result<u8, Failure> {
     }
     if let Some(folder) = &args.svg {
         for (_, outcome) in &checked {
-            for (path, text) in page::pictures(outcome).map_err(Failure::failed)? {
+            for (path, text) in page::pictures(outcome)? {
                 write(folder, &path, &text)?;
             }
         }
@@ -70,7 +73,7 @@ fn described(name: Option<&str>) -> Result<Vec<Described>, Failure> {
         });
         return Ok(all.collect());
     };
-    let file = find_model(name, Path::new("")).map_err(Failure::usage_error)?;
+    let file = find_model(name, Path::new(""))?;
     let known = SHIPPED.iter().find(|(id, _)| shipped(id).as_ref() == Some(&file));
     let text = match known {
         Some((_, text)) => (*text).to_owned(),
@@ -88,7 +91,7 @@ fn write_pages(
 ) -> Result<(), Failure> {
     for (described, outcome) in checked {
         let documents = page::documents(&described.file, &described.text, outcome);
-        for document in documents.map_err(Failure::failed)? {
+        for document in documents? {
             write(folder, &document.path, &document.text)?;
         }
     }
@@ -121,6 +124,6 @@ fn as_value(described: &Described, outcome: &[Checked]) -> serde_json::Value {
         "capacity": file.capacity(),
         "note": file.note,
         "parameters": disklab_validation::values(&described.text),
-        "gates": outcome,
+        "checks": outcome,
     })
 }

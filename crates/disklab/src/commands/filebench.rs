@@ -80,7 +80,7 @@ fn read(file: &Path, args: &FilebenchArgs) -> Result<Personality, Failure> {
         variables.push((name.to_owned(), value.to_owned()));
     }
     let overrides = Overrides { variables, run_time: args.run };
-    Personality::read(&source, &overrides).map_err(Failure::usage_error)
+    Ok(Personality::read(&source, &overrides)?)
 }
 
 /// How figures are printed.

@@ -10,13 +10,13 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use disklab_engine::{
-    EngineError, EngineReport, JobContext, JobProgress, LogKind, ProgressHook, log_paths, run,
+    EngineReport, JobContext, JobProgress, LogKind, ProgressHook, log_paths, run,
 };
 use disklab_jobfile::{Job, Policy, Runner, jobs, listing, sections};
 use disklab_source::Location;
 use indicatif::{ProgressBar, ProgressStyle};
 
-use self::words::Words;
+use self::words::FioWords;
 use super::outputs::{OutputError, refuse_block_device, write_named};
 use super::print;
 use crate::cli::FioArgs;
@@ -29,7 +29,7 @@ const SEED: u64 = 0;
 
 /// Runs the jobs and prints what they did.
 pub fn fio(args: &FioArgs, json: bool) -> Result<u8, Failure> {
-    let words = Words::read(&args.own, &args.words)?;
+    let words = FioWords::read(&args.own, &args.words)?;
     if words.own.list_options {
         print(&listing())?;
         return Ok(DONE);
@@ -69,14 +69,13 @@ pub fn fio(args: &FioArgs, json: bool) -> Result<u8, Failure> {
     check_logs(&jobs)?;
     let report = run(&jobs, &context);
     shown.end();
-    let report = report.map_err(|error| match error {
-        EngineError::Job(error) => Failure::usage_error(error),
-        error @ EngineError::Untouchable { .. } => Failure::usage_error(error),
-        EngineError::Interrupted(_) => {
-            Failure::interrupted("interrupted before anything was measured")
-        }
-        other => Failure::failed(other),
-    })?;
+    let report = report?;
+    write(&report, &words, json)?;
+    ended(&report)
+}
+
+/// Prints the report, or writes it into the file that was named, and the logs.
+fn write(report: &EngineReport, words: &FioWords, json: bool) -> Result<(), Failure> {
     let text = if json || words.json().is_some() {
         let value = if words.json() == Some(true) {
             report.to_fio_json()
@@ -85,7 +84,7 @@ pub fn fio(args: &FioArgs, json: bool) -> Result<u8, Failure> {
         };
         format!("{value:#}\n")
     } else {
-        table::table(&report)
+        table::table(report)
     };
     match &words.own.output {
         None => print(&text)?,
@@ -93,12 +92,12 @@ pub fn fio(args: &FioArgs, json: bool) -> Result<u8, Failure> {
             .map_err(|e| Failure::failed(format!("cannot write {}: {e}", path.display())))?,
     }
     if let Some(folder) = &words.own.logs {
-        write_logs(&report, folder)?;
+        write_logs(report, folder)?;
     }
     for (path, text) in report.wanted_logs() {
         write_named(&path, &text).map_err(Failure::failed)?;
     }
-    ended(&report)
+    Ok(())
 }
 
 fn make_for_logs(folder: &Path) -> Result<(), Failure> {
@@ -138,7 +137,7 @@ fn write_logs(report: &EngineReport, folder: &Path) -> Result<(), Failure> {
 }
 
 /// The jobs that the words ask for.
-fn read(words: &Words) -> Result<Vec<Job>, Failure> {
+fn read(words: &FioWords) -> Result<Vec<Job>, Failure> {
     let policy = Policy { runner: Runner::Native, directory: true, folders: true };
     let mut chosen = Vec::new();
     let mut names = Vec::new();

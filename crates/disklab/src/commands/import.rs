@@ -37,14 +37,12 @@ pub fn import(args: ImportArgs, as_json: bool) -> Result<u8, Failure> {
 fn read(args: ImportArgs) -> Result<Import, Failure> {
     if let Some(name) = &args.published {
         let catalogue = Catalogue::shipped().map_err(Failure::usage_error)?;
-        let study = find_study(name).map_err(Failure::usage_error)?.study;
-        return Import::published(&catalogue, study).map_err(Failure::usage_error);
+        let study = find_study(name)?.study;
+        return Ok(Import::published(&catalogue, study)?);
     }
     let target = match args.study {
         None => Target::default(),
-        Some(name) if is_study(&name) => {
-            Target::Existing(Box::new(find_study(&name).map_err(Failure::usage_error)?.study))
-        }
+        Some(name) if is_study(&name) => Target::Existing(Box::new(find_study(&name)?.study)),
         Some(id) => Target::Made(id),
     };
     let request = ImportRequest {
@@ -55,5 +53,5 @@ fn read(args: ImportArgs) -> Result<Import, Failure> {
         drives: args.drives,
         target,
     };
-    Import::read(&request).map_err(Failure::usage_error)
+    Ok(Import::read(&request)?)
 }

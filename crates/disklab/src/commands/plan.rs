@@ -2,12 +2,13 @@
 
 mod extent;
 
+use std::collections::BTreeSet;
 use std::path::Path;
 use std::time::Duration;
 
 use disklab_lab::kernel::{self, Parts};
 use disklab_runner::{
-    CheckedRun, Pilot, PlannedRun, RunEstimate, RunnerError, find_study, kernel_parts,
+    CheckedRun, Pilot, Plan, PlannedRun, RunEstimate, RunnerError, find_study, kernel_parts,
     new_run_folder,
 };
 use disklab_study::Cell;
@@ -52,101 +53,35 @@ pub fn words(run: &CheckedRun, estimate: &RunEstimate<'_>, with_cells: bool) -> 
     let plan = &run.plan;
     let prediction = estimate.total();
     let study = &plan.campaign.study;
-    let mut text = format!("{} ({})\n", study.title, study.id);
+    let mut lines = Lines(format!("{} ({})\n", study.title, study.id));
     let skipped = Skipped::new(&plan.preflight.left_out, plan.preflight.stacks.len());
     if let Some(warning) = skipped.warning() {
-        text.push_str(&format!("  WARNING       {warning}\n"));
+        lines.add("WARNING", &warning);
     }
-    let mut line = |name: &str, value: String| text.push_str(&format!("  {name:<14}{value}\n"));
-    line("bench", format!("{}: {}", plan.bench.name, plan.bench.about));
+    lines.add("bench", &format!("{}: {}", plan.bench.name, plan.bench.about));
     if let Some((zfs, kernel)) = run.lab_kernel() {
         let parts = kernel_parts(&plan.campaign);
-        line("kernel", kernel_words(zfs, parts, kernel.as_deref()));
+        lines.add("kernel", &kernel_words(zfs, parts, kernel.as_deref()));
     }
-    let workloads: std::collections::BTreeSet<_> =
-        plan.preflight.pairs.iter().map(|(_, w)| w).collect();
-    let stacks: std::collections::BTreeSet<_> =
-        plan.preflight.pairs.iter().map(|(s, _)| s).collect();
-    let each = format!("{} × {}", count(stacks.len(), "stack"), count(workloads.len(), "workload"));
-    match &plan.stop {
-        None => line(
-            "cells",
-            format!(
-                "{}: {each}, {} in randomised complete blocks, seed {}",
-                plan.cells.len(),
-                count(plan.repeats as usize, "repeat"),
-                plan.seed
-            ),
-        ),
-        Some(how_long) => {
-            let block = plan.preflight.pairs.len();
-            line("cells", format!("{block} a block: {each}, seed {}", plan.seed));
-            line("until", how_long.words());
-            if plan.has_goal_of_study {
-                let repeats = count(study.repeats as usize, "time");
-                line(
-                    "",
-                    format!(
-                        "the study's own goal; --repeats {} runs each cell {repeats} instead",
-                        study.repeats
-                    ),
-                );
-            }
-        }
-    }
-    let unasked = plan.unasked();
-    if !unasked.is_empty() {
-        let names = unasked.join(", ");
-        line(
-            "not asked",
-            format!("no question asks about {names}: the report shows their figures at its end"),
-        );
-    }
-    let below = plan.below_floors();
-    if !below.is_empty() {
-        let below = below.join(", ");
-        line("too little", format!("{below}: such figures answer no question in the report"));
-    }
-    if plan.is_quick() {
-        line("quick", "the sizes of the study's table [quick]".to_owned());
-    }
-    if plan.campaign.scale != 1.0 {
-        line("scale", format!("file sizes are {} × the study's", scale_words(plan.campaign.scale)));
-    }
+    add_cells(&mut lines, plan);
+    add_limits(&mut lines, plan);
     let extent = Extent::new(plan, estimate, &prediction);
     for (at, time) in extent.times().into_iter().enumerate() {
-        line(if at == 0 { "time" } else { "" }, time);
+        lines.add(if at == 0 { "time" } else { "" }, &time);
     }
     if let Some(seconds) = estimate.virtual_seconds(&plan.cells) {
         let shown = show_duration(Duration::from_secs_f64(seconds));
-        line("", format!("about {shown} of the drives' own, virtual time"));
+        lines.add("", &format!("about {shown} of the drives' own, virtual time"));
     }
     // Nobody's drive wears out in the lab.
     let kind = if plan.bench.is_simulated { "simulated " } else { "" };
     for (drive, written) in plan.drive_names().iter().zip(&prediction.drive_writes) {
         if *written > Bytes::ZERO {
-            line("written to", format!("{kind}{drive}: {}", extent.bytes(*written)));
+            lines.add("written to", &format!("{kind}{drive}: {}", extent.bytes(*written)));
         }
     }
-    let largest = match plan.bench.at_once {
-        1 => "cell".to_owned(),
-        n => format!("cells, {n} at once"),
-    };
-    line(
-        "space",
-        match &run.room {
-            Some(room) => format!(
-                "{} for the largest {largest}; {} is free in {}",
-                prediction.space.iec(),
-                room.free.iec(),
-                room.folder.display()
-            ),
-            None => format!(
-                "{} for the largest {largest}, on the drives, which are large enough",
-                prediction.space.iec()
-            ),
-        },
-    );
+    lines.add("space", &space_words(run, prediction.space));
+    let mut text = lines.0;
     for warning in run.warnings() {
         text.push_str(&format!("  {warning}\n"));
     }
@@ -166,6 +101,74 @@ pub fn words(run: &CheckedRun, estimate: &RunEstimate<'_>, with_cells: bool) -> 
         text.push_str(&format!("  {remedy}\n"));
     }
     text
+}
+
+/// Lines of a name and a value, values below each other.
+struct Lines(String);
+
+impl Lines {
+    fn add(&mut self, name: &str, value: &str) {
+        self.0.push_str(&format!("  {name:<14}{value}\n"));
+    }
+}
+
+/// How many cells there are, and what ends the run if their number does not.
+fn add_cells(lines: &mut Lines, plan: &Plan) {
+    let pairs = &plan.preflight.pairs;
+    let workloads: BTreeSet<_> = pairs.iter().map(|(_, workload)| workload).collect();
+    let stacks: BTreeSet<_> = pairs.iter().map(|(stack, _)| stack).collect();
+    let each = format!("{} × {}", count(stacks.len(), "stack"), count(workloads.len(), "workload"));
+    let Some(how_long) = &plan.stop else {
+        let repeats = count(plan.repeats as usize, "repeat");
+        let order = format!("{repeats} in randomised complete blocks, seed {}", plan.seed);
+        return lines.add("cells", &format!("{}: {each}, {order}", plan.cells.len()));
+    };
+    lines.add("cells", &format!("{} a block: {each}, seed {}", pairs.len(), plan.seed));
+    lines.add("until", &how_long.words());
+    if plan.has_goal_of_study {
+        let repeats = plan.campaign.study.repeats;
+        let times = count(repeats as usize, "time");
+        let instead = format!("--repeats {repeats} runs each cell {times} instead");
+        lines.add("", &format!("the study's own goal; {instead}"));
+    }
+}
+
+/// What the report will not answer, and sizes that are not the study's.
+fn add_limits(lines: &mut Lines, plan: &Plan) {
+    let unasked = plan.unasked();
+    if !unasked.is_empty() {
+        let names = unasked.join(", ");
+        let shown = "the report shows their figures at its end";
+        lines.add("not asked", &format!("no question asks about {names}: {shown}"));
+    }
+    let below = plan.below_floors();
+    if !below.is_empty() {
+        let below = below.join(", ");
+        let why = "such figures answer no question in the report";
+        lines.add("too little", &format!("{below}: {why}"));
+    }
+    if plan.is_quick() {
+        lines.add("quick", "the sizes of the study's table [quick]");
+    }
+    if plan.campaign.scale != 1.0 {
+        let scale = scale_words(plan.campaign.scale);
+        lines.add("scale", &format!("file sizes are {scale} × the study's"));
+    }
+}
+
+/// What the largest cells that run at once take, and what is free.
+fn space_words(run: &CheckedRun, space: Bytes) -> String {
+    let largest = match run.plan.bench.at_once {
+        1 => "cell".to_owned(),
+        n => format!("cells, {n} at once"),
+    };
+    let needed = format!("{} for the largest {largest}", space.iec());
+    match &run.room {
+        Some(room) => {
+            format!("{needed}; {} is free in {}", room.free.iec(), room.folder.display())
+        }
+        None => format!("{needed}, on the drives, which are large enough"),
+    }
 }
 
 /// Whether the lab's kernel is there, and what it takes if it is not.

@@ -21,7 +21,7 @@ pub fn report(args: &ReportArgs) -> Result<u8, Failure> {
         ));
     }
     let run = Run::open(&args.run).map_err(RunnerError::Open)?;
-    let report = Report::gather(&run).map_err(Failure::failed)?;
+    let report = Report::gather(&run)?;
     let (format, name) = match args.format {
         Format::Html => (Rendered::Html, "report.html"),
         Format::Md => (Rendered::Markdown, "report.md"),

@@ -113,7 +113,7 @@ fn resume_request(args: &RunArgs) -> Result<ResumeRequest, Failure> {
 
 /// Writes the report and says where it is.
 pub(super) fn finish(run: &Run, failed: usize, as_json: bool) -> Result<u8, Failure> {
-    let report = Report::gather(run).map_err(Failure::failed)?;
+    let report = Report::gather(run)?;
     let page = report::write_both(run, &report)?;
     let severe = report.analysis.findings.iter().filter(|f| f.severity == Severity::Severe).count();
     if as_json {

@@ -16,7 +16,7 @@ use disklab_runner::{Caller, Pairs, RunnerError, find_study, is_shipped, new_run
 use disklab_units::show_duration;
 use serde_json::json;
 
-use self::outcome::{Conditions, Outcome};
+use self::outcome::{Outcome, SensitivityConditions};
 use self::pace::Pace;
 use super::outputs::write_own;
 use super::{caller, print, print_json};
@@ -161,7 +161,7 @@ impl Runs<'_> {
             run(&mut self.watcher).map_err(|error| self.stopped(error))?;
         self.failed += failed;
         self.pace.done(self.analysis.seconds(pairs), (!was_done).then(|| began.elapsed()));
-        Report::gather(&run).map_err(Failure::failed)
+        Ok(Report::gather(&run)?)
     }
 
     /// With how to resume the analysis.
@@ -182,7 +182,7 @@ impl Runs<'_> {
 fn outcome(analysis: &SensitivityRun, measured: &Measured) -> Outcome {
     let SensitivityRun { shipped, plan, claims, .. } = analysis;
     let file = &shipped.campaign.study.source.name;
-    let conditions = Conditions {
+    let conditions = SensitivityConditions {
         repeats: shipped.repeats,
         seed: shipped.seed,
         failed: measured.failed,
@@ -201,7 +201,7 @@ fn write_outcome(
     outcome: &Outcome,
     as_json: bool,
 ) -> Result<(), Failure> {
-    let text = serde_json::to_string_pretty(&outcome.json).map_err(Failure::failed)? + "\n";
+    let text = serde_json::to_string_pretty(&outcome.json)? + "\n";
     let write = |name: &str, text: &str| {
         write_own(analysis.folder(), name, text, |_| true).map_err(Failure::failed)
     };

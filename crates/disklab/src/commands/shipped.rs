@@ -9,7 +9,7 @@ use super::outputs::{OutputError, write_named};
 use super::{print, print_json, run};
 use crate::cli::ShippedArgs;
 use crate::exit::{DONE, FAILED, Failure};
-use crate::shipped::{Differences, ShippedRun, write};
+use crate::shipped::{ShippedDifferences, ShippedRun, write};
 use disklab_runner::{kernel_parts, new_run_folder};
 
 /// Shows a shipped run, or compares it with one of this machine.
@@ -20,7 +20,7 @@ pub fn shipped(args: &ShippedArgs, as_json: bool) -> Result<u8, Failure> {
     let shipped = ShippedRun::find(&args.study)?;
     if let Some(folder) = &args.against {
         let run = Run::open(folder).map_err(Failure::usage_error)?;
-        return tell(&Differences::between(&shipped, &run)?, as_json);
+        return tell(&ShippedDifferences::between(&shipped, &run)?, as_json);
     }
     let name = format!("shipped-{}", args.study);
     let folder = args.out.clone().unwrap_or_else(|| new_run_folder(&name));
@@ -67,7 +67,7 @@ fn about(shipped: &ShippedRun) -> String {
     )
 }
 
-fn tell(differences: &Differences, as_json: bool) -> Result<u8, Failure> {
+fn tell(differences: &ShippedDifferences, as_json: bool) -> Result<u8, Failure> {
     if as_json {
         let causes = differences.causes.iter();
         print_json(&json!({

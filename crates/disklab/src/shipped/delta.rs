@@ -37,14 +37,19 @@ fn collect(value: &Value, path: &str, found: &mut Leaves) {
     }
 }
 
+/// A leaf's path that contradicts another one's: both cannot be in one value.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("'{0}' contradicts another")]
+pub struct Contradiction(pub String);
+
 /// The value that has these leaves.
 ///
 /// # Errors
-/// The path that contradicts another one.
-pub fn value(leaves: &Leaves) -> Result<Value, String> {
+/// [`Contradiction`] if there is none.
+pub fn value(leaves: &Leaves) -> Result<Value, Contradiction> {
     let mut root = Value::Null;
     for (path, leaf) in in_order(leaves) {
-        put(&mut root, path, leaf).ok_or_else(|| path.clone())?;
+        put(&mut root, path, leaf).ok_or_else(|| Contradiction(path.clone()))?;
     }
     Ok(root)
 }
@@ -132,7 +137,7 @@ mod tests {
     fn leaves_that_contradict_each_other_are_named() {
         for paths in [["a", "a/b"], ["a/#0", "a/b"], ["a/#1", "b"]] {
             let leaves = paths.map(|path| (path.to_owned(), json!(1))).into();
-            let wrong = value(&leaves).expect_err("they do not fit");
+            let Contradiction(wrong) = value(&leaves).expect_err("they do not fit");
             assert!(paths.contains(&wrong.as_str()), "{wrong}");
         }
     }

@@ -10,7 +10,7 @@ use crate::exit::Failure;
 
 /// What differs between a run and a shipped run of the same study.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Differences {
+pub struct ShippedDifferences {
     /// Cells of the shipped run.
     pub cells: usize,
     /// Cells that the other run has not measured.
@@ -23,7 +23,7 @@ pub struct Differences {
     pub causes: Vec<Difference>,
 }
 
-impl Differences {
+impl ShippedDifferences {
     /// Between a shipped run and a run on this machine.
     ///
     /// # Errors

@@ -15,7 +15,7 @@ use disklab_store::{Run, RunInfo};
 use disklab_study::{Cell, load};
 use disklab_workload::Context;
 
-pub use differences::Differences;
+pub use differences::ShippedDifferences;
 pub use text::write;
 
 use crate::exit::Failure;

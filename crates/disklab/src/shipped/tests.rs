@@ -1,3 +1,4 @@
+use super::text::ShippedLineProblem;
 use super::*;
 use disklab_report::{Report, TextStyle, first_screen};
 use disklab_runner::find_study;
@@ -27,7 +28,7 @@ fn shipped_run_is_written_as_it_is_read() {
     let run = shipped.restore(folder.path()).unwrap_or_else(|e| panic!("{e}"));
     let text = write(&run).unwrap_or_else(|e| panic!("{e}"));
     assert!(text == RUNS[0].1, "its text is another one than runs/first-look.jsonl");
-    let differences = Differences::between(&shipped, &run).unwrap_or_else(|e| panic!("{e}"));
+    let differences = ShippedDifferences::between(&shipped, &run).unwrap_or_else(|e| panic!("{e}"));
     assert!(differences.none() && differences.causes.is_empty(), "{differences:?}");
     assert!(differences.lines()[0].contains("same to the digit"), "{:?}", differences.lines());
 }
@@ -40,7 +41,7 @@ fn a_figure_that_differs_is_counted_and_its_cause_is_named() {
     let compare = |other: &ShippedRun| {
         let folder = tempfile::tempdir().expect("temp");
         let run = other.restore(folder.path()).unwrap_or_else(|e| panic!("{e}"));
-        Differences::between(&shipped, &run)
+        ShippedDifferences::between(&shipped, &run)
     };
     let found = compare(&other).unwrap_or_else(|e| panic!("{e}"));
     assert_eq!(found.differing(), 1);
@@ -69,14 +70,21 @@ fn unknown_study_and_broken_lines_are_named() {
     let (info, cells) = RUNS[0].1.split_once('\n').expect("lines");
     let first = cells.lines().next().expect("a cell");
     assert_eq!(text::read(&format!("{info}\n{first}\n")).expect("one").samples.len(), 1);
-    for (wrong, expected) in [
-        (String::new(), "line 1: "),
-        (format!("{info}\n{{}}\n"), "line 2: missing field"),
-        (format!("{info}\n{first}\n{}\n", &first[..20]), "line 3: "),
+    for (wrong, line) in [
+        (String::new(), 1),
+        (format!("{info}\n{{}}\n"), 2),
+        (format!("{info}\n{first}\n{}\n", &first[..20]), 3),
     ] {
-        let why = text::read(&wrong).expect_err("broken");
-        assert!(why.starts_with(expected), "{why}");
+        let error = text::read(&wrong).expect_err("broken");
+        assert!(
+            error.line == line && matches!(error.problem, ShippedLineProblem::Json(_)),
+            "{error}"
+        );
+        assert!(error.to_string().starts_with(&format!("line {line}: ")), "{error}");
     }
+    let gone = first.replacen("{\"cell\"", "{\"gone\":[\"steps/#9\"],\"cell\"", 1);
+    let error = text::read(&format!("{info}\n{gone}\n")).expect_err("nothing to remove");
+    assert!(matches!(error.problem, ShippedLineProblem::NotThere(path) if path == "steps/#9"));
 }
 
 /// The README shows the program's own words, up to what differs from machine to machine. After

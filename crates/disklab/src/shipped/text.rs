@@ -8,7 +8,7 @@ use disklab_study::Cell;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::delta::{Leaves, change, leaves, value};
+use super::delta::{Contradiction, Leaves, change, leaves, value};
 use super::{ShippedRun, programs};
 use crate::exit::Failure;
 
@@ -45,12 +45,12 @@ pub fn write(run: &Run) -> Result<String, Failure> {
         return Err(Failure::failed(error));
     }
     samples.sort_by_cached_key(|(cell, _)| (cell.stack.clone(), cell.workload.clone(), cell.block));
-    let mut text = serde_json::to_string(&info).map_err(Failure::failed)? + "\n";
+    let mut text = serde_json::to_string(&info)? + "\n";
     let mut before = Leaves::new();
     for (cell, sample) in samples {
         let after = leaves(&sample);
         let (is, gone) = change(&before, &after);
-        text += &serde_json::to_string(&Line { cell, is, gone }).map_err(Failure::failed)?;
+        text += &serde_json::to_string(&Line { cell, is, gone })?;
         text.push('\n');
         before = after;
     }
@@ -65,26 +65,56 @@ fn shortened(mut sample: Sample) -> Sample {
     sample
 }
 
+/// A line of the file of a shipped run that is not one: `make shipped-run` writes the file anew.
+#[derive(Debug, thiserror::Error)]
+#[error("line {line}: {problem}")]
+pub struct ShippedTextError {
+    /// Its number, from 1.
+    pub line: usize,
+    /// What is wrong with it.
+    #[source]
+    pub problem: ShippedLineProblem,
+}
+
+/// What is wrong with a line.
+#[derive(Debug, thiserror::Error)]
+pub enum ShippedLineProblem {
+    /// It is not JSON, or not of a cell or run.
+    #[error(transparent)]
+    Json(#[from] serde_json::Error),
+    /// It removes a leaf that the sample before does not have.
+    #[error("'{0}' was not there")]
+    NotThere(String),
+    /// Its leaves are not those of one value.
+    #[error(transparent)]
+    Contradiction(#[from] Contradiction),
+}
+
 /// Reads such a file.
 ///
 /// # Errors
-/// As text: which line is wrong, and why.
-pub fn read(text: &str) -> Result<ShippedRun, String> {
+/// [`ShippedTextError`]: the first line that is wrong.
+pub fn read(text: &str) -> Result<ShippedRun, ShippedTextError> {
     let mut lines = text.lines().enumerate();
     let first = lines.next().map_or("", |(_, line)| line);
-    let info: RunInfo = serde_json::from_str(first).map_err(|e| format!("line 1: {e}"))?;
+    let info: RunInfo =
+        serde_json::from_str(first).map_err(|e| ShippedTextError { line: 1, problem: e.into() })?;
     let (mut now, mut samples) = (Leaves::new(), Vec::new());
     for (number, line) in lines {
-        let wrong = |why: String| format!("line {}: {why}", number + 1);
-        let line: Line = serde_json::from_str(line).map_err(|e| wrong(e.to_string()))?;
-        for path in &line.gone {
-            now.remove(path).ok_or_else(|| wrong(format!("'{path}' was not there")))?;
-        }
-        now.extend(line.is);
-        let sample = value(&now).map_err(|path| wrong(format!("'{path}' contradicts another")))?;
-        let sample = serde_json::from_value(sample).map_err(|e| wrong(e.to_string()))?;
-        samples.push((line.cell, sample));
+        let sample = next_sample(&mut now, line)
+            .map_err(|problem| ShippedTextError { line: number + 1, problem })?;
+        samples.push(sample);
     }
     samples.sort_by_key(|(cell, _)| cell.number);
     Ok(ShippedRun { info, samples })
+}
+
+/// The sample that a line describes by what changes in the leaves of the one before.
+fn next_sample(now: &mut Leaves, line: &str) -> Result<(Cell, Sample), ShippedLineProblem> {
+    let line: Line = serde_json::from_str(line)?;
+    for path in line.gone {
+        now.remove(&path).ok_or(ShippedLineProblem::NotThere(path))?;
+    }
+    now.extend(line.is);
+    Ok((line.cell, serde_json::from_value(value(now)?)?))
 }

@@ -56,7 +56,7 @@ fn usage_error_ends_with_2_and_touches_nothing() {
         (&["plan", "tiny.toml", "--scale", "-1"], "expected a factor from above 0"),
         (&["plan", "tiny.toml", "--scale", "-1/16"], "expected a factor from above 0"),
         (&["plan", "tiny.toml", "--repeats", "-3"], "-3 is not in 1..=1000"),
-        (&["plan", "tiny.toml", "--seed", "-1"], "expected a whole number from 0 to"),
+        (&["plan", "tiny.toml", "--seed", "-1"], "expected an integer from 0 to"),
         (&["merge", "nowhere", "nor-here", "--out", "new"], "nowhere"),
         (
             &["plan", "misspelt.toml", "--on", "loop"],

@@ -36,7 +36,7 @@ fn a_drive_file_has_a_page_and_json() {
     let json: serde_json::Value =
         serde_json::from_slice(&output.get_output().stdout).expect("JSON");
     assert_eq!(json["id"], "mine");
-    assert!(json["gates"].as_array().expect("gates").len() > 3);
+    assert!(json["checks"].as_array().expect("checks").len() > 3);
     assert_eq!(json["parameters"][0]["name"], "capacity");
     let page = fs::read_to_string(pages.join("mine.md")).expect("a page");
     assert!(page.contains("mine/seek.svg") && pages.join("mine/seek.svg").exists());

@@ -77,10 +77,11 @@ mod tree;
 mod value;
 
 pub use check::MAX_THREADS;
-pub use error::WmlError;
+pub use error::{OverrideProblem, WmlError};
 pub use fileset::{Fileset, FilesetId};
 pub use flowop::{Action, Files, Finish, Flowop, Io, OpenHow, RowId, SLOTS};
 pub use library::{BuiltIn, PERSONALITIES, find_personality};
+pub use parse::lex::WmlNumberError;
 pub use personality::{
     Assignment, Command, DEFAULT_RUN_SECONDS, Dialect, Personality, Process, Quit, RunTime, Thread,
 };

@@ -20,7 +20,7 @@ struct Part {
 }
 
 /// The drive, and what waits for it.
-pub(crate) struct Backend {
+pub(crate) struct HostBackend {
     drive: Box<dyn Drive>,
     depth: usize,
     waiting: BTreeMap<(u64, u64), Part>,
@@ -32,7 +32,7 @@ pub(crate) struct Backend {
     ended: Vec<Completion>,
 }
 
-impl Backend {
+impl HostBackend {
     /// A drive that takes `depth` requests at a time.
     pub fn new(drive: Box<dyn Drive>, depth: u64) -> Self {
         Self {

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, VecDeque};
 use disklab_drive::{Completion, Drive, HostStatistics, Nanos, Operation, Request, Statistics};
 
 use crate::HostSettings;
-use crate::backend::Backend;
+use crate::backend::HostBackend;
 use crate::events::{Event, Events};
 use crate::page_cache::PageCache;
 use crate::read_ahead::ReadAhead;
@@ -37,7 +37,7 @@ pub(crate) enum Use {
 /// of its pool, which reads, writes or flushes the image as any program would.
 pub struct HostedDrive {
     pub(crate) settings: HostSettings,
-    pub(crate) backend: Backend,
+    pub(crate) backend: HostBackend,
     /// Whether the guest may think that writes need a flush.
     pub(crate) write_cache: bool,
     /// The pages of the image, where the host's page cache is used.
@@ -67,7 +67,7 @@ impl HostedDrive {
     pub fn new(drive: Box<dyn Drive>, depth: u64, settings: HostSettings) -> Self {
         let pages = settings.memory / PAGE;
         Self {
-            backend: Backend::new(drive, depth),
+            backend: HostBackend::new(drive, depth),
             write_cache: settings.cache.write_cache,
             cache: settings.cache.page_cache.then(|| PageCache::new(pages)),
             ahead: ReadAhead::new(settings.read_ahead / PAGE),

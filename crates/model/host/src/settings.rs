@@ -78,26 +78,7 @@ pub fn with_cache(node: &Node, other: Option<CacheMode>) -> Result<HostSettings,
             return Err(node.error(format!("the host needs a field 'cache': {words}")));
         }
     };
-    let memory = match memory {
-        Some(Bytes(memory)) if (LEAST_MEMORY..=MOST_MEMORY).contains(&memory) => memory,
-        Some(memory) => {
-            return Err(node.error(format!(
-                "a host's `memory` of {}: expected what it has for pages of this disk, from {} \
-                 to {}",
-                memory.iec(),
-                Bytes(LEAST_MEMORY).iec(),
-                Bytes(MOST_MEMORY).iec()
-            )));
-        }
-        None if !cache.page_cache => 0,
-        None => {
-            return Err(node.error(format!(
-                "a host with `cache = \"{}\"` needs a field 'memory': what it has for pages of \
-                 this disk, such as '4 GiB'",
-                cache.word
-            )));
-        }
-    };
+    let memory = memory_for(node, cache, memory)?;
     if read_ahead.0 > MOST_READ_AHEAD {
         return Err(node.error(format!(
             "a host that reads {} ahead: expected up to {}",
@@ -123,6 +104,25 @@ pub fn with_cache(node: &Node, other: Option<CacheMode>) -> Result<HostSettings,
         copy,
         dirty: (background, limit),
     })
+}
+
+/// What a host has for pages of the disk; 0 if it keeps none.
+fn memory_for(node: &Node, cache: CacheMode, given: Option<Bytes>) -> Result<u64, SourceError> {
+    match given {
+        Some(Bytes(memory)) if (LEAST_MEMORY..=MOST_MEMORY).contains(&memory) => Ok(memory),
+        Some(memory) => Err(node.error(format!(
+            "a host's `memory` of {}: expected what it has for pages of this disk, from {} to {}",
+            memory.iec(),
+            Bytes(LEAST_MEMORY).iec(),
+            Bytes(MOST_MEMORY).iec()
+        ))),
+        None if !cache.page_cache => Ok(0),
+        None => Err(node.error(format!(
+            "a host with `cache = \"{}\"` needs a field 'memory': what it has for pages of this \
+             disk, such as '4 GiB'",
+            cache.word
+        ))),
+    }
 }
 
 /// A page cache must hold more than some requests.

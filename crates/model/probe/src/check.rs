@@ -5,14 +5,15 @@ use std::ops::Range;
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
+use crate::error::{ProbeError, Unsuitable};
 use crate::estimate::ProbedValue;
 use crate::load::{BLOCK, keep_busy, steady_rate};
-use crate::timed::{DriveAccess, ProbeError, TimedDrive};
+use crate::timed::{DriveAccess, TimedDrive};
 
 /// In which order a load reads.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum LoadOrder {
-    /// At random places of a part of the range.
+    /// At random offsets in a part of the range.
     Random(f64),
     /// In sequence, from this part of the range on.
     Sequential(f64),
@@ -71,7 +72,7 @@ pub fn run_load(
 ) -> Result<ProbedValue, ProbeError> {
     let mut random = ChaCha8Rng::seed_from_u64(seed);
     let length = range.end.saturating_sub(range.start) / BLOCK * BLOCK;
-    let too_small = || ProbeError::Unsuitable(format!("too few data for {}", load.name));
+    let too_small = || Unsuitable::TooFewData(load.name);
     let room = length.checked_sub(load.bytes).ok_or_else(too_small)?;
     let depth = drive.queue_depth().map_or(load.depth, |deepest| load.depth.min(deepest.max(1)));
     let (mut left, mut next) = (load.count, 0);
@@ -94,7 +95,7 @@ pub fn run_load(
         Some(DriveAccess::read(range.start + offset, load.bytes))
     })?;
     let full = done.len().saturating_sub(depth as usize);
-    steady_rate(&done[..full]).ok_or_else(too_small)
+    Ok(steady_rate(&done[..full]).ok_or_else(too_small)?)
 }
 
 /// By which part the twin's rate differs from the drive's, with its interval.

@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 
 use disklab_drive::{DriveFile, Kind, SHIPPED, load};
+use disklab_source::SourceError;
 use disklab_validation::{Value, values};
 
 use crate::field::Field;
@@ -11,7 +12,7 @@ use crate::findings::Findings;
 /// How a file that this makes begins.
 pub const MARK: &str = "# Measured by `disklab drive probe`";
 
-/// What is known of a drive beside what was measured.
+/// What is known of a drive apart from what was measured.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Description {
     /// Short name for studies.
@@ -27,9 +28,15 @@ pub struct Description {
 }
 
 /// Why no drive file came out.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("the values do not make a drive that the lab can model: {0}")]
-pub struct FileError(String);
+#[derive(Debug, thiserror::Error)]
+pub enum DriveFileError {
+    /// The sibling's text is not at hand: only shipped drives have one.
+    #[error("the values do not make a drive that the lab can model: '{0}' is not shipped")]
+    NotShipped(String),
+    /// No drive can have the values together.
+    #[error("the values do not make a drive that the lab can model: {0}")]
+    Values(#[from] SourceError),
+}
 
 /// A drive file: what was found, each value with its interval, and the values of
 /// `sibling`, a shipped drive, for the rest. Each value says behind it which it is.
@@ -40,14 +47,14 @@ pub fn drive_file(
     findings: &Findings,
     sibling: &DriveFile,
     description: &Description,
-) -> Result<String, FileError> {
+) -> Result<String, DriveFileError> {
     let own = SHIPPED.iter().find(|(id, _)| *id == sibling.id).map(|(_, text)| *text);
-    let own = own.ok_or_else(|| FileError(format!("'{}' is not shipped", sibling.id)))?;
+    let own = own.ok_or_else(|| DriveFileError::NotShipped(sibling.id.clone()))?;
     let mut lines = lines(findings, sibling, own, description);
     fit(&mut lines, sibling);
     let head = head(sibling, description);
     let text = head + &body(&lines);
-    load("the drive file", &text).map_err(|error| FileError(error.to_string()))?;
+    load("the drive file", &text)?;
     Ok(with_ranges(text, findings, sibling))
 }
 

@@ -1,6 +1,6 @@
 //! The parameters that a probe can find, by their names in drive files.
 
-use disklab_drive::{Kind, hdd, ssd};
+use disklab_drive::Kind;
 use disklab_units::Bytes;
 
 /// What a parameter counts.
@@ -89,33 +89,59 @@ impl Field {
     }
 }
 
-fn disk(kind: &mut Kind) -> Option<&mut hdd::Parameters> {
-    match kind {
-        Kind::Hdd(parameters) => Some(parameters),
-        Kind::Smr(parameters) => Some(&mut parameters.disk),
-        Kind::Ssd(_) => None,
+/// Where models of rotating drives have their parameters.
+mod disk {
+    use disklab_drive::Kind;
+    use disklab_drive::hdd::Parameters;
+
+    pub(super) fn get(kind: &Kind) -> Option<&Parameters> {
+        match kind {
+            Kind::Hdd(parameters) => Some(parameters),
+            Kind::Smr(parameters) => Some(&parameters.disk),
+            Kind::Ssd(_) => None,
+        }
+    }
+
+    pub(super) fn get_mut(kind: &mut Kind) -> Option<&mut Parameters> {
+        match kind {
+            Kind::Hdd(parameters) => Some(parameters),
+            Kind::Smr(parameters) => Some(&mut parameters.disk),
+            Kind::Ssd(_) => None,
+        }
     }
 }
 
-fn disk_of(kind: &Kind) -> Option<&hdd::Parameters> {
-    match kind {
-        Kind::Hdd(parameters) => Some(parameters),
-        Kind::Smr(parameters) => Some(&parameters.disk),
-        Kind::Ssd(_) => None,
+/// Where models of solid-state drives have them.
+mod ssd {
+    use disklab_drive::Kind;
+    use disklab_drive::ssd::Parameters;
+
+    pub(super) fn get(kind: &Kind) -> Option<&Parameters> {
+        match kind {
+            Kind::Ssd(parameters) => Some(parameters),
+            _ => None,
+        }
+    }
+
+    pub(super) fn get_mut(kind: &mut Kind) -> Option<&mut Parameters> {
+        match kind {
+            Kind::Ssd(parameters) => Some(parameters),
+            _ => None,
+        }
     }
 }
 
-fn flash(kind: &mut Kind) -> Option<&mut ssd::Parameters> {
-    match kind {
-        Kind::Ssd(parameters) => Some(parameters),
-        _ => None,
-    }
-}
+/// Where those with an SLC cache have its own.
+mod slc_cache {
+    use disklab_drive::Kind;
+    use disklab_drive::ssd::SlcCache;
 
-fn flash_of(kind: &Kind) -> Option<&ssd::Parameters> {
-    match kind {
-        Kind::Ssd(parameters) => Some(parameters),
-        _ => None,
+    pub(super) fn get(kind: &Kind) -> Option<&SlcCache> {
+        super::ssd::get(kind)?.slc_cache.as_ref()
+    }
+
+    pub(super) fn get_mut(kind: &mut Kind) -> Option<&mut SlcCache> {
+        super::ssd::get_mut(kind)?.slc_cache.as_mut()
     }
 }
 
@@ -145,57 +171,20 @@ impl Number for f64 {
     }
 }
 
+/// A field by its path, its unit, and its place in each kind of drive that has it.
 macro_rules! field {
-    ($of:ident, $change:ident, $path:literal, $unit:ident, $($place:ident).+) => {
+    ($path:literal, $unit:ident, $($of:ident . $($place:ident).+),+) => {
         Field {
             path: $path,
             unit: Unit::$unit,
-            get: |kind| $of(kind).map(|p| Number::to_value(p.$($place).+)),
+            get: |kind| {
+                let values = [$($of::get(kind).map(|p| Number::to_value(p.$($place).+))),+];
+                values.into_iter().flatten().next()
+            },
             set: |kind, value| {
-                if let Some(p) = $change(kind) {
+                $(if let Some(p) = $of::get_mut(kind) {
                     p.$($place).+ = Number::from_value(value);
-                }
-            },
-        }
-    };
-}
-
-/// A field that all kinds have: its place in a hard disk, and in a solid-state drive.
-macro_rules! common_field {
-    ($path:literal, $unit:ident, $of_disk:ident, $of_flash:ident) => {
-        Field {
-            path: $path,
-            unit: Unit::$unit,
-            get: |kind| {
-                let of_flash = flash_of(kind).map(|p| Number::to_value(p.interface.$of_flash));
-                disk_of(kind).map(|p| Number::to_value(p.$of_disk)).or(of_flash)
-            },
-            set: |kind, value| {
-                if let Some(p) = disk(kind) {
-                    p.$of_disk = Number::from_value(value);
-                }
-                if let Some(p) = flash(kind) {
-                    p.interface.$of_flash = Number::from_value(value);
-                }
-            },
-        }
-    };
-}
-
-macro_rules! slc_field {
-    ($path:literal, $unit:ident, $place:ident) => {
-        Field {
-            path: $path,
-            unit: Unit::$unit,
-            get: |kind| {
-                flash_of(kind)
-                    .and_then(|p| p.slc_cache.as_ref())
-                    .map(|cache| Number::to_value(cache.$place))
-            },
-            set: |kind, value| {
-                if let Some(cache) = flash(kind).and_then(|p| p.slc_cache.as_mut()) {
-                    cache.$place = Number::from_value(value);
-                }
+                })+
             },
         }
     };
@@ -203,53 +192,53 @@ macro_rules! slc_field {
 
 /// All of them.
 pub const FIELDS: &[Field] = &[
-    field!(disk_of, disk, "geometry.rpm", Count, rpm),
-    field!(disk_of, disk, "geometry.heads", Count, heads),
-    field!(disk_of, disk, "geometry.outer-rate", Rate, outer_rate),
-    field!(disk_of, disk, "geometry.inner-rate", Rate, inner_rate),
-    field!(disk_of, disk, "geometry.zones", Count, zones),
-    field!(disk_of, disk, "geometry.zone-spread", Share, zone_spread),
-    field!(disk_of, disk, "geometry.tracks-per-head", Count, tracks_per_head),
-    field!(disk_of, disk, "seek.single-track", Time, read_seek.single_track),
-    field!(disk_of, disk, "seek.average", Time, read_seek.average),
-    field!(disk_of, disk, "seek.full", Time, read_seek.full),
-    field!(disk_of, disk, "seek.write-single-track", Time, write_seek.single_track),
-    field!(disk_of, disk, "seek.write-average", Time, write_seek.average),
-    field!(disk_of, disk, "seek.write-full", Time, write_seek.full),
-    field!(disk_of, disk, "seek.head-switch", Time, head_switch),
-    field!(disk_of, disk, "seek.write-settle", Time, write_settle),
-    common_field!("interface.link", Rate, link_rate, link_rate),
-    common_field!("interface.read-overhead", Time, read_overhead, read_overhead),
-    common_field!("interface.write-overhead", Time, write_overhead, write_overhead),
-    common_field!("interface.queue-depth", Count, queue_depth, queue_depth),
-    field!(disk_of, disk, "interface.ncq-quality", Share, ncq_quality),
-    field!(disk_of, disk, "interface.ncq-window", Count, ncq_window),
-    field!(disk_of, disk, "interface.queue-age", Time, queue_age),
-    field!(disk_of, disk, "cache.size", Size, cache),
-    field!(disk_of, disk, "cache.segments", Count, segments),
-    field!(disk_of, disk, "cache.segment-size", Size, segment_size),
-    field!(disk_of, disk, "cache.dirty-limit", Size, dirty_limit),
-    field!(disk_of, disk, "cache.dirty-extents", Count, dirty_extents),
-    field!(flash_of, flash, "flash.channels", Count, flash.channels),
-    field!(flash_of, flash, "flash.dies-per-channel", Count, flash.dies),
-    field!(flash_of, flash, "flash.cell-bits", Count, flash.cell_bits),
-    field!(flash_of, flash, "flash.page", Size, flash.page),
-    field!(flash_of, flash, "flash.map-unit", Size, flash.map_unit),
-    field!(flash_of, flash, "flash.read-4k", Time, flash.read_4k),
-    field!(flash_of, flash, "flash.read-page", Time, flash.read_page),
-    field!(flash_of, flash, "flash.read-spread", Time, flash.read_spread),
-    field!(flash_of, flash, "flash.program", Time, flash.program),
-    field!(flash_of, flash, "flash.channel-rate", Rate, flash.channel_rate),
-    slc_field!("slc-cache.size", Size, size),
-    slc_field!("slc-cache.read", Time, read),
-    slc_field!("slc-cache.program", Time, program),
-    slc_field!("slc-cache.fold-delay", Time, fold_delay),
-    slc_field!("slc-cache.fold-share", Share, fold_share),
-    field!(flash_of, flash, "buffer.size", Size, buffer.size),
-    field!(flash_of, flash, "buffer.flush-overhead", Time, buffer.flush_overhead),
-    field!(flash_of, flash, "interface.command", Time, interface.command),
-    field!(flash_of, flash, "interface.large-read-overhead", Time, interface.large_read_overhead),
-    field!(flash_of, flash, "interface.write-overhead-4k", Time, interface.write_overhead_4k),
+    field!("geometry.rpm", Count, disk.rpm),
+    field!("geometry.heads", Count, disk.heads),
+    field!("geometry.outer-rate", Rate, disk.outer_rate),
+    field!("geometry.inner-rate", Rate, disk.inner_rate),
+    field!("geometry.zones", Count, disk.zones),
+    field!("geometry.zone-spread", Share, disk.zone_spread),
+    field!("geometry.tracks-per-head", Count, disk.tracks_per_head),
+    field!("seek.single-track", Time, disk.read_seek.single_track),
+    field!("seek.average", Time, disk.read_seek.average),
+    field!("seek.full", Time, disk.read_seek.full),
+    field!("seek.write-single-track", Time, disk.write_seek.single_track),
+    field!("seek.write-average", Time, disk.write_seek.average),
+    field!("seek.write-full", Time, disk.write_seek.full),
+    field!("seek.head-switch", Time, disk.head_switch),
+    field!("seek.write-settle", Time, disk.write_settle),
+    field!("interface.link", Rate, disk.link_rate, ssd.interface.link_rate),
+    field!("interface.read-overhead", Time, disk.read_overhead, ssd.interface.read_overhead),
+    field!("interface.write-overhead", Time, disk.write_overhead, ssd.interface.write_overhead),
+    field!("interface.queue-depth", Count, disk.queue_depth, ssd.interface.queue_depth),
+    field!("interface.ncq-quality", Share, disk.ncq_quality),
+    field!("interface.ncq-window", Count, disk.ncq_window),
+    field!("interface.queue-age", Time, disk.queue_age),
+    field!("cache.size", Size, disk.cache),
+    field!("cache.segments", Count, disk.segments),
+    field!("cache.segment-size", Size, disk.segment_size),
+    field!("cache.dirty-limit", Size, disk.dirty_limit),
+    field!("cache.dirty-extents", Count, disk.dirty_extents),
+    field!("flash.channels", Count, ssd.flash.channels),
+    field!("flash.dies-per-channel", Count, ssd.flash.dies),
+    field!("flash.cell-bits", Count, ssd.flash.cell_bits),
+    field!("flash.page", Size, ssd.flash.page),
+    field!("flash.map-unit", Size, ssd.flash.map_unit),
+    field!("flash.read-4k", Time, ssd.flash.read_4k),
+    field!("flash.read-page", Time, ssd.flash.read_page),
+    field!("flash.read-spread", Time, ssd.flash.read_spread),
+    field!("flash.program", Time, ssd.flash.program),
+    field!("flash.channel-rate", Rate, ssd.flash.channel_rate),
+    field!("slc-cache.size", Size, slc_cache.size),
+    field!("slc-cache.read", Time, slc_cache.read),
+    field!("slc-cache.program", Time, slc_cache.program),
+    field!("slc-cache.fold-delay", Time, slc_cache.fold_delay),
+    field!("slc-cache.fold-share", Share, slc_cache.fold_share),
+    field!("buffer.size", Size, ssd.buffer.size),
+    field!("buffer.flush-overhead", Time, ssd.buffer.flush_overhead),
+    field!("interface.command", Time, ssd.interface.command),
+    field!("interface.large-read-overhead", Time, ssd.interface.large_read_overhead),
+    field!("interface.write-overhead-4k", Time, ssd.interface.write_overhead_4k),
 ];
 
 #[cfg(test)]

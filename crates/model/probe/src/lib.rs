@@ -4,10 +4,11 @@
 //! drive behind a kernel, or a model in virtual time ([`ModelledDrive`]). [`probe_hard_disk`]
 //! and [`probe_solid_state`] ask it for what the models of `disklab-drive` need, and
 //! give [`Findings`]: each value with an interval. [`drive_file()`] writes them as a drive
-//! file, in which a shipped drive stands in for what was not measured.
+//! file, in which a shipped drive supplies what was not measured.
 
 mod check;
 mod drive_file;
+mod error;
 mod estimate;
 mod field;
 mod findings;
@@ -19,7 +20,8 @@ mod ssd;
 mod timed;
 
 pub use check::{DISK_LOADS, FLASH_LOADS, Load, LoadOrder, difference, run_load};
-pub use drive_file::{Description, FileError, MARK, drive_file};
+pub use drive_file::{Description, DriveFileError, MARK, drive_file};
+pub use error::{Disturbance, ProbeError, Unsuitable};
 pub use estimate::ProbedValue;
 pub use field::{FIELDS, Field, Unit};
 pub use findings::{Findings, MeasuredCurve};
@@ -27,4 +29,4 @@ pub use hdd::probe_hard_disk;
 pub use progress::{ProbeWatcher, Unwatched};
 pub use sibling::Siblings;
 pub use ssd::{probe_solid_state, written_range};
-pub use timed::{DriveAccess, ModelledDrive, ProbeError, TimedAccess, TimedDrive};
+pub use timed::{DriveAccess, ModelledDrive, TimedAccess, TimedDrive};

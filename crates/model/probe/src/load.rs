@@ -1,7 +1,10 @@
 //! The loads of which a probe consists.
 
 use crate::estimate::ProbedValue;
-use crate::timed::{DriveAccess, ProbeError, TimedAccess, TimedDrive};
+use disklab_units::Bytes;
+
+use crate::error::{ProbeError, Unsuitable};
+use crate::timed::{DriveAccess, TimedAccess, TimedDrive};
 
 /// The smallest request that is used: a physical sector of today's drives.
 pub(crate) const BLOCK: u64 = 4096;
@@ -14,11 +17,7 @@ pub(crate) fn check_size(bytes: u64) -> Result<(), ProbeError> {
     if bytes >= SMALLEST {
         return Ok(());
     }
-    Err(ProbeError::Unsuitable(format!(
-        "cannot know this drive: it has {}; expected {} or more",
-        disklab_units::Bytes(bytes).iec(),
-        disklab_units::Bytes(SMALLEST).iec()
-    )))
+    Err(Unsuitable::TooSmall { has: Bytes(bytes), least: Bytes(SMALLEST) }.into())
 }
 
 /// Carries one request out, while nothing else is in flight.

@@ -1,8 +1,8 @@
 //! How far a probe is.
 
-use crate::timed::ProbeError;
+use crate::error::ProbeError;
 
-/// What is told how far a probe is, and may end it.
+/// Receives how far a probe is, and may end it.
 pub trait ProbeWatcher {
     /// A step begins; it and the ones behind it will take so many seconds.
     ///

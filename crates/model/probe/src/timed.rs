@@ -4,6 +4,8 @@ use std::collections::{HashMap, VecDeque};
 
 use disklab_drive::{Completion, Drive, Nanos, Operation, Request};
 
+use crate::error::{ProbeError, Unsuitable};
+
 /// Bytes of a sector of drive models.
 const SECTOR: u64 = 512;
 
@@ -51,30 +53,6 @@ impl TimedAccess {
     pub fn took(&self) -> u64 {
         self.completed.saturating_sub(self.submitted)
     }
-}
-
-/// Why a probe cannot continue.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum ProbeError {
-    /// A request failed.
-    #[error("{what} at byte {offset} failed: {why}")]
-    Failed {
-        /// What was asked for.
-        what: &'static str,
-        /// Where.
-        offset: u64,
-        /// The system's words.
-        why: String,
-    },
-    /// Something other than the probe used the drive.
-    #[error("{0}")]
-    Disturbed(String),
-    /// The user asked to stop.
-    #[error("interrupted")]
-    Interrupted,
-    /// The drive is not of a kind that can be measured.
-    #[error("{0}")]
-    Unsuitable(String),
 }
 
 /// A drive that answers requests: a real one behind a kernel, or a model.
@@ -197,9 +175,9 @@ impl TimedDrive for ModelledDrive {
     fn complete(&mut self) -> Result<TimedAccess, ProbeError> {
         let mut completions = Vec::new();
         while self.done.is_empty() {
-            let nothing = || ProbeError::Unsuitable("no request is in flight".to_owned());
+            let nothing = || Unsuitable::Idle;
             if self.in_flight.is_empty() {
-                return Err(nothing());
+                return Err(nothing().into());
             }
             let at = self.drive.next_event().ok_or_else(nothing)?;
             self.drive.advance(at.max(Nanos(self.now)), &mut completions);

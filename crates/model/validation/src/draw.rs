@@ -32,14 +32,25 @@ type Plane = Cartesian2d<Ticks, Ticks>;
 /// The picture of a chart, as SVG.
 ///
 /// # Errors
-/// Where it cannot be drawn, in words. Charts of finite numbers can.
-pub fn draw(chart: &Chart) -> Result<String, String> {
+/// [`DrawError`] if the plotting library refuses it; it takes charts of finite numbers.
+pub fn draw(chart: &Chart) -> Result<String, DrawError> {
     let mut text = String::new();
-    paint(chart, &mut text).map_err(|error| format!("the chart cannot be drawn: {error}"))?;
+    paint(chart, &mut text).map_err(|source| DrawError { chart: chart.id, source })?;
     Ok(text)
 }
 
-type Failure = Box<dyn std::error::Error>;
+/// A chart that the plotting library refused.
+#[derive(Debug, thiserror::Error)]
+#[error("the chart '{chart}' cannot be drawn: {source}")]
+pub struct DrawError {
+    /// The chart's id.
+    pub chart: &'static str,
+    /// The library's reason.
+    pub source: Failure,
+}
+
+/// What the plotting library returns: a type of its own for each element that is drawn.
+type Failure = Box<dyn std::error::Error + Send + Sync>;
 
 fn paint(chart: &Chart, text: &mut String) -> Result<(), Failure> {
     let root = SVGBackend::with_string(text, SIZE).into_drawing_area();

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use disklab_drive::{DriveFile, shipped};
 use disklab_units::{Bytes, significant};
 
-use crate::{Checked, Expected, Figure, Value, draw, values};
+use crate::{Checked, DrawError, Expected, Figure, Value, draw, values};
 
 /// A file of the documentation.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -21,12 +21,12 @@ pub struct Document {
 /// curves look like those of its sibling, to whose page it leads.
 ///
 /// # Errors
-/// Where a picture cannot be drawn, in words.
+/// [`DrawError`] if a picture cannot be drawn.
 pub fn documents(
     file: &DriveFile,
     text: &str,
     checked: &[Checked],
-) -> Result<Vec<Document>, String> {
+) -> Result<Vec<Document>, DrawError> {
     let mut all = vec![Document {
         path: format!("{}.md", file.id),
         text: markdown(file, &values(text), checked),
@@ -43,8 +43,8 @@ pub fn documents(
 /// The pictures of checks: names of files, and SVG.
 ///
 /// # Errors
-/// Where one cannot be drawn, in words.
-pub fn pictures(checked: &[Checked]) -> Result<Vec<(String, String)>, String> {
+/// [`DrawError`] if one cannot be drawn.
+pub fn pictures(checked: &[Checked]) -> Result<Vec<(String, String)>, DrawError> {
     let charts = checked.iter().flat_map(|checked| &checked.outcome.charts);
     charts.map(|chart| Ok((format!("{}.svg", chart.id), draw(chart)?))).collect()
 }
@@ -207,10 +207,10 @@ fn index(drives: &[(&DriveFile, &[Checked])]) -> String {
     for (file, checked) in drives {
         let figures =
             || checked.iter().flat_map(|c| &c.outcome.figures).filter(|figure| figure.is_binding());
-        let met = figures().filter(|figure| figure.is_met()).count();
+        let passed = figures().filter(|figure| figure.is_met()).count();
         let _ = writeln!(
             table,
-            "| [{}]({id}.md) | {} | {} | {met} of {} | `{id}` |",
+            "| [{}]({id}.md) | {} | {} | {passed} of {} | `{id}` |",
             escape(&file.name),
             file.kind.word(),
             Bytes(file.capacity()).si(),

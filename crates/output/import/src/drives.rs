@@ -17,13 +17,13 @@ const MOST: usize = 256;
 
 /// The drives that figures were measured on: at least one.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Drives {
+pub struct ImportedDrives {
     /// As it was told, such as `hdd:4`.
     pub text: String,
     states: Vec<DriveState>,
 }
 
-impl Drives {
+impl ImportedDrives {
     /// Reads `KIND[:N],…`, where a kind is `hdd`, `ssd` or a drive model, such as
     /// `hdd:4` or `hgst-10tb:2`.
     ///
@@ -96,7 +96,7 @@ mod tests {
 
     #[test]
     fn kinds_and_models_are_read() {
-        let drives = Drives::parse("hdd:3, nvme").expect("valid").states();
+        let drives = ImportedDrives::parse("hdd:3, nvme").expect("valid").states();
         assert_eq!(drives.len(), 4);
         assert_eq!((drives[0].rotational, drives[3].rotational), (Some(true), Some(false)));
         assert_eq!(drives[3].model.as_deref(), Some("Samsung 970 PRO 512 GB"));
@@ -112,7 +112,7 @@ mod tests {
             ("hdd:many", "expected 1 to 256 drives"),
             ("hdd:4,", "unknown kind of drive ''"),
         ] {
-            let error = Drives::parse(text).expect_err(text).to_string();
+            let error = ImportedDrives::parse(text).expect_err(text).to_string();
             assert!(error.contains(expected), "{error}");
         }
     }
@@ -120,7 +120,7 @@ mod tests {
     proptest! {
         #[test]
         fn any_text_is_read_or_refused(text in "(\\PC|hdd|:|,|[0-9]){0,20}") {
-            if let Ok(drives) = Drives::parse(&text) {
+            if let Ok(drives) = ImportedDrives::parse(&text) {
                 prop_assert!(!drives.states().is_empty());
             }
         }

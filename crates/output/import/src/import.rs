@@ -19,7 +19,7 @@ use crate::sample::{ImportedSample, sample};
 use crate::study_text::{Outline, study};
 use disklab_store::ImportSettings;
 
-use crate::{Drives, ImportError, Mapping, Reading, Work};
+use crate::{ImportError, ImportedDrives, Mapping, Reading, Work};
 
 /// What is wanted.
 #[derive(Debug, Default)]
@@ -33,7 +33,7 @@ pub struct ImportRequest {
     /// Rules, before those of the tables next to the files.
     pub mappings: Vec<Mapping>,
     /// The drives beneath, if given; else those of the tables next to the files.
-    pub drives: Option<Drives>,
+    pub drives: Option<ImportedDrives>,
     /// What the figures become part of.
     pub target: Target,
 }
@@ -74,10 +74,15 @@ pub struct ImportedCell {
     /// The cell.
     pub cell: Cell,
     /// What was measured, or why it failed.
-    pub result: Result<ImportedSample, String>,
+    pub result: Result<ImportedSample, ReportedError>,
     /// The file, and the part of its text.
     pub origin: Option<Location>,
 }
+
+/// What an output reports of a run that failed.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct ReportedError(pub String);
 
 /// A reading, and where it belongs.
 struct Assigned {
@@ -355,7 +360,7 @@ impl Assigned {
     fn results(
         mut self,
         drives: &[DriveState],
-    ) -> impl Iterator<Item = (Result<ImportedSample, String>, Location)> {
+    ) -> impl Iterator<Item = (Result<ImportedSample, ReportedError>, Location)> {
         let place = self.reading.place.clone();
         let mut repeats: Vec<(Option<u64>, Option<String>, Location)> =
             std::mem::take(&mut self.reading.repeats)
@@ -370,7 +375,7 @@ impl Assigned {
         let shared = Arc::new(shared);
         repeats.into_iter().map(move |(elapsed_ns, failure, place)| {
             let sample = || ImportedSample::new(Arc::clone(&shared), elapsed_ns);
-            (failure.map_or_else(|| Ok(sample()), Err), place)
+            (failure.map_or_else(|| Ok(sample()), |text| Err(ReportedError(text))), place)
         })
     }
 }

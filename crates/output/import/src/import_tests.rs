@@ -192,7 +192,7 @@ fn drives_that_somebody_names_are_in_every_sample() {
     assert!(drives(&request).is_empty());
     folder.file("import.toml", "drives = \"nvme\"\n");
     assert_eq!(drives(&request), ["Samsung 970 PRO 512 GB"]);
-    request.drives = Some(Drives::parse("hdd:2").expect("valid"));
+    request.drives = Some(ImportedDrives::parse("hdd:2").expect("valid"));
     assert_eq!(drives(&request).len(), 2);
     folder.file("import.toml", "drives = \"disk:2\"\n");
     assert!(said(&request).contains("import.toml:1:10: unknown kind of drive 'disk'"));

@@ -23,10 +23,10 @@ mod study_text;
 mod text;
 mod write;
 
-pub use drives::Drives;
+pub use drives::ImportedDrives;
 pub use error::ImportError;
 pub use formats::{FORMATS, ImportFormat, detect, find_format};
-pub use import::{Import, ImportRequest, ImportedCell, Target};
+pub use import::{Import, ImportRequest, ImportedCell, ReportedError, Target};
 pub use mapping::{Mapping, TABLE, Table};
 pub use published::PUBLISHED;
 pub use reading::{Reading, UNKNOWN_KIND, Work};

@@ -6,7 +6,7 @@ use disklab_config::{Fields, Node, Value};
 use disklab_source::{Source, SourceError};
 use disklab_study::matches;
 
-use crate::{Drives, ImportError};
+use crate::{ImportError, ImportedDrives};
 
 /// A rule: files of these names belong to this stack, or are of this workload.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -57,7 +57,7 @@ pub struct Table {
     /// The stack that others are compared with.
     pub baseline: Option<String>,
     /// The drives beneath.
-    pub drives: Option<Drives>,
+    pub drives: Option<ImportedDrives>,
     /// The rules; the first that is about a file counts.
     pub mappings: Vec<Mapping>,
 }
@@ -110,8 +110,8 @@ impl Table {
     }
 }
 
-fn drives(node: &Node) -> Result<Drives, SourceError> {
-    Drives::parse(&node.as_text()?).map_err(|error| node.error(error.to_string()))
+fn drives(node: &Node) -> Result<ImportedDrives, SourceError> {
+    ImportedDrives::parse(&node.as_text()?).map_err(|error| node.error(error.to_string()))
 }
 
 #[cfg(test)]

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use disklab_published::{Catalogue, MeasuredStep, MeasuredTarget, Row, RowKind};
+use disklab_published::{Catalogue, MeasuredStep, MeasuredTarget, NoFigure, Row, RowKind};
 use disklab_sample::{Figure, Note, Sample, Step};
 use disklab_study::{Cell, LeftOut, Study, matches};
 use indexmap::IndexMap;
@@ -51,7 +51,9 @@ impl Import {
                     let entry = figures.entry(key).or_insert_with(|| figure(direction, 0.0));
                     add(entry, row, target);
                 }
-                Err(why) => left_out.push(LeftOut::pair(&row.subject, &row.workload, why)),
+                Err(why) => {
+                    left_out.push(LeftOut::pair(&row.subject, &row.workload, why.to_string()));
+                }
             }
         }
         let cells = cells(&study, figures, notes);
@@ -65,35 +67,55 @@ impl Import {
     }
 }
 
+/// Why a published row is not a figure of a run.
+#[derive(Debug, thiserror::Error)]
+enum NoCell {
+    /// It compares two stacks.
+    #[error("published as a comparison, without a figure of its own")]
+    Comparison,
+    /// Its author found nothing to measure.
+    #[error("published as not measurable")]
+    NotMeasurable,
+    /// No rule of the mapping names a figure in its unit.
+    #[error(transparent)]
+    NoFigure(#[from] NoFigure),
+    /// The study does without its stack.
+    #[error("the study has no such stack")]
+    NoStack,
+    /// The study does without its workload on that stack.
+    #[error("the study has no such workload")]
+    NoWorkload,
+}
+
 /// Where a row's figure belongs.
 ///
 /// # Errors
-/// Why it has none.
+/// [`NoCell`]: the row is listed as left out, with its text.
 fn place<'a>(
     catalogue: &'a Catalogue,
     study: &Study,
     row: &Row,
-) -> Result<(Key, &'a MeasuredTarget), String> {
+) -> Result<(Key, &'a MeasuredTarget), NoCell> {
     if row.kind != RowKind::Value {
-        return Err("published as a comparison, without a figure of its own".to_owned());
+        return Err(NoCell::Comparison);
     }
     if row.value.is_none() {
-        return Err("published as not measurable".to_owned());
+        return Err(NoCell::NotMeasurable);
     }
-    let target = catalogue.target(row, &row.subject).map_err(str::to_owned)?;
+    let target = catalogue.target(row, &row.subject)?;
     let unit = target.unit.as_deref().unwrap_or(&row.unit);
     if target.measure.unit_size(unit).is_none() {
-        return Err(format!("'{unit}' is not a unit of this measurement"));
+        return Err(NoFigure::Unit(unit.to_owned()).into());
     }
     let stack = target.stack.clone().unwrap_or_else(|| row.subject.clone());
-    let stack_at = study.stack_index(&stack).ok_or("the study has no such stack")?;
+    let stack_at = study.stack_index(&stack).ok_or(NoCell::NoStack)?;
     let workload = study
         .workloads
         .iter()
         .enumerate()
         .find(|(at, w)| matches(&target.workload, &w.id) && !study.is_excluded(stack_at, *at))
         .map(|(_, w)| w.id.clone())
-        .ok_or("the study has no such workload")?;
+        .ok_or(NoCell::NoWorkload)?;
     // A pattern for whatever a run calls it: the workload's own name will do.
     let step = match target.step.as_str() {
         "*" => workload.clone(),

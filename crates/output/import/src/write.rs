@@ -57,7 +57,7 @@ impl Import {
         let results = self
             .cells
             .iter()
-            .map(|one| (&one.cell, one.result.as_ref().map_err(String::as_str)))
+            .map(|one| (&one.cell, one.result.as_ref().map_err(|error| error.0.as_str())))
             .map(|(cell, result)| (cell, result.map(ImportedSample::sample)));
         run.record_all(results)?;
         Ok(run)

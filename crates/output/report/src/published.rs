@@ -1,6 +1,6 @@
 //! A run, compared with what was published about its study.
 
-use disklab_published::{Catalogue, CellFate, Comparison, MeasuredRun, compare};
+use disklab_published::{Catalogue, CellEnd, CellFate, Comparison, MeasuredRun, compare};
 use disklab_store::{CellRecord, CellState, RunInfo};
 use disklab_study::Study;
 use disklab_verdict::Analysis;
@@ -41,15 +41,15 @@ pub(crate) fn published_rows(
 }
 
 fn fate(record: &CellRecord) -> CellFate {
-    let done = match record.state {
+    let end = match record.state {
         CellState::Waiting => None,
-        CellState::Done => Some(Ok(())),
-        CellState::Failed => Some(Err(record.error.clone().unwrap_or_default())),
+        CellState::Done => Some(CellEnd::Done),
+        CellState::Failed => Some(CellEnd::Failed(record.error.clone().unwrap_or_default())),
     };
     CellFate {
         stack: record.cell.stack.clone(),
         workload: record.cell.workload.clone(),
         block: record.cell.block,
-        done,
+        end,
     }
 }

@@ -9,7 +9,7 @@ use disklab_measure::{
     close_cell_environment,
 };
 use disklab_sample::{Note, Pool, Sample};
-use disklab_stack::{LayerContext, Ledger, MadePool, Stack, StackError, Undo};
+use disklab_stack::{LayerContext, Ledger, Made, MadePool, Stack, StackError, Undo};
 use disklab_study::{Cell, Study, WorkloadSpec};
 use disklab_workload::{Remount, WorkContext, Workload};
 
@@ -84,7 +84,24 @@ impl DeviceCell<'_> {
         sample.notes.extend(notes.into_iter().map(|(about, text)| Note { about, text }));
 
         ledger.expect(&made.directory, self.workload.names())?;
-        let place = CellContext {
+        let place = self.context(&made, &*drives, &watched);
+        measure(self.spec, self.workload, self.cell, &place, executor, phase, &mut sample)?;
+        add_made(pools, &mut sample);
+        sample.whole = totals.so_far();
+        drives.still_whole(&stack_spec.drives).map_err(CellError::Drives)?;
+        Ok(sample)
+    }
+}
+
+impl DeviceCell<'_> {
+    /// Where the workload runs: on what was made.
+    fn context<'a>(
+        &'a self,
+        made: &'a Made,
+        drives: &dyn Drives,
+        watched: &'a [Watched],
+    ) -> CellContext<'a> {
+        CellContext {
             directory: &made.directory,
             remount: made
                 .remount
@@ -94,14 +111,9 @@ impl DeviceCell<'_> {
             device_is_ata: drives.are_ata(),
             tell_smart: drives.tell_smart(),
             simulated: drives.are_simulated(),
-            watched: &watched,
-            traits: drives.traits(&stack_spec.drives),
-        };
-        measure(self.spec, self.workload, self.cell, &place, executor, phase, &mut sample)?;
-        add_made(pools, &mut sample);
-        sample.whole = totals.so_far();
-        drives.still_whole(&stack_spec.drives).map_err(CellError::Drives)?;
-        Ok(sample)
+            watched,
+            traits: drives.traits(&self.study.stacks[self.stack_index].drives),
+        }
     }
 }
 

@@ -11,6 +11,7 @@ use disklab_study::Cell;
 use disklab_workload::WorkloadError;
 
 use crate::SinkError;
+use crate::lab::ReportedFailure;
 use crate::safety::Refusal;
 
 /// Why a bench cannot continue at all.
@@ -210,7 +211,16 @@ pub enum CellError {
     Workload(#[from] WorkloadError),
     /// It failed inside the lab's guest, for a reason of the above kinds.
     #[error("{0}")]
-    Guest(String),
+    Guest(ReportedFailure),
+    /// What the guest left is not an answer.
+    #[error("the guest's answer cannot be understood: {0}")]
+    GuestAnswer(#[source] std::io::Error),
+    /// The guest powered itself off and left no answer.
+    #[error("the guest ended without an answer; the end of its console:\n{console}")]
+    NoGuestAnswer {
+        /// The last lines of the console.
+        console: String,
+    },
     /// Its guest did not come to its end.
     #[error("{0}")]
     Lab(#[from] LabError),
@@ -222,7 +232,7 @@ impl CellError {
         match self {
             Self::Drives(e) => e.is_interrupt(),
             Self::Stack(e) => e.is_interrupt(),
-            Self::Guest(_) => false,
+            Self::Guest(_) | Self::GuestAnswer(_) | Self::NoGuestAnswer { .. } => false,
             Self::Lab(e) => matches!(e, LabError::Interrupted(_)),
             Self::Workload(e) => e.is_interrupt(),
         }

@@ -36,9 +36,9 @@ pub use drives::{Drives, Ready, ReadyDrive};
 pub use error::{BenchError, CellError, Objection, WriteCacheProblem};
 pub use job_devices::JobDevices;
 pub use lab::{
-    CELL_JOB, DrivesError, KernelSource, LabBench, LabKernel, LabSettings, ModelError,
-    ModelledDrives, NotCharged, SerialNumbers, UnavailableSize, carry_out_in_guest, check_charges,
-    find_model, find_processor, needs_zfs, study_processor,
+    CELL_JOB, DrivesError, GuestError, KernelSource, LabBench, LabKernel, LabSettings, ModelError,
+    ModelledDrives, MountError, NotCharged, ReportedFailure, SerialNumbers, UnavailableSize,
+    carry_out_in_guest, check_charges, find_model, find_processor, needs_zfs, study_processor,
 };
 pub use layout_cost::LayoutCost;
 pub use loop_drives::LoopDrives;

@@ -6,20 +6,20 @@ use std::process::ExitCode;
 use std::time::Instant;
 
 use disklab_exec::Executor;
-use disklab_lab::kernel::{self, Parts, Progress, Source, ZfsSource};
+use disklab_lab::kernel::{self, BuildProgress, LinuxSource, Parts, ZfsSource};
 
 fn main() -> ExitCode {
-    let (mut source, mut zfs) = (Source::Debian, None);
+    let (mut source, mut zfs) = (LinuxSource::Debian, None);
     for word in std::env::args().skip(1) {
         match word.strip_prefix("--zfs") {
             Some("") => zfs = Some(ZfsSource::Debian),
             Some(folder) => zfs = Some(ZfsSource::Tree(folder.trim_start_matches('=').into())),
-            None => source = Source::Tree(word.into()),
+            None => source = LinuxSource::Tree(word.into()),
         }
     }
     let began = Instant::now();
     let mut said = String::new();
-    let mut say = |progress: Progress| {
+    let mut say = |progress: BuildProgress| {
         let percent = progress.fraction.map(|f| format!(", {:.0} %", f * 100.0));
         let words = format!("{}{}", progress.step.words(), percent.unwrap_or_default());
         if words != said {

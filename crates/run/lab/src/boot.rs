@@ -29,7 +29,7 @@ const VIRTIO_ID_BLOCK: u32 = 2;
 
 /// The kernel's process. It is killed when this goes.
 #[derive(Debug)]
-pub(crate) struct Kernel {
+pub(crate) struct KernelProcess {
     child: Child,
     pidfd: OwnedFd,
     console: PathBuf,
@@ -40,7 +40,7 @@ pub(crate) struct Kernel {
     _place: WorkDir,
 }
 
-impl Kernel {
+impl KernelProcess {
     /// Starts it. [`disklab_exec::Executor`] is not used because it waits for the
     /// program's end, and this one only runs while it is served.
     pub fn start(options: &LabOptions, line: Option<OwnedFd>) -> Result<Self, LabError> {
@@ -167,7 +167,7 @@ impl Kernel {
     }
 }
 
-impl Drop for Kernel {
+impl Drop for KernelProcess {
     fn drop(&mut self) {
         end(&self.child);
         if self.status.is_none() {
@@ -281,7 +281,7 @@ mod tests {
     fn a_kernel_that_is_not_there_is_reported() {
         let folder = tempfile::tempdir().unwrap();
         let options = LabOptions::new("/no/such/kernel", folder.path(), "/bin/sh");
-        let error = Kernel::start(&options, None).unwrap_err().to_string();
+        let error = KernelProcess::start(&options, None).unwrap_err().to_string();
         assert!(error.contains("/no/such/kernel"), "{error}");
         assert!(error.contains("disklab lab build"), "{error}");
     }

@@ -16,7 +16,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use disklab_drive::{Completion, Drive, Nanos, Operation, Request, Statistics};
 
-use crate::{DiskOptions, LabError};
+use crate::{DiskOptions, LabError, OptionsProblem};
 
 /// Nanoseconds in a second.
 const SECOND: u128 = 1_000_000_000;
@@ -56,7 +56,7 @@ struct OnBus {
     /// transfer crosses when the drive is done with it.
     link: Option<u64>,
     bus: Arc<Mutex<Bus>>,
-    /// Bytes that each request under way has for the bus, by its id.
+    /// Bytes that each request in flight has for the bus, by its id.
     bytes: HashMap<u64, u64>,
     /// What the drive is done with and the bus is not: when it will be, an order, ids.
     crossing: BinaryHeap<Reverse<(u64, u64, u64)>>,
@@ -139,12 +139,9 @@ impl Drive for OnBus {
 /// Whether a bus can have this rate, in bytes per second.
 ///
 /// # Errors
-/// Where it is too slow; in words.
-pub fn check_bus(rate: u64) -> Result<(), String> {
-    if rate < SLOWEST {
-        return Err(format!("a bus of {rate} bytes per second: use 1 MB/s and more"));
-    }
-    Ok(())
+/// [`OptionsProblem::Bus`] if it is too slow.
+pub fn check_bus(rate: u64) -> Result<(), OptionsProblem> {
+    if rate < SLOWEST { Err(OptionsProblem::Bus(rate)) } else { Ok(()) }
 }
 
 /// Puts all disks on one bus of `rate` bytes per second.
@@ -152,7 +149,7 @@ pub fn check_bus(rate: u64) -> Result<(), String> {
 /// # Errors
 /// As for [`check_bus`].
 pub(crate) fn share(disks: Vec<DiskOptions>, rate: u64) -> Result<Vec<DiskOptions>, LabError> {
-    check_bus(rate).map_err(LabError::Options)?;
+    check_bus(rate)?;
     let bus = Arc::new(Mutex::new(Bus { rate, free: 0 }));
     let on = |disk: DiskOptions| DiskOptions {
         drive: Box::new(OnBus::new(disk.drive, disk.link_rate, Arc::clone(&bus))),

@@ -5,12 +5,14 @@ use std::path::PathBuf;
 
 use disklab_exec::Interrupted;
 
+use crate::OptionsProblem;
+
 /// Why a lab could not start or did not reach the guest's power-off.
 #[derive(Debug, thiserror::Error)]
 pub enum LabError {
     /// The options contradict each other or themselves.
     #[error("the lab cannot be set up: {0}")]
-    Options(String),
+    Options(#[from] OptionsProblem),
     /// The kernel's program is not there, or is none.
     #[error(
         "the lab's kernel '{path}' cannot be started: {source} (`disklab lab build` makes one)"
@@ -80,7 +82,7 @@ pub enum LabError {
     /// Nothing will ever happen in the guest again.
     #[error("guest deadlock: no timer is armed and no request is in flight")]
     Asleep,
-    /// Nothing was heard of a guest that was to go on.
+    /// Nothing was heard of a guest that was to continue.
     #[error(
         "the guest hung: it was runnable for {seconds} s, and neither its kernel nor its programs \
          used the CPU ({state}). Nothing in a guest causes that: retry, and report it if it \

@@ -5,12 +5,12 @@ use std::time::{Duration, Instant};
 
 use disklab_drive::{Nanos, Statistics};
 
-use crate::boot::Kernel;
+use crate::boot::KernelProcess;
 use crate::bus;
 use crate::console::{self, ConsoleLine};
 use crate::content::{Content, ContentUsage};
 use crate::disk::{Medium, ReadLog};
-use crate::event_loop::{EventLoop, Limits, Turns};
+use crate::event_loop::{EventCounts, EventLoop, Limits};
 use crate::guest_memory::MemoryFile;
 use crate::options::Console;
 use crate::pinned::Pinned;
@@ -19,7 +19,7 @@ use crate::{LabError, LabOptions, Sockets};
 /// A guest that has been started and waits to be served. Dropping it kills it.
 pub struct Lab {
     // Killed first, then the sockets go.
-    kernel: Kernel,
+    kernel: KernelProcess,
     events: EventLoop,
     folder: PathBuf,
     began: Instant,
@@ -46,8 +46,8 @@ pub struct LabReport {
     pub virtual_time: Nanos,
     /// Real time from the start to the end.
     pub real_time: Duration,
-    /// How often guest and lab took turns.
-    pub turns: Turns,
+    /// How often guest and lab answered each other.
+    pub counts: EventCounts,
     /// What each disk did; `None` for one that the guest never touched.
     pub disks: Vec<Option<DiskReport>>,
     /// What the disks' content took.
@@ -66,7 +66,7 @@ pub struct DiskReport {
 }
 
 impl Lab {
-    /// Starts the kernel. It stands still until [`Lab::run`].
+    /// Starts the kernel. It is frozen until [`Lab::run`].
     ///
     /// # Errors
     /// [`LabError::Options`] where the options contradict themselves,
@@ -92,7 +92,7 @@ impl Lab {
         let media = tells
             .map(|(index, tells)| tells.then(|| Medium::new(&options.folder, index)).transpose())
             .collect::<Result<_, _>>()?;
-        let mut kernel = Kernel::start(&options, line)?;
+        let mut kernel = KernelProcess::start(&options, line)?;
         let memory = Released(kernel.take_memory_file());
         let limits = Limits {
             real: options.real_limit,
@@ -119,7 +119,7 @@ impl Lab {
         Ok(LabReport {
             virtual_time: self.events.now(),
             real_time: self.began.elapsed(),
-            turns: self.events.turns(),
+            counts: self.events.counts(),
             disks: self
                 .events
                 .disks()

@@ -53,7 +53,7 @@ impl CpuLeases {
     pub fn of_user() -> Self {
         let there = PARENTS.iter().map(PathBuf::from).find(|parent| parent.is_dir());
         // Not as the folders of labs are called, which are swept.
-        let name = format!(".disklab-seats-{}", getuid().as_raw());
+        let name = format!(".disklab-leases-{}", getuid().as_raw());
         Self::within(there.unwrap_or_else(std::env::temp_dir).join(name))
     }
 
@@ -66,7 +66,7 @@ impl CpuLeases {
     /// Takes the processor among `cores` that the fewest labs run on; of several, the
     /// first. `None` where there are no `cores`.
     ///
-    /// Where the folder cannot be had, such as where it is another's, the first is taken,
+    /// If the folder is not available, such as when it belongs to another user, the first is taken,
     /// and others do not know: it costs time only.
     #[must_use]
     pub fn take(&self, cores: &[usize], memory_bytes: u64) -> Option<CpuLease> {
@@ -140,7 +140,7 @@ fn numbers(name: &str) -> Option<(usize, u32)> {
 }
 
 /// Makes sure that the folder is there, and that nobody else can have put anything into
-/// it: all may write beside it.
+/// it: all may write next to it.
 fn own_folder(folder: &Path) -> io::Result<()> {
     match DirBuilder::new().mode(0o700).create(folder) {
         Err(e) if e.kind() != io::ErrorKind::AlreadyExists => return Err(e),

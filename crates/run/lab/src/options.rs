@@ -10,7 +10,7 @@ use disklab_exec::{Interrupt, Trace};
 
 use crate::console::Operator;
 use crate::content::ContentLimits;
-use crate::{DiskOptions, LabError, place};
+use crate::{DiskOptions, LabError, OptionsProblem, place};
 
 /// Seconds from 1970 to the guest's clock 0: 2026-01-01, 00:00 UTC. Always the
 /// same, so that what files record of the time is the same in every run.
@@ -22,7 +22,7 @@ pub enum Console {
     /// The file `console` in the lab's folder.
     #[default]
     File,
-    /// That file, and beside it a line to somebody who uses the guest. In the guest
+    /// That file, and next to it a line to somebody who uses the guest. In the guest
     /// it is [`OPERATOR_LINE`], a terminal that must be made raw, over which
     /// [frames](crate::console::Frame) go.
     Operator(Box<dyn Operator>),
@@ -66,7 +66,7 @@ pub struct LabOptions {
     pub console: Console,
     /// Time of day when the guest's clock is 0, in seconds since 1970.
     pub time_of_day_seconds: u64,
-    /// Seed of the guest's randomness, where the kernel is one of ours; others take
+    /// Seed of the guest's randomness, if the kernel is the lab's own; others take
     /// the machine's, and UUIDs, hash seeds and the places of files differ between
     /// runs.
     pub seed: u64,
@@ -118,43 +118,37 @@ impl LabOptions {
 
     /// Checks what can be checked before anything is made.
     pub(crate) fn check(&self) -> Result<(), LabError> {
-        let bad = |what: String| Err(LabError::Options(what));
+        let bad = |problem: OptionsProblem| Err(problem.into());
         // The kernel's image alone takes some 20 MB.
         if self.memory_bytes < 64 << 20 || self.memory_bytes > 1 << 40 {
-            return bad(format!("{} bytes of memory: use 64 MiB to 1 TiB", self.memory_bytes));
+            return bad(OptionsProblem::Memory(self.memory_bytes));
         }
         // virtio_blk's minor numbers and the kernel's command line end somewhere.
         if self.disks.len() > 64 {
-            return bad(format!("{} disks: use up to 64", self.disks.len()));
+            return bad(OptionsProblem::Disks(self.disks.len()));
         }
         if !self.init.is_absolute() {
-            return bad(format!("the path of '{}' must be absolute", self.init.display()));
+            return bad(OptionsProblem::InitRelative(self.init.clone()));
         }
         if !self.init.exists() {
-            return bad(format!(
-                "the guest's first program '{}' is not there",
-                self.init.display()
-            ));
+            return bad(OptionsProblem::InitMissing(self.init.clone()));
         }
         for (name, _) in &self.shown {
             let plain = !name.is_empty() && name.len() < 40 && !name.contains(['/', '.']);
             if !plain || place::is_taken(name) {
-                return bad(format!("'{name}' cannot be the name of a directory for the guest"));
+                return bad(OptionsProblem::ShownName(name));
             }
         }
         for word in self.init_arguments.iter().chain(&self.kernel_arguments) {
             if word.is_empty() || !word.bytes().all(|b| b.is_ascii_graphic() && b != b'"') {
-                return bad(format!(
-                    "'{word}' cannot be on a kernel's command line: no spaces, quotes or \
-                     letters beyond ASCII"
-                ));
+                return bad(OptionsProblem::KernelWord(word.clone()));
             }
         }
         let mut serials: Vec<&str> = Vec::new();
         for disk in &self.disks {
             disk.configuration()?;
             if serials.contains(&disk.serial.as_str()) {
-                return bad(format!("two disks have the serial number '{}'", disk.serial));
+                return bad(OptionsProblem::SerialTwice(disk.serial.clone()));
             }
             serials.push(&disk.serial);
         }

@@ -2,7 +2,7 @@
 
 use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
 
-use crate::LabError;
+use crate::{LabError, OptionsProblem};
 
 /// The processors that this process may run on, in their order.
 ///
@@ -31,7 +31,7 @@ impl Pinned {
         let before =
             sched_getaffinity(None).map_err(LabError::system("read the thread's cores"))?;
         if core >= CpuSet::MAX_CPU || !before.is_set(core) {
-            return Err(LabError::Options(format!("this process may not run on processor {core}")));
+            return Err(OptionsProblem::Cpu(core).into());
         }
         let mut only = CpuSet::new();
         only.set(core);

@@ -116,7 +116,7 @@ pub(crate) fn shown_folder(name: &str) -> PathBuf {
 /// Names in the working folder that are not for [`LabOptions::shown`].
 pub(crate) fn is_taken(name: &str) -> bool {
     let own = [FIRST_PROGRAM, NEXT_PROGRAM, PROGRAM_FOLDER, PROGRAM_PLACE, LAB];
-    // Of the kernel's own, and of whoever holds the folder.
+    // Of the kernel's own, and of the folder's lock.
     let others = [Sockets::CALENDAR, "kernel", "lock"];
     own.contains(&name) || others.contains(&name) || name.starts_with("disk")
 }

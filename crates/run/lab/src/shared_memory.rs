@@ -174,7 +174,7 @@ impl SharedMemory {
         (shared != UNBOUNDED).then(|| Nanos(shared.wrapping_sub(EPOCH)))
     }
 
-    /// Whether the guest tells of its requests, and is told of those that are done,
+    /// Whether the guest announces its requests, and learns of those that are done,
     /// by this memory.
     pub fn has_devices(&self) -> bool {
         let entry = HEADER_BYTES + usize::from(KERNEL_CLIENT) * CLIENT_BYTES;

@@ -35,7 +35,7 @@ pub use error::{DirectoryProblem, RunnerError};
 pub use estimate::RunEstimate;
 pub use leftovers::{LeftoversError, decide_leftover, leftover_lines, tear_down_leftovers};
 pub use observer::{CampaignProgress, CellForecast, Observer, UpcomingCells};
-pub use options::{LabOptions, OptionsError, RunOptions};
+pub use options::{LabRunOptions, OptionsError, RunOptions};
 pub use pilot::{Pilot, PilotError};
 pub use places::{check_outputs, check_vacant, claim_outputs, new_run_folder, state_folder};
 pub use plan::{Pairs, Plan, PlanError};

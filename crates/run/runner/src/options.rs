@@ -28,7 +28,7 @@ pub struct RunOptions {
     /// Directory below which the run creates one of its own; the run's if `None`.
     pub scratch: Option<PathBuf>,
     /// For the lab alone.
-    pub lab: LabOptions,
+    pub lab: LabRunOptions,
     /// For loop devices alone: the size of a drive.
     pub drive_size: Option<Bytes>,
     /// For disks alone: serial numbers of those that may be erased although they carry data.
@@ -37,7 +37,7 @@ pub struct RunOptions {
 
 /// What applies to the lab alone.
 #[derive(Debug, Clone, Default)]
-pub struct LabOptions {
+pub struct LabRunOptions {
     /// A guest's memory.
     pub memory: Option<Bytes>,
     /// Whose CPU time is charged for: a name, a file, or `none`.
@@ -248,7 +248,7 @@ impl RunOptions {
     }
 }
 
-impl LabOptions {
+impl LabRunOptions {
     fn as_begun(&self, then: &RunSettings) -> Self {
         let is_set = !self.set_drive.is_empty();
         Self {
@@ -308,7 +308,7 @@ mod tests {
 
     #[test]
     fn option_of_another_bench_is_refused() {
-        let lab = LabOptions { at_once: Some(2), ..LabOptions::default() };
+        let lab = LabRunOptions { at_once: Some(2), ..LabRunOptions::default() };
         let on_loop = RunOptions { bench: Some(BenchKind::Loop), lab, ..RunOptions::default() };
         let error = on_loop.check().expect_err("refused");
         let expected = OptionsError::WrongBench {

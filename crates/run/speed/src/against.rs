@@ -62,8 +62,19 @@ pub enum AgainstError {
         /// The program.
         program: String,
         /// What is wrong with its answer.
-        why: String,
+        why: AnswerProblem,
     },
+}
+
+/// Why what a program printed holds no figures.
+#[derive(Debug, thiserror::Error)]
+pub enum AnswerProblem {
+    /// It is not JSON.
+    #[error(transparent)]
+    Json(#[from] serde_json::Error),
+    /// It has no list of figures.
+    #[error("no figures")]
+    NoFigures,
 }
 
 /// The study whose cost is measured as a whole: 30 cells.
@@ -137,9 +148,9 @@ fn bench(
 }
 
 /// The figures in what a program printed, or why there are none.
-fn bench_figures(text: &[u8]) -> Result<Vec<Measured>, String> {
-    let answer: Value = serde_json::from_slice(text).map_err(|e| e.to_string())?;
-    let figures = answer["figures"].as_array().ok_or("no figures")?;
+fn bench_figures(text: &[u8]) -> Result<Vec<Measured>, AnswerProblem> {
+    let answer: Value = serde_json::from_slice(text)?;
+    let figures = answer["figures"].as_array().ok_or(AnswerProblem::NoFigures)?;
     Ok(figures.iter().filter_map(measured).collect())
 }
 
@@ -173,7 +184,7 @@ fn study_figures(done: &Finished) -> Vec<Measured> {
     vec![
         figure("user", "user time", user),
         figure("system", "system time", system),
-        figure("processor", "processor time", user + system),
+        figure("processor", "CPU time", user + system),
     ]
 }
 
@@ -245,13 +256,29 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let this = program(folder.path(), "new", 3.0, 0);
         let executor = Executor::new(Interrupt::new());
-        for (path, word) in [("/bin/echo", "/bin/echo"), ("/no/such/program", "/no/such/program")] {
+        let error = |path: &str| {
             let other = Program { path: path.into(), kernel: None };
             let folder = folder.path().to_owned();
             let options = AgainstOptions { this: this.clone(), other, core: 0, rounds: 1, folder };
-            let error = against(&options, &executor, &mut |_| {}).unwrap_err().to_string();
-            assert!(error.contains(word), "{error}");
-        }
+            against(&options, &executor, &mut |_| {}).unwrap_err()
+        };
+        let echo = error("/bin/echo");
+        assert!(
+            matches!(
+                &echo,
+                AgainstError::NoFigures { program, why: AnswerProblem::Json(_) }
+                    if program == "/bin/echo"
+            ),
+            "{echo:?}"
+        );
+        let missing = error("/no/such/program");
+        assert!(
+            matches!(
+                &missing,
+                AgainstError::Exec(ExecError::Missing(program)) if program == "/no/such/program"
+            ),
+            "{missing:?}"
+        );
     }
 
     proptest! {

@@ -10,8 +10,8 @@ use disklab_lab::Steady;
 
 /// Capacity: 10 TB, in sectors of 512 B.
 const SECTORS: u64 = 10_000_000_000_000 / 4096 * 8;
-/// What each request takes: a mean seek, half a turn and the transfer of a drive
-/// of 7200 turns a minute.
+/// What each request takes: a mean seek, half a revolution and the transfer of a
+/// drive of 7200 rpm.
 const LATENCY_NS: u64 = 10_860_000;
 /// Writes of this many sectors to the drive's end are marks.
 const MARK_SECTORS: u64 = super::job::PAGE as u64 / 512;

@@ -10,7 +10,7 @@ use disklab_lab::console;
 use disklab_lab::{DiskOptions, Lab, LabError, LabOptions, LabReport, guest};
 
 /// A guest to be measured.
-pub(crate) struct Guest<'o> {
+pub(crate) struct TimedGuest<'o> {
     pub options: &'o SpeedOptions,
     pub core: usize,
     pub job: Job,
@@ -18,7 +18,7 @@ pub(crate) struct Guest<'o> {
     pub memory_mib: u64,
 }
 
-impl Guest<'_> {
+impl TimedGuest<'_> {
     /// Boots it, has it do its job, and returns its marks.
     pub fn run(&self) -> Result<(LabReport, Vec<Mark>), LabError> {
         let folder = Folder::new(&self.options.folder, self.core)?;

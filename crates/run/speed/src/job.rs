@@ -7,7 +7,7 @@ use rustix::fs::{Mode, OFlags, SeekFrom, open, seek};
 use rustix::io::{Errno, pread, pwrite};
 use rustix::time::{ClockId, clock_gettime};
 
-use crate::{engine, raid};
+use crate::{GuestWorkError, engine, raid};
 
 /// The word by which a guest's first program knows that it is to call
 /// [`carry_out_in_guest`], with the words that follow.
@@ -24,12 +24,12 @@ pub(crate) const MIB: usize = 1 << 20;
 pub(crate) enum Job {
     /// Nothing.
     Nothing,
-    /// So many reads of 4 KiB at random places of a drive, one after another, with
+    /// So many reads of 4 KiB at random offsets of a drive, one after another, with
     /// a look at the clock after each.
     Reads(u64),
     /// The same by the engine that runs fio jobs.
     EngineReads(u64),
-    /// So many writes of 4 KiB at random places of an md RAID 5 of four drives.
+    /// So many writes of 4 KiB at random offsets of an md RAID 5 of four drives.
     RaidWrites(u64),
     /// So many MiB of incompressible data, written and read in requests of 1 MiB,
     /// then as many zeros. Marks separate the four.
@@ -77,24 +77,25 @@ impl Job {
 /// [`disklab_lab::guest::begin`].
 ///
 /// # Errors
-/// In words, where something cannot be done.
-pub fn carry_out_in_guest(words: &[String]) -> Result<(), String> {
-    match Job::parse(words).ok_or_else(|| format!("unknown words {words:?}"))? {
+/// [`GuestWorkError`] if the words name no work, or it cannot be done.
+pub fn carry_out_in_guest(words: &[String]) -> Result<(), GuestWorkError> {
+    let on_drive = |action| move |source| GuestWorkError::Drive { action, source };
+    match Job::parse(words).ok_or_else(|| GuestWorkError::UnknownJob(words.to_vec()))? {
         Job::Nothing => Ok(()),
-        Job::Reads(count) => reads(count).map_err(|e| format!("cannot read {DRIVE}: {e}")),
+        Job::Reads(count) => reads(count).map_err(on_drive("read")),
         Job::EngineReads(count) => engine::reads(count),
         Job::RaidWrites(count) => {
             let array = raid::assemble()?;
-            raid_writes(&array, count).map_err(|e| format!("cannot write to '{array}': {e}"))
+            raid_writes(&array, count).map_err(|source| GuestWorkError::Array { array, source })
         }
-        Job::Stream(mib) => stream(mib).map_err(|e| format!("cannot use {DRIVE}: {e}")),
+        Job::Stream(mib) => stream(mib).map_err(on_drive("use")),
     }
 }
 
 fn reads(count: u64) -> Result<(), Errno> {
-    let drive = Disk::open(DRIVE)?;
-    let mut page = Aligned::new(PAGE);
-    let mut random = Random::new();
+    let drive = RawDisk::open(DRIVE)?;
+    let mut page = AlignedBuffer::new(PAGE);
+    let mut random = Xorshift::new();
     drive.mark()?;
     for _ in 0..count {
         drive.read(page.bytes(), random.next() % drive.pages)?;
@@ -104,9 +105,9 @@ fn reads(count: u64) -> Result<(), Errno> {
 }
 
 fn raid_writes(array: &str, count: u64) -> Result<(), Errno> {
-    let (drive, array) = (Disk::open(DRIVE)?, Disk::open(array)?);
-    let mut page = Aligned::new(PAGE);
-    let mut random = Random::new();
+    let (drive, array) = (RawDisk::open(DRIVE)?, RawDisk::open(array)?);
+    let mut page = AlignedBuffer::new(PAGE);
+    let mut random = Xorshift::new();
     random.fill(page.bytes());
     drive.mark()?;
     for _ in 0..count {
@@ -118,10 +119,10 @@ fn raid_writes(array: &str, count: u64) -> Result<(), Errno> {
 }
 
 fn stream(mib: u64) -> Result<(), Errno> {
-    let drive = Disk::open(DRIVE)?;
-    let mut data = Aligned::new(MIB);
-    let mut zeros = Aligned::new(MIB);
-    Random::new().fill(data.bytes());
+    let drive = RawDisk::open(DRIVE)?;
+    let mut data = AlignedBuffer::new(MIB);
+    let mut zeros = AlignedBuffer::new(MIB);
+    Xorshift::new().fill(data.bytes());
     let pages = (MIB / PAGE) as u64;
     drive.mark()?;
     for at in 0..mib {
@@ -144,13 +145,13 @@ fn stream(mib: u64) -> Result<(), Errno> {
 }
 
 /// A disk, past the page cache.
-pub(crate) struct Disk {
+pub(crate) struct RawDisk {
     fd: OwnedFd,
     /// Its size in pages.
     pub pages: u64,
 }
 
-impl Disk {
+impl RawDisk {
     pub fn open(path: &str) -> Result<Self, Errno> {
         let fd = open(path, OFlags::RDWR | OFlags::DIRECT, Mode::empty())?;
         let pages = seek(&fd, SeekFrom::End(0))? / PAGE as u64;
@@ -167,7 +168,7 @@ impl Disk {
 
     /// Writes the last page: see [`super::drive::Record`].
     pub fn mark(&self) -> Result<(), Errno> {
-        self.write(Aligned::new(PAGE).bytes(), self.pages.saturating_sub(1))
+        self.write(AlignedBuffer::new(PAGE).bytes(), self.pages.saturating_sub(1))
     }
 }
 
@@ -176,12 +177,12 @@ fn whole(done: usize, wanted: usize) -> Result<(), Errno> {
 }
 
 /// Zeros, at an address that direct I/O takes.
-pub(crate) struct Aligned {
+pub(crate) struct AlignedBuffer {
     room: Vec<u8>,
     bytes: usize,
 }
 
-impl Aligned {
+impl AlignedBuffer {
     pub fn new(bytes: usize) -> Self {
         Self { room: vec![0; bytes + PAGE], bytes }
     }
@@ -201,9 +202,9 @@ pub(crate) fn stamp(data: &mut [u8], number: u64) {
 }
 
 /// Numbers that look random, always the same ones (Marsaglia's xorshift).
-pub(crate) struct Random(u64);
+pub(crate) struct Xorshift(u64);
 
-impl Random {
+impl Xorshift {
     pub fn new() -> Self {
         Self(0x2545_F491_4F6C_DD1D)
     }
@@ -245,15 +246,16 @@ mod tests {
         }
         for words in [&[] as &[&str], &["reads"], &["reads", "x"], &["dance", "1"]] {
             let words: Vec<String> = words.iter().map(|w| (*w).to_owned()).collect();
-            assert!(carry_out_in_guest(&words).is_err(), "{words:?}");
+            let error = carry_out_in_guest(&words).expect_err("no job");
+            assert!(matches!(error, GuestWorkError::UnknownJob(named) if named == words));
         }
     }
 
     #[test]
     fn pages_are_aligned_and_differ() {
-        let mut data = Aligned::new(MIB);
+        let mut data = AlignedBuffer::new(MIB);
         assert_eq!(data.bytes().as_ptr().align_offset(PAGE), 0);
-        Random::new().fill(data.bytes());
+        Xorshift::new().fill(data.bytes());
         let before = data.bytes().to_vec();
         stamp(data.bytes(), 1);
         let differ = |(a, b): (&[u8], &[u8])| a != b;

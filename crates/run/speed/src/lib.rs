@@ -8,6 +8,7 @@ mod against;
 mod drive;
 mod engine;
 mod figure;
+mod guest_error;
 mod guests;
 mod job;
 mod measure;
@@ -16,8 +17,9 @@ mod raid;
 mod round_trip;
 mod side_by_side;
 
-pub use against::{AgainstError, AgainstOptions, Compared, Program, against};
+pub use against::{AgainstError, AgainstOptions, AnswerProblem, Compared, Program, against};
 pub use figure::{Figure, Target};
+pub use guest_error::GuestWorkError;
 pub use job::{SPEED_JOB, carry_out_in_guest};
 pub use measure::{SpeedOptions, measure};
 pub use round_trip::round_trip;

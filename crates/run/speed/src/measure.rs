@@ -6,7 +6,7 @@ use std::time::Duration;
 use disklab_exec::Interrupt;
 
 use crate::drive::Mark;
-use crate::guests::Guest;
+use crate::guests::TimedGuest;
 use crate::job::{Job, MIB};
 use crate::memory_copies::copies;
 use crate::side_by_side::side_by_side;
@@ -81,7 +81,7 @@ pub fn measure(
         let read = (copies_before.read + copies_after.read) / 2.0;
         all.stream(&marks, write, read);
         step("booting");
-        let boot = Guest { memory_mib: BOOT_MIB, ..guest(options, Job::Nothing, BOOT_DRIVES) };
+        let boot = TimedGuest { memory_mib: BOOT_MIB, ..guest(options, Job::Nothing, BOOT_DRIVES) };
         all.boot.push(boot.run()?.0.real_time.as_secs_f64() * 1e3);
         if options.other_core.is_some() {
             step("two labs side by side");
@@ -96,8 +96,8 @@ pub fn measure(
 }
 
 /// A guest on the core that is measured.
-pub(crate) fn guest(options: &SpeedOptions, job: Job, drives: usize) -> Guest<'_> {
-    Guest { options, core: options.core, job, drives, memory_mib: SMALL_MIB }
+pub(crate) fn guest(options: &SpeedOptions, job: Job, drives: usize) -> TimedGuest<'_> {
+    TimedGuest { options, core: options.core, job, drives, memory_mib: SMALL_MIB }
 }
 
 fn unit(options: &SpeedOptions) -> Result<Duration, LabError> {

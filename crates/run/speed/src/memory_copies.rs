@@ -5,7 +5,7 @@ use std::time::Instant;
 use rustix::fs::{MemfdFlags, memfd_create};
 use rustix::io::{Errno, pread, pwrite};
 
-use crate::job::{Aligned, MIB, Random, stamp};
+use crate::job::{AlignedBuffer, MIB, Xorshift, stamp};
 use disklab_lab::LabError;
 use disklab_lab::Pinned;
 
@@ -25,8 +25,8 @@ pub(crate) fn copies(core: usize, mib: u64) -> Result<Copies, LabError> {
 
 fn measure(mib: u64) -> Result<Copies, Errno> {
     let file = memfd_create("disklab-speed", MemfdFlags::CLOEXEC)?;
-    let mut data = Aligned::new(MIB);
-    Random::new().fill(data.bytes());
+    let mut data = AlignedBuffer::new(MIB);
+    Xorshift::new().fill(data.bytes());
     let place = |at: u64| at * MIB as u64;
     let began = Instant::now();
     for at in 0..mib {

@@ -4,6 +4,8 @@
 use std::fs;
 use std::path::Path;
 
+use crate::GuestWorkError;
+
 /// Its drives.
 const DRIVES: [&str; 4] = ["vda", "vdb", "vdc", "vdd"];
 /// What it uses of each, in KiB: 1 GiB.
@@ -15,7 +17,10 @@ const NAME: &str = "md_speed";
 
 /// Makes the array and returns its path. Fresh drives read as zeros, so that its
 /// parity is right as it is.
-pub(crate) fn assemble() -> Result<String, String> {
+///
+/// # Errors
+/// [`GuestWorkError::NoDrive`] or [`GuestWorkError::Attribute`], after which the guest ends.
+pub(crate) fn assemble() -> Result<String, GuestWorkError> {
     put(Path::new(NEW_ARRAY), NAME)?;
     let array = Path::new("/sys/block").join(NAME).join("md");
     // No superblocks: what is known of it is told here.
@@ -28,7 +33,7 @@ pub(crate) fn assemble() -> Result<String, String> {
     put(&array.join("component_size"), COMPONENT_KIB)?;
     for (slot, drive) in DRIVES.iter().enumerate() {
         let number = fs::read_to_string(Path::new("/sys/block").join(drive).join("dev"))
-            .map_err(|e| format!("there is no drive {drive}: {e}"))?;
+            .map_err(|source| GuestWorkError::NoDrive { drive, source })?;
         put(&array.join("new_dev"), number.trim())?;
         let member = array.join(format!("dev-{drive}"));
         put(&member.join("slot"), &slot.to_string())?;
@@ -38,6 +43,9 @@ pub(crate) fn assemble() -> Result<String, String> {
     Ok(format!("/dev/{NAME}"))
 }
 
-fn put(file: &Path, word: &str) -> Result<(), String> {
-    fs::write(file, word).map_err(|e| format!("cannot write '{word}' to {}: {e}", file.display()))
+fn put(file: &Path, word: &str) -> Result<(), GuestWorkError> {
+    fs::write(file, word).map_err(|source| {
+        let (word, file) = (word.to_owned(), file.to_owned());
+        GuestWorkError::Attribute { word, file, source }
+    })
 }

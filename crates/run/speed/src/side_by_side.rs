@@ -5,7 +5,7 @@ use std::hint::black_box;
 use std::thread;
 use std::time::Instant;
 
-use crate::guests::Guest;
+use crate::guests::TimedGuest;
 use crate::job::Job;
 use crate::measure::{READS, guest};
 use crate::{SpeedOptions, round_trip};
@@ -18,7 +18,7 @@ const ROUNDS: u32 = 100_000;
 const STEPS: u64 = 150_000_000;
 /// Steps after which it looks whether it shall end.
 const STEPS_A_LOOK: u64 = 10_000_000;
-/// Numbers that each step goes on with. One alone would leave most of a core idle while
+/// Numbers that each step updates. One alone would leave most of a core idle while
 /// it waits for itself, and two halves of a core would look like two cores.
 const NUMBERS: usize = 8;
 
@@ -68,7 +68,7 @@ fn gain(
 
 /// Reads per second of a lab on a processor.
 fn lab(options: &SpeedOptions, core: usize) -> Result<f64, LabError> {
-    let (_, marks) = Guest { core, ..guest(options, Job::Reads(READS), 1) }.run()?;
+    let (_, marks) = TimedGuest { core, ..guest(options, Job::Reads(READS), 1) }.run()?;
     let took = match marks.as_slice() {
         [from, to] => (to.real - from.real).as_secs_f64(),
         _ => f64::NAN,

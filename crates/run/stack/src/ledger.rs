@@ -27,7 +27,7 @@ mod recover;
 mod trust;
 mod withdraw;
 
-use host::Host;
+use host::LedgerHost;
 use line::Line;
 
 pub use leftover::{InvalidLedgerId, LedgerId, Leftover, LeftoverDecision, Recovery};
@@ -244,7 +244,7 @@ impl LockedFile {
                 .and_then(|f| f.sync_all())
                 .map_err(|e| StackError::io("cannot write", folder, e))?;
             let mut file = Self { path, file };
-            file.append(&Line::Owner { mark: owner().to_owned(), host: Host::here() })?;
+            file.append(&Line::Owner { mark: owner().to_owned(), host: LedgerHost::here() })?;
             // A recovery may have taken it for an abandoned one until its first line
             // said whose it is: before its lock, or on a machine that it does not reach.
             let fail = |e| StackError::io("cannot look at", &file.path, e);

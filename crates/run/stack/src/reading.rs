@@ -4,15 +4,15 @@ use disklab_source::{SourceError, did_you_mean, one_of};
 use disklab_study::LayerSpec;
 use disklab_units::Bytes;
 
-/// The options of one layer. [`Reading::finish`] refuses whatever was never
+/// The options of one layer. [`OptionReader::finish`] refuses whatever was never
 /// asked for, so that a misspelt option is never silently ignored.
 #[derive(Debug)]
-pub(crate) struct Reading<'a> {
+pub(crate) struct OptionReader<'a> {
     spec: &'a LayerSpec,
     asked: Vec<&'static str>,
 }
 
-impl<'a> Reading<'a> {
+impl<'a> OptionReader<'a> {
     /// The options of `spec`.
     pub fn new(spec: &'a LayerSpec) -> Self {
         Self { spec, asked: Vec::new() }
@@ -141,7 +141,7 @@ pub(crate) mod tests {
     #[test]
     fn values_are_checked() {
         let spec = spec("x[a=64K,b,c=7,d=near]");
-        let mut reading = Reading::new(&spec);
+        let mut reading = OptionReader::new(&spec);
         assert_eq!(reading.size("a"), Ok(Some(Bytes::kib(64))));
         assert_eq!(reading.flag("b"), Ok(true));
         assert_eq!(reading.integer("c", 1..=7), Ok(Some(7)));
@@ -153,7 +153,7 @@ pub(crate) mod tests {
     #[test]
     fn errors_say_what_was_expected() {
         let spec = spec("x[size=0,chunk=3K,bitmap=yes,speed,chnk=1]");
-        let mut reading = Reading::new(&spec);
+        let mut reading = OptionReader::new(&spec);
         for (error, words) in [
             (reading.size("size").map(drop), "x: `size`: expected a size above 0, found '0'"),
             (
@@ -180,7 +180,7 @@ pub(crate) mod tests {
         fn no_option_panics(value in "[^\\[\\]/,]{0,20}") {
             let mut spec = spec("x");
             spec.options = vec![("a".to_owned(), Some(value))];
-            let mut reading = Reading::new(&spec);
+            let mut reading = OptionReader::new(&spec);
             let _ = reading.size("a");
             let _ = reading.power_of_two("a", Bytes(512), Bytes::mib(16));
             let _ = reading.integer("a", 0..=9);

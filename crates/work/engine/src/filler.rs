@@ -1,6 +1,6 @@
 //! What goes into the buffers of writes.
 
-use disklab_content::{Base, Compression, Content, Duplicates, Repeats, Share, Spec};
+use disklab_content::{Base, Compression, Content, Duplicates, Repeats, Share, Spec, SpecError};
 use disklab_jobfile::{DedupeMode, Filling, Job, PatternPart};
 
 use crate::fio_words;
@@ -27,8 +27,8 @@ impl Filler {
     /// That of a clone of a job. `seed` decides the bytes.
     ///
     /// # Errors
-    /// What the job's buffers ask for and cannot be, in words.
-    pub(crate) fn new(job: &Job, clone: u32, seed: u64) -> Result<Self, String> {
+    /// [`SpecError`] if the job's buffers ask for what data cannot be.
+    pub(crate) fn new(job: &Job, clone: u32, seed: u64) -> Result<Self, SpecError> {
         let buffers = &job.buffers;
         let parts = match &buffers.filling {
             Filling::Pattern(parts) => Some(parts.clone()),
@@ -65,8 +65,7 @@ impl Filler {
         let once = is_random && !refill && compress.is_none();
         // A block of compressible data must not be torn: fio begins each buffer with
         // a chunk, and so do we, since buffers are multiples of the smallest block.
-        let content = Content::new(Spec { base, compress, duplicates }, seed)
-            .map_err(|error| error.to_string())?;
+        let content = Content::new(Spec { base, compress, duplicates }, seed)?;
         let scrambles = buffers.scramble && once;
         let random = |number: u64| Random::new(seed, mix(u64::from(clone)).wrapping_add(number));
         let has_offset = parts.as_deref().is_some_and(|p| p.contains(&PatternPart::Offset));

@@ -45,9 +45,9 @@ pub struct Finished {
     pub stderr: Vec<u8>,
     /// Wall-clock time from start to end.
     pub elapsed: Duration,
-    /// Processor time in user space, waited-for children included.
+    /// CPU time in user space, waited-for children included.
     pub user: Duration,
-    /// Processor time in the kernel on its behalf.
+    /// CPU time in the kernel on its behalf.
     pub system: Duration,
     /// Largest resident set of one process, in KiB.
     pub max_rss_kib: u64,
@@ -226,7 +226,7 @@ impl Executor {
     }
 
     /// Runs a program that goes into the background by itself, such as a file system's
-    /// daemon, and leaves there what it has started: whoever calls this ends it. Returns
+    /// daemon, and leaves there what it has started: the caller ends it. Returns
     /// what `ready` makes of its standard output, once it makes something of it.
     ///
     /// # Errors
@@ -333,7 +333,7 @@ pub(crate) fn tie(command: &mut Command) {
     unsafe {
         command.pre_exec(move || {
             set_parent_process_death_signal(Some(Signal::KILL))?;
-            // Since Linux 3.4; what descends from a program is found less surely without.
+            // Since Linux 3.4; what descends from a program may be missed without.
             let _ = set_child_subreaper(Some(getpid()));
             // It may have died before this, and then no signal comes.
             if getppid() == Some(parent) { Ok(()) } else { Err(Errno::SRCH.into()) }

@@ -9,7 +9,7 @@ use std::time::Duration;
 use rustix::fs::{FlockOperation, flock};
 use rustix::process::getuid;
 
-/// Held by whoever uses a folder, for as long as it does; the system lets go of it
+/// Held by the process that uses a folder, for as long as it does; the system lets go of it
 /// with the process.
 const LOCK: &str = "lock";
 /// Making a folder and its lock takes far less.

@@ -91,7 +91,7 @@ impl Invocation {
         self
     }
 
-    /// Lets it finish even where the user asked to stop: for taking down.
+    /// Lets it finish even if the user asked to stop: for teardown.
     #[must_use]
     pub fn uninterruptible(mut self) -> Self {
         self.uninterruptible = true;

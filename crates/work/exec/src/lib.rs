@@ -1,7 +1,7 @@
 //! Runs external programs, as they are, and keeps account of it.
 //!
 //! Every program that disklab starts goes through an [`Executor`]: its command
-//! line lands in the [`Trace`], its processor time is accounted, Ctrl-C stops
+//! line lands in the [`Trace`], its CPU time is accounted, Ctrl-C stops
 //! it and all that it started, and it dies with disklab. Nothing is ever passed through a shell.
 
 mod capture;

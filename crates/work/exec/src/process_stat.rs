@@ -1,4 +1,4 @@
-//! What the kernel tells of a process in `/proc/PID/stat` (proc_pid_stat(5)): the one reader
+//! What the kernel reports of a process in `/proc/PID/stat` (proc_pid_stat(5)): the one reader
 //! of it.
 
 use std::fs;

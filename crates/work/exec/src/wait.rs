@@ -12,12 +12,12 @@ use rustix::time::Timespec;
 use crate::Interrupt;
 use crate::family::Family;
 
-/// How long between two looks at the flag and the clock.
+/// How often the flag and the clock are polled.
 const POLL: Duration = Duration::from_millis(200);
 /// The same for a program that is to end.
-const ENDING_LOOK: Duration = Duration::from_millis(10);
+const ENDING_POLL: Duration = Duration::from_millis(10);
 /// How long a program that was asked to end may take: fio waits for the I/Os that its
-/// jobs have under way, which on a busy disk is a second or two.
+/// jobs have in flight, which on a busy disk is a second or two.
 pub(crate) const GRACE: Duration = Duration::from_secs(5);
 
 /// How a child ended, and what it used, its own waited-for children included.
@@ -52,7 +52,7 @@ pub(crate) fn wait(
     let began = Instant::now();
     let mut reason = Reason::Exited;
     let mut ending: Option<Ending> = None;
-    // Kernels before 5.3 have no pidfd; there, short sleeps stand in for it.
+    // Kernels before 5.3 have no pidfd; there, short sleeps replace it.
     let pidfd = pidfd_open(pid, PidfdFlags::empty()).ok();
     let mut nap = Duration::from_micros(200);
     loop {
@@ -83,7 +83,7 @@ pub(crate) fn wait(
             }
         }
         let left = match (&ending, limit) {
-            (Some(_), _) => ENDING_LOOK,
+            (Some(_), _) => ENDING_POLL,
             (None, None) => POLL,
             (None, Some(limit)) => limit.saturating_sub(began.elapsed()).min(POLL),
         };

@@ -1,7 +1,7 @@
 //! A made-up study, a made-up run, and what follows.
 
 use disklab_published::{
-    Catalogue, CellFate, Comparison, JudgedRow, MeasuredRun, RowStatus, compare,
+    Catalogue, CellEnd, CellFate, Comparison, JudgedRow, MeasuredRun, RowStatus, compare,
 };
 use disklab_sample::Direction;
 use disklab_source::Source;
@@ -118,8 +118,8 @@ fn group(stack: &str, workload: &str, per_second: &[f64]) -> Group {
     }
 }
 
-fn fate(stack: &str, done: Option<Result<(), String>>) -> CellFate {
-    CellFate { stack: stack.into(), workload: "read".into(), block: 0, done }
+fn fate(stack: &str, end: CellEnd) -> CellFate {
+    CellFate { stack: stack.into(), workload: "read".into(), block: 0, end: Some(end) }
 }
 
 fn judged(single: &[f64], raid5: &[f64]) -> Comparison {
@@ -129,9 +129,9 @@ fn judged(single: &[f64], raid5: &[f64]) -> Comparison {
         group("raid5/ext4", "read", raid5),
     ];
     let cells = [
-        fate("single/ext4", Some(Ok(()))),
-        fate("raid5/ext4", Some(Ok(()))),
-        fate("single/btrfs", Some(Err("no space left\nat all".into()))),
+        fate("single/ext4", CellEnd::Done),
+        fate("raid5/ext4", CellEnd::Done),
+        fate("single/btrfs", CellEnd::Failed("no space left\nat all".into())),
     ];
     let left_out = [LeftOut {
         stack: Some("raid5/btrfs".into()),

@@ -47,5 +47,5 @@ pub fn compare(args: &CompareArgs, as_json: bool) -> Result<u8, Failure> {
 /// The report of the run in `folder`.
 fn gather(folder: &Path) -> Result<Report, Failure> {
     let run = Run::open(folder).map_err(RunnerError::Open)?;
-    Report::gather(&run).map_err(Failure::failed)
+    Ok(Report::gather(&run)?)
 }

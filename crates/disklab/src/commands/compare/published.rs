@@ -42,7 +42,7 @@ pub fn published(args: &CompareArgs, as_json: bool) -> Result<u8, Failure> {
             "tally": all,
             "studies": comparisons,
         });
-        serde_json::to_string_pretty(&value).map_err(Failure::failed)? + "\n"
+        serde_json::to_string_pretty(&value)? + "\n"
     } else if args.out.as_ref().and_then(|out| out.extension()).is_some_and(|e| e == "csv") {
         rows_csv(&comparisons)
     } else {

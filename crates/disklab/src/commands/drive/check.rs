@@ -11,10 +11,11 @@ use disklab_probe::{
     DISK_LOADS, FLASH_LOADS, Load, ModelledDrive, ProbeError, ProbedValue, TimedDrive, difference,
     run_load, written_range,
 };
+use disklab_units::Bytes;
 use serde_json::json;
 
 use super::super::{print, print_json};
-use super::probe::{cannot_open, failure};
+use super::probe::cannot_open;
 use super::real::{OtherLoad, RealDrive};
 use super::subject::{Subject, find};
 use crate::cli::CheckArgs;
@@ -36,9 +37,9 @@ struct Compared {
 
 /// Carries out the command.
 pub fn check(args: &CheckArgs, as_json: bool) -> Result<u8, Failure> {
-    let file = find_model(&args.drive, Path::new("")).map_err(Failure::usage_error)?;
-    let subject = find(&SystemRoot::here(), &args.device).map_err(Failure::usage_error)?;
-    check_kind(&file, &subject).map_err(Failure::usage_error)?;
+    let file = find_model(&args.drive, Path::new(""))?;
+    let subject = find(&SystemRoot::here(), &args.device)?;
+    check_kind(&file, &subject)?;
     for note in &subject.notes {
         eprintln!("disklab: {}: {note}", args.device.display());
     }
@@ -53,27 +54,35 @@ pub fn check(args: &CheckArgs, as_json: bool) -> Result<u8, Failure> {
 }
 
 /// A model of another kind or size is another drive's.
-fn check_kind(file: &DriveFile, subject: &Subject) -> Result<(), String> {
-    let name = subject.device.name();
+fn check_kind(file: &DriveFile, subject: &Subject) -> Result<(), OtherDrive> {
+    let (id, name) = (file.id.clone(), subject.device.name().to_owned());
     if file.rotates() != subject.rotates {
-        let kind = |rotates| if rotates { "a hard disk" } else { "a solid-state drive" };
-        return Err(format!(
-            "'{}' is the model of {}, and {name} is {}",
-            file.id,
-            kind(file.rotates()),
-            kind(subject.rotates)
-        ));
+        return Err(OtherDrive::Kind { id, model_rotates: file.rotates(), name });
     }
     let (model, drive) = (file.capacity(), subject.device.size_bytes());
     if model.abs_diff(drive) > drive / 100 {
-        return Err(format!(
-            "'{}' is the model of a drive of {}, and {name} has {}",
-            file.id,
-            disklab_units::Bytes(model).si(),
-            disklab_units::Bytes(drive).si()
-        ));
+        return Err(OtherDrive::Size { id, model: Bytes(model), name, drive: Bytes(drive) });
     }
     Ok(())
+}
+
+/// A model and a drive that have nothing to do with each other.
+#[derive(Debug, thiserror::Error)]
+pub enum OtherDrive {
+    /// One rotates and one does not.
+    #[error(
+        "'{id}' is the model of {}, and {name} is {}",
+        kind_name(*model_rotates),
+        kind_name(!*model_rotates)
+    )]
+    Kind { id: String, model_rotates: bool, name: String },
+    /// They differ in size by more than a percent.
+    #[error("'{id}' is the model of a drive of {}, and {name} has {}", model.si(), drive.si())]
+    Size { id: String, model: Bytes, name: String, drive: Bytes },
+}
+
+fn kind_name(rotates: bool) -> &'static str {
+    if rotates { "a hard disk" } else { "a solid-state drive" }
 }
 
 fn compare(
@@ -85,18 +94,18 @@ fn compare(
     let bytes = subject.device.size_bytes();
     let mut drive = RealDrive::open(&args.device, bytes, subject.queue_depth, interrupt)
         .map_err(|error| cannot_open(&args.device, &error))?;
-    let mut others = OtherLoad::watch(&subject.device, drive.moved()).map_err(failure)?;
+    let mut others = OtherLoad::watch(&subject.device, drive.moved())?;
     let (loads, range): (&'static [Load], Range<u64>) = if file.rotates() {
         (&DISK_LOADS, 0..bytes)
     } else {
-        (&FLASH_LOADS, written_range(&mut drive).map_err(failure)?)
+        (&FLASH_LOADS, written_range(&mut drive)?)
     };
     let mut compared = Vec::new();
     for load in loads {
         eprintln!("disklab: {}", load.name);
-        let measured = run_load(&mut drive, load, range.clone(), args.seed).map_err(failure)?;
-        others.check().map_err(failure)?;
-        let twin = twin(file, load, &range, args.seed).map_err(failure)?;
+        let measured = run_load(&mut drive, load, range.clone(), args.seed)?;
+        others.check()?;
+        let twin = twin(file, load, &range, args.seed)?;
         compared.push(Compared { load, drive: measured, twin });
     }
     Ok(compared)

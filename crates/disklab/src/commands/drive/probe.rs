@@ -26,7 +26,7 @@ pub fn probe(args: &ProbeArgs, as_json: bool) -> Result<u8, Failure> {
     // Ten minutes later would be too late to say so.
     check_own(directory, name, is_own).map_err(OutputError::into_usage_error)?;
     let root = SystemRoot::here();
-    let subject = find(&root, &args.device).map_err(Failure::usage_error)?;
+    let subject = find(&root, &args.device)?;
     for note in &subject.notes {
         eprintln!("disklab: {}: {note}", args.device.display());
     }
@@ -34,15 +34,13 @@ pub fn probe(args: &ProbeArgs, as_json: bool) -> Result<u8, Failure> {
     let bytes = subject.device.size_bytes();
     let mut drive = RealDrive::open(&args.device, bytes, subject.queue_depth, &interrupt)
         .map_err(|error| cannot_open(&args.device, &error))?;
-    let load = OtherLoad::watch(&subject.device, drive.moved()).map_err(failure)?;
+    let load = OtherLoad::watch(&subject.device, drive.moved())?;
     let mut watcher = Lines { load, begun: Instant::now() };
     let siblings = Siblings::of(&subject.names);
     let probe = if subject.rotates { probe_hard_disk } else { probe_solid_state };
-    let (findings, sibling) =
-        probe(&mut drive, &siblings, args.seed, &mut watcher).map_err(failure)?;
+    let (findings, sibling) = probe(&mut drive, &siblings, args.seed, &mut watcher)?;
     let took = watcher.begun.elapsed();
-    let text =
-        drive_file(&findings, &sibling, &description(&subject, took)).map_err(Failure::failed)?;
+    let text = drive_file(&findings, &sibling, &description(&subject, took))?;
     let path = write_own(directory, name, &text, is_own).map_err(OutputError::into_usage_error)?;
     let path = path.strip_prefix("./").unwrap_or(&path);
     if as_json {
@@ -73,15 +71,6 @@ fn place(to: &Path) -> Result<(&Path, &str), Failure> {
 /// Whether a file begins as those that a probe writes.
 fn is_own(head: &str) -> bool {
     head.starts_with(MARK)
-}
-
-/// What ends a probe, as the user sees it.
-pub fn failure(error: ProbeError) -> Failure {
-    match error {
-        ProbeError::Interrupted => Failure::interrupted("interrupted; nothing was written"),
-        ProbeError::Disturbed(_) | ProbeError::Unsuitable(_) => Failure::usage_error(error),
-        ProbeError::Failed { .. } => Failure::failed(error),
-    }
 }
 
 /// A device that cannot be opened.

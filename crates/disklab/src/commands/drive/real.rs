@@ -12,7 +12,8 @@ use disklab_drive::Operation;
 use disklab_engine::{RequestKind, TimedFile};
 use disklab_exec::Interrupt;
 use disklab_measure::{BlockDevice, Counters, SECTOR_BYTES};
-use disklab_probe::{DriveAccess, ProbeError, TimedAccess, TimedDrive};
+use disklab_probe::{Disturbance, DriveAccess, ProbeError, TimedAccess, TimedDrive};
+use disklab_units::Bytes;
 
 /// The deepest queue that a probe uses.
 const DEPTH: u32 = 64;
@@ -162,12 +163,8 @@ impl OtherLoad {
         if let (Some(before), Some(now)) = (&load.before, &now) {
             let since = now.since(before);
             if since.requests() > 2 || now.in_flight > 0 {
-                return Err(ProbeError::Disturbed(format!(
-                    "cannot know this drive now: others made {} requests to it within {} s; stop \
-                     what uses it, and probe it again",
-                    since.requests(),
-                    QUIET.as_secs()
-                )));
+                let requests = since.requests();
+                return Err(Disturbance::Busy { requests, within: QUIET }.into());
             }
         }
         load.before = now;
@@ -187,11 +184,7 @@ impl OtherLoad {
             let all = (since.read_sectors + since.write_sectors) * SECTOR_BYTES;
             let others = all.saturating_sub(own);
             if others > FORGIVEN + (own as f64 * FORGIVEN_SHARE) as u64 {
-                return Err(ProbeError::Disturbed(format!(
-                    "cannot know this drive now: meanwhile others moved {} on it; stop what uses \
-                     it, and probe it again",
-                    disklab_units::Bytes(others).iec()
-                )));
+                return Err(Disturbance::Moved(Bytes(others)).into());
             }
         }
         Ok(())

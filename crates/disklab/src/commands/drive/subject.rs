@@ -1,6 +1,6 @@
 //! Which devices can be known by timing requests: whole drives of their own.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use disklab_bench::safety::stable_names;
 use disklab_measure::{BlockDevice, SystemRoot, identity, mounts};
@@ -59,18 +59,14 @@ const SERVED: [(&str, &str); 3] = [("vd", "virtio"), ("xvd", "Xen"), ("ubd", "Us
 /// Finds the drive that `path` names.
 ///
 /// # Errors
-/// Why the drive behind it cannot be known.
-pub fn find(root: &SystemRoot, path: &Path) -> Result<Subject, String> {
-    let refuse = |why: String| format!("cannot know the drive behind {}: {why}", path.display());
-    let path = &std::path::absolute(path).map_err(|error| refuse(error.to_string()))?;
-    if root.path(path).symlink_metadata().is_err() {
-        return Err(format!(
-            "{}: no such file; `ls -l /dev/disk/by-id` shows the drives of this machine",
-            path.display()
-        ));
+/// [`SubjectError`] if the drive behind it cannot be known.
+pub fn find(root: &SystemRoot, path: &Path) -> Result<Subject, SubjectError> {
+    let refuse = |why| SubjectError::Unknown { path: path.to_owned(), why };
+    let absolute = std::path::absolute(path).map_err(|e| refuse(NotADrive::Path(e)))?;
+    if root.path(&absolute).symlink_metadata().is_err() {
+        return Err(SubjectError::NoFile(absolute));
     }
-    let device = BlockDevice::at(root, path)
-        .ok_or_else(|| refuse("not a block device; name a drive in /dev/disk/by-id".into()))?;
+    let device = BlockDevice::at(root, &absolute).ok_or_else(|| refuse(NotADrive::NotADevice))?;
     if let Some(why) = not_a_drive(root, &device) {
         return Err(refuse(why));
     }
@@ -110,36 +106,93 @@ fn file_name(path: &Path) -> Option<String> {
     Some(path.file_name()?.to_string_lossy().into_owned())
 }
 
+/// Why a device cannot be probed.
+#[derive(Debug, thiserror::Error)]
+pub enum SubjectError {
+    /// Nothing is there.
+    #[error(
+        "{}: no such file; `ls -l /dev/disk/by-id` shows the drives of this machine", .0.display()
+    )]
+    NoFile(PathBuf),
+    /// What is there is not one drive, and only that.
+    #[error("cannot know the drive behind {}: {why}", path.display())]
+    Unknown {
+        /// The path that was named.
+        path: PathBuf,
+        /// What is there.
+        #[source]
+        why: NotADrive,
+    },
+}
+
+/// What is not a whole drive of its own.
+#[derive(Debug, thiserror::Error)]
+pub enum NotADrive {
+    /// A path without a directory that it is relative to.
+    #[error(transparent)]
+    Path(std::io::Error),
+    /// A file of another kind.
+    #[error("not a block device; name a drive in /dev/disk/by-id")]
+    NotADevice,
+    /// A part of a drive.
+    #[error(
+        "it is a partition, which shows a part of the places and none of the rest; name the whole \
+         drive, {}",
+        whole.display()
+    )]
+    Partition {
+        /// The drive's stable name.
+        whole: PathBuf,
+    },
+    /// A loop device.
+    #[error(
+        "it is a loop device: what it answers comes from the file {} and the page cache",
+        .0.display()
+    )]
+    Loop(PathBuf),
+    /// An md array.
+    #[error("it is a RAID, which answers with several drives at once")]
+    Raid,
+    /// A device-mapper device, a network block device, and the like.
+    #[error("{0} is a mapping onto other devices, memory or the network")]
+    Mapping(String),
+    /// Nothing to read.
+    #[error("it has no medium, or its size is unknown")]
+    Empty,
+    /// A virtual machine's disk.
+    #[error(
+        "it is a virtual disk ({0}): a host with a cache of its own answers, and other guests may \
+         use the same drive"
+    )]
+    Virtual(&'static str),
+    /// What a RAID controller or another machine offers as one disk.
+    #[error("it is {0}: several drives may answer at once, and a memory that is not the drive's")]
+    Volume(&'static str),
+}
+
 /// Why a device is not a whole drive of its own.
-fn not_a_drive(root: &SystemRoot, device: &BlockDevice) -> Option<String> {
+fn not_a_drive(root: &SystemRoot, device: &BlockDevice) -> Option<NotADrive> {
     if device.is_partition() {
         let whole = device.whole();
         let offered = stable_names(root, &whole);
-        let named = offered.first().map_or_else(|| whole.node(), Clone::clone);
-        return Some(format!(
-            "it is a partition, which shows a part of the places and none of the rest; name the \
-             whole drive, {}",
-            named.display()
-        ));
+        let whole = offered.first().map_or_else(|| whole.node(), Clone::clone);
+        return Some(NotADrive::Partition { whole });
     }
     if let Some(file) = device.backing_file() {
-        return Some(format!(
-            "it is a loop device: what it answers comes from the file {} and the page cache",
-            file.display()
-        ));
+        return Some(NotADrive::Loop(file));
     }
     let name = device.name();
     if name.starts_with("md") {
-        return Some("it is a RAID, which answers with several drives at once".to_owned());
+        return Some(NotADrive::Raid);
     }
     if !device.slaves().is_empty() || !device.is_physical() {
-        return Some(format!("{name} is a mapping onto other devices, memory or the network"));
+        return Some(NotADrive::Mapping(name.to_owned()));
     }
-    (device.size_bytes() == 0).then(|| "it has no medium, or its size is unknown".to_owned())
+    (device.size_bytes() == 0).then_some(NotADrive::Empty)
 }
 
 /// Why a disk is served by something that is not a drive.
-fn served_by_a_host(device: &BlockDevice, model: &str) -> Option<String> {
+fn served_by_a_host(device: &BlockDevice, model: &str) -> Option<NotADrive> {
     let name = device.name();
     let small = model.to_ascii_lowercase();
     let vendor = device.attribute("device/vendor").unwrap_or_default().to_ascii_lowercase();
@@ -148,14 +201,11 @@ fn served_by_a_host(device: &BlockDevice, model: &str) -> Option<String> {
     });
     let by_model = VIRTUAL.iter().find(|(word, _)| small.contains(word) || vendor.contains(word));
     let (_, whose) = by_name.or(by_model)?;
-    Some(format!(
-        "it is a virtual disk ({whose}): a host with a cache of its own answers, and other guests \
-         may use the same drive"
-    ))
+    Some(NotADrive::Virtual(whose))
 }
 
 /// Why a disk is a controller's or another machine's volume.
-fn volume(device: &BlockDevice, model: &str) -> Option<String> {
+fn volume(device: &BlockDevice, model: &str) -> Option<NotADrive> {
     let vendor = device.attribute("device/vendor").unwrap_or_default().to_ascii_lowercase();
     // A maker of both, Synology, names its drives in the model and its targets in the vendor.
     let model = model.to_ascii_lowercase().replace("synology", "");
@@ -167,9 +217,7 @@ fn volume(device: &BlockDevice, model: &str) -> Option<String> {
         None => words().any(|w| w == word),
     };
     let (_, what) = VOLUMES.iter().find(|(word, _)| is_of(word))?;
-    Some(format!(
-        "it is {what}: several drives may answer at once, and a memory that is not the drive's"
-    ))
+    Some(NotADrive::Volume(what))
 }
 
 /// Whether this is a guest of the lab, whose virtual disks are modelled drives alone.
@@ -232,7 +280,7 @@ mod tests {
             ("loop0", "it is a loop device"),
             ("sdz", "no such file"),
         ] {
-            let error = find(&root, &Path::new("/dev").join(name)).expect_err(name);
+            let error = find(&root, &Path::new("/dev").join(name)).expect_err(name).to_string();
             assert!(error.contains(expected), "{name}: {error}");
         }
     }

@@ -8,12 +8,12 @@ use disklab_engine::{DeviceAccess, HeldDevice, JobContext, preflight, written_de
 use disklab_exec::Executor;
 use disklab_jobfile::Job;
 
-use super::words::Words;
+use super::words::FioWords;
 use crate::exit::Failure;
 
 /// Finds out what the jobs may write to. Drives among it are held from now on, for as long
 /// as `context` lives.
-pub fn settle(jobs: &[Job], words: &Words, context: &mut JobContext) -> Result<(), Failure> {
+pub fn settle(jobs: &[Job], words: &FioWords, context: &mut JobContext) -> Result<(), Failure> {
     let names: Vec<String> =
         written_devices(jobs, context).iter().map(|path| path.display().to_string()).collect();
     if names.is_empty() {

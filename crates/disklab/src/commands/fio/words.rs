@@ -12,7 +12,7 @@ use crate::exit::Failure;
 
 /// What the words of the command line ask for.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub struct Words {
+pub struct FioWords {
     /// Job files.
     pub files: Vec<PathBuf>,
     /// The text of a job file that says what the options say, one a line.
@@ -23,7 +23,7 @@ pub struct Words {
     pub json: bool,
 }
 
-impl Words {
+impl FioWords {
     /// Understands the words. `own` are options that were given before them; they may stand
     /// among fio's, too.
     ///
@@ -149,9 +149,9 @@ fn stands_alone(name: &str) -> bool {
 mod tests {
     use super::*;
 
-    fn read(line: &str) -> Result<Words, Failure> {
+    fn read(line: &str) -> Result<FioWords, Failure> {
         let words: Vec<String> = line.split_whitespace().map(str::to_owned).collect();
-        Words::read(&FioOwnArgs::default(), &words)
+        FioWords::read(&FioOwnArgs::default(), &words)
     }
 
     #[test]
@@ -176,7 +176,7 @@ mod tests {
     fn own_options_may_stand_before_and_among_fios() {
         let own = FioOwnArgs { seed: Some(1), yes: true, ..FioOwnArgs::default() };
         let words = ["--name=a", "--seed", "2", "--erase=K"].map(str::to_owned);
-        let all = Words::read(&own, &words).expect("valid");
+        let all = FioWords::read(&own, &words).expect("valid");
         assert_eq!((all.own.seed, all.own.yes, all.text.as_str()), (Some(2), true, "[a]\n"));
         assert_eq!(all.own.erase, ["K"]);
     }

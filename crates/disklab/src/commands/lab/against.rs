@@ -20,7 +20,7 @@ pub(super) fn compare(
     if interrupt.is_raised() {
         return Err(Failure::interrupted("interrupted; nothing is left"));
     }
-    let compared = compared.map_err(Failure::failed)?;
+    let compared = compared?;
     if as_json {
         let figures: Vec<_> = compared
             .iter()

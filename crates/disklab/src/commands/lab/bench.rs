@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use disklab_lab::kernel::{self, NamedKernel, Parts, Source};
+use disklab_lab::kernel::{self, LinuxSource, NamedKernel, Parts};
 use disklab_lab::processors;
 use disklab_lab::{CpuLease, CpuLeases};
 use disklab_speed::{AgainstOptions, Figure, Program, SpeedOptions, Target, measure};
@@ -33,7 +33,7 @@ pub fn bench(args: &BenchArgs, as_json: bool) -> Result<u8, Failure> {
     let found = || kernel::find(&kernel::cache_folder(), Parts::ALL);
     let kernel = match named.map(|n| n.kernel).or_else(found) {
         Some(kernel) => kernel,
-        None => build::ensure(&Source::Debian, Parts::ALL, &interrupt)?,
+        None => build::ensure(&LinuxSource::Debian, Parts::ALL, &interrupt)?,
     };
     let program = std::env::current_exe()
         .map_err(|e| Failure::failed(format!("cannot find disklab's own program: {e}")))?;
@@ -114,12 +114,12 @@ fn row(figure: &Figure) -> Option<[String; 4]> {
         Target::AtMost(limit) => format!("target: at most {limit}"),
         Target::AtLeast(limit) => format!("target: at least {limit}"),
     });
-    let met = figure.is_met().map(|met| if met { ", met" } else { ", missed" });
+    let status = figure.is_met().map(|is_met| if is_met { ", met" } else { ", missed" });
     Some([
         figure.name.to_owned(),
         median.trim_end().to_owned(),
         format!("({} to {})", number(low), number(high)),
-        format!("{}{}", target.unwrap_or_default(), met.unwrap_or_default()),
+        format!("{}{}", target.unwrap_or_default(), status.unwrap_or_default()),
     ])
 }
 

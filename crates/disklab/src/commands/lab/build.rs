@@ -5,13 +5,15 @@ use std::time::Instant;
 
 use disklab_bench::Campaign;
 use disklab_exec::{Executor, Interrupt};
-use disklab_lab::kernel::{self, KernelError, Parts, Progress, Source, ZfsKernel, ZfsSource};
+use disklab_lab::kernel::{
+    self, BuildProgress, KernelError, LinuxSource, Parts, ZfsKernel, ZfsSource,
+};
 use disklab_units::{count, show_duration};
 use disklab_workload::Context;
 use serde_json::json;
 
 use super::super::{print, print_json};
-use super::build_progress::BuildProgress;
+use super::build_progress::BuildBar;
 use crate::cli::BuildArgs;
 use crate::exit::{DONE, Failure};
 use crate::signals;
@@ -19,7 +21,7 @@ use disklab_runner::{FoundStudy, find_study, kernel_parts};
 
 /// Builds the kernel that the arguments ask for, and says where it is.
 pub fn build(args: &BuildArgs, as_json: bool) -> Result<u8, Failure> {
-    let source = args.source.clone().map_or(Source::Debian, Source::Tree);
+    let source = args.source.clone().map_or(LinuxSource::Debian, LinuxSource::Tree);
     let interrupt = signals::interrupt()?;
     let began = Instant::now();
     let (kernel, programs, now) = if args.zfs {
@@ -58,7 +60,7 @@ pub fn build(args: &BuildArgs, as_json: bool) -> Result<u8, Failure> {
 
 /// What a study needs of the kernel.
 fn study_parts(name: &str) -> Result<Parts, Failure> {
-    let FoundStudy { study, folder } = find_study(name).map_err(Failure::usage_error)?;
+    let FoundStudy { study, folder } = find_study(name)?;
     let campaign =
         Campaign::new(study, &Context { scale: 1.0, folder }).map_err(Failure::usage_error)?;
     Ok(kernel_parts(&campaign))
@@ -72,7 +74,7 @@ fn study_parts(name: &str) -> Result<Parts, Failure> {
 /// [`KernelError`] if the user has to install, free or name something first, if `interrupt`
 /// was raised, or if the build failed.
 pub fn ensure(
-    source: &Source,
+    source: &LinuxSource,
     parts: Parts,
     interrupt: &Interrupt,
 ) -> Result<PathBuf, KernelError> {
@@ -84,7 +86,7 @@ pub fn ensure(
 /// # Errors
 /// As for [`ensure`].
 pub fn ensure_zfs(
-    source: &Source,
+    source: &LinuxSource,
     zfs: &ZfsSource,
     interrupt: &Interrupt,
 ) -> Result<ZfsKernel, KernelError> {
@@ -93,7 +95,7 @@ pub fn ensure_zfs(
 
 /// The kernel, and whether it was not there before.
 fn build_plain(
-    source: &Source,
+    source: &LinuxSource,
     parts: Parts,
     interrupt: &Interrupt,
 ) -> Result<(PathBuf, bool), KernelError> {
@@ -103,7 +105,7 @@ fn build_plain(
 }
 
 fn build_zfs(
-    source: &Source,
+    source: &LinuxSource,
     zfs: &ZfsSource,
     interrupt: &Interrupt,
 ) -> Result<(ZfsKernel, bool), KernelError> {
@@ -141,11 +143,11 @@ pub fn parts_words(parts: Parts) -> String {
 fn shown<T>(
     parts: Parts,
     interrupt: &Interrupt,
-    build: impl FnOnce(&Executor, &mut dyn FnMut(Progress)) -> Result<T, KernelError>,
+    build: impl FnOnce(&Executor, &mut dyn FnMut(BuildProgress)) -> Result<T, KernelError>,
 ) -> Result<(T, bool), KernelError> {
     let mut executor = Executor::default();
     executor.interrupt = interrupt.clone();
-    let mut progress = BuildProgress::new(begins(parts, &kernel::cache_folder()));
+    let mut progress = BuildBar::new(begins(parts, &kernel::cache_folder()));
     let built = build(&executor, &mut |now| progress.take(now));
     progress.finish();
     built.map(|built| (built, progress.has_begun()))

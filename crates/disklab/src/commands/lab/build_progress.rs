@@ -4,7 +4,7 @@
 use std::io::IsTerminal;
 use std::time::{Duration, Instant};
 
-use disklab_lab::kernel::{Progress, Step};
+use disklab_lab::kernel::{BuildProgress, Step};
 use disklab_units::show_duration;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
@@ -17,7 +17,7 @@ const LINE_EVERY: u32 = 10;
 const ENOUGH: f64 = 0.04;
 
 /// Progress of a kernel's build.
-pub struct BuildProgress {
+pub struct BuildBar {
     /// What is said before anything else.
     begins: String,
     bar: Option<ProgressBar>,
@@ -26,7 +26,7 @@ pub struct BuildProgress {
     lines: u32,
 }
 
-impl BuildProgress {
+impl BuildBar {
     /// Nothing is shown before the build begins, and then `begins` first.
     pub fn new(begins: String) -> Self {
         let terminal = std::io::stderr().is_terminal()
@@ -40,7 +40,7 @@ impl BuildProgress {
     }
 
     /// The build is so far.
-    pub fn take(&mut self, now: Progress) {
+    pub fn take(&mut self, now: BuildProgress) {
         let began = match self.step {
             Some((step, began)) if step == now.step => began,
             step => {
@@ -101,7 +101,7 @@ fn bar() -> ProgressBar {
     ProgressBar::with_draw_target(Some(PARTS), ProgressDrawTarget::stderr()).with_style(style)
 }
 
-fn line(now: Progress, left: Option<Duration>) -> String {
+fn line(now: BuildProgress, left: Option<Duration>) -> String {
     let percent = match now.fraction {
         Some(fraction) if fraction > 0.0 => format!(": {:.0} %", fraction * 100.0),
         _ => String::new(),
@@ -136,7 +136,7 @@ mod tests {
 
     #[test]
     fn lines_say_the_step_how_far_it_is_and_what_is_left() {
-        let now = |step, fraction| Progress { step, fraction };
+        let now = |step, fraction| BuildProgress { step, fraction };
         assert_eq!(line(now(Step::Unpack, None), None), "unpacking the kernel's source");
         assert_eq!(line(now(Step::Compile, Some(0.0)), None), "compiling the kernel");
         assert_eq!(

@@ -6,6 +6,8 @@ pub mod build;
 mod build_progress;
 mod shell;
 
+pub use shell::{SessionDrivesError, SessionFolderError};
+
 use crate::cli::LabCommand;
 use crate::exit::Failure;
 

@@ -6,7 +6,7 @@ use disklab_published::{DrawnDrives, DrawnRow, may_fail};
 use disklab_runner::Pairs;
 use disklab_units::count;
 
-use super::outcome::Conditions;
+use super::outcome::SensitivityConditions;
 use super::page::{claim, code, figure, status, table};
 
 /// What stands before [`command`].
@@ -47,7 +47,7 @@ pub fn summary(found: &DrawnDrives, failed: usize) -> String {
 pub fn text(
     found: &DrawnDrives,
     parameters: usize,
-    conditions: &Conditions,
+    conditions: &SensitivityConditions,
     cells: &Pairs,
 ) -> String {
     let mut md = format!(
@@ -87,7 +87,7 @@ pub fn command(study: &str, cells: &Pairs) -> String {
 }
 
 /// Those claims that change, or those that do not.
-fn claims(md: &mut String, found: &DrawnDrives, conditions: &Conditions, change: bool) {
+fn claims(md: &mut String, found: &DrawnDrives, conditions: &SensitivityConditions, change: bool) {
     let chosen = found.rows.iter().filter(|row| row.is_changed() == change);
     let rows: Vec<Vec<String>> = chosen
         .map(|row| {

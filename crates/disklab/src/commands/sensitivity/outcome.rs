@@ -11,7 +11,7 @@ use super::{drawn_page, page};
 const VERSION: u32 = 1;
 
 /// Under which the runs were made.
-pub struct Conditions {
+pub struct SensitivityConditions {
     /// How often each cell ran.
     pub repeats: u32,
     /// The seed of the cells, and of what was drawn.
@@ -40,7 +40,7 @@ impl Outcome {
     /// Of runs in which one parameter was moved each.
     pub fn one_at_a_time(
         plan: &SensitivityPlan,
-        conditions: &Conditions,
+        conditions: &SensitivityConditions,
         shipped: &Comparison,
         moved: Vec<Comparison>,
     ) -> Self {
@@ -61,7 +61,7 @@ impl Outcome {
     /// Of runs in which all were moved.
     pub fn all_at_once(
         plan: &SensitivityPlan,
-        conditions: &Conditions,
+        conditions: &SensitivityConditions,
         shipped: &Comparison,
         moved: &[Comparison],
         claims: &Claims,
@@ -110,7 +110,7 @@ fn moved_claim(found: &Sensitivity, shipped: &JudgedRow) -> MovedClaim {
     }
 }
 
-impl Conditions {
+impl SensitivityConditions {
     /// Whose claims they are.
     pub fn about(&self) -> &'static str {
         if self.are_published {

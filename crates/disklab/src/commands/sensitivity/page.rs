@@ -7,7 +7,7 @@ use disklab_published::{
 };
 use disklab_units::{count, significant};
 
-use super::outcome::Conditions;
+use super::outcome::SensitivityConditions;
 
 /// A figure, to three digits.
 pub(super) fn figure(value: f64) -> String {
@@ -96,7 +96,7 @@ pub fn summary(found: &Sensitivity, failed: usize) -> String {
 }
 
 /// The page.
-pub fn text(found: &Sensitivity, conditions: &Conditions) -> String {
+pub fn text(found: &Sensitivity, conditions: &SensitivityConditions) -> String {
     let mut md = format!("# Sensitivity of the claims of {}\n\n", code(&found.study));
     let _ = write!(
         md,
@@ -125,7 +125,7 @@ pub(super) fn table(md: &mut String, head: &[&str], rows: &[Vec<String>]) {
     md.push('\n');
 }
 
-fn changes(md: &mut String, found: &Sensitivity, conditions: &Conditions) {
+fn changes(md: &mut String, found: &Sensitivity, conditions: &SensitivityConditions) {
     let mut rows = Vec::new();
     for parameter in &found.parameters {
         for (end, row) in parameter.changed() {
@@ -199,7 +199,7 @@ fn parameters(md: &mut String, found: &Sensitivity) {
 }
 
 /// Each claim with its lowest and its highest figure, and what makes them.
-fn claims(md: &mut String, found: &Sensitivity, conditions: &Conditions) {
+fn claims(md: &mut String, found: &Sensitivity, conditions: &SensitivityConditions) {
     let mut rows = Vec::new();
     for judged in &found.rows {
         let Some(measured) = judged.measured else { continue };

@@ -4,6 +4,7 @@ use std::io;
 use std::path::PathBuf;
 
 use disklab_bench::NotCharged;
+use disklab_lab::console::FrameError;
 
 /// Why a session in the guest ends before its shell.
 #[derive(Debug, thiserror::Error)]
@@ -27,8 +28,8 @@ pub enum SessionError {
     #[error("cannot read from the host: {0}")]
     Hear(#[source] io::Error),
     /// The host said what is not a frame.
-    #[error("{0}")]
-    Frame(String),
+    #[error(transparent)]
+    Frame(#[from] FrameError),
     /// poll(2) failed.
     #[error("cannot wait for programs: {0}")]
     Wait(#[source] io::Error),

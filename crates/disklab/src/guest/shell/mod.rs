@@ -13,8 +13,8 @@ use disklab_bench::check_charges;
 use disklab_lab::console::Frame;
 use disklab_lab::guest::LAB_FOLDER;
 
-use error::SessionError;
-use programs::Programs;
+pub use error::SessionError;
+use programs::SessionPrograms;
 use relay::Line;
 use session::Session;
 
@@ -40,8 +40,8 @@ fn run(session: &Session, line: &mut Line) -> Result<u8, SessionError> {
         line.say(&Frame::Error(format!("disklab: {complaint}\r\n").into_bytes()));
     });
     let programs = match &session.script {
-        None => Programs::at_terminal()?,
-        Some(script) => Programs::script(script)?,
+        None => SessionPrograms::at_terminal()?,
+        Some(script) => SessionPrograms::script(script)?,
     };
     line.say(&Frame::Ready);
     line.relay(programs)

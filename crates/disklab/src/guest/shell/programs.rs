@@ -14,14 +14,14 @@ use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 
 use super::error::SessionError;
 use super::place::BASHRC_PATH;
-use super::session::Script;
+use super::session::SessionScript;
 
 /// What a program's output becomes.
 pub type Wrap = fn(Vec<u8>) -> Frame;
 
 /// A running shell, and its ends of what it is connected to.
 #[derive(Debug)]
-pub struct Programs {
+pub struct SessionPrograms {
     /// The shell.
     pub pid: Pid,
     /// Becomes readable when it ends.
@@ -40,7 +40,7 @@ fn shell() -> (String, bool) {
     }
 }
 
-impl Programs {
+impl SessionPrograms {
     /// A shell with a prompt, at a terminal of its own.
     pub fn at_terminal() -> Result<Self, SessionError> {
         let (master, slave) = terminal().map_err(|e| SessionError::Terminal(e.into()))?;
@@ -58,12 +58,12 @@ impl Programs {
     }
 
     /// A script, without a prompt and without input.
-    pub fn script(script: &Script) -> Result<Self, SessionError> {
+    pub fn script(script: &SessionScript) -> Result<Self, SessionError> {
         let (shell, _) = shell();
         let mut command = Command::new(&shell);
         match script {
-            Script::Command(text) => command.arg("-c").arg(text).arg(&shell),
-            Script::File(name) => command.arg(Path::new(LAB_FOLDER).join(name)),
+            SessionScript::Command(text) => command.arg("-c").arg(text).arg(&shell),
+            SessionScript::File(name) => command.arg(Path::new(LAB_FOLDER).join(name)),
         };
         let pipe = || std::io::pipe().map_err(SessionError::Pipe);
         let ((output, write_output), (error, write_error)) = (pipe()?, pipe()?);
@@ -78,12 +78,12 @@ fn start(
     mut command: Command,
     terminal: Option<OwnedFd>,
     outputs: Vec<(OwnedFd, Wrap)>,
-) -> Result<Programs, SessionError> {
+) -> Result<SessionPrograms, SessionError> {
     let child = command.spawn().map_err(SessionError::Start)?;
     let pid = i32::try_from(child.id()).ok().and_then(Pid::from_raw);
     let pid = pid.ok_or(SessionError::NoProcessId)?;
     let pidfd = pidfd_open(pid, PidfdFlags::empty()).map_err(|e| SessionError::Start(e.into()))?;
-    Ok(Programs { pid, pidfd, terminal, outputs })
+    Ok(SessionPrograms { pid, pidfd, terminal, outputs })
 }
 
 /// The two sides of a new terminal.

@@ -16,7 +16,7 @@ use rustix::termios::{
 };
 
 use super::error::SessionError;
-use super::programs::{Programs, Wrap};
+use super::programs::{SessionPrograms, Wrap};
 use super::waiting::Watch;
 
 /// After so much silence it is first looked whether the programs wait for their
@@ -69,7 +69,7 @@ impl Line {
     }
 
     /// Carries to and fro until the shell ends; returns its exit code.
-    pub fn relay(&mut self, programs: Programs) -> Result<u8, SessionError> {
+    pub fn relay(&mut self, programs: SessionPrograms) -> Result<u8, SessionError> {
         let mut relay = Relay {
             programs,
             input: Vec::new(),
@@ -111,9 +111,7 @@ impl Line {
             Err(e) => return Err(SessionError::Hear(e)),
         };
         self.frames.take(&buffer[..got]);
-        while let Some(frame) =
-            self.frames.next_frame().map_err(|why| SessionError::Frame(why.to_string()))?
-        {
+        while let Some(frame) = self.frames.next_frame()? {
             match frame {
                 Frame::Input(bytes) => {
                     // Said in any case: that they wait may be on its way, and would
@@ -145,7 +143,7 @@ struct Ready {
 }
 
 struct Relay {
-    programs: Programs,
+    programs: SessionPrograms,
     /// What the terminal has not taken yet.
     input: Vec<u8>,
     /// The shell's exit code, once it has ended.

@@ -23,14 +23,14 @@ pub struct Session {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub charges: Vec<String>,
     /// What is run; nothing for a prompt.
-    pub script: Option<Script>,
+    pub script: Option<SessionScript>,
     /// The kind of terminal (`TERM`).
     pub terminal: String,
 }
 
 /// What is run without a prompt.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Script {
+pub enum SessionScript {
     /// A shell's command line.
     Command(String),
     /// A file in the lab's folder, to be run by the shell, and the name that the
@@ -74,7 +74,7 @@ mod tests {
             writable: vec!["/tmp/a b".into()],
             programs: Some("/zfs".into()),
             charges: vec!["charge.bio=1500".into()],
-            script: Some(Script::Command("echo 'a \"b\"'\n".into())),
+            script: Some(SessionScript::Command("echo 'a \"b\"'\n".into())),
             terminal: "xterm".into(),
         };
         session.write(folder.path()).expect("written");

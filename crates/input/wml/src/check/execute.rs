@@ -11,13 +11,13 @@ use disklab_source::{Location, Source, SourceError, did_you_mean};
 use super::bind::MAX_NOTES;
 use super::executed::{
     Bound, CompositeDefinition, Defined, Executed, FilesDefinition, ProcessDefinition,
-    RandomDefinition, Step, WrongOverride,
+    RandomDefinition, Step,
 };
 use crate::parse::lex::{Spanned, short};
 use crate::parse::syntax::{
     Attribute, Attributes, Entity, Expression, SetValue, SpannedExpression, Statement,
 };
-use crate::{Overrides, parse};
+use crate::{OverrideProblem, Overrides, WmlError, parse};
 
 /// Commands after all loops are unrolled.
 const MAX_STEPS: usize = 10_000;
@@ -42,25 +42,25 @@ pub(super) struct Executor {
 }
 
 impl Executor {
-    pub(super) fn new(source: &Arc<Source>, overrides: &Overrides) -> Result<Self, WrongOverride> {
+    pub(super) fn new(source: &Arc<Source>, overrides: &Overrides) -> Result<Self, WmlError> {
         let mut done = Executed::default();
         for (name, text) in &overrides.variables {
             let name = name.strip_prefix('$').unwrap_or(name).to_owned();
             let fits = |c: char| c.is_ascii_alphanumeric() || c == '_';
             if !name.starts_with(|c: char| c.is_ascii_alphabetic()) || !name.chars().all(fits) {
-                let wrong = "is not a variable name: expected a letter, then letters, digits and _";
-                return Err((short(&name), wrong.to_owned()));
+                return Err(OverrideProblem::Name.of(short(&name)));
             }
             let value = match text.as_str() {
                 "true" => Bound::Bool(true),
                 "false" => Bound::Bool(false),
                 text if text.starts_with(|c: char| c.is_ascii_digit()) => {
-                    Bound::Number(parse::lex::number(text).map_err(|wrong| (name.clone(), wrong))?)
+                    let number = parse::lex::number(text);
+                    Bound::Number(number.map_err(|e| OverrideProblem::from(e).of(name.as_str()))?)
                 }
                 text => Bound::Text(text.to_owned()),
             };
             if done.given.insert(name.clone(), value).is_some() {
-                return Err((name, "is given twice".to_owned()));
+                return Err(OverrideProblem::Twice.of(name));
             }
         }
         Ok(Self {

@@ -6,9 +6,9 @@ use std::sync::Arc;
 
 use disklab_source::{Location, Source, SourceError, did_you_mean};
 
-use crate::Quit;
 use crate::parse::lex::{Spanned, short};
 use crate::parse::syntax::{Attributes, FlowopSyntax, ThreadSyntax};
+use crate::{OverrideProblem, Quit, WmlError};
 
 /// What a variable holds.
 #[derive(Debug, Clone, PartialEq)]
@@ -98,17 +98,15 @@ pub(super) struct Executed {
     pub notes: Vec<SourceError>,
 }
 
-/// Why an override is wrong: its name, and what is wrong with it.
-pub(super) type WrongOverride = (String, String);
-
 impl Executed {
     /// An override that no `set` and no `$name` of the script asks for.
-    pub(super) fn unused(&self, script: &str) -> Option<WrongOverride> {
+    pub(super) fn unused(&self, script: &str) -> Option<WmlError> {
         let unused = self.given.keys().filter(|name| !self.used.contains(*name)).min()?;
         let near = did_you_mean(&short(unused), self.order.iter().map(String::as_str));
-        let all =
+        let hint =
             if near.is_empty() { format!("; it sets {}", self.order.join(", ")) } else { near };
-        Some((unused.clone(), format!("is not a variable of {script}{all}")))
+        let script = script.to_owned();
+        Some(OverrideProblem::Unused { script, hint }.of(unused.as_str()))
     }
 }
 

@@ -40,8 +40,7 @@ impl Personality {
     /// name.
     pub fn read(source: &Arc<Source>, overrides: &Overrides) -> Result<Self, WmlError> {
         let script = parse::script(source)?;
-        let wrong = |(name, message)| WmlError::Override { name, message };
-        let mut executor = Executor::new(source, overrides).map_err(wrong)?;
+        let mut executor = Executor::new(source, overrides)?;
         executor.all(&script.statements)?;
         let done = executor.finish();
         let dialect = if script.old.is_some() { Dialect::V149 } else { Dialect::V15 };
@@ -62,7 +61,7 @@ impl Personality {
         let commands = binder.commands(steps, overrides, &end)?;
         // Last: everything that asks for a variable has asked.
         if let Some(unused) = binder.done.unused(&source.name) {
-            return Err(wrong(unused));
+            return Err(unused);
         }
         let variables = settings(&binder);
         let Binder { done, moving, notes, .. } = binder;

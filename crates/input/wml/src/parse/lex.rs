@@ -180,7 +180,9 @@ impl Lexer<'_> {
             _ => match word.strip_prefix('-') {
                 Some(rest) if rest.starts_with(|c: char| c.is_ascii_digit()) => {
                     let end = start + word.len();
-                    Token::Negative(number(rest).map_err(|m| self.error(start..end, m))?)
+                    Token::Negative(
+                        number(rest).map_err(|e| self.error(start..end, e.to_string()))?,
+                    )
                 }
                 _ => Token::Word(word),
             },
@@ -190,7 +192,7 @@ impl Lexer<'_> {
     fn number(&mut self, start: usize) -> Result<Token, SourceError> {
         let text = self.take(start, in_word).to_owned();
         let end = start + text.len();
-        number(&text).map(Token::Int).map_err(|message| self.error(start..end, message))
+        number(&text).map(Token::Int).map_err(|e| self.error(start..end, e.to_string()))
     }
 
     fn variable(&mut self, start: usize) -> Result<Token, SourceError> {
@@ -264,31 +266,39 @@ impl Lexer<'_> {
     }
 }
 
+/// Why a word is not a number of WML.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum WmlNumberError {
+    /// It is not digits with a unit.
+    #[error(
+        "invalid number '{}': expected digits, then nothing or k, m or g (powers of 1024, small \
+         letters)",
+        short(.0)
+    )]
+    Invalid(String),
+    /// Upstream keeps numbers in 64 bits with a sign.
+    #[error("{} is too large; at most 2^63-1", short(.0))]
+    TooLarge(String),
+}
+
 /// `123`, `4k`, `10m` or `2g`.
-pub(crate) fn number(text: &str) -> Result<u64, String> {
+pub(crate) fn number(text: &str) -> Result<u64, WmlNumberError> {
+    let invalid = || WmlNumberError::Invalid(text.to_owned());
     let digits = text.trim_end_matches(|c: char| !c.is_ascii_digit());
     let factor: u64 = match &text[digits.len()..] {
         "" => 1,
         "k" => 1 << 10,
         "m" => 1 << 20,
         "g" => 1 << 30,
-        _ => return Err(no_number(text)),
+        _ => return Err(invalid()),
     };
     if digits.is_empty() || !digits.bytes().all(|b| b.is_ascii_digit()) {
-        return Err(no_number(text));
+        return Err(invalid());
     }
     digits
         .parse::<u64>()
         .ok()
         .and_then(|n| n.checked_mul(factor))
-        // Upstream keeps numbers in 64 bits with a sign.
         .filter(|n| i64::try_from(*n).is_ok())
-        .ok_or_else(|| format!("{} is too large; at most 2^63-1", short(text)))
-}
-
-fn no_number(text: &str) -> String {
-    format!(
-        "invalid number '{}': expected digits, then nothing or k, m or g (powers of 1024, small letters)",
-        short(text)
-    )
+        .ok_or_else(|| WmlNumberError::TooLarge(text.to_owned()))
 }

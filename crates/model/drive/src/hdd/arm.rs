@@ -82,7 +82,7 @@ impl Arm {
     }
 
     /// Puts the arm where it is after an operation that ended at `place`.
-    pub(crate) fn stand(&mut self, place: &MediumPosition, write: bool) {
+    pub(crate) fn set_position(&mut self, place: &MediumPosition, write: bool) {
         self.cylinder = place.cylinder;
         self.head = place.head;
         self.writing = write;

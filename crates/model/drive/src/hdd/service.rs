@@ -69,7 +69,7 @@ impl HardDisk {
             let time = now + self.arm.positioning(now, &place, false);
             self.reads.resume(&place, time, sector);
             self.reads.confine(sector.wrapping_sub(medium), until);
-            self.arm.stand(&place, false);
+            self.arm.set_position(&place, false);
         }
     }
 
@@ -224,7 +224,7 @@ impl HardDisk {
     ) -> u64 {
         self.counts.seeks += u64::from(self.arm.must_seek(place));
         let last = self.arm.geometry.place(end - 1);
-        self.arm.stand(&last, writes);
+        self.arm.set_position(&last, writes);
         begun + (self.arm.geometry.pass_of_end(end) - place.pass)
     }
 
@@ -240,7 +240,7 @@ impl HardDisk {
         if let Some(position) = self.reads.position(&self.arm.geometry, now) {
             let sector = position.wrapping_sub(self.reads.shift()).min(self.last_sector());
             let place = self.arm.geometry.place(sector);
-            self.arm.stand(&place, false);
+            self.arm.set_position(&place, false);
         }
     }
 

@@ -176,7 +176,7 @@ impl HardDisk {
         let (sector, time) = (shingles.begin_map_flush(), shingles.map_flush);
         let place = self.arm.geometry.place(sector);
         let done = now + self.arm.positioning(now, &place, true) + time;
-        self.arm.stand(&place, true);
+        self.arm.set_position(&place, true);
         self.work(now, done, Work::FlushMap);
     }
 
@@ -191,7 +191,7 @@ impl HardDisk {
         let mut done = now;
         if let Cleaning::Small(time) = how {
             done += self.arm.positioning(done, &place, true) + time;
-            self.arm.stand(&place, true);
+            self.arm.set_position(&place, true);
         } else {
             if how == Cleaning::Rewrite {
                 done = self.run_over(done, band.start, band.end, false);

@@ -4,6 +4,6 @@ mod behaviour;
 mod common;
 mod properties;
 mod shingled;
-mod shingled_gates;
+mod shingled_checks;
 mod shingled_properties;
 mod ssd;

@@ -1,9 +1,10 @@
 //! Reads that the drive answers from its memory: its overhead, and the link.
 
 use super::DiskProbe;
+use crate::error::ProbeError;
 use crate::estimate::{ProbedValue, least_squares, median, median_error};
 use crate::load::{BLOCK, carry_out};
-use crate::timed::{DriveAccess, ProbeError};
+use crate::timed::DriveAccess;
 
 /// Bytes of the reads from memory.
 const SIZES: [u64; 6] = [BLOCK, 16 << 10, 32 << 10, 64 << 10, 96 << 10, 128 << 10];

@@ -12,18 +12,19 @@ use disklab_drive::DriveFile;
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
+use crate::error::{ProbeError, Unsuitable};
 use crate::estimate::ProbedValue;
 use crate::findings::Findings;
 use crate::load::{BLOCK, check_size};
 use crate::progress::ProbeWatcher;
 use crate::sibling::{Likeness, Siblings};
-use crate::timed::{ProbeError, TimedDrive};
+use crate::timed::TimedDrive;
 
 /// A drive while it is probed, and what is known of it so far.
 pub(crate) struct DiskProbe<'a> {
     drive: &'a mut dyn TimedDrive,
     random: ChaCha8Rng,
-    /// Stands in for what is not measured yet.
+    /// Supplies what is not measured yet.
     basis: DriveFile,
     findings: Findings,
     /// Time of a revolution, ns; 0 until it is known.
@@ -51,7 +52,7 @@ const STEPS: &[(&str, f64, Step)] = &[
 
 type Step = fn(&mut DiskProbe<'_>) -> Result<(), ProbeError>;
 
-/// Measures a hard disk by reading. The nearest of `siblings` stands in for what cannot be
+/// Measures a hard disk by reading. The nearest of `siblings` supplies what cannot be
 /// measured where a value depends on it, and is given back.
 ///
 /// # Errors
@@ -65,8 +66,8 @@ pub fn probe_hard_disk(
     let bytes = drive.bytes();
     check_size(bytes)?;
     let nearest = |rpm, rate| {
-        let none = || ProbeError::Unsuitable("no hard disk is known".to_owned());
-        siblings.disk(Likeness { bytes, rpm, rate }).cloned().ok_or_else(none)
+        let found = siblings.disk(Likeness { bytes, rpm, rate }).cloned();
+        found.ok_or(Unsuitable::NoSibling("hard disk"))
     };
     let mut disk = DiskProbe {
         drive,
@@ -118,7 +119,7 @@ impl DiskProbe<'_> {
         (outer * outer - rate * rate) / (outer * outer - inner * inner)
     }
 
-    /// What a model has that stands in.
+    /// The value of the sibling's model.
     fn basis_value(&self, path: &str) -> f64 {
         let value = crate::Field::by_path(path).and_then(|field| field.get(&self.basis.kind));
         value.unwrap_or(0.0)

@@ -6,10 +6,10 @@
 
 use super::DiskProbe;
 use super::rotation::increments;
+use crate::error::{ProbeError, Unsuitable};
 use crate::estimate::{ProbedValue, least_squares, median};
 use crate::findings::MeasuredCurve;
 use crate::load::{BLOCK, stream};
-use crate::timed::ProbeError;
 
 /// Places that are measured.
 const PLACES: u64 = 240;
@@ -54,7 +54,7 @@ pub(super) fn measure(disk: &mut DiskProbe<'_>) -> Result<(), ProbeError> {
     let zones = zones(&places);
     let per_track = 1e9 / (disk.revolution + skew);
     let Some(rates) = edges(&zones, per_track) else {
-        return Err(ProbeError::Unsuitable("the rates cannot be fitted".to_owned()));
+        return Err(Unsuitable::Rates.into());
     };
     disk.rates = rates;
     let points = places.iter().map(|place| (place.part * 100.0, place.track * per_track / 1e6));

@@ -1,9 +1,10 @@
 //! How far the drive reads ahead, and how many places it remembers.
 
 use super::DiskProbe;
+use crate::error::ProbeError;
 use crate::estimate::ProbedValue;
 use crate::load::{BLOCK, carry_out};
-use crate::timed::{DriveAccess, ProbeError};
+use crate::timed::DriveAccess;
 
 /// The largest segment that is looked for.
 const LARGEST: u64 = 64 << 20;

@@ -4,9 +4,10 @@
 //! the medium, which is there one revolution later, less the way of the block itself.
 
 use super::DiskProbe;
+use crate::error::{ProbeError, Unsuitable};
 use crate::estimate::{ProbedValue, median, median_error};
 use crate::load::{BLOCK, carry_out, stream};
-use crate::timed::{DriveAccess, ProbeError};
+use crate::timed::DriveAccess;
 
 /// Bytes of the reads that follow the medium on a fast drive.
 const PIECE: u64 = 256 << 10;
@@ -35,11 +36,9 @@ pub(super) fn measure(disk: &mut DiskProbe<'_>) -> Result<(), ProbeError> {
     let revolution = median(&steps) + BLOCK as f64 * per_byte;
     let error = median_error(&steps).max(1.0);
     if !REVOLUTIONS.contains(&revolution) || error > 0.02 * revolution {
-        return Err(ProbeError::Unsuitable(format!(
-            "reading backwards takes {} per block, which is no revolution of a hard disk: this \
-             may be a solid-state drive, or something between the kernel and the disk answers",
-            crate::Unit::Time.show(median(&steps))
-        )));
+        // Never negative: completions are in order.
+        let per_block_ns = median(&steps).round() as u64;
+        return Err(Unsuitable::NoRevolution { per_block_ns }.into());
     }
     disk.revolution = revolution;
     let rpm = ProbedValue::within(revolution, error, steps.len()).map(|time| 60e9 / time);

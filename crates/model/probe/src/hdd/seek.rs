@@ -7,10 +7,11 @@
 use rand::Rng;
 
 use super::DiskProbe;
+use crate::error::ProbeError;
 use crate::estimate::{ProbedValue, least_squares};
 use crate::findings::MeasuredCurve;
 use crate::load::{BLOCK, carry_out};
-use crate::timed::{DriveAccess, ProbeError};
+use crate::timed::DriveAccess;
 
 /// Far seeks, as parts of the stroke.
 const FAR: [f64; 16] =
@@ -78,8 +79,8 @@ fn settling(disk: &mut DiskProbe<'_>, single: f64, error: f64) {
     }
 }
 
-/// What all reads take beside seek and wait, ns: the overhead, the transfer and the link.
-fn beside(disk: &DiskProbe<'_>, part: f64) -> f64 {
+/// What all reads take except for seek and wait, ns: the overhead, the transfer and the link.
+fn overhead(disk: &DiskProbe<'_>, part: f64) -> f64 {
     let memory = if disk.hit > 0.0 {
         disk.hit
     } else {
@@ -116,7 +117,7 @@ fn near(disk: &mut DiskProbe<'_>, tracks: u64) -> Result<Point, ProbeError> {
             let way = track * (n as f64 * tracks as f64 + jitter);
             let offset = (begin + way as u64) / BLOCK * BLOCK;
             let took = carry_out(disk.drive, DriveAccess::read(offset, BLOCK))?.took() as f64;
-            times.push(took - beside(disk, part));
+            times.push(took - overhead(disk, part));
             parts += part;
         }
     }
@@ -141,7 +142,7 @@ fn far(disk: &mut DiskProbe<'_>, stroke: f64) -> Result<Point, ProbeError> {
             let offset = (part * capacity) as u64 / BLOCK * BLOCK;
             let took = carry_out(disk.drive, DriveAccess::read(offset, BLOCK))?.took() as f64;
             if std::mem::replace(&mut counts, true) {
-                times.push(took - beside(disk, part));
+                times.push(took - overhead(disk, part));
             }
             at += stroke;
         }

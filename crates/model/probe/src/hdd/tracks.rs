@@ -6,9 +6,9 @@
 
 use super::DiskProbe;
 use super::rotation::increments;
+use crate::error::ProbeError;
 use crate::estimate::{ProbedValue, median, median_error};
 use crate::load::{BLOCK, stream};
-use crate::timed::ProbeError;
 
 /// Tracks that are read, at most: two rounds of 22 heads with 100 tracks each, and more.
 const TRACKS: f64 = 5000.0;

@@ -1,9 +1,10 @@
 //! What the controller and the link take: reads of what was never written.
 
 use super::{Controller, FlashProbe};
+use crate::error::ProbeError;
 use crate::estimate::{ProbedValue, least_squares, median, median_error};
 use crate::load::{BLOCK, keep_busy, steady_rate};
-use crate::timed::{DriveAccess, ProbeError};
+use crate::timed::DriveAccess;
 
 /// Reads of each size.
 const READS: usize = 300;

@@ -1,10 +1,11 @@
 //! Latency over size, and throughput over depth: what the values together come to.
 
 use super::FlashProbe;
+use crate::error::ProbeError;
 use crate::estimate::median;
 use crate::findings::MeasuredCurve;
 use crate::load::{BLOCK, keep_busy, per_second};
-use crate::timed::{DriveAccess, ProbeError};
+use crate::timed::DriveAccess;
 
 const DEPTHS: [u64; 7] = [1, 2, 4, 8, 16, 32, 64];
 const SIZES: [u64; 6] = [BLOCK, 16 << 10, 64 << 10, 128 << 10, 512 << 10, 1 << 20];

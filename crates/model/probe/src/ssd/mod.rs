@@ -14,12 +14,13 @@ use disklab_drive::DriveFile;
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
+use crate::error::{ProbeError, Unsuitable};
 use crate::estimate::{ProbedValue, median, median_error};
 use crate::findings::Findings;
 use crate::load::{BLOCK, carry_out, check_size};
 use crate::progress::ProbeWatcher;
 use crate::sibling::{Likeness, Siblings};
-use crate::timed::{DriveAccess, ProbeError, TimedDrive};
+use crate::timed::{DriveAccess, TimedDrive};
 
 /// A drive while it is probed, and what is known of it so far. Times are in ns.
 pub(crate) struct FlashProbe<'a> {
@@ -47,8 +48,8 @@ struct Controller {
 }
 
 impl Controller {
-    /// What a small read takes beside the flash.
-    fn beside(&self) -> f64 {
+    /// What a small read takes except for the flash.
+    fn overhead(&self) -> f64 {
         self.command + self.small + self.link_per_byte * BLOCK as f64
     }
 }
@@ -71,7 +72,7 @@ const STEPS: &[(&str, f64, Step)] = &[
 
 type Step = fn(&mut FlashProbe<'_>) -> Result<(), ProbeError>;
 
-/// Measures a solid-state drive by reading. The nearest of `siblings` stands in for what
+/// Measures a solid-state drive by reading. The nearest of `siblings` supplies what
 /// cannot be measured where a value depends on it, and is given back.
 ///
 /// # Errors
@@ -84,7 +85,7 @@ pub fn probe_solid_state(
 ) -> Result<(Findings, DriveFile), ProbeError> {
     check_size(drive.bytes())?;
     let like = Likeness { bytes: drive.bytes(), rpm: 0.0, rate: 0.0 };
-    let none = || ProbeError::Unsuitable("no solid-state drive is known".to_owned());
+    let none = || Unsuitable::NoSibling("solid-state drive");
     let mut flash = FlashProbe {
         drive,
         random: ChaCha8Rng::seed_from_u64(seed),
@@ -113,7 +114,7 @@ impl FlashProbe<'_> {
         }
     }
 
-    /// What a model has that stands in.
+    /// The value of the sibling's model.
     fn basis_value(&self, path: &str) -> f64 {
         let value = crate::Field::by_path(path).and_then(|field| field.get(&self.basis.kind));
         value.unwrap_or(0.0)

@@ -8,9 +8,10 @@
 use rand::Rng;
 
 use super::{FlashProbe, Pages};
+use crate::error::ProbeError;
 use crate::estimate::{ProbedValue, median};
 use crate::load::BLOCK;
-use crate::timed::{DriveAccess, ProbeError};
+use crate::timed::DriveAccess;
 
 /// The largest page that is looked for.
 const LARGEST: u64 = 1 << 20;
@@ -55,7 +56,7 @@ fn waits(flash: &mut FlashProbe<'_>) -> Result<Vec<bool>, ProbeError> {
         let offset = range.start + place * BLOCK;
         let [first, second] = [offset, offset + BLOCK].map(|at| DriveAccess::read(at, BLOCK));
         let (extra, alone) = flash.extra(first, second)?;
-        let of_flash = (alone - flash.controller.beside()).max(1.0);
+        let of_flash = (alone - flash.controller.overhead()).max(1.0);
         extras[place as usize].push(extra / of_flash);
     }
     Ok(extras.iter().map(|extras| extras.is_empty() || median(extras) > 0.5).collect())

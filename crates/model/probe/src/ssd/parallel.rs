@@ -1,9 +1,10 @@
 //! Dies and channels, and what they take.
 
 use super::{FlashProbe, Pages};
+use crate::error::ProbeError;
 use crate::estimate::{ProbedValue, least_squares, median, median_error};
 use crate::load::BLOCK;
-use crate::timed::{DriveAccess, ProbeError};
+use crate::timed::DriveAccess;
 
 /// The most dies that are looked for.
 const MOST: u64 = 300;
@@ -97,8 +98,8 @@ fn times(flash: &mut FlashProbe<'_>, pages: Pages) -> Result<f64, ProbeError> {
     let channel = per_byte.unwrap_or(sibling);
     let took = flash
         .single(READS, |flash| Some(DriveAccess::read(flash.page(pages, pages.bytes)?, BLOCK)))?;
-    let beside = flash.controller.command + flash.controller.small;
-    flash.note_mean("flash.read-4k", &took, beside + BLOCK as f64 * (link + channel));
+    let overhead = flash.controller.command + flash.controller.small;
+    flash.note_mean("flash.read-4k", &took, overhead + BLOCK as f64 * (link + channel));
     cells(flash, &took);
     if let (Some([fixed, _]), Some(per_byte)) = (line, per_byte) {
         let page = fixed - flash.controller.command - flash.controller.large;
@@ -153,8 +154,8 @@ fn sums(flash: &mut FlashProbe<'_>) -> Result<(), ProbeError> {
     let took = flash.single(READS, |flash| flash.block(false, BLOCK))?;
     let channel = 1e9 / flash.basis_value("flash.channel-rate").max(1.0);
     let per_byte = flash.controller.link_per_byte + channel;
-    let beside = flash.controller.command + flash.controller.small;
-    flash.note_mean("flash.read-4k", &took, beside + BLOCK as f64 * per_byte);
+    let overhead = flash.controller.command + flash.controller.small;
+    flash.note_mean("flash.read-4k", &took, overhead + BLOCK as f64 * per_byte);
     Ok(())
 }
 
@@ -175,7 +176,7 @@ mod tests {
     }
 
     #[test]
-    fn levels_are_told_apart_by_gaps() {
+    fn levels_are_separated_by_gaps() {
         let times = [50.0, 50.1, 60.0, 60.2, 60.3, 70.0];
         let expected = [vec![50.0, 50.1], vec![60.0, 60.2, 60.3], vec![70.0]];
         assert_eq!(levels(&times, 2.0), expected);

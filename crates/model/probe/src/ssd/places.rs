@@ -3,8 +3,9 @@
 use std::ops::Range;
 
 use super::FlashProbe;
+use crate::error::{ProbeError, Unsuitable};
 use crate::load::BLOCK;
-use crate::timed::{ProbeError, TimedDrive};
+use crate::timed::TimedDrive;
 
 /// Bytes of a window that is looked at.
 const WINDOW: u64 = 64 << 20;
@@ -58,11 +59,7 @@ fn ranges(drive: &mut dyn TimedDrive) -> Result<[Vec<Range<u64>>; 2], ProbeError
         ranges.sort_by_key(|range| std::cmp::Reverse(range.end - range.start));
     }
     if written.first().is_none_or(|range| range.end - range.start < LEAST) {
-        return Err(ProbeError::Unsuitable(
-            "nothing is written on this drive, so its flash does not answer: fill some GB of it \
-             with data in sequence"
-                .to_owned(),
-        ));
+        return Err(Unsuitable::NothingWritten.into());
     }
     Ok([written, empty])
 }

@@ -1,4 +1,4 @@
-//! What a probe finds beside what the drive has.
+//! What a probe finds, compared with what the drive has.
 
 use disklab_drive::{DriveFile, load};
 use disklab_probe::{

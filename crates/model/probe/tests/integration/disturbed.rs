@@ -50,7 +50,7 @@ impl TimedDrive for Noisy {
         let late = self.random.random_range(2_000..20_000);
         let rare = if self.random.random_bool(0.0005) { 30_000_000 } else { 0 };
         done.completed += late + rare;
-        // The host goes on when it has noticed.
+        // The host continues when it has noticed.
         self.drive.idle(done.completed.saturating_sub(self.drive.now()))?;
         Ok(done)
     }

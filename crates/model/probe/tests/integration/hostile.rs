@@ -6,8 +6,8 @@ use std::collections::VecDeque;
 use disklab_drive::{load, shipped};
 use disklab_probe::{
     DISK_LOADS, Description, DriveAccess, FIELDS, FLASH_LOADS, Findings, ProbeError, ProbedValue,
-    Siblings, TimedAccess, TimedDrive, Unwatched, drive_file, probe_hard_disk, probe_solid_state,
-    run_load,
+    Siblings, TimedAccess, TimedDrive, Unsuitable, Unwatched, drive_file, probe_hard_disk,
+    probe_solid_state, run_load,
 };
 use proptest::prelude::*;
 
@@ -47,8 +47,7 @@ impl TimedDrive for Nonsense {
     }
 
     fn complete(&mut self) -> Result<TimedAccess, ProbeError> {
-        let nothing = || ProbeError::Unsuitable("nothing is in flight".to_owned());
-        let (access, submitted) = self.in_flight.pop_front().ok_or_else(nothing)?;
+        let (access, submitted) = self.in_flight.pop_front().ok_or(Unsuitable::Idle)?;
         self.now += self.times[self.requests as usize % self.times.len()];
         Ok(TimedAccess { access, submitted, completed: self.now })
     }

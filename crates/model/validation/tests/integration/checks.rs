@@ -9,7 +9,7 @@ pub fn no_shipped_drive_misses_a_figure() {
     let mut missed = Vec::new();
     for drive in all() {
         let id = &drive.file.id;
-        assert!(!drive.checked.is_empty(), "{id} has no gates");
+        assert!(!drive.checked.is_empty(), "{id} has no checks");
         for checked in &drive.checked {
             missed.extend(checked.missed().map(|figure| format!("{id}: {figure:?}")));
         }
@@ -40,7 +40,7 @@ pub fn the_same_again_gives_the_same() {
 fn checks_have_names_of_their_own_and_say_what_they_do() {
     let mut seen = std::collections::BTreeSet::new();
     for check in CHECKS {
-        assert!(seen.insert(check.id), "'{}' is the name of two gates", check.id);
+        assert!(seen.insert(check.id), "'{}' is the name of two checks", check.id);
         assert!(check.id.chars().all(|c| c.is_ascii_lowercase() || c == '-'), "{}", check.id);
         assert!(check.about.ends_with('.') && check.title.len() > 3, "{}", check.id);
     }

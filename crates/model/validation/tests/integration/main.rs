@@ -66,7 +66,7 @@ fn shipped_drives_pass_their_checks_and_their_pages_are_up_to_date() {
     try_all(false);
 }
 
-/// Minutes of processor time, so only `make test-all` runs it.
+/// Minutes of CPU time, so only `make test-all` runs it.
 #[test]
 fn siblings_of_shipped_drives_pass_their_checks_too() {
     try_all(true);

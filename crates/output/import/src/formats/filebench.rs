@@ -75,20 +75,22 @@ fn read(source: &Arc<Source>) -> Result<Vec<Reading>, SourceError> {
             }
         }
     }
-    if readings.is_empty() {
-        // What 1.5 says of its own scripts, most of which have none.
-        if let Some(line) = lines(source).iter().find(|l| l.text.contains(NO_RUN)) {
-            return Err(line.error(
-                "Filebench ran nothing: its script has no 'run'; end it with one, such as 'run 60', \
-                 and measure again",
-            ));
-        }
-        return Err(span(source, 0, 0).error(
+    if readings.is_empty() { Err(no_summary(source)) } else { Ok(readings) }
+}
+
+/// Why a text has no reading.
+fn no_summary(source: &Arc<Source>) -> SourceError {
+    // What 1.5 says of its own scripts, most of which have none.
+    match lines(source).iter().find(|l| l.text.contains(NO_RUN)) {
+        Some(line) => line.error(
+            "Filebench ran nothing: its script has no 'run'; end it with one, such as 'run 60', \
+             and measure again",
+        ),
+        None => span(source, 0, 0).error(
             "there is no 'IO Summary' of Filebench here: the run did not end, or another program \
              wrote this",
-        ));
+        ),
     }
-    Ok(readings)
 }
 
 /// A run that ended before its time. disklab shows what was measured until then, right

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use disklab_import::{Drives, Import, ImportRequest};
+use disklab_import::{Import, ImportRequest, ImportedDrives};
 use disklab_published::Catalogue;
 use disklab_store::Session;
 use disklab_study::Study;
@@ -42,7 +42,7 @@ fn what_phoronix_read_from_memory_is_reported_where_the_drives_are() {
     let of = |drives: Option<&str>, to: &str| {
         let request = ImportRequest {
             files: vec![file.clone()],
-            drives: drives.map(|drives| Drives::parse(drives).expect("valid")),
+            drives: drives.map(|drives| ImportedDrives::parse(drives).expect("valid")),
             ..ImportRequest::default()
         };
         analysed(&Import::read(&request).expect("imported"), &folder.path().join(to))
@@ -139,7 +139,7 @@ fn mixed_reads_and_commits_that_no_disk_gives_are_reported() {
             let request = ImportRequest {
                 files: vec![file.clone()],
                 stack: Some("raid5/ext4".to_owned()),
-                drives: Some(Drives::parse(drives).expect("valid")),
+                drives: Some(ImportedDrives::parse(drives).expect("valid")),
                 ..ImportRequest::default()
             };
             let to = folder.path().join(format!("{name}-{}", &drives[..3]));

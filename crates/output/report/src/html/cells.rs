@@ -51,7 +51,7 @@ pub(crate) fn section(report: &Report) -> Markup {
                 "The commands of the first finished cell of each stack and workload, as they ran. A \
                  line after # tells how a command ended if it did not end well."
                 @if !report.outputs.is_empty() {
-                    " The raw outputs of all cells lie beside this page, in " code { "raw" } "."
+                    " The raw outputs of all cells are next to this page, in " code { "raw" } "."
                 }
             }
             @for (number, stack, works) in &stacks {

@@ -61,7 +61,7 @@ pub struct LabSettings {
     pub cell_limit: Duration,
     /// Against which drive files and the study's own files are found; absolute.
     pub folder: PathBuf,
-    /// What the processor's work costs; free where absent.
+    /// What CPU time costs; free if `None`.
     pub processor: Option<Processor>,
     /// The bus that all drives share; each has its own where absent.
     pub bus: Option<BytesPerSecond>,
@@ -80,7 +80,7 @@ impl LabSettings {
         self.set_drive.iter().filter(is_size).cloned().collect()
     }
 
-    /// Words for the guest's kernel: what the processor's work costs.
+    /// Words for the guest's kernel: what CPU time costs.
     pub(super) fn charges(&self) -> Vec<String> {
         self.processor.as_ref().map(Processor::kernel_arguments).unwrap_or_default()
     }
@@ -241,7 +241,7 @@ fn identity(kernel: &Path, executor: &Executor) -> Result<LabKernelIdentity, Ben
     Ok(LabKernelIdentity { digest, configuration: Some(configuration), recipe })
 }
 
-/// What the user should know where guests that `need` so much do not fit beside those
+/// What the user should know if guests that `need` so much do not fit next to those
 /// that others of the user's labs `hold`: when all use what they have, the system kills
 /// some of them.
 fn short_of_memory(need: Bytes, hold: Bytes, machine: Bytes) -> Option<String> {

@@ -160,7 +160,7 @@ impl ModelledDrives {
             .collect()
     }
 
-    /// What readers must know of the models, each remark once.
+    /// What readers must know of the models, each note once.
     pub fn notes(&self) -> Vec<String> {
         let mut notes: Vec<String> = Vec::new();
         for drive in &self.drives {
@@ -187,7 +187,7 @@ impl ModelledDrives {
         notes
     }
 
-    /// What hosts stand on the drives, for a sentence; nothing where there is none.
+    /// The hosts of virtual disks, for a sentence; nothing if there is none.
     fn below(&self) -> String {
         let mut words: Vec<String> = self.hosts.iter().flatten().map(HostSettings::about).collect();
         // The stacks of one mode may stand apart.

@@ -7,34 +7,31 @@ use std::path::{Path, PathBuf};
 use disklab_config::ModelSetting;
 use disklab_exec::{Executor, Interrupt};
 use disklab_lab::guest::{LAB_FOLDER, PLACE, fixed_start, mount_shown, set_environment};
-use disklab_stack::Ledger;
+use disklab_source::SourceError;
+use disklab_stack::{Ledger, StackError};
 use disklab_study::Cell;
 use disklab_workload::Context;
 
-use super::drives::ModelledDrives;
-use super::job::{ANSWER, Answer, JOB, Job, PHASES, PROGRAMS, RAW, STUDY, read, write};
+use super::drives::{DrivesError, ModelledDrives};
+use super::job::{
+    ANSWER, Answer, JOB, Job, PHASES, PROGRAMS, RAW, ReportedFailure, STUDY, read, write,
+};
 use super::processor::check_charges;
 use crate::bench::CellRunner;
-use crate::{Campaign, CellOutcome, DeviceBench, Phase, Sink, SinkError};
+use crate::{BenchError, Campaign, CellOutcome, DeviceBench, Phase, Sink, SinkError};
 
 /// Carries out the cell that the host left a job for, and leaves the answer. The
 /// caller is the guest's first program and has begun.
 ///
 /// # Errors
-/// Where job or answer cannot be read or written; the console is then all that
-/// the host has to tell.
-pub fn carry_out_in_guest() -> Result<(), String> {
+/// [`GuestError`] if job or answer cannot be read or written, or the host's folders not be
+/// mounted; the console is then all that the host has to tell.
+pub fn carry_out_in_guest() -> Result<(), GuestError> {
     let lab = Path::new(LAB_FOLDER);
-    let job: Job = read(lab, JOB)
-        .map_err(|e| format!("cannot read the job: {e}"))?
-        .ok_or("the host left no job")?;
-    let host = |name: &str| {
-        let place = Path::new(PLACE).join(name);
-        mount_shown(name, &place).map(|()| place).map_err(|e| e.to_string())
-    };
+    let job: Job = read(lab, JOB).map_err(GuestError::Job)?.ok_or(GuestError::NoJob)?;
+    let answer = |answer: &Answer| write(lab, ANSWER, answer).map_err(GuestError::Answer);
     if let Err(why) = check_charges(&job.charges) {
-        let answer = Answer { result: Err(why.to_string()), trace: Vec::new() };
-        return write(lab, ANSWER, &answer).map_err(|e| format!("cannot write the answer: {e}"));
+        return answer(&Answer::failed(&why, Vec::new()));
     }
     let programs = job.programs.then(|| host(PROGRAMS)).transpose()?;
     set_environment(programs.as_deref());
@@ -45,35 +42,84 @@ pub fn carry_out_in_guest() -> Result<(), String> {
     let phases = File::options().append(true).create(true).open(lab.join(PHASES));
     let raw = Path::new(PLACE).join(RAW);
     let mut sink = GuestSink { phases: phases.ok(), raw: raw.clone(), answer: None };
-    let result = host(RAW).and_then(|_| {
+    let result = host(RAW).map_err(GuestCellError::from).and_then(|_| {
         // Before: to read the clock moves it.
         disklab_workload::count_from_boot();
         fixed_start();
         cell(&job, &study, &mut sink)
     });
-    let answer = match (result, sink.answer) {
-        // What could not be taken down may still matter to what was measured.
-        (Err(why), answer) => {
-            Answer { result: Err(why), trace: answer.map_or_else(Vec::new, |a| a.trace) }
-        }
+    answer(&match (result, sink.answer) {
+        // What could not be torn down may still matter to what was measured.
+        (Err(why), answer) => Answer::failed(&why, answer.map_or_else(Vec::new, |a| a.trace)),
         (Ok(()), Some(answer)) => answer,
-        (Ok(()), None) => Answer { result: Err("the cell did not end".into()), trace: Vec::new() },
-    };
-    write(lab, ANSWER, &answer).map_err(|e| format!("cannot write the answer: {e}"))
+        (Ok(()), None) => Answer::failed(&GuestCellError::Unended, Vec::new()),
+    })
 }
 
-fn cell(job: &Job, folder: &Path, sink: &mut GuestSink) -> Result<(), String> {
+/// Mounts a directory that the host shows by this name; returns where it is.
+fn host(name: &str) -> Result<PathBuf, MountError> {
+    let place = Path::new(PLACE).join(name);
+    mount_shown(name, &place)?;
+    Ok(place)
+}
+
+fn cell(job: &Job, folder: &Path, sink: &mut GuestSink) -> Result<(), GuestCellError> {
     let study = job.study()?;
     let context = Context { scale: job.scale, folder: folder.to_owned() };
-    let campaign = Campaign::new(study, &context).map_err(|e| e.to_string())?;
+    let campaign = Campaign::new(study, &context)?;
     let over = job.set_drive.iter().map(|text| ModelSetting::parse("--set-drive", text));
-    let over = over.collect::<Result<Vec<_>, _>>().map_err(|e| e.to_string())?;
-    let drives = ModelledDrives::new(&campaign.study, folder, &over).map_err(|e| e.to_string())?;
+    let over = over.collect::<Result<Vec<_>, _>>()?;
+    let drives = ModelledDrives::new(&campaign.study, folder, &over)?;
     let place = Path::new(PLACE);
-    let ledger = Ledger::open(&place.join("ledger")).map_err(|e| e.to_string())?;
+    let ledger = Ledger::open(&place.join("ledger"))?;
     let executor = Executor::new(Interrupt::new());
     let mut bench = DeviceBench::in_guest(drives, ledger, executor, &place.join("scratch"));
-    bench.run_cells(&campaign, &[&job.cell], sink).map_err(|e| e.to_string())
+    Ok(bench.run_cells(&campaign, &[&job.cell], sink)?)
+}
+
+/// A directory of the host could not be mounted.
+#[derive(Debug, thiserror::Error)]
+#[error(transparent)]
+pub struct MountError(#[from] std::io::Error);
+
+/// Why a guest left no answer. Nobody but the console hears of it.
+#[derive(Debug, thiserror::Error)]
+pub enum GuestError {
+    /// The host's job is not one: host and guest are of different builds.
+    #[error("cannot read the job: {0}")]
+    Job(#[source] std::io::Error),
+    /// The guest was booted for something else.
+    #[error("the host left no job")]
+    NoJob,
+    /// A directory of the host is missing.
+    #[error(transparent)]
+    Mount(#[from] MountError),
+    /// The host's directory is full or gone.
+    #[error("cannot write the answer: {0}")]
+    Answer(#[source] std::io::Error),
+}
+
+/// Why a guest has no sample. The host gets its text.
+#[derive(Debug, thiserror::Error)]
+enum GuestCellError {
+    /// The study, its stacks or workloads, or a setting is wrong here, and was right on the host.
+    #[error(transparent)]
+    Source(#[from] SourceError),
+    /// A drive's model is.
+    #[error(transparent)]
+    Drives(#[from] DrivesError),
+    /// The directory for raw outputs is missing.
+    #[error(transparent)]
+    Mount(#[from] MountError),
+    /// The ledger could not be opened.
+    #[error(transparent)]
+    Ledger(#[from] StackError),
+    /// The cell failed as it would on real disks.
+    #[error(transparent)]
+    Bench(#[from] BenchError),
+    /// The bench ended, and the cell did not.
+    #[error("the cell did not end")]
+    Unended,
 }
 
 /// Tells the host how far the cell is, and keeps its outcome.
@@ -96,7 +142,7 @@ impl Sink for GuestSink {
     }
 
     fn end(&mut self, _cell: &Cell, outcome: CellOutcome) -> Result<(), SinkError> {
-        let result = outcome.result.map_err(|e| e.to_string());
+        let result = outcome.result.map_err(|e| ReportedFailure(e.to_string()));
         self.answer = Some(Answer { result, trace: outcome.trace });
         Ok(())
     }

@@ -39,14 +39,14 @@ fn own_cache(stack: &StackSpec) -> Result<Option<CacheMode>, SourceError> {
     })
 }
 
-/// A disk as the guest of such a host sees it: QEMU tells of sectors as small as the
-/// image allows, of a disk that turns, and takes no discards unless told to.
+/// A disk as the guest of such a host sees it: QEMU reports sectors as small as the
+/// image allows and a disk that rotates, and takes no discards unless it is configured to.
 pub(super) fn virtual_disk(disk: DiskOptions, host: HostSettings) -> DiskOptions {
     let depth = disk.queue_depth.unwrap_or(DEPTH);
     DiskOptions {
         drive: Box::new(HostedDrive::new(disk.drive, depth, host)),
         physical_bytes: disk.logical_bytes,
-        discard: false,
+        discard_bytes: None,
         write_zeroes: false,
         rotates: true,
         queue_depth: Some(QUEUE),

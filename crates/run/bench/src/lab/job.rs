@@ -7,6 +7,7 @@ use std::path::Path;
 
 use disklab_exec::UntrustedDirectory;
 use disklab_sample::{Sample, TraceEntry};
+use disklab_source::SourceError;
 use disklab_study::{Cell, Study};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -47,7 +48,7 @@ pub(super) struct Job {
     /// What the command line sets of the drives' sizes.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub set_drive: Vec<String>,
-    /// What of the kernel's command line says what the processor's work costs.
+    /// What of the kernel's command line says what CPU time costs.
     pub charges: Vec<String>,
 }
 
@@ -56,26 +57,37 @@ impl Job {
     ///
     /// # Errors
     /// Those of the study, in which its file has a name that [`Answer::named`] knows.
-    pub fn study(&self) -> Result<Study, String> {
+    pub fn study(&self) -> Result<Study, SourceError> {
         let study = disklab_study::load(FILE, &self.study_text);
-        let study = if self.quick { study.and_then(Study::into_quick_form) } else { study };
-        study.map_err(|e| e.to_string())
+        if self.quick { study.and_then(Study::into_quick_form) } else { study }
     }
 }
+
+/// Why a cell failed, as its guest reported it: the error itself, with its source, is gone with
+/// the guest.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
+#[serde(transparent)]
+#[error("{0}")]
+pub struct ReportedFailure(pub String);
 
 /// What came of it.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct Answer {
     /// The sample, or why there is none.
-    pub result: Result<Sample, String>,
+    pub result: Result<Sample, ReportedFailure>,
     /// Every command that ran.
     pub trace: Vec<TraceEntry>,
 }
 
 impl Answer {
+    /// That there is no sample.
+    pub fn failed(why: &impl ToString, trace: Vec<TraceEntry>) -> Self {
+        Self { result: Err(ReportedFailure(why.to_string())), trace }
+    }
+
     /// With the study's file in its error, where that speaks of it.
     pub fn named(mut self, file: &str) -> Self {
-        self.result = self.result.map_err(|why| why.replace(FILE, file));
+        self.result = self.result.map_err(|why| ReportedFailure(why.0.replace(FILE, file)));
         self
     }
 }
@@ -124,7 +136,7 @@ mod tests {
         assert!(read_answer(folder.path()).unwrap().is_none());
         let mut sample = Sample::default();
         sample.overhead.make_seconds = 0.1;
-        for result in [Ok(sample), Err("why".to_owned())] {
+        for result in [Ok(sample), Err(ReportedFailure("why".to_owned()))] {
             let answer = Answer { result: result.clone(), trace: Vec::new() };
             write(folder.path(), ANSWER, &answer).unwrap();
             let back: Answer = read(folder.path(), ANSWER).unwrap().unwrap();
@@ -170,7 +182,7 @@ mod tests {
     #[test]
     fn a_hostile_answer_is_not_followed_nor_waited_for() {
         let (folder, user) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
-        let answer = Answer { result: Err("the user's".to_owned()), trace: Vec::new() };
+        let answer = Answer::failed(&"the user's", Vec::new());
         write(user.path(), ANSWER, &answer).unwrap();
         let path = folder.path().join(ANSWER);
         std::os::unix::fs::symlink(user.path().join(ANSWER), &path).unwrap();

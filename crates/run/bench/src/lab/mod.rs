@@ -16,7 +16,8 @@ mod workers;
 
 pub use bench::{KernelSource, LabBench, LabKernel, LabSettings, needs_zfs};
 pub use drives::{DrivesError, ModelledDrives, UnavailableSize};
-pub use guest::carry_out_in_guest;
+pub use guest::{GuestError, MountError, carry_out_in_guest};
+pub use job::ReportedFailure;
 pub use model::find_model;
 pub use model_error::ModelError;
 pub use processor::{NotCharged, check_charges, find_processor, study_processor};

@@ -68,7 +68,7 @@ impl OneCell<'_> {
     pub fn run(self) -> Ended {
         let began = Instant::now();
         let result = Lab::start(self.options()).and_then(Lab::run);
-        // For whoever wants to know what the kernel said.
+        // The kernel's messages, for the user.
         let _ = keep_console(&self.folder, &self.raw);
         if matches!(result, Err(LabError::Interrupted(_))) {
             return Ended::Interrupted;
@@ -108,14 +108,10 @@ impl OneCell<'_> {
 
     fn answer(&self, result: Result<LabReport, LabError>) -> Result<Answer, CellError> {
         let report = result?;
-        let answer = read_answer(&self.folder).map_err(|e| {
-            CellError::Guest(format!("the guest's answer cannot be understood: {e}"))
-        })?;
+        let answer = read_answer(&self.folder).map_err(CellError::GuestAnswer)?;
         let Some(mut answer) = answer.map(|answer| answer.named(self.study_file)) else {
-            return Err(CellError::Guest(format!(
-                "the guest ended without an answer; the end of its console:\n{}",
-                console::tail(&self.folder.join(console::FILE))
-            )));
+            let console = console::tail(&self.folder.join(console::FILE));
+            return Err(CellError::NoGuestAnswer { console });
         };
         if let Ok(sample) = &mut answer.result {
             self.add_memory_reads(sample, &report);

@@ -37,7 +37,7 @@ pub(super) struct Workers<'a> {
 /// A cell whose lab runs.
 struct Running<'a> {
     cell: &'a Cell,
-    _seat: CpuLease,
+    _lease: CpuLease,
     folder: PathBuf,
     /// Bytes of its phases that were read.
     seen: u64,
@@ -53,7 +53,7 @@ type Ends = (u32, Ended);
 impl<'a> Workers<'a> {
     /// Carries out the cells, in their order as far as they do not run side by side.
     pub fn carry_out(&self, cells: &[&'a Cell], sink: &mut dyn Sink) -> Result<(), BenchError> {
-        // Raised to end all labs, by the user's wish or where going on makes no sense.
+        // Raised to end all labs, by the user's wish or if to continue makes no sense.
         let stop = Interrupt::new();
         let (ends, ended) = channel();
         scope(|scope| {
@@ -181,7 +181,7 @@ impl<'s, 'a> Shift<'s, 'a> {
             let _ = ends.send((number, one.run()));
         });
         let running =
-            Running { cell, _seat: lease, folder, seen: 0, clock, measuring_from: None, planned };
+            Running { cell, _lease: lease, folder, seen: 0, clock, measuring_from: None, planned };
         self.running.insert(number, running);
         Ok(())
     }

@@ -4,7 +4,7 @@ use disklab_measure::SystemRoot;
 use disklab_units::Bytes;
 
 use super::target::drives_with_serial;
-use super::{Cause, Hold, Probe, ProbeError, Signature, Surface, Target, Warning};
+use super::{Cause, Hold, InspectionError, Probe, Signature, Surface, Target, Warning};
 
 /// What may be on a drive that is going to be erased.
 #[derive(Debug, Clone, Copy)]
@@ -30,7 +30,7 @@ pub(crate) fn may_be_lost(
     let Erasable::Serials(serials) = erase else { return Ok(None) };
     // A drive that carries a signature is not blank anyway.
     let surface = if found.is_empty() {
-        let unknown = |why: ProbeError| Cause::Unknown { why: why.to_string() };
+        let unknown = |why: InspectionError| Cause::Unknown { why: why.to_string() };
         let seed = seed(target);
         Some(probe.surface(&target.device, hold, seed).map_err(unknown)?)
     } else {

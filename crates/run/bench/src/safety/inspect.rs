@@ -5,7 +5,7 @@ use disklab_measure::{SystemRoot, mounts};
 use super::content::{Erasable, may_be_lost};
 use super::target::{name_lacks_serial, other_paths};
 use super::usage::uses;
-use super::{Cause, Hold, OpenError, Probe, ProbeError, Refusal, Target, Warning};
+use super::{Cause, Hold, InspectionError, OpenError, Probe, Refusal, Target, Warning};
 
 /// What is known of a drive before it is written to.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -63,7 +63,7 @@ pub(crate) fn inspect(
     }
     let mounts = mounts(root);
     if mounts.is_empty() {
-        causes.push(Cause::Unknown { why: ProbeError::NoMounts.to_string() });
+        causes.push(Cause::Unknown { why: InspectionError::NoMounts.to_string() });
     }
     causes.extend(uses(root, &mounts, device));
     for path in other_paths(root, target) {

@@ -33,7 +33,7 @@ pub use fingerprint::Fingerprint;
 pub use inspect::{Inspection, check};
 pub use losses::losses;
 pub use pin::Pin;
-pub use probe::{Hold, KernelProbe, OpenError, Probe, ProbeError};
+pub use probe::{Hold, InspectionError, KernelProbe, OpenError, Probe};
 pub use refusal::{Cause, Refusal, Warning};
 pub use signature::Signature;
 pub use surface::Surface;

@@ -45,12 +45,12 @@ pub enum OpenError {
     /// The kernel, or somebody, has it in use.
     Busy,
     /// It cannot be opened.
-    Failed(ProbeError),
+    Failed(InspectionError),
 }
 
 /// Why a drive could not be asked.
 #[derive(Debug, thiserror::Error)]
-pub enum ProbeError {
+pub enum InspectionError {
     /// A program failed.
     #[error(transparent)]
     Program(#[from] ExecError),
@@ -98,14 +98,19 @@ pub trait Probe {
     ///
     /// # Errors
     /// Where that cannot be found out: a program is missing, the device cannot be read.
-    fn signatures(&self, device: &BlockDevice) -> Result<Vec<Signature>, ProbeError>;
+    fn signatures(&self, device: &BlockDevice) -> Result<Vec<Signature>, InspectionError>;
 
     /// What a sample of the surface of a device, which is held, shows. `seed` decides
     /// its random offsets.
     ///
     /// # Errors
-    /// [`ProbeError::Io`] if it cannot be read.
-    fn surface(&self, device: &BlockDevice, hold: &Hold, seed: u64) -> Result<Surface, ProbeError>;
+    /// [`InspectionError::Io`] if it cannot be read.
+    fn surface(
+        &self,
+        device: &BlockDevice,
+        hold: &Hold,
+        seed: u64,
+    ) -> Result<Surface, InspectionError>;
 
     /// Opens a device so that nobody else can claim it meanwhile (O_EXCL; open(2)),
     /// for writing or for reading only. Nothing is written. After a device that
@@ -131,7 +136,7 @@ impl<'a> KernelProbe<'a> {
 }
 
 impl Probe for KernelProbe<'_> {
-    fn signatures(&self, device: &BlockDevice) -> Result<Vec<Signature>, ProbeError> {
+    fn signatures(&self, device: &BlockDevice) -> Result<Vec<Signature>, InspectionError> {
         // wipefs lists every magic number, also of what is damaged or overlaid;
         // blkid knows some things by their structure. Either may know more.
         let wipefs = Invocation::new("wipefs").args(["--no-act", "--json"]).arg(device.node());
@@ -151,12 +156,17 @@ impl Probe for KernelProbe<'_> {
         Ok(found)
     }
 
-    fn surface(&self, device: &BlockDevice, hold: &Hold, seed: u64) -> Result<Surface, ProbeError> {
+    fn surface(
+        &self,
+        device: &BlockDevice,
+        hold: &Hold,
+        seed: u64,
+    ) -> Result<Surface, InspectionError> {
         let node = device.node();
-        let file = hold.file().ok_or_else(|| ProbeError::NotOpen(node.clone()))?;
+        let file = hold.file().ok_or_else(|| InspectionError::NotOpen(node.clone()))?;
         let discards = device.attribute("queue/discard_max_bytes");
         let trims = discards.is_some_and(|bytes| bytes.trim() != "0");
-        sample(file, device.size_bytes(), seed, trims).map_err(|source| ProbeError::Io {
+        sample(file, device.size_bytes(), seed, trims).map_err(|source| InspectionError::Io {
             what: "read",
             node,
             source,
@@ -165,7 +175,7 @@ impl Probe for KernelProbe<'_> {
 
     fn open_exclusively(&self, device: &BlockDevice, write: bool) -> Result<Hold, OpenError> {
         let node = device.node();
-        let failed = |what, source| ProbeError::Io { what, node: node.clone(), source };
+        let failed = |what, source| InspectionError::Io { what, node: node.clone(), source };
         let flags = i32::try_from((OFlags::EXCL | OFlags::NOFOLLOW).bits()).unwrap_or_default();
         let open = || OpenOptions::new().read(true).write(write).custom_flags(flags).open(&node);
         let is_busy = |opened: &io::Result<File>| {
@@ -182,7 +192,7 @@ impl Probe for KernelProbe<'_> {
         let file = file.map_err(|error| match Errno::from_io_error(&error) {
             Some(Errno::BUSY) => OpenError::Busy,
             Some(Errno::ACCESS | Errno::PERM) => {
-                OpenError::Failed(ProbeError::NotRoot(node.clone()))
+                OpenError::Failed(InspectionError::NotRoot(node.clone()))
             }
             _ => OpenError::Failed(failed("opened", error)),
         })?;
@@ -191,7 +201,10 @@ impl Probe for KernelProbe<'_> {
         let number = (rustix::fs::major(metadata.rdev()), rustix::fs::minor(metadata.rdev()));
         if !metadata.file_type().is_block_device() || device.number() != Some(number) {
             let device = device.name().to_owned();
-            return Err(OpenError::Failed(ProbeError::OtherNode { node: node.clone(), device }));
+            return Err(OpenError::Failed(InspectionError::OtherNode {
+                node: node.clone(),
+                device,
+            }));
         }
         Ok(Hold(Some(file)))
     }

@@ -5,7 +5,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::ProbeError;
+use super::InspectionError;
 
 /// What disklab's own volumes, arrays and pools are called at the front.
 const OWN_PREFIX: &str = "disklab";
@@ -47,13 +47,13 @@ impl fmt::Display for Signature {
 ///
 /// # Errors
 /// Where it is anything else: then nothing is known.
-pub(crate) fn parse_wipefs(device: &str, text: &str) -> Result<Vec<Signature>, ProbeError> {
+pub(crate) fn parse_wipefs(device: &str, text: &str) -> Result<Vec<Signature>, InspectionError> {
     if text.trim().is_empty() {
         return Ok(Vec::new());
     }
     let all: Value = serde_json::from_str(text)?;
     let list = all.get("signatures").and_then(Value::as_array);
-    let list = list.ok_or(ProbeError::NoSignatures)?;
+    let list = list.ok_or(InspectionError::NoSignatures)?;
     let text = |value: &Value, key: &str| {
         let text = value.get(key).and_then(Value::as_str).unwrap_or_default().trim();
         (!text.is_empty()).then(|| text.to_owned())
@@ -77,12 +77,12 @@ pub(crate) fn parse_wipefs(device: &str, text: &str) -> Result<Vec<Signature>, P
 /// one thing found.
 ///
 /// # Errors
-/// [`ProbeError::Blkid`] at any other code.
+/// [`InspectionError::Blkid`] at any other code.
 pub(crate) fn parse_blkid(
     device: &str,
     code: i32,
     text: &str,
-) -> Result<Vec<Signature>, ProbeError> {
+) -> Result<Vec<Signature>, InspectionError> {
     match code {
         0 => {}
         2 if text.trim().is_empty() => return Ok(Vec::new()),
@@ -90,7 +90,7 @@ pub(crate) fn parse_blkid(
             let kind = "more than one file system or table".to_owned();
             return Ok(vec![Signature { device: device.to_owned(), kind, label: None }]);
         }
-        code => return Err(ProbeError::Blkid(code)),
+        code => return Err(InspectionError::Blkid(code)),
     }
     let value = |key: &str| {
         text.lines().find_map(|line| {

@@ -17,15 +17,15 @@ struct Fake {
 }
 
 impl Probe for Fake {
-    fn signatures(&self, device: &BlockDevice) -> Result<Vec<Signature>, ProbeError> {
+    fn signatures(&self, device: &BlockDevice) -> Result<Vec<Signature>, InspectionError> {
         if self.unreadable {
-            return Err(ProbeError::NoSignatures);
+            return Err(InspectionError::NoSignatures);
         }
         let here = self.signatures.iter().filter(|s| s.device == device.name());
         Ok(here.cloned().collect())
     }
 
-    fn surface(&self, device: &BlockDevice, _: &Hold, _: u64) -> Result<Surface, ProbeError> {
+    fn surface(&self, device: &BlockDevice, _: &Hold, _: u64) -> Result<Surface, InspectionError> {
         let size = device.size_bytes();
         let data_at = self.filled.then_some(4096);
         Ok(Surface { size, read: size / 2, places: 128, data_at })
@@ -382,7 +382,7 @@ fn nvme_namespaces_are_drives_like_any_other() {
 enum Use {
     Mounted,
     Swapped,
-    Held,
+    InArray,
     LoopDevice,
     Btrfs,
     Opened,
@@ -399,7 +399,7 @@ proptest! {
         tower in prop::collection::vec((any::<prop::sample::Index>(), 0u8..3), 0..7),
         at in any::<prop::sample::Index>(),
         used in prop::sample::select(vec![
-            Use::Mounted, Use::Swapped, Use::Held, Use::LoopDevice, Use::Btrfs, Use::Opened,
+            Use::Mounted, Use::Swapped, Use::InArray, Use::LoopDevice, Use::Btrfs, Use::Opened,
         ]),
     ) {
         let folder = tempfile::tempdir().expect("temp");
@@ -434,7 +434,7 @@ proptest! {
         match used {
             Use::Mounted => { tree.mount(number, "/dev/whatever", "/m", "ext4"); }
             Use::Swapped => { tree.swap(&node, "partition"); }
-            Use::Held => { tree.stacked("md9", (9, 9), &[&name]); }
+            Use::InArray => { tree.stacked("md9", (9, 9), &[&name]); }
             Use::LoopDevice => { tree.looped("loop99", (7, 99), &node); }
             Use::Btrfs => { tree.btrfs("u", &[&name]); }
             Use::Opened => {

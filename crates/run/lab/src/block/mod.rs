@@ -6,4 +6,4 @@ mod request;
 
 pub(crate) use buffers::Buffers;
 pub(crate) use configuration::{Configuration, SERIAL_BYTES, WRITE_CACHE_OFFSET};
-pub(crate) use request::{HEADER_BYTES, Refusal, Work, understand};
+pub(crate) use request::{HEADER_BYTES, RequestRefusal, Work, understand};

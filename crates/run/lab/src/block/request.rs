@@ -34,14 +34,14 @@ pub(crate) enum Work {
 
 /// Why a request is not carried out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Refusal {
+pub(crate) enum RequestRefusal {
     /// It lies outside the disk, or contradicts itself.
     Bad,
     /// The device does not do such things.
     Unsupported,
 }
 
-impl Refusal {
+impl RequestRefusal {
     /// The status byte.
     pub fn status(self) -> u8 {
         // Both are below 256.
@@ -57,9 +57,9 @@ pub(crate) fn understand(
     buffers: &Buffers,
     memory: &Memory,
     disk: &Configuration,
-) -> Result<Work, Refusal> {
+) -> Result<Work, RequestRefusal> {
     if buffers.readable_bytes() < HEADER_BYTES {
-        return Err(Refusal::Bad);
+        return Err(RequestRefusal::Bad);
     }
     let mut header = [0; HEADER_BYTES as usize];
     buffers.read(memory, 0, &mut header);
@@ -78,20 +78,20 @@ pub(crate) fn understand(
         VIRTIO_BLK_T_WRITE_ZEROES if disk.write_zeroes => {
             range(Operation::WriteZeroes, buffers, memory)?
         }
-        _ => return Err(Refusal::Unsupported),
+        _ => return Err(RequestRefusal::Unsupported),
     };
     let aligned = u64::from(disk.logical_bytes / 512).max(1);
-    let end = sector.checked_add(sectors).ok_or(Refusal::Bad)?;
+    let end = sector.checked_add(sectors).ok_or(RequestRefusal::Bad)?;
     if end > disk.sectors || !sector.is_multiple_of(aligned) || !sectors.is_multiple_of(aligned) {
-        return Err(Refusal::Bad);
+        return Err(RequestRefusal::Bad);
     }
     Ok(Work::Drive { operation, sector, sectors })
 }
 
 /// Bytes of data as sectors.
-fn whole(bytes: u64) -> Result<u64, Refusal> {
+fn whole(bytes: u64) -> Result<u64, RequestRefusal> {
     let fits = bytes != 0 && bytes <= DATA_LIMIT && bytes.is_multiple_of(512);
-    if fits { Ok(bytes / 512) } else { Err(Refusal::Bad) }
+    if fits { Ok(bytes / 512) } else { Err(RequestRefusal::Bad) }
 }
 
 /// The range of a discard or write-zeroes. The configuration allows only one.
@@ -99,9 +99,9 @@ fn range(
     operation: Operation,
     buffers: &Buffers,
     memory: &Memory,
-) -> Result<(Operation, u64, u64), Refusal> {
+) -> Result<(Operation, u64, u64), RequestRefusal> {
     if buffers.readable_bytes() != HEADER_BYTES + RANGE_BYTES {
-        return Err(Refusal::Bad);
+        return Err(RequestRefusal::Bad);
     }
     let mut range = [0; RANGE_BYTES as usize];
     buffers.read(memory, HEADER_BYTES, &mut range);

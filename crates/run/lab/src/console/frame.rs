@@ -86,6 +86,17 @@ fn put(line: &mut Vec<u8>, kind: u8, payload: &[u8]) {
     line.extend_from_slice(payload);
 }
 
+/// What came over a line is not a frame; nothing after it can be understood.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum FrameError {
+    /// It is longer than any.
+    #[error("a frame of {0} bytes on its console line")]
+    TooLong(usize),
+    /// Its kind is not known, or its payload is not one of that kind.
+    #[error("an unknown frame {0} on its console line")]
+    Unknown(u8),
+}
+
 /// Makes frames of what comes over a line, cut anywhere.
 #[derive(Debug, Default)]
 pub struct Frames {
@@ -101,17 +112,17 @@ impl Frames {
     /// The next whole frame.
     ///
     /// # Errors
-    /// Where what came is no frame; nothing after it can be understood.
-    pub fn next_frame(&mut self) -> Result<Option<Frame>, String> {
+    /// [`FrameError`] if what came is not a frame.
+    pub fn next_frame(&mut self) -> Result<Option<Frame>, FrameError> {
         let &[kind, low, high, ref rest @ ..] = self.rest.as_slice() else { return Ok(None) };
         let length = usize::from(u16::from_le_bytes([low, high]));
         if length > PAYLOAD_BYTES {
-            return Err(format!("a frame of {length} bytes on its console line"));
+            return Err(FrameError::TooLong(length));
         }
         let Some(payload) = rest.get(..length) else { return Ok(None) };
         let frame = Frame::parse(kind, payload);
         self.rest.drain(..HEADER_BYTES + length);
-        frame.map(Some).ok_or_else(|| format!("an unknown frame {kind} on its console line"))
+        frame.map(Some).ok_or(FrameError::Unknown(kind))
     }
 }
 
@@ -147,6 +158,20 @@ mod tests {
             back.extend(part);
         }
         assert_eq!(back, bytes);
+    }
+
+    #[test]
+    fn line_that_is_not_frames_is_refused() {
+        for (bytes, expected) in [
+            (&[b'o', 255, 255][..], FrameError::TooLong(65_535)),
+            (&[b'?', 0, 0][..], FrameError::Unknown(b'?')),
+            // An exit code of two bytes.
+            (&[b'x', 2, 0, 0, 0][..], FrameError::Unknown(b'x')),
+        ] {
+            let mut reader = Frames::default();
+            reader.take(bytes);
+            assert_eq!(reader.next_frame(), Err(expected));
+        }
     }
 
     proptest! {

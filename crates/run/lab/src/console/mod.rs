@@ -20,7 +20,7 @@ use rustix::net::{
 };
 
 use crate::LabError;
-pub use frame::{Frame, Frames, PAYLOAD_BYTES, WINDOW_BYTES};
+pub use frame::{Frame, FrameError, Frames, PAYLOAD_BYTES, WINDOW_BYTES};
 use pace::Pace;
 pub(crate) use tail::PANIC;
 pub use tail::{FILE, tail};
@@ -138,7 +138,7 @@ impl ConsoleLine {
             };
             self.frames.take(&self.buffer[..got]);
             while let Some(frame) =
-                self.frames.next_frame().map_err(|what| LabError::protocol(WHOSE, what))?
+                self.frames.next_frame().map_err(|e| LabError::protocol(WHOSE, e.to_string()))?
             {
                 self.take(frame, now)?;
             }
@@ -176,7 +176,7 @@ impl ConsoleLine {
             if frame == Frame::InputEnds {
                 self.stage = Stage::Ended;
             }
-            // Whoever was waited for has come.
+            // The user, who was waited for, has come.
             self.pace = Pace::Free;
             self.say(&frame);
         }
@@ -220,8 +220,8 @@ impl ConsoleLine {
         std::mem::take(&mut self.said)
     }
 
-    /// Whether the guest must not go on yet, where `first` is when it or a disk
-    /// wants to: real time has yet to come there, or only the user can go on.
+    /// Whether the guest must not continue yet, where `first` is when it or a disk
+    /// wants to: real time has yet to come there, or only the user can end the wait.
     pub fn holds(&self, first: Option<Nanos>) -> bool {
         match first {
             Some(first) => !self.delay(first).is_zero(),

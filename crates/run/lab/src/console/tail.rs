@@ -15,7 +15,7 @@ const BYTES: u64 = 32 << 10;
 pub(crate) const PANIC: &str = "Kernel panic - not syncing";
 
 /// The last lines of the console at `path`, up to 15; of a kernel that panicked, those
-/// before the trace, which says nothing to who reads it. Where it cannot be read, why.
+/// before the trace, which says nothing to a user. If it cannot be read, why.
 pub fn tail(path: &Path) -> String {
     read(path).unwrap_or_else(|e| format!("(cannot read '{}': {e})", path.display()))
 }

@@ -16,9 +16,9 @@ mod volume;
 
 use std::path::Path;
 
-use crate::LabError;
+use crate::{LabError, OptionsProblem};
 use pool::Pool;
-use volume::Volume;
+use volume::ContentVolume;
 
 /// The unit of the store, in bytes.
 pub(crate) const BLOCK_BYTES: usize = 4096;
@@ -53,7 +53,7 @@ pub struct ContentUsage {
 /// The content of all disks of a lab.
 #[derive(Debug)]
 pub struct Content {
-    volumes: Vec<Volume>,
+    volumes: Vec<ContentVolume>,
     pool: Pool,
 }
 
@@ -65,7 +65,7 @@ impl Content {
     /// Where the file cannot be made.
     pub fn new(folder: &Path, volumes: usize, limits: ContentLimits) -> Result<Self, LabError> {
         let pool = Pool::new(folder, limits)?;
-        Ok(Self { volumes: (0..volumes).map(|_| Volume::default()).collect(), pool })
+        Ok(Self { volumes: (0..volumes).map(|_| ContentVolume::default()).collect(), pool })
     }
 
     /// Keeps `data`, from the start of `sector` of disk `volume` on.
@@ -113,7 +113,7 @@ impl Content {
 
     /// What it takes.
     pub fn usage(&self) -> ContentUsage {
-        let index: u64 = self.volumes.iter().map(Volume::memory_bytes).sum();
+        let index: u64 = self.volumes.iter().map(ContentVolume::memory_bytes).sum();
         ContentUsage {
             disk_bytes: self.pool.disk_bytes(),
             memory_bytes: index + self.pool.memory_bytes(),
@@ -121,15 +121,15 @@ impl Content {
     }
 }
 
-fn find(volumes: &mut [Volume], volume: usize) -> Result<&mut Volume, LabError> {
+fn find(volumes: &mut [ContentVolume], volume: usize) -> Result<&mut ContentVolume, LabError> {
     let count = volumes.len();
-    let missing = || LabError::Options(format!("there is no disk {volume}, only {count}"));
-    volumes.get_mut(volume).ok_or_else(missing)
+    let missing = || OptionsProblem::NoDisk { disk: volume, count };
+    Ok(volumes.get_mut(volume).ok_or_else(missing)?)
 }
 
 fn byte(sector: u64) -> Result<u64, LabError> {
-    let beyond = || LabError::Options(format!("sector {sector} is beyond 2^64 bytes"));
-    sector.checked_mul(SECTOR_BYTES).ok_or_else(beyond)
+    let beyond = || OptionsProblem::Beyond(sector);
+    Ok(sector.checked_mul(SECTOR_BYTES).ok_or_else(beyond)?)
 }
 
 #[cfg(test)]

@@ -13,8 +13,8 @@ const WAYS: usize = 4;
 /// No slot.
 const NONE: (u32, u32) = (0, u32::MAX);
 
-/// Slots of the pool by a hash of their content. An entry may be stale: whoever
-/// finds one compares the content.
+/// Slots of the pool by a hash of their content. An entry may be stale: a lookup
+/// compares the content.
 #[derive(Debug)]
 pub(super) struct Recent {
     buckets: Vec<[(u32, u32); WAYS]>,

@@ -108,8 +108,8 @@ impl SlotCache {
     }
 }
 
-/// A number from four words of a block: enough for load that is drawn, and whoever
-/// finds one compares the rest.
+/// A number from four words of a block: enough for random load, and a lookup
+/// compares the rest.
 fn mark(block: &[u8]) -> u64 {
     let words = block.chunks(BLOCK_BYTES / 4).filter_map(<[u8]>::first_chunk::<8>);
     words.fold(0, |mark: u64, word| {

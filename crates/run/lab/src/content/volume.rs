@@ -15,12 +15,12 @@ const ENTRY_BYTES: u64 = 48;
 
 /// What a disk holds; what is not there was never written and reads as zeros.
 #[derive(Debug, Default)]
-pub(super) struct Volume {
+pub(super) struct ContentVolume {
     chunks: HashMap<u64, Chunk, FixedState>,
     tables: u64,
 }
 
-impl Volume {
+impl ContentVolume {
     /// Bytes of memory it takes.
     pub fn memory_bytes(&self) -> u64 {
         self.chunks.len() as u64 * ENTRY_BYTES + self.tables * size_of::<Table>() as u64

@@ -1,7 +1,7 @@
-//! What a drive writes to its own medium, told to the guest.
+//! What a drive writes to its own medium, reported to the guest.
 //!
 //! A solid-state or shingled drive writes more than it is given: it collects garbage,
-//! folds and cleans. Real ones tell of that by SMART; those of the lab by a file in the
+//! folds and cleans. Real ones report that in SMART; those of the lab in a file in the
 //! lab's folder for each, which the guest can read at any moment of its time.
 
 use std::fs::File;

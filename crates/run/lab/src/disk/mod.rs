@@ -32,7 +32,7 @@ struct Pending {
 pub(crate) enum Activity {
     /// Nothing that matters to the calendar.
     Nothing,
-    /// There may be an earlier event. The guest stands still until
+    /// There may be an earlier event. The guest is frozen until
     /// [`Disk::resume`] is called.
     Busy,
     /// The guest has left the disk.
@@ -61,7 +61,7 @@ pub(crate) struct Disk {
 
 impl Disk {
     /// A disk over `link`, whose content is `volume` of the store, and the file that
-    /// tells of its medium, if any.
+    /// reports its medium, if any.
     pub fn new(
         link: Connection,
         options: DiskOptions,
@@ -134,7 +134,7 @@ impl Disk {
         self.tell_medium()
     }
 
-    /// Tells the guest, which stands still, what the drive has written by now.
+    /// Tells the guest, which is frozen, what the drive has written by now.
     fn tell_medium(&mut self) -> Result<(), LabError> {
         match &mut self.medium {
             Some(medium) => medium.tell(self.drive.statistics().bytes_to_medium),
@@ -142,7 +142,7 @@ impl Disk {
         }
     }
 
-    /// Lets the guest go on after [`Activity::Busy`].
+    /// Lets the guest continue after [`Activity::Busy`].
     pub fn resume(&mut self) -> Result<(), LabError> {
         self.session.done(true)
     }

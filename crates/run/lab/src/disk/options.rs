@@ -2,8 +2,8 @@
 
 use disklab_drive::{Drive, DriveFile, IoScheduler, Kind};
 
-use crate::LabError;
 use crate::block::{Configuration, SERIAL_BYTES};
+use crate::{LabError, OptionsProblem};
 
 /// A disk to be made.
 pub struct DiskOptions {
@@ -15,11 +15,9 @@ pub struct DiskOptions {
     pub logical_bytes: u32,
     /// Physical sector size in bytes: 512 or 4096, not below the logical one.
     pub physical_bytes: u32,
-    /// Whether the guest may discard. No hard disk of the conventional kind can.
-    pub discard: bool,
     /// Whether the guest may have zeros written without sending them.
     pub write_zeroes: bool,
-    /// Whether the guest takes it for a drive that turns. virtio says so of every
+    /// Whether the guest takes it for a drive that rotates. virtio says so of every
     /// disk; [`crate::guest::begin`] sets it right.
     pub rotates: bool,
     /// How many requests it is given at a time, where that is fewer than the ring
@@ -34,8 +32,9 @@ pub struct DiskOptions {
     /// What it says that requests had best be a multiple of, bytes: `optimal_io_size`; 0 for
     /// nothing.
     pub optimal_bytes: u32,
-    /// What the guest discards at least, bytes; of no meaning without `discard`.
-    pub discard_bytes: u32,
+    /// What the guest discards at least, bytes; `None` if it may not discard, as with any
+    /// conventional hard disk.
+    pub discard_bytes: Option<u32>,
     /// Whether the guest can read what the drive writes to its medium
     /// ([`crate::guest::medium_file`]): worth it where that is more than it is given.
     pub tells_medium: bool,
@@ -62,21 +61,20 @@ impl DiskOptions {
             serial: serial.into(),
             logical_bytes: 512,
             physical_bytes: 4096,
-            discard: false,
             write_zeroes: false,
             rotates: true,
             queue_depth: None,
             scheduler: None,
             reports_write_cache: true,
             optimal_bytes: 0,
-            discard_bytes: 4096,
+            discard_bytes: None,
             tells_medium: false,
             link_rate: None,
         }
     }
 
     /// A disk of this model, with its sectors and what it can do. Those with the same seed are alike to
-    /// the last turn.
+    /// the last nanosecond.
     pub fn of(model: &DriveFile, seed: u64, serial: impl Into<String>) -> Self {
         let limits = model.queue_limits();
         // 512 or 4096; what is not is refused when the lab starts.
@@ -85,14 +83,13 @@ impl DiskOptions {
         Self {
             logical_bytes: bytes(limits.logical_bytes),
             physical_bytes: bytes(limits.physical_bytes),
-            discard: limits.discard_granularity > 0,
             write_zeroes: model.takes_write_zeroes(),
             rotates: limits.rotational,
             queue_depth: Some(limits.depth),
             scheduler: Some((limits.scheduler, limits.requests)),
             reports_write_cache: limits.write_back || !disk.drive.write_cache(),
             optimal_bytes: bytes(limits.optimal_bytes),
-            discard_bytes: bytes(limits.discard_granularity),
+            discard_bytes: Some(limits.discard_granularity).filter(|size| *size > 0).map(bytes),
             tells_medium: matches!(model.kind, Kind::Ssd(_) | Kind::Smr(_)),
             link_rate: Some(model.link_rate()),
             ..disk
@@ -101,34 +98,30 @@ impl DiskOptions {
 
     /// What the guest is told.
     pub(crate) fn configuration(&self) -> Result<Configuration, LabError> {
-        let bad = |what: String| Err(LabError::Options(what));
+        let bad = |problem: OptionsProblem| Err(problem.into());
         let name = &self.serial;
         if name.is_empty()
             || name.len() > SERIAL_BYTES
             || !name.bytes().all(|b| b.is_ascii_graphic())
         {
-            return bad(format!("serial number '{name}' must be 1 to 20 letters, digits or signs"));
+            return bad(OptionsProblem::Serial(name.clone()));
         }
         let sizes = [512, 4096];
         let (logical, physical) = (self.logical_bytes, self.physical_bytes);
         if !sizes.contains(&logical) || !sizes.contains(&physical) || physical < logical {
-            return bad(format!("sectors of {logical} and {physical} bytes: use 512 or 4096"));
+            return bad(OptionsProblem::Sectors { logical, physical });
         }
-        if !self.optimal_bytes.is_multiple_of(logical)
-            || (self.discard && !self.discard_bytes.is_multiple_of(logical))
-        {
-            let (optimal, discard) = (self.optimal_bytes, self.discard_bytes);
-            return bad(format!(
-                "{optimal} and {discard} are no multiples of sectors of {logical}"
-            ));
+        let (optimal, discard) = (self.optimal_bytes, self.discard_bytes.unwrap_or(0));
+        if !optimal.is_multiple_of(logical) || !discard.is_multiple_of(logical) {
+            return bad(OptionsProblem::Granularity { optimal, discard, logical });
         }
         let sectors = self.drive.sectors();
         if sectors == 0 || !sectors.is_multiple_of(u64::from(logical / 512)) {
-            return bad(format!("a disk of {sectors} sectors of 512 bytes"));
+            return bad(OptionsProblem::Capacity(sectors));
         }
         // 2^54 sectors are 2^63 bytes, where Linux ends.
         if sectors > 1 << 54 {
-            return bad(format!("a disk of {sectors} sectors is too large for Linux"));
+            return bad(OptionsProblem::TooLarge(sectors));
         }
         let mut serial = [0; SERIAL_BYTES];
         serial[..name.len()].copy_from_slice(name.as_bytes());
@@ -137,7 +130,7 @@ impl DiskOptions {
             logical_bytes: logical,
             physical_bytes: physical,
             optimal_bytes: self.optimal_bytes,
-            discard: self.discard.then_some(self.discard_bytes),
+            discard: self.discard_bytes,
             write_zeroes: self.write_zeroes,
             serial,
         })

@@ -4,7 +4,7 @@ use disklab_drive::{Nanos, Operation, Request};
 
 use super::{Disk, Pending};
 use crate::LabError;
-use crate::block::{HEADER_BYTES, Refusal, SERIAL_BYTES, Work, understand};
+use crate::block::{HEADER_BYTES, RequestRefusal, SERIAL_BYTES, Work, understand};
 use crate::content::{Content, SECTOR_BYTES};
 use crate::vhost::{Memory, RING_LIMIT};
 
@@ -103,10 +103,10 @@ impl Disk {
         work: Work,
         content: &mut Content,
         memory: &Memory,
-    ) -> Result<Result<u32, Refusal>, LabError> {
+    ) -> Result<Result<u32, RequestRefusal>, LabError> {
         let Work::Drive { operation, sector, sectors } = work else {
             let written = self.buffers.write(memory, 0, &self.configuration.serial);
-            return Ok(if written { Ok(SERIAL_BYTES as u32) } else { Err(Refusal::Bad) });
+            return Ok(if written { Ok(SERIAL_BYTES as u32) } else { Err(RequestRefusal::Bad) });
         };
         match operation {
             Operation::Flush => {}
@@ -125,7 +125,7 @@ impl Disk {
                 for (at, bytes) in steps(sector, sectors) {
                     let (from, space) = (sector + at / SECTOR_BYTES, &mut self.data);
                     if !content.show(self.volume, from, bytes, space, |d| writer.put(d))? {
-                        return Ok(Err(Refusal::Bad));
+                        return Ok(Err(RequestRefusal::Bad));
                     }
                 }
                 // At most 64 MiB: `understand` saw to it.

@@ -3,7 +3,7 @@
 use disklab_drive::Nanos;
 use rustix::event::epoll;
 
-use super::turn::earliest;
+use super::wait::earliest;
 use super::{CALENDAR, EventLoop, watch};
 use crate::calendar::{Calendar, CalendarMessage};
 use crate::disk::{Activity, Disk};
@@ -42,7 +42,7 @@ impl EventLoop {
         let Some(calendar) = &mut self.calendar else { return Ok(()) };
         match calendar.receive()? {
             CalendarMessage::Nothing => Ok(()),
-            CalendarMessage::Waits => self.turn(),
+            CalendarMessage::Waits => self.wait(),
             CalendarMessage::Ended => {
                 // Its process ends too, and that is what counts.
                 let _ = epoll::delete(&self.epoll, calendar.fd());
@@ -72,11 +72,11 @@ impl EventLoop {
                     return Ok(());
                 }
                 Activity::Busy => {
-                    self.turns.kicks += 1;
+                    self.counts.kicks += 1;
                     calendar.set_free_until(self.bound(earliest(&self.disks), now));
                 }
             }
-            // Only now may the guest go on.
+            // Only now may the guest continue.
             if let Some(disk) = self.disks.get_mut(index).and_then(Option::as_mut) {
                 disk.resume()?;
             }

@@ -1,7 +1,7 @@
 //! A guest of which nothing will ever be heard: it is its turn, and nobody computes.
 //!
-//! Whoever waits for one that lost what it was told waits for ever, and a run with it. What
-//! its processes stand in tells why.
+//! A guest that lost a message waits for ever, and a run with it. The kernel functions that its
+//! processes sleep in say why.
 
 use std::fs;
 
@@ -41,7 +41,7 @@ impl HangDetector {
     /// The guest, whose turn it is, is silent, and has `used` so much by now.
     ///
     /// # Errors
-    /// Where it has stood still for too long.
+    /// [`LabError::Hangs`] if it has been silent for too long.
     pub fn look(&mut self, used: &Used) -> Result<(), LabError> {
         if self.last.as_ref() == Some(used) {
             self.looks += 1;
@@ -67,7 +67,7 @@ impl HangDetector {
     }
 }
 
-/// Where a process stands in this machine's kernel (`/proc/PID/wchan`, proc(5)), with its
+/// Where a process sleeps in this machine's kernel (`/proc/PID/wchan`, proc(5)), with its
 /// state's letter.
 fn waits(pid: i32) -> String {
     let Some(ProcessStat { state, .. }) = ProcessStat::of(pid) else { return "gone".to_owned() };

@@ -1,7 +1,7 @@
 //! One loop for the calendar and all disks of a lab.
 //!
 //! The guest and we take turns. It runs until it waits for its next timer, or
-//! kicks a disk; each is answered before it goes on, so that at any moment only
+//! kicks a disk; each is answered before it continues, so that at any moment only
 //! one side works, and what happens depends on virtual time alone.
 
 mod connect;
@@ -10,7 +10,7 @@ mod limits;
 mod operator;
 mod silence;
 mod spinning;
-mod turn;
+mod wait;
 
 use std::mem::MaybeUninit;
 use std::os::fd::{AsFd, OwnedFd};
@@ -23,7 +23,7 @@ use rustix::event::epoll::{self, CreateFlags, Event, EventData, EventFlags};
 use rustix::io::Errno;
 use rustix::time::Timespec;
 
-use crate::boot::Kernel;
+use crate::boot::KernelProcess;
 use crate::calendar::{Calendar, CalendarMessage};
 use crate::confinement::Supervisor;
 use crate::console::ConsoleLine;
@@ -33,9 +33,9 @@ use crate::{DiskOptions, LabError, Sockets};
 pub(crate) use limits::Limits;
 use silence::Silence;
 
-/// How long between two looks at the clock and the user's wish.
+/// How often the clock and the user's wish are polled.
 const POLL: Timespec = Timespec { tv_sec: 0, tv_nsec: 100_000_000 };
-/// A guest that never stands still is looked at after so many events.
+/// A guest that never waits is polled after so many events.
 pub(crate) const POLL_EVENTS: u32 = 4096;
 /// Events that are taken at once.
 const EVENTS: usize = 8;
@@ -58,7 +58,7 @@ const LISTENERS: u64 = 1 << 32;
 
 /// How often things happened.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Turns {
+pub struct EventCounts {
     /// The guest told a disk of requests.
     pub kicks: u64,
     /// The guest waited.
@@ -78,7 +78,7 @@ pub(crate) struct EventLoop {
     content: Content,
     limits: Limits,
     began: Instant,
-    turns: Turns,
+    counts: EventCounts,
     /// Events since the user's wish and the limits were looked at.
     since_poll: u32,
     /// Waits of the guest since something else was heard of it.
@@ -122,7 +122,7 @@ impl EventLoop {
             content,
             limits,
             began: Instant::now(),
-            turns: Turns::default(),
+            counts: EventCounts::default(),
             since_poll: 0,
             in_a_row: 0,
             now: Nanos(0),
@@ -165,8 +165,8 @@ impl EventLoop {
     }
 
     /// How often things happened.
-    pub fn turns(&self) -> Turns {
-        self.turns
+    pub fn counts(&self) -> EventCounts {
+        self.counts
     }
 
     /// The disks that the guest used.
@@ -180,7 +180,7 @@ impl EventLoop {
     }
 
     /// Serves `kernel` until it ends.
-    pub fn serve(&mut self, kernel: &mut Kernel) -> Result<(), LabError> {
+    pub fn serve(&mut self, kernel: &mut KernelProcess) -> Result<(), LabError> {
         watch(&self.epoll, kernel.fd(), KERNEL)?;
         self.supervisor = kernel.take_supervisor();
         if let Some(supervisor) = &self.supervisor {
@@ -191,7 +191,7 @@ impl EventLoop {
             let patience = self.patience();
             let ended = self.step(&patience)?;
             // By the time that it reads its first disk, it has made all its memory.
-            if self.turns.kicks > 0 {
+            if self.counts.kicks > 0 {
                 kernel.has_memory();
             }
             if ended {
@@ -225,7 +225,7 @@ impl EventLoop {
                 silence.continues(self.held.is_none())?;
             }
         } else if let Some(silence) = &mut self.silence {
-            silence.ends(self.turns.kicks);
+            silence.ends(self.counts.kicks);
         }
         // What the guest said last comes before its end.
         let mut ended = false;
@@ -271,7 +271,7 @@ impl EventLoop {
                 return Ok(());
             }
             match calendar.listen()? {
-                CalendarMessage::Waits => self.turn()?,
+                CalendarMessage::Waits => self.wait()?,
                 // It works, has ended, or speaks elsewhere.
                 CalendarMessage::Nothing | CalendarMessage::Ended => {
                     self.in_a_row = 0;

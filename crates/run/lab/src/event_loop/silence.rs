@@ -26,7 +26,7 @@ impl Silence {
         self.hang_detector.is_none();
     }
 
-    /// The guest is silent; `its_turn` tells whether it is expected to go on by itself.
+    /// The guest is silent; `its_turn` tells whether it is expected to continue by itself.
     ///
     /// # Errors
     /// Where it never will.

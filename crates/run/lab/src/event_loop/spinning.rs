@@ -1,8 +1,8 @@
-//! A program of the guest that waits by computing.
+//! A program of the guest that busy-waits.
 //!
-//! While programs compute, the guest's clock stands still, and no tick gives the
+//! While programs compute, the guest's clock is frozen, and no tick gives the
 //! processor to another: a program that looks at a variable until another program
-//! has set it never ends. The kernel sees the system calls of those who wait
+//! has set it never ends. The kernel sees the system calls of busy-waiting programs
 //! (`kernel/patches/way.patch`); one that makes none can only be seen from outside.
 
 use std::fs;
@@ -12,16 +12,16 @@ use rustix::param::clock_ticks_per_second;
 use rustix::process::{Pid, Signal, kill_process};
 
 /// What a program computes without a system call before it counts as waiting, in
-/// seconds of processor time. Real work of this length is rare, and loses nothing
+/// seconds of CPU time. Real work of this length is rare, and loses nothing
 /// but a tick of virtual time.
 const LONG: f64 = 5.0;
-/// The same, while it goes on waiting.
+/// The same, while it continues to wait.
 const AGAIN: f64 = 0.2;
 /// The kernel's part in it, at most: a program that makes system calls, or touches
 /// fresh memory, gives it work.
 const KERNEL_PART: f64 = 0.02;
 
-/// The processor time of the kernel's process and of those that stand for the
+/// The CPU time of the kernel's process and of those that stand for the
 /// guest's programs, since the guest last spoke.
 #[derive(Debug, Default)]
 pub(super) struct Spinning {
@@ -30,7 +30,7 @@ pub(super) struct Spinning {
     kicks: u64,
 }
 
-/// Processor time, in seconds.
+/// CPU time, in seconds.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Used {
     pub kernel: f64,
@@ -39,7 +39,7 @@ pub(super) struct Used {
 }
 
 impl Spinning {
-    /// The guest spoke: nobody computes for long. Where it used a disk since, which
+    /// The guest spoke: no program spins. Where it used a disk since, which
     /// its `kicks` so far tell, a wait is over.
     pub fn guest_speaks(&mut self, kicks: u64) {
         self.since = None;
@@ -48,7 +48,7 @@ impl Spinning {
     }
 
     /// The guest is silent, and has used so much by `now`. Tells its kernel of a program
-    /// that computes for long.
+    /// that busy-waits.
     pub fn guest_is_silent(&mut self, now: Used) {
         let Some(since) = &self.since else {
             self.since = Some(now);
@@ -108,7 +108,7 @@ mod tests {
     }
 
     #[test]
-    fn only_what_computes_for_long_and_leaves_the_kernel_alone_waits() {
+    fn program_that_uses_cpu_and_no_kernel_busy_waits() {
         let before = at(10.0, &[(7, 1.0), (8, 100.0)]);
         let found = |now: &Used| before.busy_waiting_program(now, LONG);
         assert_eq!(found(&at(10.05, &[(7, 6.0), (8, 100.0)])), Some(7));

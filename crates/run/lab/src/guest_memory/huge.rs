@@ -1,7 +1,7 @@
 //! A file system in memory with huge pages, without a name.
 //!
 //! A guest's memory is made page by page as the guest touches it: 70,000 faults for a
-//! cell on a drive of 10 TB, a sixth of the processor time. In pages of 2 MiB they are
+//! cell on a drive of 10 TB, a sixth of the CPU time. In pages of 2 MiB they are
 //! a fifth as many. `/dev/shm` has such pages only where its administrator said so
 //! (`huge=` in tmpfs(5)); a tmpfs of one's own takes the option from anybody.
 
@@ -53,7 +53,7 @@ fn make(size: &str) -> Result<OwnedFd, Errno> {
 fn elsewhere(size: &str) -> io::Result<OwnedFd> {
     let (unix, kind) = (AddressFamily::UNIX, SocketType::STREAM);
     let (near, far) = socketpair(unix, kind, SocketFlags::CLOEXEC, None)?;
-    // All text is made here: after a fork there is no memory to be had.
+    // All text is made here: after a fork no memory may be allocated.
     let (user, group) = (getuid().as_raw(), getgid().as_raw());
     let maps = [
         (c"/proc/self/uid_map", format!("{user} {user} 1")),

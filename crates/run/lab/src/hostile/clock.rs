@@ -201,7 +201,7 @@ fn a_kick_by_memory_is_served_at_its_time() {
     lab.events.step(&AT_ONCE).unwrap();
     assert_eq!(lab.hear(), Some((RUN, 70)));
     assert_eq!((lab.guests[0].used(), lab.peek(CALLS), lab.peek(KICKS)), (1, 1, 0));
-    assert_eq!(lab.events.turns().kicks, 1);
+    assert_eq!(lab.events.counts().kicks, 1);
 }
 
 #[test]
@@ -226,7 +226,7 @@ fn earlier_kicks_are_served_each_at_its_time() {
         lab.events.step(&AT_ONCE).unwrap();
         assert_eq!((lab.hear(), lab.guests[0].used()), (Some((RUN, time)), done));
     }
-    assert_eq!((lab.events.turns().kicks, lab.peek(EARLIER_COUNT)), (3, 0));
+    assert_eq!((lab.events.counts().kicks, lab.peek(EARLIER_COUNT)), (3, 0));
 }
 
 #[test]
@@ -328,7 +328,7 @@ fn a_guest_that_waits_all_the_time_can_be_interrupted() {
     let patience = Timespec { tv_sec: 1, tv_nsec: 0 };
     let outcome = loop {
         match lab.events.step(&patience) {
-            Ok(_) if lab.events.turns().waits > 4 * u64::from(POLL_EVENTS) => break Ok(()),
+            Ok(_) if lab.events.counts().waits > 4 * u64::from(POLL_EVENTS) => break Ok(()),
             Ok(_) => {}
             Err(e) => break Err(e),
         }

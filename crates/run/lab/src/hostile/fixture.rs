@@ -191,7 +191,7 @@ impl Fixture {
         let folder = tempfile::tempdir().unwrap();
         let (near, far) = pair();
         let mut options = DiskOptions::new(Box::new(CheckingDrive::default()), "HOSTILE");
-        options.discard = true;
+        options.discard_bytes = Some(4096);
         options.write_zeroes = true;
         let disk = Disk::new(Connection::new(near, "disk0".to_owned()), options, 0, None).unwrap();
         Self { disk, guest: Guest::new(far), content: content(&folder, 1), _folder: folder }

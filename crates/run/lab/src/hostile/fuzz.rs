@@ -35,7 +35,7 @@ pub fn feed_disk(bytes: &[u8]) {
                 let fds = [std::os::fd::AsFd::as_fd(&guest.memory)];
                 guest.put(request, flags, size, &payload, if fd { &fds } else { &[] });
             }
-            // A sound request beside all that.
+            // A sound request among all that.
             2 => {
                 let index = u16::from(bytes.byte());
                 fixture.guest.make_available(index);

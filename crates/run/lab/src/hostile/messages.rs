@@ -19,7 +19,7 @@ const SET_SLAVE_REQ_FD: u32 = 21;
 const SET_CONFIG: u32 = 25;
 const VRING_KICK: u32 = 35;
 
-/// What a message carries beside its bytes.
+/// What a message carries with its bytes.
 #[derive(Debug, Clone, Copy)]
 enum Carried {
     /// The guest's memory.

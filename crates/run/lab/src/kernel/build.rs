@@ -10,7 +10,7 @@ use super::KernelError;
 use super::cache::{CONFIG, KERNEL, LOG, PROGRAMS, RECIPE, remove};
 use super::headers;
 use super::options;
-use super::progress::{Compilation, Progress, Step, Tail};
+use super::progress::{BuildProgress, Compilation, Step, Tail};
 use super::recipe::{Patch, Recipe};
 use super::source::{self, Origin};
 use super::tree;
@@ -18,7 +18,7 @@ use super::variant::PLAIN;
 use super::zfs::{self, Openzfs, ZfsSource};
 
 /// What `make` is told for the lab, whatever the user's environment says of other builds: an
-/// argument a line. The same source makes the same kernel, whoever builds it and when
+/// argument a line. The same source makes the same kernel, whatever its user and time
 /// (Documentation/kbuild/reproducible-builds.rst).
 pub(super) const ARGUMENTS: &str = include_str!("../../../../../kernel/make-arguments");
 /// Half of the source is for other machines and for devices that the guest does
@@ -32,7 +32,7 @@ const TAIL_LINES: usize = 15;
 /// How often the log is read for progress.
 const POLL: Duration = Duration::from_millis(200);
 
-/// A build under way.
+/// A build that runs.
 pub(super) struct Build<'a> {
     /// Where it happens.
     pub workshop: &'a Path,
@@ -43,7 +43,7 @@ pub(super) struct Build<'a> {
     /// Where OpenZFS comes from, if the kernel is to have it.
     pub zfs: Option<&'a ZfsSource>,
     pub executor: &'a Executor,
-    pub progress: &'a mut dyn FnMut(Progress),
+    pub progress: &'a mut dyn FnMut(BuildProgress),
 }
 
 impl Build<'_> {
@@ -54,7 +54,7 @@ impl Build<'_> {
         for folder in [&made, &out] {
             fs::create_dir_all(folder).map_err(KernelError::io("cannot make", folder))?;
         }
-        // First, because it is what most often cannot be had.
+        // First, because it is what most often is not available.
         let openzfs = self.openzfs(&made)?;
         let tree = self.source(origin)?;
         if let Some(openzfs) = openzfs {
@@ -88,7 +88,7 @@ impl Build<'_> {
     /// Puts OpenZFS into the kernel's source.
     fn integrate(&mut self, openzfs: &Openzfs, tree: &Path, out: &Path) -> Result<(), KernelError> {
         self.configure(tree, out, &PLAIN.fragment())?;
-        (self.progress)(Progress::of(Step::ConfigureZfs));
+        (self.progress)(BuildProgress::of(Step::ConfigureZfs));
         let edits = self.recipe.variant.edits;
         zfs::into_kernel(&openzfs.tree, edits, tree, out, &|i| self.step(i))
     }
@@ -99,7 +99,7 @@ impl Build<'_> {
             Origin::Tree(folder) if self.zfs.is_none() => return Ok(folder.clone()),
             Origin::Tree(folder) => {
                 // OpenZFS is copied into it.
-                (self.progress)(Progress::of(Step::Unpack));
+                (self.progress)(BuildProgress::of(Step::Unpack));
                 let tree = self.workshop.join("source");
                 source::copy(folder, &tree, &|invocation| self.step(invocation))?;
                 return Ok(tree);
@@ -114,11 +114,11 @@ impl Build<'_> {
         let tarball = match tarball {
             Some(tarball) => tarball,
             None => {
-                (self.progress)(Progress::of(Step::Fetch));
+                (self.progress)(BuildProgress::of(Step::Fetch));
                 source::fetch(self.workshop, self.executor)?
             }
         };
-        (self.progress)(Progress::of(Step::Unpack));
+        (self.progress)(BuildProgress::of(Step::Unpack));
         self.unpack(&tarball, &tree)?;
         tree::unpacked(self.workshop)?;
         Ok(tree)
@@ -144,7 +144,7 @@ impl Build<'_> {
     }
 
     fn configure(&mut self, tree: &Path, out: &Path, fragment: &str) -> Result<(), KernelError> {
-        (self.progress)(Progress::of(Step::Configure));
+        (self.progress)(BuildProgress::of(Step::Configure));
         let wanted = self.workshop.join("lab.config");
         fs::write(&wanted, fragment).map_err(KernelError::io("cannot write", &wanted))?;
         let all = format!("KCONFIG_ALLCONFIG={}", wanted.display());

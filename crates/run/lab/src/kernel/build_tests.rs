@@ -8,14 +8,14 @@ use disklab_exec::{Executor, find_program};
 
 use super::super::parts::Parts;
 use super::super::recipe::{self, Patch, Recipe};
-use super::super::source::{Found, Origin, Source};
+use super::super::source::{Found, LinuxSource, Origin};
 use super::super::tools;
 use super::super::variant::{PLAIN, Variant, ZFS};
 use super::super::zfs::{EDITS, ZfsSource};
-use super::super::{KernelError, Progress, Step, make};
+use super::super::{BuildProgress, KernelError, Step, make};
 use super::KERNEL;
 
-/// What stands in for the kernel's Makefile: the option CONFIG_NO_SUCH of the fragment
+/// A substitute for the kernel's Makefile: the option CONFIG_NO_SUCH of the fragment
 /// is dropped, as Kconfig drops what it does not know.
 const MAKEFILE: &str = "VERSION = 6
 PATCHLEVEL = 12
@@ -36,7 +36,7 @@ const PATCHES: &[Patch] = &[Patch {
     text: "--- a/compile\n+++ b/compile\n@@ -1 +1 @@\n-exit 1\n+exit 0\n",
 }];
 
-/// What stands in for OpenZFS's `configure`: its programs are built elsewhere.
+/// A substitute for OpenZFS's `configure`: its programs are built elsewhere.
 const CONFIGURE: &str = "case \"$*\" in
 *--with-config=user*) printf 'zpool zfs zdb:\\n\\techo $@ >$@; chmod 755 $@\\n' >Makefile ;;
 *--enable-linux-builtin*) echo $ARCH >zfs_config.h ;;
@@ -44,7 +44,7 @@ const CONFIGURE: &str = "case \"$*\" in
 esac
 ";
 
-/// What stands in for its `copy-builtin`.
+/// A substitute for its `copy-builtin`.
 const COPY_BUILTIN: &str = "set -e
 test -e zfs_config.h
 rm include/zfs_gitrev.h
@@ -95,7 +95,7 @@ impl WorkDir {
         mut progress: impl FnMut(Step),
     ) -> Result<PathBuf, KernelError> {
         let found = Found { identity: recipe.source.clone(), origin };
-        let mut steps = |p: Progress| progress(p.step);
+        let mut steps = |p: BuildProgress| progress(p.step);
         make(&found, None, recipe.clone(), &self.cache(), executor, &mut steps)
             .map(|folder| folder.join(KERNEL))
     }
@@ -171,7 +171,7 @@ fn openzfs_is_built_into_a_copy() {
     let recipe = Recipe { variant, openzfs: identity, ..recipe(fragment, &[]) };
     let found = Found { identity: "test".into(), origin: Origin::Tree(place.tree()) };
     let mut steps = Vec::new();
-    let mut progress = |p: Progress| {
+    let mut progress = |p: BuildProgress| {
         if steps.last() != Some(&p.step) {
             steps.push(p.step);
         }
@@ -293,7 +293,7 @@ fn a_path_that_makefiles_split_is_refused_before_anything_is_made() {
 fn script_that_begins_a_build_knows_its_identity() {
     let executor = Executor::default();
     let Ok(Found { identity, origin: Origin::Tarball(_) }) =
-        Source::Debian.find(Path::new("/"), &executor)
+        LinuxSource::Debian.find(Path::new("/"), &executor)
     else {
         eprintln!("skipped: needs linux-source-6.12");
         return;

@@ -16,7 +16,7 @@ use rustix::io::Errno;
 
 use super::KernelError;
 use super::parts::Parts;
-use super::progress::{Progress, Step};
+use super::progress::{BuildProgress, Step};
 use super::recipe::{self, PATCHES, Recipe};
 use super::tree;
 use super::variant::{PLAIN, Variant, ZFS};
@@ -30,7 +30,7 @@ pub(super) const CONFIG: &str = "config";
 pub(super) const LOG: &str = "build.log";
 /// What it was made from.
 pub(super) const RECIPE: &str = "recipe";
-/// The folder of OpenZFS's programs, beside a kernel that has it.
+/// The folder of OpenZFS's programs, next to a kernel that has it.
 pub(super) const PROGRAMS: &str = "programs";
 
 /// The variable that names a kernel to be used instead of one of the cache.
@@ -146,7 +146,7 @@ impl Cache {
     pub fn lock(
         folder: &Path,
         interrupt: &Interrupt,
-        progress: &mut dyn FnMut(Progress),
+        progress: &mut dyn FnMut(BuildProgress),
     ) -> Result<Self, KernelError> {
         fs::create_dir_all(folder).map_err(KernelError::io("cannot make", folder))?;
         let path = folder.join("lock");
@@ -160,7 +160,7 @@ impl Cache {
             match flock(&file, FlockOperation::NonBlockingLockExclusive) {
                 Ok(()) => break,
                 Err(Errno::WOULDBLOCK) => {
-                    progress(Progress::of(Step::Wait));
+                    progress(BuildProgress::of(Step::Wait));
                     interrupt.sleep(Duration::from_millis(200))?;
                 }
                 Err(Errno::INTR) => {}

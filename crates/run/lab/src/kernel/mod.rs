@@ -35,9 +35,9 @@ pub use cache::{KERNEL_VARIABLE, ZfsKernel, cache_folder, find, find_zfs};
 pub use error::KernelError;
 pub use named::NamedKernel;
 pub use parts::{Parts, UnknownPart};
-pub use progress::{Progress, Step};
+pub use progress::{BuildProgress, Step};
 use recipe::{PATCHES, Recipe};
-pub use source::Source;
+pub use source::LinuxSource;
 use source::{Found, Origin};
 pub use variant::zfs_configuration;
 use variant::{PLAIN, Variant, ZFS};
@@ -52,11 +52,11 @@ pub use zfs::{ZFS_HOST, ZfsSource};
 /// Where something is missing, the source is not fit, the build fails, or the
 /// user asked to stop.
 pub fn ensure(
-    source: &Source,
+    source: &LinuxSource,
     parts: Parts,
     cache: &Path,
     executor: &Executor,
-    progress: &mut dyn FnMut(Progress),
+    progress: &mut dyn FnMut(BuildProgress),
 ) -> Result<PathBuf, KernelError> {
     let folder = ensure_variant(PLAIN.with(parts), source, None, cache, executor, progress)?;
     Ok(folder.join(cache::KERNEL))
@@ -68,13 +68,13 @@ pub fn ensure(
 /// newer one.
 ///
 /// # Errors
-/// As for [`ensure`], and where OpenZFS cannot be had.
+/// As for [`ensure`], and if OpenZFS is not available.
 pub fn ensure_zfs(
-    source: &Source,
+    source: &LinuxSource,
     zfs: &ZfsSource,
     cache: &Path,
     executor: &Executor,
-    progress: &mut dyn FnMut(Progress),
+    progress: &mut dyn FnMut(BuildProgress),
 ) -> Result<ZfsKernel, KernelError> {
     let folder = ensure_variant(ZFS, source, Some(zfs), cache, executor, progress)?;
     Ok(ZfsKernel::in_folder(&folder))
@@ -94,12 +94,12 @@ pub fn build_time(parts: Parts, cache: &Path) -> Duration {
     Duration::from_secs_f64(BESIDES + compile)
 }
 
-/// Whether [`ensure`] could build a kernel here, as far as that can be told without
+/// Whether [`ensure`] could build a kernel here, as far as that is known without
 /// beginning.
 ///
 /// # Errors
 /// What is missing: programs, headers, the source.
-pub fn check(source: &Source, executor: &Executor) -> Result<(), KernelError> {
+pub fn check(source: &LinuxSource, executor: &Executor) -> Result<(), KernelError> {
     let found = source.find(Path::new("/"), executor);
     tools::check(executor, found.as_ref().is_ok_and(|f| matches!(f.origin, Origin::Tree(_))))?;
     found.map(drop)
@@ -107,11 +107,11 @@ pub fn check(source: &Source, executor: &Executor) -> Result<(), KernelError> {
 
 fn ensure_variant(
     variant: Variant,
-    source: &Source,
+    source: &LinuxSource,
     zfs: Option<&ZfsSource>,
     cache: &Path,
     executor: &Executor,
-    progress: &mut dyn FnMut(Progress),
+    progress: &mut dyn FnMut(BuildProgress),
 ) -> Result<PathBuf, KernelError> {
     if std::env::consts::ARCH != "x86_64" {
         return Err(KernelError::Machine(std::env::consts::ARCH.to_owned()));
@@ -138,7 +138,7 @@ fn make(
     recipe: Recipe,
     cache: &Path,
     executor: &Executor,
-    progress: &mut dyn FnMut(Progress),
+    progress: &mut dyn FnMut(BuildProgress),
 ) -> Result<PathBuf, KernelError> {
     tools::check(executor, matches!(found.origin, Origin::Tree(_)))?;
     check_path(cache)?;

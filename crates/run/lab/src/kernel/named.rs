@@ -7,7 +7,7 @@ use super::KernelError;
 use super::cache::{KERNEL_VARIABLE, PROGRAMS};
 use super::zfs;
 
-/// A kernel's file, and OpenZFS's programs if they lie beside it, as in the cache.
+/// A kernel's file, and OpenZFS's programs if they lie next to it, as in the cache.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NamedKernel {
     /// The kernel's program; absolute.

@@ -46,16 +46,16 @@ impl Step {
 
 /// How far a build is.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Progress {
+pub struct BuildProgress {
     /// What is being done.
     pub step: Step,
-    /// How much of this step is done, from 0 to 1, where that can be told. It is
+    /// How much of this step is done, from 0 to 1, if that is known. It is
     /// an estimate.
     pub fraction: Option<f64>,
 }
 
-impl Progress {
-    /// A step of which nothing more can be told.
+impl BuildProgress {
+    /// A step of which nothing more is known.
     pub(super) fn of(step: Step) -> Self {
         Self { step, fraction: None }
     }
@@ -91,13 +91,13 @@ impl Compilation {
     }
 
     /// How far it is.
-    pub fn progress(&self) -> Progress {
+    pub fn progress(&self) -> BuildProgress {
         if self.linking {
-            return Progress::of(Step::Link);
+            return BuildProgress::of(Step::Link);
         }
         #[expect(clippy::cast_precision_loss, reason = "a kernel has some thousand objects")]
         let fraction = (self.objects as f64 / self.expected as f64).min(1.0);
-        Progress { step: Step::Compile, fraction: Some(fraction) }
+        BuildProgress { step: Step::Compile, fraction: Some(fraction) }
     }
 }
 
@@ -136,13 +136,16 @@ mod tests {
         compilation.take(b"  HOSTCC  scripts/basic/fixdep\n  CC      init/main.o\n  A");
         assert_eq!(compilation.progress().fraction, Some(0.25));
         compilation.take(b"S      arch/x86/um/x.o\n  LD      fs/built-in.o\n");
-        assert_eq!(compilation.progress(), Progress { step: Step::Compile, fraction: Some(0.5) });
+        assert_eq!(
+            compilation.progress(),
+            BuildProgress { step: Step::Compile, fraction: Some(0.5) }
+        );
         for _ in 0..10 {
             compilation.take(b"  CC      a.o\n");
         }
         assert_eq!(compilation.progress().fraction, Some(1.0), "an estimate may be too low");
         compilation.take(b"  LD      vmlinux.o\n");
-        assert_eq!(compilation.progress(), Progress::of(Step::Link));
+        assert_eq!(compilation.progress(), BuildProgress::of(Step::Link));
     }
 
     proptest! {

@@ -70,7 +70,7 @@ impl Recipe {
         short(&Sha256::digest(self.text()))
     }
 
-    /// What stands in the folder's file `recipe`, for people and for [`parts_of`].
+    /// The text of the folder's file `recipe`, for people and for [`parts_of`].
     pub fn text(&self) -> String {
         let mut text = format!(
             "{}\n{PARTS}{}\nsource {}\ncompiler {} {OPTIMISATION}\n",

@@ -31,7 +31,7 @@ const PARTS: [&str; 8] = [
 
 /// Where the kernel's source comes from.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Source {
+pub enum LinuxSource {
     /// Debian's package `linux-source-6.12`: as it is installed, or fetched with
     /// the user's own package sources.
     Debian,
@@ -59,7 +59,7 @@ pub(super) enum Origin {
     Tree(PathBuf),
 }
 
-impl Source {
+impl LinuxSource {
     /// Looks for the source; `root` is `/` but in tests.
     pub(super) fn find(&self, root: &Path, executor: &Executor) -> Result<Found, KernelError> {
         match self {
@@ -194,7 +194,7 @@ pub(super) fn release(makefile: &str) -> Option<String> {
 }
 
 /// Names, sizes and times of change of all files: reading them would take longer,
-/// and whoever edits a source changes these.
+/// and to edit a source changes these.
 pub(super) fn digest(folder: &Path) -> Result<String, KernelError> {
     let mut hash = Sha256::new();
     let mut folders = vec![folder.to_owned()];

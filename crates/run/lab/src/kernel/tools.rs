@@ -20,7 +20,7 @@ const PROGRAMS: [(&str, &str); 10] = [
     ("patch", "patch"),
 ];
 
-/// Programs without which only patches or archives cannot be had.
+/// Programs that only patches or archives need.
 const UNPACKERS: [&str; 3] = ["tar", "xz", "patch"];
 
 /// Names all that is missing at once. A `tree` is unpacked already.

@@ -13,7 +13,7 @@ pub(super) struct Variant {
     pub parts: Parts,
     /// What is changed in OpenZFS, where the kernel has it.
     pub edits: &'static [zfs::Edit],
-    /// Whether programs of the kernel's own are kept beside it.
+    /// Whether programs of the kernel's own are kept next to it.
     pub programs: bool,
     /// Objects of Linux 6.12 with the options besides those of parts, as one build made
     /// them. It only serves to guess how far the first build of a machine is.

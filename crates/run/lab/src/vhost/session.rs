@@ -48,7 +48,7 @@ const CONFIG_HEADER_BYTES: usize = 12;
 pub(crate) enum Event {
     /// Nothing.
     Nothing,
-    /// There are requests in the ring. The guest stands still until
+    /// There are requests in the ring. The guest is frozen until
     /// [`Session::done`] is called.
     Kick,
     /// The guest wants to change the configuration, from this byte on. It stands
@@ -130,7 +130,7 @@ impl Session {
         Ok(Event::Nothing)
     }
 
-    /// Lets the guest go on after an [`Event`]; `ok` is whether it was carried out.
+    /// Lets the guest continue after an [`Event`]; `ok` is whether it was carried out.
     pub fn done(&mut self, ok: bool) -> Result<(), LabError> {
         self.unanswered.take().map_or(Ok(()), |request| self.acknowledge(request, ok))
     }

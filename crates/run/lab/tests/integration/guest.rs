@@ -26,7 +26,7 @@ fn an_hour_of_sleep_takes_no_time() {
     assert!(report.real_time.as_secs() < 60, "{:?}", report.real_time);
 }
 
-/// While a program computes, time stands still: no tick would ever come to let the
+/// While a program computes, time is frozen: no tick would ever come to let the
 /// other shell run. The first shell makes no system call at all in its loop, and is
 /// ended by the other.
 #[test]
@@ -114,7 +114,7 @@ fn a_modelled_hard_disk_turns_while_it_is_read() {
     let disk = DiskOptions::of(&model, 1, "K1234567");
     let outcome = run(kernel, script, vec![disk], |_| {});
     let report = outcome.report();
-    // Ten seeks, each with a part of a turn of 8.3 ms.
+    // Ten seeks, each with a part of a revolution of 8.3 ms.
     let each = outcome.number("took") / 10.0;
     assert!((1e6..30e6).contains(&each), "{each}");
     assert_eq!(outcome.number("sectors") * 512.0, model.capacity() as f64);
@@ -269,7 +269,7 @@ fn other_sectors_are_as_asked_for() {
     let mut disks = steady(2, 64, 0);
     disks[0].logical_bytes = 4096;
     disks[1].physical_bytes = 512;
-    disks[1].discard = true;
+    disks[1].discard_bytes = Some(4096);
     let script = "
         for d in vda vdb; do
             echo $d=$(cat /sys/block/$d/queue/logical_block_size),$(cat \

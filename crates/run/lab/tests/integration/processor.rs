@@ -1,4 +1,4 @@
-//! The kernel charges for the processor's work where its command line says so, and
+//! The kernel charges for CPU time if its command line says so, and
 //! changes nothing where it does not.
 
 // A test that fails here says so, as tests do.

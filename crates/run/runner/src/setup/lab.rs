@@ -24,9 +24,10 @@ use crate::{BenchKind, Bus, RunOptions, RunnerError};
 #[derive(Clone, Copy)]
 pub struct KernelBuilder {
     /// The plain one, with these parts.
-    pub plain: fn(&kernel::Source, Parts, &Interrupt) -> Result<PathBuf, KernelError>,
+    pub plain: fn(&kernel::LinuxSource, Parts, &Interrupt) -> Result<PathBuf, KernelError>,
     /// The one with OpenZFS.
-    pub zfs: fn(&kernel::Source, &kernel::ZfsSource, &Interrupt) -> Result<ZfsKernel, KernelError>,
+    pub zfs:
+        fn(&kernel::LinuxSource, &kernel::ZfsSource, &Interrupt) -> Result<ZfsKernel, KernelError>,
 }
 
 /// A guest's memory where neither the user nor the study says it: that of a small NAS.
@@ -144,7 +145,7 @@ fn kernel_for(
     builder: KernelBuilder,
     interrupt: &Interrupt,
 ) -> Result<LabKernel, BenchError> {
-    let source = kernel::Source::Debian;
+    let source = kernel::LinuxSource::Debian;
     let cache = kernel::cache_folder();
     let failed = |source| BenchError::Kernel { zfs, source };
     let with_programs = |program: PathBuf, programs: Option<PathBuf>| {

@@ -7,7 +7,7 @@ use disklab_source::SourceError;
 use disklab_study::LayerSpec;
 use disklab_units::Bytes;
 
-use crate::reading::Reading;
+use crate::reading::OptionReader;
 use crate::redundancy::{devices, members};
 use crate::udev::{dm, wait_for_node};
 use crate::undo::DeviceMapping;
@@ -53,7 +53,7 @@ fn parse(spec: &LayerSpec) -> Result<Box<dyn Layer>, SourceError> {
 }
 
 fn understand(spec: &LayerSpec) -> Result<Crypt, SourceError> {
-    let mut reading = Reading::new(spec);
+    let mut reading = OptionReader::new(spec);
     let cipher = reading.text("cipher").map(str::to_owned);
     if let Some(cipher) = &cipher {
         let fits = |c: char| c.is_ascii_alphanumeric() || "-:()_".contains(c);

@@ -9,10 +9,10 @@ use disklab_study::LayerSpec;
 use disklab_units::Bytes;
 
 use super::file_system::{
-    BLOCK_SIZE, MKFS, MOUNT, MOUNT_OPTIONS, MountPoint, Options, directory_on, enter, label,
-    one_device, one_volume,
+    BLOCK_SIZE, FileSystemOptions, MKFS, MOUNT, MOUNT_OPTIONS, MountPoint, directory_on, enter,
+    label, one_device, one_volume,
 };
-use crate::reading::Reading;
+use crate::reading::OptionReader;
 use crate::seeded::uuid;
 use crate::{Form, Layer, LayerContext, LayerKind, Need, Shape, ShapeError, StackError};
 
@@ -56,18 +56,18 @@ enum LazyInit {
 
 #[derive(Debug)]
 struct Ext4 {
-    options: Options,
+    options: FileSystemOptions,
     lazy_init: LazyInit,
 }
 
 fn parse(spec: &LayerSpec) -> Result<Box<dyn Layer>, SourceError> {
-    let lazy_init = Reading::new(spec)
+    let lazy_init = OptionReader::new(spec)
         .word(
             "lazy-init",
             &[("skip", LazyInit::Skip), ("off", LazyInit::Off), ("wait", LazyInit::Wait)],
         )?
         .unwrap_or(LazyInit::Skip);
-    Ok(Box::new(Ext4 { options: Options::parse(spec, &["lazy-init"])?, lazy_init }))
+    Ok(Box::new(Ext4 { options: FileSystemOptions::parse(spec, &["lazy-init"])?, lazy_init }))
 }
 
 impl Layer for Ext4 {
@@ -92,29 +92,8 @@ impl Layer for Ext4 {
         let device = one_device("ext4", below)?;
         let point = MountPoint::new(context)?;
         enter(context, &device, &point.uuid)?;
-        let lazy = u8::from(self.lazy_init != LazyInit::Off);
-        let (more, extended) = take_extended(&self.options.mkfs);
-        let mut own = format!(
-            "lazy_itable_init={lazy},lazy_journal_init={lazy},hash_seed={}",
-            uuid(context, "ext4-hash-seed")
-        );
-        for text in extended {
-            own = format!("{own},{text}");
-        }
-        let mut mkfs = Invocation::new("mkfs.ext4").args([
-            "-F",
-            "-q",
-            "-U",
-            &point.uuid,
-            "-L",
-            &label(context, 16),
-            "-E",
-            &own,
-        ]);
-        if let Some(size) = self.options.block_size {
-            mkfs = mkfs.arg("-b").arg(size.0.to_string());
-        }
-        context.run("ext4", &mkfs.args(&more).arg(&device))?;
+        let mkfs = self.mkfs(context, &point.uuid);
+        context.run("ext4", &mkfs.arg(&device))?;
         let mut mount = self.options.mount.clone();
         match self.lazy_init {
             LazyInit::Skip => mount.push("noinit_itable".to_owned()),
@@ -153,6 +132,28 @@ impl Layer for Ext4 {
             }
         }
         Ok(form)
+    }
+}
+
+impl Ext4 {
+    /// What makes the file system, without the device.
+    fn mkfs(&self, context: &LayerContext<'_>, uuid_of_it: &str) -> Invocation {
+        let lazy = u8::from(self.lazy_init != LazyInit::Off);
+        let (more, extended) = take_extended(&self.options.mkfs);
+        let mut own = format!(
+            "lazy_itable_init={lazy},lazy_journal_init={lazy},hash_seed={}",
+            uuid(context, "ext4-hash-seed")
+        );
+        for text in extended {
+            own = format!("{own},{text}");
+        }
+        let label = label(context, 16);
+        let mut mkfs = Invocation::new("mkfs.ext4")
+            .args(["-F", "-q", "-U", uuid_of_it, "-L", &label, "-E", &own]);
+        if let Some(size) = self.options.block_size {
+            mkfs = mkfs.arg("-b").arg(size.0.to_string());
+        }
+        mkfs.args(&more)
     }
 }
 

@@ -6,8 +6,8 @@ use disklab_study::LayerSpec;
 use disklab_units::Bytes;
 
 use super::file_system::{
-    MKFS, MOUNT, MOUNT_OPTIONS, MountPoint, Options, directory_on, enter, label, one_device,
-    one_volume,
+    FileSystemOptions, MKFS, MOUNT, MOUNT_OPTIONS, MountPoint, directory_on, enter, label,
+    one_device, one_volume,
 };
 use crate::{Form, Layer, LayerContext, LayerKind, Need, Shape, ShapeError, StackError};
 
@@ -24,11 +24,11 @@ const MINIMUM: Bytes = Bytes::mib(52);
 
 #[derive(Debug)]
 struct F2fs {
-    options: Options,
+    options: FileSystemOptions,
 }
 
 fn parse(spec: &LayerSpec) -> Result<Box<dyn Layer>, SourceError> {
-    let options = Options::parse(spec, &[])?;
+    let options = FileSystemOptions::parse(spec, &[])?;
     if options.block_size.is_some() {
         return Err(spec.error("f2fs has no `block-size`: its blocks are as large as a page"));
     }

@@ -10,7 +10,7 @@ use disklab_study::LayerSpec;
 use disklab_units::Bytes;
 
 use super::mount_options;
-use crate::reading::Reading;
+use crate::reading::OptionReader;
 use crate::seeded::uuid;
 use crate::{
     Form, LayerContext, LayerKind, Need, Remount, Shape, ShapeError, StackError, Undo, Volume,
@@ -31,7 +31,7 @@ pub(super) const MOUNT: Need = Need::Program { name: "mount", package: "mount" }
 
 /// The options of a file system.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Options {
+pub(super) struct FileSystemOptions {
     /// `block-size`, a power of two.
     pub block_size: Option<Bytes>,
     /// More arguments for mkfs.
@@ -40,7 +40,7 @@ pub(super) struct Options {
     pub mount: Vec<String>,
 }
 
-impl Options {
+impl FileSystemOptions {
     /// Reads the options of a layer, but for those in `own`, which the file
     /// system reads by itself.
     ///
@@ -48,7 +48,7 @@ impl Options {
     /// Where a block size or the arguments for mkfs cannot be read.
     pub(super) fn parse(spec: &LayerSpec, own: &[&str]) -> Result<Self, SourceError> {
         let mut options = Self::default();
-        let mut reading = Reading::new(spec);
+        let mut reading = OptionReader::new(spec);
         options.block_size = reading.power_of_two("block-size", Bytes(512), Bytes::kib(64))?;
         for (key, value) in &spec.options {
             let text = value.as_deref().unwrap_or_default();

@@ -15,7 +15,7 @@ use disklab_source::SourceError;
 use disklab_study::LayerSpec;
 use disklab_units::Bytes;
 
-use crate::reading::Reading;
+use crate::reading::OptionReader;
 use crate::redundancy::{devices, members};
 use crate::udev::{dm, wait_for_node};
 use crate::undo::DeviceMapping;
@@ -83,7 +83,7 @@ fn parse(spec: &LayerSpec) -> Result<Box<dyn Layer>, SourceError> {
 }
 
 fn understand(spec: &LayerSpec) -> Result<Integrity, SourceError> {
-    let mut reading = Reading::new(spec);
+    let mut reading = OptionReader::new(spec);
     let algorithm = reading.word("algorithm", &ALGORITHMS)?.unwrap_or(ALGORITHMS[0].1);
     let modes = [("journal", Mode::Journal), ("bitmap", Mode::Bitmap), ("direct", Mode::Direct)];
     let mode = reading.word("mode", &modes)?.unwrap_or(Mode::Journal);

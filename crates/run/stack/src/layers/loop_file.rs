@@ -11,7 +11,7 @@ use disklab_units::Bytes;
 use rustix::fs::{FallocateFlags, fallocate};
 use rustix::io::Errno;
 
-use crate::reading::Reading;
+use crate::reading::OptionReader;
 use crate::{
     Form, Layer, LayerContext, LayerKind, Need, Shape, ShapeError, StackError, Undo, Volume,
 };
@@ -34,7 +34,7 @@ struct LoopFile {
 }
 
 fn parse(spec: &LayerSpec) -> Result<Box<dyn Layer>, SourceError> {
-    let mut reading = Reading::new(spec);
+    let mut reading = OptionReader::new(spec);
     let size = reading.size("size")?.unwrap_or(Bytes::gib(10));
     if size.0 % 4096 != 0 || !(1 << 20..=1 << 60).contains(&size.0) {
         let expected = "a multiple of 4 KiB from 1 MiB to 1 EiB, such as 10G";

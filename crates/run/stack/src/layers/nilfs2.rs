@@ -9,10 +9,10 @@ use disklab_study::LayerSpec;
 use disklab_units::Bytes;
 
 use super::file_system::{
-    BLOCK_SIZE, MKFS, MOUNT, MOUNT_OPTIONS, MountPoint, Options, directory_on, enter, label,
-    one_device, one_volume,
+    BLOCK_SIZE, FileSystemOptions, MKFS, MOUNT, MOUNT_OPTIONS, MountPoint, directory_on, enter,
+    label, one_device, one_volume,
 };
-use crate::reading::Reading;
+use crate::reading::OptionReader;
 use crate::undo::started;
 use crate::{Form, Layer, LayerContext, LayerKind, Need, Shape, ShapeError, StackError, Undo};
 
@@ -35,7 +35,7 @@ const MINIMUM: Bytes = Bytes(134_221_824);
 
 #[derive(Debug)]
 struct Nilfs2 {
-    options: Options,
+    options: FileSystemOptions,
     cleaner: bool,
 }
 
@@ -43,8 +43,8 @@ struct Nilfs2 {
 const CLEANER: Need = Need::Program { name: "nilfs_cleanerd", package: "nilfs-tools" };
 
 fn parse(spec: &LayerSpec) -> Result<Box<dyn Layer>, SourceError> {
-    let cleaner = Reading::new(spec).flag("cleaner")?;
-    Ok(Box::new(Nilfs2 { options: Options::parse(spec, &["cleaner"])?, cleaner }))
+    let cleaner = OptionReader::new(spec).flag("cleaner")?;
+    Ok(Box::new(Nilfs2 { options: FileSystemOptions::parse(spec, &["cleaner"])?, cleaner }))
 }
 
 impl Layer for Nilfs2 {

@@ -12,7 +12,7 @@ use disklab_study::LayerSpec;
 use disklab_units::Bytes;
 
 use super::file_system::devices;
-use crate::reading::Reading;
+use crate::reading::OptionReader;
 use crate::redundancy::members;
 use crate::seeded::uuid;
 use crate::udev::{kernel_name, nap, wait_for_node};
@@ -89,7 +89,7 @@ impl Start {
 }
 
 fn parse(spec: &LayerSpec) -> Result<Box<dyn Layer>, SourceError> {
-    let mut reading = Reading::new(spec);
+    let mut reading = OptionReader::new(spec);
     let start = match reading.text("start") {
         None => Start::At(START),
         Some(text) => Start::parse(text).map_err(|e| reading.expected("start", e, text))?,

@@ -10,7 +10,7 @@ use disklab_study::LayerSpec;
 use disklab_units::Bytes;
 
 use super::partition::no_block_device;
-use crate::reading::Reading;
+use crate::reading::OptionReader;
 use crate::redundancy::{devices, members};
 use crate::undo::{QueueSetting, instance};
 use crate::{
@@ -49,7 +49,7 @@ fn parse(spec: &LayerSpec) -> Result<Box<dyn Layer>, SourceError> {
 }
 
 fn understand(spec: &LayerSpec) -> Result<Queue, SourceError> {
-    let mut reading = Reading::new(spec);
+    let mut reading = OptionReader::new(spec);
     let mut settings = Vec::new();
     if let Some(name) = reading.word("scheduler", &SCHEDULERS)? {
         settings.push((QueueSetting::Scheduler, name.to_owned()));
@@ -71,7 +71,7 @@ fn understand(spec: &LayerSpec) -> Result<Queue, SourceError> {
 
 /// A multiple of a page of 4 KiB, from `least` up.
 fn pages(
-    reading: &mut Reading<'_>,
+    reading: &mut OptionReader<'_>,
     name: &'static str,
     least: Bytes,
 ) -> Result<Option<Bytes>, SourceError> {

@@ -6,8 +6,8 @@ use disklab_study::LayerSpec;
 use disklab_units::Bytes;
 
 use super::file_system::{
-    BLOCK_SIZE, MKFS, MOUNT, MOUNT_OPTIONS, MountPoint, Options, directory_on, enter, label,
-    one_device, one_volume,
+    BLOCK_SIZE, FileSystemOptions, MKFS, MOUNT, MOUNT_OPTIONS, MountPoint, directory_on, enter,
+    label, one_device, one_volume,
 };
 use crate::{Form, Layer, LayerContext, LayerKind, Need, Shape, ShapeError, StackError};
 
@@ -24,11 +24,11 @@ const MINIMUM: Bytes = Bytes::mib(300);
 
 #[derive(Debug)]
 struct Xfs {
-    options: Options,
+    options: FileSystemOptions,
 }
 
 fn parse(spec: &LayerSpec) -> Result<Box<dyn Layer>, SourceError> {
-    Ok(Box::new(Xfs { options: Options::parse(spec, &[])? }))
+    Ok(Box::new(Xfs { options: FileSystemOptions::parse(spec, &[])? }))
 }
 
 impl Layer for Xfs {

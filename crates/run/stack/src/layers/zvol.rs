@@ -12,7 +12,7 @@ use disklab_units::Bytes;
 
 use super::zfs::ZFS;
 use super::zfs::properties::{Owner, Properties};
-use crate::reading::Reading;
+use crate::reading::OptionReader;
 use crate::udev::{nap, wait_for_node};
 use crate::{Form, Layer, LayerContext, LayerKind, Need, Shape, ShapeError, StackError, Volume};
 
@@ -54,7 +54,7 @@ fn parse(spec: &LayerSpec) -> Result<Box<dyn Layer>, SourceError> {
 }
 
 fn understand(spec: &LayerSpec) -> Result<Zvol, SourceError> {
-    let mut reading = Reading::new(spec);
+    let mut reading = OptionReader::new(spec);
     let size = reading.size("size")?;
     let count = reading.integer("count", 1..=64)?.unwrap_or(1);
     let properties = Properties::parse(spec, &["size", "count"], &[Owner::Both, Owner::Volume])?;

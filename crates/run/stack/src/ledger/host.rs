@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 /// Where a process runs.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Host {
+pub(super) struct LedgerHost {
     /// machine-id(5); `None` if the machine has none, as in many containers.
     pub machine: Option<String>,
     /// `boot_id` of random(4), which all containers of a machine share.
@@ -25,7 +25,7 @@ pub(super) struct Host {
 
 /// How the host of a ledger relates to this one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Relation {
+pub(super) enum HostRelation {
     /// The same boot of the same machine, in the same namespaces.
     Same,
     /// The same machine, which has been restarted since.
@@ -36,7 +36,7 @@ pub(super) enum Relation {
     OtherMachine,
 }
 
-impl Host {
+impl LedgerHost {
     /// Where this process runs.
     pub(super) fn here() -> Self {
         let read = |path: &str| {
@@ -56,16 +56,16 @@ impl Host {
     }
 
     /// How `other`, of a ledger, relates to this.
-    pub(super) fn relation(&self, other: &Self) -> Relation {
+    pub(super) fn relation(&self, other: &Self) -> HostRelation {
         if self.boot.is_some() && self.boot == other.boot {
             let same = self.mounts == other.mounts && self.processes == other.processes;
-            return if same { Relation::Same } else { Relation::OtherNamespace };
+            return if same { HostRelation::Same } else { HostRelation::OtherNamespace };
         }
         let known = self.boot.is_some() && other.boot.is_some() && self.machine.is_some();
         if known && self.machine == other.machine {
-            Relation::Rebooted
+            HostRelation::Rebooted
         } else {
-            Relation::OtherMachine
+            HostRelation::OtherMachine
         }
     }
 }
@@ -74,8 +74,8 @@ impl Host {
 mod tests {
     use super::*;
 
-    fn host(machine: Option<&str>, boot: &str, mounts: u64) -> Host {
-        Host {
+    fn host(machine: Option<&str>, boot: &str, mounts: u64) -> LedgerHost {
+        LedgerHost {
             machine: machine.map(str::to_owned),
             boot: Some(boot.to_owned()),
             mounts: Some(mounts),
@@ -87,26 +87,26 @@ mod tests {
     fn relations_between_hosts() {
         let here = host(Some("a"), "1", 1);
         for (other, relation) in [
-            (here.clone(), Relation::Same),
-            (host(Some("a"), "2", 1), Relation::Rebooted),
-            (host(Some("a"), "2", 9), Relation::Rebooted),
-            (host(Some("a"), "1", 9), Relation::OtherNamespace),
+            (here.clone(), HostRelation::Same),
+            (host(Some("a"), "2", 1), HostRelation::Rebooted),
+            (host(Some("a"), "2", 9), HostRelation::Rebooted),
+            (host(Some("a"), "1", 9), HostRelation::OtherNamespace),
             // A container has its host's boot, and mostly no machine-id.
-            (host(None, "1", 9), Relation::OtherNamespace),
-            (host(Some("b"), "2", 1), Relation::OtherMachine),
-            (host(None, "2", 1), Relation::OtherMachine),
-            (Host { boot: None, ..here.clone() }, Relation::OtherMachine),
+            (host(None, "1", 9), HostRelation::OtherNamespace),
+            (host(Some("b"), "2", 1), HostRelation::OtherMachine),
+            (host(None, "2", 1), HostRelation::OtherMachine),
+            (LedgerHost { boot: None, ..here.clone() }, HostRelation::OtherMachine),
         ] {
             assert_eq!(here.relation(&other), relation, "{other:?}");
         }
         let nameless = host(None, "1", 1);
-        assert_eq!(nameless.relation(&host(None, "2", 1)), Relation::OtherMachine);
-        let boots = Host { boot: None, ..here };
-        assert_eq!(boots.relation(&boots.clone()), Relation::OtherMachine);
+        assert_eq!(nameless.relation(&host(None, "2", 1)), HostRelation::OtherMachine);
+        let boots = LedgerHost { boot: None, ..here };
+        assert_eq!(boots.relation(&boots.clone()), HostRelation::OtherMachine);
     }
 
     #[test]
     fn this_host_is_itself() {
-        assert_eq!(Host::here().relation(&Host::here()), Relation::Same);
+        assert_eq!(LedgerHost::here().relation(&LedgerHost::here()), HostRelation::Same);
     }
 }

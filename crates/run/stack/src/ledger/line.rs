@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-use super::host::Host;
+use super::host::LedgerHost;
 use crate::undo::{FileIdentity, Marks};
 use crate::{LineProblem, StackError, Undo};
 
@@ -17,7 +17,7 @@ pub(super) enum Line {
         /// What all programs of the owner have in their environment.
         mark: String,
         /// Where the owner ran.
-        host: Host,
+        host: LedgerHost,
     },
     /// Marks of what the owner made before, and has torn down since.
     Marks(Vec<String>),
@@ -66,7 +66,7 @@ pub(super) struct Entry {
 #[derive(Debug, Default)]
 pub(super) struct Content {
     /// The mark of the owner's programs, and where it ran.
-    pub owner: Option<(String, Host)>,
+    pub owner: Option<(String, LedgerHost)>,
     /// What is not gone yet, in the order entered.
     pub entries: Vec<Entry>,
     /// What the owner's things are recognised by, also of those that are gone.

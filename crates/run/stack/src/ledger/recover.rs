@@ -10,7 +10,7 @@ use disklab_exec::Executor;
 use rustix::fs::{FlockOperation, flock};
 use rustix::io::Errno;
 
-use super::host::{Host, Relation};
+use super::host::{HostRelation, LedgerHost};
 use super::line::{Content, Entry, Line, read_lines};
 use super::trust::{check_directory, open_ledger};
 use super::{LedgerId, Leftover, LeftoverDecision, LockedFile, Recovery};
@@ -147,10 +147,10 @@ fn read(ledger: &LockedFile) -> Result<Content, StackError> {
 /// Why what the ledger lists is not here, if so.
 fn elsewhere(content: &Content, id: &LedgerId, folder: &Path) -> Option<LedgerElsewhere> {
     let (_, host) = content.owner.as_ref()?;
-    let on_this_machine = match Host::here().relation(host) {
-        Relation::Same | Relation::Rebooted => return None,
-        Relation::OtherNamespace => true,
-        Relation::OtherMachine => false,
+    let on_this_machine = match LedgerHost::here().relation(host) {
+        HostRelation::Same | HostRelation::Rebooted => return None,
+        HostRelation::OtherNamespace => true,
+        HostRelation::OtherMachine => false,
     };
     Some(LedgerElsewhere { id: id.clone(), path: folder.join(id.file_name()), on_this_machine })
 }
@@ -171,7 +171,7 @@ fn tear_down(
     let marks = content.marks();
     let Content { owner, entries, strange, .. } = content;
     if let Some((mark, host)) = owner {
-        context.rebooted = Host::here().relation(&host) == Relation::Rebooted;
+        context.rebooted = LedgerHost::here().relation(&host) == HostRelation::Rebooted;
         // A ledger that this process itself has dropped left no programs behind.
         if !entries.is_empty() && !context.rebooted && mark != disklab_exec::owner() {
             end_programs_of(&mark)?;

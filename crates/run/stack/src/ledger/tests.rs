@@ -92,7 +92,7 @@ fn write(folder: &Path, lines: &[Line], rest: &str) -> PathBuf {
     path
 }
 
-fn owner_at(host: Host) -> Line {
+fn owner_at(host: LedgerHost) -> Line {
     Line::Owner { mark: "a test's, long dead".to_owned(), host }
 }
 
@@ -113,7 +113,7 @@ fn a_line_cut_short_is_dropped_and_a_strange_one_reported() {
     std::fs::write(&victim, "x").expect("write");
     let entry = entered(0, Undo::RemoveFile(victim.clone()));
     let cut = serde_json::to_string(&entry).expect("json");
-    let owner = owner_at(Host::here());
+    let owner = owner_at(LedgerHost::here());
     let path = write(folder.path(), &[owner, entry, created(0, &victim)], &cut[..20]);
     let Recovery { done, errors, left, .. } = recover(folder.path(), &executor);
     assert!(done.len() == 1 && errors.is_empty(), "{done:?} {errors:?} {left:?}");
@@ -147,12 +147,12 @@ fn a_missing_folder_holds_nothing() {
 // A home directory on NFS, or one that a container shares with its host.
 #[test]
 fn a_ledger_of_another_machine_is_left_alone_and_stops_nobody() {
-    let here = Host::here();
-    let container = Host { mounts: Some(1), processes: Some(1), ..here.clone() };
+    let here = LedgerHost::here();
+    let container = LedgerHost { mounts: Some(1), processes: Some(1), ..here.clone() };
     let machine = Some("0123456789abcdef0123456789abcdef".to_owned());
     let boot = Some("00000000-1111-4222-8333-444444444444".to_owned());
-    let other = Host { machine, boot: boot.clone(), ..here.clone() };
-    let nameless = Host { machine: None, boot, ..here };
+    let other = LedgerHost { machine, boot: boot.clone(), ..here.clone() };
+    let nameless = LedgerHost { machine: None, boot, ..here };
     for host in [container, other, nameless] {
         let folder = tempfile::tempdir().expect("temp");
         let tree = folder.path().join("disklab1x0");
@@ -188,12 +188,12 @@ fn a_ledger_of_another_machine_is_left_alone_and_stops_nobody() {
 fn a_restart_ends_processes_and_not_files() {
     let folder = tempfile::tempdir().expect("temp");
     let boot = Some("00000000-1111-4222-8333-444444444444".to_owned());
-    let before = Host { boot, machine: Some("ab".to_owned()), ..Host::here() };
-    if Host::here().machine.is_none() {
+    let before = LedgerHost { boot, machine: Some("ab".to_owned()), ..LedgerHost::here() };
+    if LedgerHost::here().machine.is_none() {
         eprintln!("skipped: needs a machine-id");
         return;
     }
-    let before = Host { machine: Host::here().machine, ..before };
+    let before = LedgerHost { machine: LedgerHost::here().machine, ..before };
     let tree = folder.path().join("disklab1x0");
     std::fs::create_dir(&tree).expect("tree");
     // By now the number may be anybody's.
@@ -223,7 +223,7 @@ fn a_state_directory_of_others_is_refused_and_nothing_in_it_touched() {
     let victim = folder.path().join("victim");
     std::fs::write(&victim, "x").expect("write");
     let entry = entered(0, Undo::RemoveFile(victim.clone()));
-    let path = write(&state, &[owner_at(Host::here()), entry, created(0, &victim)], "");
+    let path = write(&state, &[owner_at(LedgerHost::here()), entry, created(0, &victim)], "");
     std::fs::set_permissions(&state, Permissions::from_mode(0o777)).expect("mode");
     let Recovery { done, errors, .. } = recover(&state, &Executor::default());
     assert!(matches!(errors[..], [StackError::Untrusted { .. }]), "{errors:?}");

@@ -93,7 +93,7 @@ mod tests {
     }
 
     #[test]
-    fn unknown_kind_is_told_what_may_be_meant() {
+    fn unknown_kind_error_suggests_known_ones() {
         let error =
             crate::testing::read("filebnch", "", 1.0).expect_err("no such kind").to_string();
         assert!(error.contains("unknown kind of workload 'filebnch' (did you mean"), "{error}");

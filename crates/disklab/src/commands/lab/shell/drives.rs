@@ -2,9 +2,9 @@
 
 use std::path::Path;
 
-use disklab_bench::{SerialNumbers, find_model};
-use disklab_drive::DriveFile;
-use disklab_units::Bytes;
+use disklab_bench::{ModelError, SerialNumbers, find_model};
+use disklab_drive::{DriveFile, SizeError};
+use disklab_units::{Bytes, ParseBytesError};
 
 /// virtio_blk's minor numbers and the greeting end somewhere.
 const MOST_DRIVES: usize = 26;
@@ -28,14 +28,15 @@ impl SessionDrive {
 /// The drives that the user asked for, in his order.
 ///
 /// # Errors
-/// Where a model is not known, or a count or size is none.
-pub fn drives(asked: &[String]) -> Result<Vec<SessionDrive>, String> {
+/// [`SessionDrivesError`] if a model is not known, or a count or size is not one.
+pub fn drives(asked: &[String]) -> Result<Vec<SessionDrive>, SessionDrivesError> {
     let mut all = Vec::new();
     let mut serials = SerialNumbers::default();
     for text in asked {
-        let (model, count) = parse(text)?;
+        let (model, count) = parse(text)
+            .map_err(|problem| SessionDrivesError::Value { text: text.clone(), problem })?;
         if all.len() + count > MOST_DRIVES {
-            return Err(format!("--drives: more than {MOST_DRIVES} drives"));
+            return Err(SessionDrivesError::TooMany);
         }
         for _ in 0..count {
             all.push(SessionDrive { model: model.clone(), serial: serials.next(&model.id) });
@@ -45,28 +46,62 @@ pub fn drives(asked: &[String]) -> Result<Vec<SessionDrive>, String> {
 }
 
 /// `hgst-10tb`, `hgst-10tb:4`, `hgst-10tb:4:500GB`, `./my.toml:2`.
-fn parse(text: &str) -> Result<(DriveFile, usize), String> {
-    let wrong = |what: String| format!("--drives {text}: {what}");
+fn parse(text: &str) -> Result<(DriveFile, usize), DriveValueProblem> {
     let mut parts = text.split(':');
     let name = parts.next().unwrap_or_default();
     let (count, size) = (parts.next(), parts.next());
     if parts.next().is_some() {
-        return Err(wrong("expected MODEL, MODEL:COUNT or MODEL:COUNT:SIZE".to_owned()));
+        return Err(DriveValueProblem::Form);
     }
-    let file = find_model(name, Path::new("")).map_err(|e| wrong(e.to_string()))?;
+    let file = find_model(name, Path::new(""))?;
     let count = match count {
         None => 1,
         Some(count) => {
-            let wrong = || wrong(format!("invalid count '{count}': expected 1 to {MOST_DRIVES}"));
+            let wrong = || DriveValueProblem::Count(count.to_owned());
             count.parse().ok().filter(|n| (1..=MOST_DRIVES).contains(n)).ok_or_else(wrong)?
         }
     };
     let Some(size) = size else { return Ok((file, count)) };
-    let size: Bytes = size.parse().map_err(|e| wrong(format!("{e}")))?;
+    let size: Bytes = size.parse()?;
     let (_, sector) = file.sector_sizes();
-    let file =
-        file.limited_to(size.round_down(Bytes(sector)).0).map_err(|e| wrong(e.to_string()))?;
-    Ok((file, count))
+    Ok((file.limited_to(size.round_down(Bytes(sector)).0)?, count))
+}
+
+/// Why a session has no drives.
+#[derive(Debug, thiserror::Error)]
+pub enum SessionDrivesError {
+    /// There are more than a guest has names for.
+    #[error("--drives: more than {MOST_DRIVES} drives")]
+    TooMany,
+    /// A value of the option is wrong.
+    #[error("--drives {text}: {problem}")]
+    Value {
+        /// The value.
+        text: String,
+        /// What is wrong with it.
+        #[source]
+        problem: DriveValueProblem,
+    },
+}
+
+/// What is wrong with a value of `--drives`.
+#[derive(Debug, thiserror::Error)]
+pub enum DriveValueProblem {
+    /// It has more parts.
+    #[error("expected MODEL, MODEL:COUNT or MODEL:COUNT:SIZE")]
+    Form,
+    /// The model is not known, or its file is wrong.
+    #[error(transparent)]
+    Model(#[from] ModelError),
+    /// The count is not one.
+    #[error("invalid count '{0}': expected 1 to {MOST_DRIVES}")]
+    Count(String),
+    /// The size is not one.
+    #[error(transparent)]
+    Size(#[from] ParseBytesError),
+    /// The model does not come in this size.
+    #[error(transparent)]
+    Unavailable(#[from] SizeError),
 }
 
 #[cfg(test)]
@@ -75,7 +110,7 @@ mod tests {
     use disklab_drive::SHIPPED;
     use std::collections::BTreeSet;
 
-    fn of(asked: &[&str]) -> Result<Vec<SessionDrive>, String> {
+    fn of(asked: &[&str]) -> Result<Vec<SessionDrive>, SessionDrivesError> {
         drives(&asked.iter().map(|a| (*a).to_owned()).collect::<Vec<_>>())
     }
 
@@ -107,11 +142,12 @@ mod tests {
             ("./no/such.toml", "cannot read the drive file './no/such.toml'"),
             ("/dev/null.toml", "cannot read"),
         ] {
-            let error = of(&[text]).expect_err(text);
+            let error = of(&[text]).expect_err(text).to_string();
             assert!(error.contains(expected), "{text}: {error}");
             assert!(error.starts_with("--drives "), "{error}");
         }
-        assert!(of(&["hgst-10tb:20", "hgst-10tb:20"]).expect_err("many").contains("more than 26"));
+        let many = of(&["hgst-10tb:20", "hgst-10tb:20"]);
+        assert!(matches!(many, Err(SessionDrivesError::TooMany)), "{many:?}");
     }
 
     #[test]

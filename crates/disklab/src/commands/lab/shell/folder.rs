@@ -1,7 +1,7 @@
 //! The folder of a session: what the drives hold, the kernel's messages.
 
 use std::fs;
-use std::path::Path;
+use std::path::PathBuf;
 
 use disklab_exec::HeldFolder;
 use disklab_lab::kernel::cache_folder;
@@ -11,13 +11,22 @@ const NAME: &str = "shell-";
 
 /// Makes a session's folder, in the user's cache, and removes those that killed
 /// sessions left. It vanishes with the value.
-pub fn session_folder() -> Result<HeldFolder, String> {
+///
+/// # Errors
+/// [`SessionFolderError`] if the cache cannot be written.
+pub fn session_folder() -> Result<HeldFolder, SessionFolderError> {
     let cache = cache_folder();
     let parent = cache.parent().unwrap_or(&cache);
-    let failed = |path: &Path, e: std::io::Error| {
-        format!("cannot make '{}': {e} (XDG_CACHE_HOME says where)", path.display())
-    };
-    fs::create_dir_all(parent).map_err(|e| failed(parent, e))?;
+    fs::create_dir_all(parent)
+        .map_err(|source| SessionFolderError { path: parent.to_owned(), source })?;
     HeldFolder::sweep(parent, NAME);
-    HeldFolder::within(parent, NAME).map_err(|(path, e)| failed(&path, e))
+    HeldFolder::within(parent, NAME).map_err(|(path, source)| SessionFolderError { path, source })
+}
+
+/// A session's folder could not be made.
+#[derive(Debug, thiserror::Error)]
+#[error("cannot make '{}': {source} (XDG_CACHE_HOME says where)", path.display())]
+pub struct SessionFolderError {
+    path: PathBuf,
+    source: std::io::Error,
 }

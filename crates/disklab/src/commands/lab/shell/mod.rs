@@ -5,12 +5,15 @@ mod folder;
 mod greeting;
 mod operator;
 
+pub use drives::SessionDrivesError;
+pub use folder::SessionFolderError;
+
 use std::io::{IsTerminal, Read};
 use std::path::{Path, PathBuf};
 
 use disklab_bench::find_processor;
 use disklab_exec::Interrupt;
-use disklab_lab::kernel::{self, NamedKernel, Parts, Source, ZfsSource};
+use disklab_lab::kernel::{self, LinuxSource, NamedKernel, Parts, ZfsSource};
 use disklab_lab::processors;
 use disklab_lab::{
     Console, ContentLimits, CpuLease, CpuLeases, DiskOptions, Lab, LabError, LabOptions, LabReport,
@@ -24,12 +27,12 @@ use super::build;
 use crate::cli::ShellArgs;
 use crate::exit::{DONE, Failure};
 use crate::guest::shell::JOB;
-use crate::guest::shell::session::{Script, Session};
+use crate::guest::shell::session::{Session, SessionScript};
 use crate::signals;
 use disklab_runner::{check_zfs, machine_memory};
 use drives::SessionDrive;
 use folder::session_folder;
-use operator::{ExitCode, ScriptOperator, User};
+use operator::{ExitCode, ScriptOperator, SessionUser};
 
 /// With less, programs such as mkfs.xfs are killed.
 const LEAST_MEMORY: Bytes = Bytes::mib(128);
@@ -40,9 +43,9 @@ const LARGEST_SCRIPT: u64 = 16 << 20;
 
 /// Gives a prompt, or runs what was given; returns the exit code of the shell.
 pub fn shell(args: &ShellArgs) -> Result<u8, Failure> {
-    let drives = drives::drives(&args.drives).map_err(Failure::usage_error)?;
+    let drives = drives::drives(&args.drives)?;
     check_memory(args.memory)?;
-    let processor = find_processor(&args.processor, Path::new("")).map_err(Failure::usage_error)?;
+    let processor = find_processor(&args.processor, Path::new(""))?;
     let charges = processor.as_ref().map(Processor::kernel_arguments).unwrap_or_default();
     let writable = writable(&args.writable)?;
     let script = script(args)?;
@@ -55,7 +58,7 @@ pub fn shell(args: &ShellArgs) -> Result<u8, Failure> {
     let interrupt = signals::interrupt()?;
     let (kernel, programs) = kernel_and_programs(args, &interrupt)?;
     warn_of_missing_walls();
-    let folder = session_folder().map_err(Failure::failed)?;
+    let folder = session_folder()?;
     let session = Session {
         folder: std::env::current_dir()
             .map_err(|e| Failure::failed(format!("cannot find the current directory: {e}")))?,
@@ -65,14 +68,14 @@ pub fn shell(args: &ShellArgs) -> Result<u8, Failure> {
         script: leave(script, folder.path())?,
         terminal: std::env::var("TERM").unwrap_or_else(|_| "dumb".to_owned()),
     };
-    session.write(folder.path()).map_err(Failure::failed)?;
+    session.write(folder.path())?;
     let code = ExitCode::default();
     let scripted = session.script.is_some();
     let console = if scripted {
         Console::Operator(Box::new(ScriptOperator { code: code.clone() }))
     } else {
         print(&greeting::greeting(&drives, processor.as_ref()))?;
-        Console::Operator(Box::new(User::new(interrupt.clone(), code.clone())))
+        Console::Operator(Box::new(SessionUser::new(interrupt.clone(), code.clone())))
     };
     let mut options = LabOptions::new(kernel, folder.path(), program()?);
     options.console = console;
@@ -117,13 +120,13 @@ fn kernel_and_programs(
     if args.zfs {
         let zfs = match kernel::find_zfs(&cache) {
             Some(zfs) => zfs,
-            None => build::ensure_zfs(&Source::Debian, &ZfsSource::Debian, interrupt)?,
+            None => build::ensure_zfs(&LinuxSource::Debian, &ZfsSource::Debian, interrupt)?,
         };
         return Ok((zfs.kernel, Some(zfs.programs)));
     }
     let kernel = match kernel::find(&cache, Parts::ALL) {
         Some(kernel) => kernel,
-        None => build::ensure(&Source::Debian, Parts::ALL, interrupt)?,
+        None => build::ensure(&LinuxSource::Debian, Parts::ALL, interrupt)?,
     };
     Ok((kernel, None))
 }
@@ -218,15 +221,15 @@ fn script(args: &ShellArgs) -> Result<Option<ShellInput>, Failure> {
 }
 
 /// Leaves a script where the guest finds it.
-fn leave(given: Option<ShellInput>, folder: &Path) -> Result<Option<Script>, Failure> {
+fn leave(given: Option<ShellInput>, folder: &Path) -> Result<Option<SessionScript>, Failure> {
     Ok(match given {
         None => None,
-        Some(ShellInput::Command(text)) => Some(Script::Command(text)),
+        Some(ShellInput::Command(text)) => Some(SessionScript::Command(text)),
         Some(ShellInput::File(text)) => {
             let path = folder.join(SCRIPT);
             std::fs::write(&path, text)
                 .map_err(|e| Failure::failed(format!("cannot write '{}': {e}", path.display())))?;
-            Some(Script::File(SCRIPT.to_owned()))
+            Some(SessionScript::File(SCRIPT.to_owned()))
         }
     })
 }

@@ -32,7 +32,7 @@ fn write(mut to: impl Write, bytes: &[u8]) -> io::Result<()> {
 
 /// A user at the terminal that is our standard input and output.
 #[derive(Debug)]
-pub struct User {
+pub struct SessionUser {
     /// How his terminal was, and will be.
     saved: Option<Termios>,
     size: Option<(u16, u16)>,
@@ -42,7 +42,7 @@ pub struct User {
     code: ExitCode,
 }
 
-impl User {
+impl SessionUser {
     /// Nothing is changed at his terminal before the guest is ready.
     pub fn new(interrupt: Interrupt, code: ExitCode) -> Self {
         Self { saved: None, size: None, way_out: 0, interrupt, code }
@@ -66,13 +66,13 @@ impl User {
     }
 }
 
-impl Drop for User {
+impl Drop for SessionUser {
     fn drop(&mut self) {
         self.restore();
     }
 }
 
-impl Operator for User {
+impl Operator for SessionUser {
     fn input_fd(&self) -> Option<BorrowedFd<'_>> {
         Some(rustix::stdio::stdin())
     }

@@ -9,7 +9,7 @@ mod work;
 
 use std::sync::Arc;
 
-use disklab_sample::{Cpu, DriveTraffic, Tool};
+use disklab_sample::{Cpu, DriveTraffic, Step, Tool};
 use disklab_source::{Location, Source, SourceError};
 
 use super::ImportFormat;
@@ -71,24 +71,9 @@ fn reading(report: &Json) -> Result<Reading, SourceError> {
         }
     }
     for name in &names {
-        let of_name =
-            || jobs.iter().zip(&sections).filter(|(_, s)| s.name == *name).map(|(j, _)| *j);
-        let mut figures = Vec::new();
-        for (key, direction) in DIRECTIONS {
-            let all: Vec<_> =
-                of_name().filter_map(|job| done(job, key).transpose()).collect::<Result<_, _>>()?;
-            if !all.is_empty() {
-                let (figure, note) = together(direction, &all);
-                figures.push(figure);
-                reading.notes.extend(note.filter(|n| !reading.notes.contains(n)));
-            }
-        }
-        for job in of_name() {
-            let note = flushes::extra(job, report.get("global options"))?;
-            reading.notes.extend(note.filter(|n| !reading.notes.contains(n)));
-        }
-        let mut step = step(name, figures);
-        step.cpu = cpu(&of_name().collect::<Vec<_>>())?;
+        let of_name = jobs.iter().zip(&sections).filter(|(_, s)| s.name == *name);
+        let of_name: Vec<&Json> = of_name.map(|(job, _)| *job).collect();
+        let step = step_of_jobs(name, &of_name, report, &mut reading.notes)?;
         if !step.figures.is_empty() {
             reading.steps.push(step);
         }
@@ -109,6 +94,32 @@ fn reading(report: &Json) -> Result<Reading, SourceError> {
         }
     }
     Ok(reading)
+}
+
+/// What the jobs of one name did together. Adds to the notes what is new.
+fn step_of_jobs(
+    name: &str,
+    jobs: &[&Json],
+    report: &Json,
+    notes: &mut Vec<String>,
+) -> Result<Step, SourceError> {
+    let mut figures = Vec::new();
+    for (key, direction) in DIRECTIONS {
+        let all: Vec<_> =
+            jobs.iter().filter_map(|job| done(job, key).transpose()).collect::<Result<_, _>>()?;
+        if !all.is_empty() {
+            let (figure, note) = together(direction, &all);
+            figures.push(figure);
+            notes.extend(note.filter(|n| !notes.contains(n)));
+        }
+    }
+    for job in jobs {
+        let note = flushes::extra(job, report.get("global options"))?;
+        notes.extend(note.filter(|n| !notes.contains(n)));
+    }
+    let mut step = step(name, figures);
+    step.cpu = cpu(jobs)?;
+    Ok(step)
 }
 
 /// Why jobs failed: fio tells an errno.

@@ -1,4 +1,4 @@
-//! One system call that waits for an answer, as the kernel tells of it
+//! One system call that waits for an answer, as the kernel reports it
 //! (`include/uapi/linux/seccomp.h`).
 
 use std::fs::File;

@@ -23,7 +23,7 @@ fn kernel_tree() -> tempfile::TempDir {
 }
 
 fn refusal(folder: &Path) -> String {
-    let source = Source::Tree(folder.to_owned());
+    let source = LinuxSource::Tree(folder.to_owned());
     let error = source.find(Path::new("/"), &Executor::default()).expect_err("must be refused");
     assert!(error.is_usage_error(), "{error}");
     error.to_string()
@@ -73,7 +73,7 @@ fn the_installed_tarball_comes_first() {
     fs::create_dir_all(root.path().join("usr/src")).expect("folder");
     let tarball = root.path().join(TARBALL);
     fs::write(&tarball, "xz").expect("file");
-    let found = Source::Debian.find(root.path(), &Executor::default()).expect("found");
+    let found = LinuxSource::Debian.find(root.path(), &Executor::default()).expect("found");
     assert_eq!(found.origin, Origin::Tarball(tarball));
     assert!(found.identity.ends_with(", 2 bytes"), "{}", found.identity);
 }

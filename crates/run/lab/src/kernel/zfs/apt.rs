@@ -41,11 +41,11 @@ pub(super) struct Packages {
     pub unpacked: PathBuf,
 }
 
-/// Fetches and unpacks OpenZFS below `folder`, which is there and ours. The user's
+/// Fetches and unpacks OpenZFS below `folder`, which exists and belongs to disklab. The user's
 /// own sources lie below `root`, which is `/` but in tests.
 ///
 /// # Errors
-/// [`KernelError::NoZfs`] where it cannot be had.
+/// [`KernelError::NoZfs`] if it is not available.
 pub(super) fn fetch(
     folder: &Path,
     root: &Path,
@@ -146,7 +146,7 @@ impl<'a> Apt<'a> {
 fn configuration(folder: &Path, users: &str) -> String {
     let mut text = String::new();
     for line in users.lines() {
-        // Other kinds of lists, of translations and icons, are none of ours.
+        // Other kinds of lists, of translations and icons, are not needed.
         if line.starts_with("Acquire::") && !line.starts_with("Acquire::IndexTargets") {
             text += line;
             text.push('\n');

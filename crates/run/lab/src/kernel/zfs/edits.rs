@@ -1,4 +1,4 @@
-//! What of OpenZFS must change for a clock that stands still while the processor
+//! What of OpenZFS must change for a clock that is frozen while the processor
 //! works.
 //!
 //! At its start, OpenZFS measures which of its implementations of checksums and of

@@ -16,7 +16,7 @@ use std::path::{Path, PathBuf};
 
 use disklab_exec::{Executor, Invocation};
 
-use super::progress::{Progress, Step};
+use super::progress::{BuildProgress, Step};
 use super::{KernelError, source};
 
 pub(super) use edits::{EDITS, Edit};
@@ -49,12 +49,12 @@ pub const ZFS_HOST: &str = "spl.spl_hostid=0xd15c1ab";
 pub(super) struct Openzfs {
     /// What it is, so exactly that another source has another identity.
     pub identity: String,
-    /// Its source, ours to change.
+    /// Its source, a copy that may be changed.
     pub tree: PathBuf,
 }
 
 impl ZfsSource {
-    /// What it is, where that can be told without fetching it.
+    /// What it is, if that is known without fetching it.
     ///
     /// # Errors
     /// Where a named folder is no source of OpenZFS.
@@ -68,18 +68,18 @@ impl ZfsSource {
     /// Has it ready in `workshop`, and the programs in the new folder `programs`.
     ///
     /// # Errors
-    /// Where it cannot be had, or its programs cannot be built.
+    /// If it is not available, or its programs cannot be built.
     pub(super) fn get(
         &self,
         workshop: &Path,
         programs: &Path,
         executor: &Executor,
-        progress: &mut dyn FnMut(Progress),
+        progress: &mut dyn FnMut(BuildProgress),
         step: &dyn Fn(Invocation) -> Result<(), KernelError>,
     ) -> Result<Openzfs, KernelError> {
         match self {
             Self::Debian => {
-                progress(Progress::of(Step::FetchZfs));
+                progress(BuildProgress::of(Step::FetchZfs));
                 let packages = apt::fetch(&workshop.join("apt"), Path::new("/"), executor)?;
                 programs::take(&packages.unpacked, programs, executor)?;
                 let tree = unpacked_source(&packages.unpacked)?;
@@ -87,7 +87,7 @@ impl ZfsSource {
             }
             Self::Tree(folder) => {
                 let identity = tree(folder)?;
-                progress(Progress::of(Step::BuildZfsPrograms));
+                progress(BuildProgress::of(Step::BuildZfsPrograms));
                 let tree = workshop.join("openzfs");
                 source::copy(folder, &tree, step)?;
                 integrate::build_programs(&tree, &workshop.join("programs-build"), programs, step)?;

@@ -9,7 +9,7 @@ use disklab_exec::{Executor, Invocation};
 
 use super::super::KernelError;
 
-/// What is kept beside the kernel. zfs(8), zpool(8) and zdb(8) are of the kernel's
+/// What is kept next to the kernel. zfs(8), zpool(8) and zdb(8) are of the kernel's
 /// version: an older zpool makes pools with fewer features.
 pub(in super::super) const PROGRAMS: [&str; 3] = ["zpool", "zfs", "zdb"];
 
@@ -23,7 +23,7 @@ const LIBRARIES: [(&str, &str, &str); 6] = [
     ("libz.so", "libz.so.1", "zlib1g"),
 ];
 
-/// What starts a program with the libraries that lie beside it, wherever that is:
+/// What starts a program with the libraries that lie next to it, wherever that is:
 /// the guest sees the folder under another name.
 fn starter(program: &str) -> String {
     format!(

@@ -6,9 +6,9 @@ use disklab_study::LayerSpec;
 use disklab_units::Bytes;
 
 use super::file_system::{
-    BLOCK_SIZE, MKFS, MOUNT, MOUNT_OPTIONS, MountPoint, Options, devices, label,
+    BLOCK_SIZE, FileSystemOptions, MKFS, MOUNT, MOUNT_OPTIONS, MountPoint, devices, label,
 };
-use crate::reading::Reading;
+use crate::reading::OptionReader;
 use crate::redundancy::{combine, members};
 use crate::{
     Form, Layer, LayerContext, LayerKind, Need, Shape, ShapeError, StackError, Undo, Volume,
@@ -144,7 +144,7 @@ pub(in crate::layers) const RAID6: LayerKind = kind(9);
 #[derive(Debug)]
 struct Btrfs {
     name: &'static str,
-    options: Options,
+    options: FileSystemOptions,
     data: Profile,
     /// By the number of devices where absent.
     metadata: Option<Profile>,
@@ -156,10 +156,10 @@ struct Btrfs {
 fn parse(spec: &LayerSpec) -> Result<Box<dyn Layer>, SourceError> {
     let variant = VARIANTS.iter().find(|v| v.name == spec.name).unwrap_or(&VARIANTS[0]);
     let profiles = Profile::ALL.map(|profile| (profile.name(), profile));
-    let mut reading = Reading::new(spec);
+    let mut reading = OptionReader::new(spec);
     Ok(Box::new(Btrfs {
         name: variant.name,
-        options: Options::parse(spec, &["data", "metadata", "csum", "nodesize"])?,
+        options: FileSystemOptions::parse(spec, &["data", "metadata", "csum", "nodesize"])?,
         data: reading.word("data", &profiles)?.unwrap_or(variant.data),
         metadata: reading.word("metadata", &profiles)?,
         default_metadata: variant.metadata,

@@ -11,13 +11,13 @@ pub(crate) const VOLUME: &str = "data";
 
 /// A volume group that was made.
 #[derive(Debug)]
-pub(crate) struct Group {
+pub(crate) struct VolumeGroup {
     layer: &'static str,
     name: String,
     filter: String,
 }
 
-impl Group {
+impl VolumeGroup {
     /// Makes a volume group over `devices` for `layer`.
     ///
     /// # Errors
@@ -93,7 +93,7 @@ impl Group {
 /// # Errors
 /// Where LVM fails.
 pub(crate) fn append_all(
-    group: &Group,
+    group: &VolumeGroup,
     devices: &[PathBuf],
     context: &LayerContext<'_>,
 ) -> Result<(), StackError> {

@@ -4,14 +4,14 @@ use disklab_source::SourceError;
 use disklab_study::LayerSpec;
 use disklab_units::Bytes;
 
-use crate::reading::Reading;
+use crate::reading::OptionReader;
 use crate::redundancy::{devices, members};
 use crate::{Form, Layer, LayerContext, LayerKind, Need, Shape, ShapeError, StackError};
 
 mod create;
 mod space;
 
-pub(crate) use create::{Group, VOLUME, append_all};
+pub(crate) use create::{VOLUME, VolumeGroup, append_all};
 use space::EXTENT;
 pub(crate) use space::extents;
 
@@ -51,7 +51,7 @@ fn parse(spec: &LayerSpec) -> Result<Box<dyn Layer>, SourceError> {
 }
 
 fn understand(spec: &LayerSpec) -> Result<Lvm, SourceError> {
-    let mut reading = Reading::new(spec);
+    let mut reading = OptionReader::new(spec);
     // The most stripes that LVM takes (lvcreate(8)).
     let stripes = reading.integer("stripes", 1..=128)?.unwrap_or(1);
     let stripe_size = reading.power_of_two("stripe-size", Bytes::kib(4), EXTENT)?;
@@ -76,7 +76,7 @@ impl Layer for Lvm {
 
     fn make(&self, below: Form, context: &mut LayerContext<'_>) -> Result<Form, StackError> {
         let devices = devices("lvm", below)?;
-        let group = Group::create("lvm", &devices, context)?;
+        let group = VolumeGroup::create("lvm", &devices, context)?;
         let mut options = Vec::new();
         if self.stripes > 1 {
             let stripe = self.stripe_size.unwrap_or(DEFAULT_STRIPE);

@@ -4,7 +4,7 @@ use disklab_source::SourceError;
 use disklab_study::LayerSpec;
 use disklab_units::Bytes;
 
-use crate::reading::Reading;
+use crate::reading::OptionReader;
 use crate::redundancy::{devices, members};
 use crate::{Form, Layer, LayerContext, LayerKind, Need, Shape, ShapeError, StackError};
 
@@ -134,7 +134,7 @@ fn parse(spec: &LayerSpec) -> Result<Box<dyn Layer>, SourceError> {
 fn understand(spec: &LayerSpec) -> Result<Md, SourceError> {
     let found = LEVELS.iter().find(|(name, _)| *name == spec.name);
     let (layer, mut level) = *found.ok_or_else(|| spec.error("no kind of md array"))?;
-    let mut reading = Reading::new(spec);
+    let mut reading = OptionReader::new(spec);
     let chunk = if level.has_chunks() { chunk(&mut reading)? } else { None };
     let layout = if level.is_striped_copies() {
         reading.word("layout", &COPIES_LAYOUTS)?.map(|(short, copies)| {
@@ -155,13 +155,13 @@ fn understand(spec: &LayerSpec) -> Result<Md, SourceError> {
 
 /// The option `chunk`: md takes powers of two from a page on
 /// (`drivers/md/raid5.c`, `setup_conf`).
-pub(super) fn chunk(reading: &mut Reading<'_>) -> Result<Option<Bytes>, SourceError> {
+pub(super) fn chunk(reading: &mut OptionReader<'_>) -> Result<Option<Bytes>, SourceError> {
     reading.power_of_two("chunk", Bytes::kib(4), Bytes::mib(64))
 }
 
 /// The options `bitmap` and `resync`.
 pub(super) fn bitmap_and_resync(
-    reading: &mut Reading<'_>,
+    reading: &mut OptionReader<'_>,
 ) -> Result<(bool, Option<Resync>), SourceError> {
     let bitmap = reading.word("bitmap", &[("none", false), ("internal", true)])?.unwrap_or(false);
     let resync = reading.word("resync", &[("skip", Resync::Skip), ("wait", Resync::Wait)])?;
@@ -170,7 +170,7 @@ pub(super) fn bitmap_and_resync(
 
 /// The option `stripe-cache`, with the limits of `raid5_set_cache_size` in
 /// `drivers/md/raid5.c`.
-pub(super) fn stripe_cache(reading: &mut Reading<'_>) -> Result<Option<u32>, SourceError> {
+pub(super) fn stripe_cache(reading: &mut OptionReader<'_>) -> Result<Option<u32>, SourceError> {
     reading.integer("stripe-cache", 17..=32768)
 }
 

@@ -11,9 +11,9 @@ use disklab_source::SourceError;
 use disklab_study::LayerSpec;
 use disklab_units::Bytes;
 
-use super::lvm::{self, Group};
+use super::lvm::{self, VolumeGroup};
 use super::md::{self, Md, Resync};
-use crate::reading::Reading;
+use crate::reading::OptionReader;
 use crate::redundancy::{combine, devices, members};
 use crate::{Form, Layer, LayerContext, LayerKind, Need, Shape, ShapeError, StackError, Volume};
 
@@ -71,7 +71,7 @@ fn parse(spec: &LayerSpec) -> Result<Box<dyn Layer>, SourceError> {
 fn understand(spec: &LayerSpec) -> Result<Shr, SourceError> {
     let (layer, kind) =
         if spec.name == SHR2.name { (SHR2.name, Kind::Shr2) } else { (SHR.name, Kind::Shr) };
-    let mut reading = Reading::new(spec);
+    let mut reading = OptionReader::new(spec);
     let chunk = md::chunk(&mut reading)?.unwrap_or(CHUNK);
     let (bitmap, resync) = md::bitmap_and_resync(&mut reading)?;
     let stripe_cache = md::stripe_cache(&mut reading)?;
@@ -172,7 +172,7 @@ impl Layer for Shr {
         for (slice, members) in slices.iter().zip(&cut) {
             arrays.push(self.array(slice).create(members, context)?);
         }
-        let group = Group::create(self.layer, &arrays, context)?;
+        let group = VolumeGroup::create(self.layer, &arrays, context)?;
         let Some((first, more)) = arrays.split_first() else {
             return Err(ShapeError::NothingLeft { layer: self.layer, got: Bytes::ZERO }.into());
         };

@@ -18,7 +18,7 @@ pub(super) mod properties;
 mod space;
 
 use properties::{Owner, Properties};
-use space::{Geometry, Vdev};
+use space::{PoolGeometry, Vdev};
 
 /// One pool over all devices below.
 #[derive(Debug)]
@@ -194,7 +194,7 @@ fn is_whole_disk(device: &Path) -> bool {
 impl Layer for Zfs {
     fn shape(&self, below: &Shape) -> Result<Shape, ShapeError> {
         let vdevs: Vec<&[Volume]> = self.vdevs(members(self.layer, below)?)?;
-        let geometry = Geometry {
+        let geometry = PoolGeometry {
             vdev: self.vdev,
             ashift: self.properties.get("ashift").and_then(|text| text.parse().ok()),
             recordsize: self.properties.size("recordsize"),

@@ -34,7 +34,7 @@ const USUAL_ASHIFT: u32 = 12;
 
 /// What decides the space.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Geometry {
+pub(super) struct PoolGeometry {
     pub vdev: Vdev,
     /// Base-2 logarithm of the sector size; as on drives of 4096-byte sectors
     /// where absent.
@@ -43,7 +43,7 @@ pub(super) struct Geometry {
     pub recordsize: Option<Bytes>,
 }
 
-impl Geometry {
+impl PoolGeometry {
     /// The pool over `vdevs`, each with its devices.
     ///
     /// # Errors
@@ -131,8 +131,8 @@ mod tests {
         }
     }
 
-    fn geometry(vdev: Vdev) -> Geometry {
-        Geometry { vdev, ashift: None, recordsize: None }
+    fn geometry(vdev: Vdev) -> PoolGeometry {
+        PoolGeometry { vdev, ashift: None, recordsize: None }
     }
 
     // The table that OpenZFS's documentation and every RAID-Z calculator repeat:
@@ -196,7 +196,7 @@ mod tests {
         ) {
             let vdev = if parity == 0 { Vdev::Mirror } else { Vdev::RaidZ(parity) };
             let recordsize = Some(Bytes(1 << record));
-            let geometry = Geometry { vdev, ashift: Some(ashift), recordsize };
+            let geometry = PoolGeometry { vdev, ashift: Some(ashift), recordsize };
             let drives = drives(count, Bytes(size));
             let pool = geometry.pool("x", &[&drives]).expect("pool");
             let data = if parity == 0 { 1 } else { count as u64 - u64::from(parity) };

@@ -1,4 +1,4 @@
-//! The turn of the clock: what happens while the guest waits.
+//! What happens while the guest waits: the clock advances to the next event.
 
 use std::sync::atomic::Ordering;
 
@@ -20,13 +20,13 @@ const LAST: Nanos = Nanos(i64::MAX as u64);
 
 impl EventLoop {
     /// The guest waits: lets time go by until something happens, and the guest run.
-    pub(super) fn turn(&mut self) -> Result<(), LabError> {
-        self.turns.waits += 1;
+    pub(super) fn wait(&mut self) -> Result<(), LabError> {
+        self.counts.waits += 1;
         self.in_a_row += 1;
         self.proceed()
     }
 
-    /// Goes on with a guest that waits, perhaps for long.
+    /// Continues with a guest that waits, perhaps for long.
     pub(super) fn proceed(&mut self) -> Result<(), LabError> {
         // What it said before it waited decides whether time may go by.
         self.console_speaks()?;
@@ -77,7 +77,7 @@ impl EventLoop {
             let disk = self.disks.get_mut(kick.device as usize).and_then(Option::as_mut);
             if let Some(disk) = disk {
                 disk.kicked(at, Some(kick.available), &mut self.content)?;
-                self.turns.kicks += 1;
+                self.counts.kicks += 1;
             }
         }
         Ok(())
@@ -97,7 +97,7 @@ impl EventLoop {
             kicks &= kicks - 1;
             if let Some(disk) = self.disks.get_mut(index).and_then(Option::as_mut) {
                 disk.kicked(now, None, &mut self.content)?;
-                self.turns.kicks += 1;
+                self.counts.kicks += 1;
             }
         }
         Ok(())
@@ -143,7 +143,7 @@ impl EventLoop {
             }
         }
         if interrupts > 0 {
-            self.turns.interrupts += interrupts;
+            self.counts.interrupts += interrupts;
             calendar.set_calls(calls);
         }
         Ok(interrupts > 0)
@@ -166,7 +166,7 @@ impl EventLoop {
     }
 
     /// A guest without pending requests may run for ever without a word. Has it
-    /// come back at its limit. (It may be past it by then: see `turn`.)
+    /// come back at its limit. (It may be past it by then: see `wait`.)
     pub(super) fn bound_idle_guest(&self) {
         if let (Some(calendar), Some(limit)) = (&self.calendar, self.limits.virtual_time)
             && self.console.is_none()
