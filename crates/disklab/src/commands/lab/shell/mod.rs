@@ -23,6 +23,7 @@ use super::super::print;
 use super::build;
 use crate::cli::ShellArgs;
 use crate::exit::{DONE, Failure};
+use crate::guest::drives::DriveFacts;
 use crate::guest::shell::JOB;
 use crate::guest::shell::session::{Script, Session};
 use crate::signals;
@@ -64,6 +65,7 @@ pub fn shell(args: &ShellArgs) -> Result<u8, Failure> {
         charges: charges.clone(),
         script: leave(script, folder.path())?,
         terminal: std::env::var("TERM").unwrap_or_else(|_| "dumb".to_owned()),
+        drives: facts(&drives),
     };
     session.write(folder.path()).map_err(Failure::failed)?;
     let code = ExitCode::default();
@@ -229,6 +231,13 @@ fn leave(given: Option<ShellInput>, folder: &Path) -> Result<Option<Script>, Fai
             Some(Script::File(SCRIPT.to_owned()))
         }
     })
+}
+
+fn facts(drives: &[SessionDrive]) -> Vec<DriveFacts> {
+    let facts = |(index, drive): (usize, &SessionDrive)| {
+        DriveFacts::new(guest::disk_name(index), &drive.model, &drive.serial)
+    };
+    drives.iter().enumerate().map(facts).collect()
 }
 
 fn disks(drives: &[SessionDrive], seed: u64) -> Vec<DiskOptions> {
