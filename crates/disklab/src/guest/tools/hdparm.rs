@@ -194,7 +194,7 @@ impl Parsed {
     fn take(&mut self, letter: char, number: &str) {
         match letter {
             'W' => {
-                let set = (!number.is_empty()).then(|| number.trim_start_matches('0') != "");
+                let set = (!number.is_empty()).then(|| !number.trim_start_matches('0').is_empty());
                 self.queries.push(Query::WriteCache(set));
             }
             'I' => self.queries.push(Query::Identify),
