@@ -23,7 +23,7 @@ pub use drive_file::{Description, FileError, MARK, drive_file};
 pub use estimate::ProbedValue;
 pub use field::{FIELDS, Field, Unit};
 pub use findings::{Findings, MeasuredCurve};
-pub use hdd::probe_hard_disk;
+pub use hdd::{probe_hard_disk, probe_write_cache};
 pub use progress::{ProbeWatcher, Unwatched};
 pub use sibling::Siblings;
 pub use ssd::{probe_solid_state, written_range};
