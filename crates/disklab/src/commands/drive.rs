@@ -3,6 +3,7 @@
 mod check;
 mod probe;
 mod real;
+mod scratch;
 mod subject;
 
 use std::path::Path;
