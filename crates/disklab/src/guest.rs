@@ -1,8 +1,10 @@
 //! This program as the first program of a lab's guest. Each of its jobs there is
 //! one line in [`JOBS`].
 
+pub mod drives;
 mod error;
 pub mod shell;
+mod tools;
 
 use disklab_lab::guest;
 use error::FirstProgramError;
@@ -17,8 +19,10 @@ const JOBS: &[(&str, Job)] = &[
 ];
 
 /// Does the guest's job and powers it off, where this process is a guest's first;
-/// returns otherwise.
+/// returns otherwise. So it does what a program of the guest's would do that is called by its
+/// name.
 pub fn be_guest() {
+    tools::be_tool();
     let Some(words) = guest::arguments() else { return };
     guest::set_environment(None);
     if let Err(error) = guest::begin().map_err(FirstProgramError::Begin).and_then(|()| job(&words))

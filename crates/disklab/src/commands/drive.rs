@@ -3,6 +3,7 @@
 mod check;
 mod probe;
 mod real;
+mod scratch;
 mod subject;
 
 pub use check::OtherDrive;

@@ -137,3 +137,78 @@ fn a_modelled_drive_is_found_again_in_the_lab() {
         assert!(apart.abs() < 0.1, "{load}");
     }
 }
+
+/// Writes go to a file of the probe's own: a user's file, a link, a device and another drive's
+/// directory are refused before anything is measured, and stay as they are.
+#[test]
+fn writes_reach_nothing_but_a_file_of_their_own() {
+    let Some(kernel) = kernel() else { return };
+    let home = tempfile::tempdir().expect("temp");
+    let program = env!("CARGO_BIN_EXE_disklab");
+    let script = format!(
+        "set -e; cd /mnt; mkdir a b c
+        mkfs.ext4 -q /dev/vda; mount /dev/vda a; echo mine > a/mine; cksum < a/mine > /run/before
+        mkfs.btrfs -q /dev/vdb; mount /dev/vdb b; mkfs.ext4 -q /dev/vdc; mount /dev/vdc c
+        ln -s mine a/link; ln -s ../c a/elsewhere; set +e
+        probe() {{ {program} drive probe $1 --to /run/twin.toml --writes $2; echo code $?; }}
+        for place in a/mine a/link a/elsewhere c /dev/vda /run a/none; do
+            probe /dev/vda $place
+        done 2>&1
+        {{ probe /dev/vdb b; probe /dev/vdc c; probe /dev/vdd a; }} 2>&1
+        cksum < a/mine | cmp - /run/before && ls a c /run/twin.toml
+        df --output=used a | tail -n 1 | xargs test 1000 -gt && echo nothing is taken"
+    );
+    let mut shell = disklab(home.path());
+    shell.env("XDG_CACHE_HOME", home.path()).args(["lab", "shell", "--kernel"]).arg(kernel);
+    shell.args(["--memory", "512MiB", "--drives", "st3500418as:2", "--drives", "hgst-10tb:1:4GB"]);
+    shell.args(["--drives", "samsung-980-1tb", "-c", &script]);
+    let elsewhere = "no file system of /dev/vda or its partitions is mounted there\ncode 2\n";
+    let expected = [
+        "--writes a/mine: expected a directory on the drive".to_owned(),
+        "--writes a/link: expected a directory on the drive".to_owned(),
+        format!("--writes a/elsewhere: {elsewhere}"),
+        format!("--writes c: {elsewhere}"),
+        "--writes /dev/vda: expected a directory on the drive".to_owned(),
+        format!("--writes /run: {elsewhere}"),
+        "--writes a/none: No such file or directory".to_owned(),
+        "--writes b: no file system of /dev/vdb or its partitions is mounted there".to_owned(),
+        "--writes c: 3.39 GiB are free there, and 5 GiB are needed".to_owned(),
+        "--writes a: only hard disks' write caches are measured so far".to_owned(),
+    ];
+    let output = shell.assert().success().stdout(contains("nothing is taken\n"));
+    let said = String::from_utf8_lossy(&output.get_output().stdout).into_owned();
+    for text in expected {
+        assert!(said.contains(&text), "{text}\n{said}");
+    }
+    assert_eq!(said.matches("code 2\n").count(), 10, "{said}");
+    assert!(said.contains("a:\nelsewhere\nlink\nlost+found\nmine\n\nc:\nlost+found\n"), "{said}");
+}
+
+/// The cache of a modelled disk, through the kernel and a file system.
+#[test]
+fn a_modelled_disks_write_cache_is_found_again_in_the_lab() {
+    let Some(kernel) = kernel() else { return };
+    let home = tempfile::tempdir().expect("temp");
+    let program = env!("CARGO_BIN_EXE_disklab");
+    let script = format!(
+        "mkfs.ext4 -q -E lazy_itable_init=0,lazy_journal_init=0 /dev/vda && mount /dev/vda /mnt &&
+        {program} drive probe /dev/vda --to twin.toml --writes /mnt > table && ls /mnt"
+    );
+    let mut shell = disklab(home.path());
+    shell.env("XDG_CACHE_HOME", home.path()).args(["lab", "shell", "--kernel"]).arg(kernel);
+    shell.args(["--memory", "512MiB", "--drives", "st3500418as", "--writable", "."]);
+    shell.args(["-c", &script]).assert().success().stdout("lost+found\n");
+    let text = fs::read_to_string(home.path().join("twin.toml")).expect("a drive file");
+    let twin = disklab_drive::load("twin.toml", &text).expect("the lab takes it");
+    let drive = disklab_drive::shipped("st3500418as").expect("shipped");
+    for path in ["cache.dirty-extents", "interface.write-overhead"] {
+        let field = disklab_probe::Field::by_path(path).expect("a field");
+        let [found, truth] = [&twin, &drive].map(|file| field.get(&file.kind).expect("a disk"));
+        let off = found / truth - 1.0;
+        assert!(off.abs() < 0.1, "{path}: {found} instead of {truth}\n{text}");
+    }
+    assert!(text.contains("by reading, and writing in a file, for "), "{text}");
+    let table = fs::read_to_string(home.path().join("table")).expect("a table");
+    assert!(table.contains("random writes of 4 KiB within this room, the cache being full: "));
+    assert!(table.contains("- the cache takes in ") && !table.contains("cache.dirty-limit"));
+}

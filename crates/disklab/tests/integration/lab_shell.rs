@@ -199,6 +199,161 @@ fn arrays_volumes_and_encryption_work_by_hand() {
         .stdout(predicates::str::ends_with("all done\n"));
 }
 
+/// A program that a test types, if it is here.
+fn is_installed(program: &str) -> bool {
+    let found = disklab_exec::find_program(program).is_some();
+    if !found {
+        eprintln!("skipped: needs {program}");
+    }
+    found
+}
+
+/// What udev's rules make: links of drives and partitions that come and go, also of a name with
+/// what no name may hold.
+#[test]
+fn drives_have_names_as_on_a_machine() {
+    let Some(kernel) = kernel() else { return };
+    let place = tempfile::tempdir().expect("temp");
+    let text = disklab_drive::SHIPPED[0].1;
+    let odd = text
+        .replace("\"HGST HDN721010ALE604\"", "\"../ODD 'drive' $(reboot)\"")
+        .replace("hdn721010ale604", "odd");
+    std::fs::write(place.path().join("odd.toml"), odd).expect("written");
+    let script = "cd /dev/disk/by-id; ls
+        echo start=1MiB | sfdisk -q -X gpt /dev/vda; udevadm settle && readlink *-part*
+        grep -c . /run/udev/data/b253:1
+        sfdisk -q --delete /dev/vda; sleep 1; ls | grep -c part
+        printf 'start=1MiB,size=1MiB\\nstart=2MiB' | sfdisk -q -X gpt vir*980*; sleep 1
+        ls | grep nvme; ls /run/udev";
+    let models = ["hgst-10tb", "samsung-980-1tb", "st9300603ss", "./odd.toml"];
+    let drives = models.iter().flat_map(|model| ["--drives", *model]);
+    shell(place.path(), &kernel).args(drives).args(["-c", script]).assert().success().stdout(
+        "ata-.._ODD__drive____reboot__ODD-01
+ata-HGST_HDN721010ALE604_HDN721010ALE604-01
+nvme-Samsung_SSD_980_1TB_SAMSUNG9801TB-01
+scsi-SST9300603SS_ST9300603SS-01
+virtio-HDN721010ALE604-01
+virtio-ODD-01
+virtio-SAMSUNG9801TB-01
+virtio-ST9300603SS-01
+../../vda1
+../../vda1
+16
+0
+nvme-Samsung_SSD_980_1TB_SAMSUNG9801TB-01
+nvme-Samsung_SSD_980_1TB_SAMSUNG9801TB-01-part1
+nvme-Samsung_SSD_980_1TB_SAMSUNG9801TB-01-part2
+data
+",
+    );
+}
+
+#[test]
+fn lsblk_tells_of_the_modelled_drives() {
+    let Some(kernel) = kernel() else { return };
+    let place = tempfile::tempdir().expect("temp");
+    let columns = "lsblk -dPo NAME,MODEL,SERIAL,ROTA,SIZE";
+    shell(place.path(), &kernel)
+        .args(["--drives", "wd40efrx-68n32n0", "--drives", "samsung-980-1tb", "-c", columns])
+        .assert()
+        .success()
+        .stdout(
+            "NAME=\"vda\" MODEL=\"WDC WD40EFRX-68N32N0\" SERIAL=\"WD40EFRX68N32N0-01\" \
+             ROTA=\"1\" SIZE=\"3.6T\"\n\
+             NAME=\"vdb\" MODEL=\"Samsung SSD 980 1TB\" SERIAL=\"SAMSUNG9801TB-01\" \
+             ROTA=\"0\" SIZE=\"931.5G\"\n",
+        );
+}
+
+/// By what it does to synchronous writes: without the cache, each waits for the platters.
+#[test]
+fn hdparm_switches_the_drives_own_write_cache() {
+    let Some(kernel) = kernel() else { return };
+    if !is_installed("hdparm") {
+        return;
+    }
+    let place = tempfile::tempdir().expect("temp");
+    let script = "write() {
+            a=$(date +%s%N)
+            dd if=/dev/zero of=/dev/vda bs=4k count=20 seek=$1 oflag=direct status=none
+            echo took $(($(date +%s%N) - a))
+        }
+        write 1000; hdparm -W0 /dev/disk/by-id/ata-*; write 2000; hdparm -W /dev/vda
+        cat /sys/block/vda/queue/write_cache; hdparm -W 1 /dev/vda; write 3000
+        hdparm -I /dev/vda; hdparm -S 242 /dev/vda; hdparm -I /dev/vdb; echo code $?";
+    let output = shell(place.path(), &kernel)
+        .args(["--drives", "hgst-10tb", "--drives", "samsung-980-1tb", "-c", script])
+        .assert()
+        .success()
+        .stdout(contains(":\n setting drive write-caching to 0 (off)\n write-caching =  0 (off)\n"))
+        .stdout(contains("\n/dev/vda:\n write-caching =  0 (off)\nwrite through\n"))
+        .stdout(contains(" setting drive write-caching to 1 (on)\n write-caching =  1 (on)\n"))
+        .stdout(contains("Model Number:       HGST HDN721010ALE604"))
+        .stdout(contains("Firmware Revision:  disklab"))
+        .stdout(contains("Nominal Media Rotation Rate: 7200"))
+        .stdout(contains("\t   *\tWrite cache\n").and(contains("code 22\n")))
+        .stderr(contains("hdparm -S does nothing in the lab: the model has no power states"))
+        .stderr(contains(
+            "hdparm asks by ATA, and /dev/vdb is a NVMe drive: `smartctl -i /dev/vdb` tells",
+        ));
+    let text = String::from_utf8_lossy(&output.get_output().stdout).into_owned();
+    let took = text.lines().filter_map(|line| line.strip_prefix("took "));
+    let took: Vec<u64> = took.map(|ns| ns.parse().expect("a number")).collect();
+    // 20 writes one after another wait for at least 19 revolutions of 8.3 ms.
+    assert!(took.len() == 3 && took[1] > 19 * 8_300_000, "{took:?}");
+    assert!(took[0] * 5 < took[1] && took[2] * 5 < took[1], "{took:?}");
+}
+
+#[test]
+fn smartctl_tells_of_the_modelled_drives() {
+    let Some(kernel) = kernel() else { return };
+    if !is_installed("smartctl") {
+        return;
+    }
+    let place = tempfile::tempdir().expect("temp");
+    let script = "smartctl --scan; for d in a b c; do smartctl -i /dev/vd$d; done
+        smartctl -s wcache,off /dev/vda; smartctl -g wcache /dev/vda; smartctl -j -i /dev/vda
+        smartctl -A /dev/vdb; echo code $?; smartctl -i /dev/vdx; echo code $?";
+    let models = ["hgst-10tb", "samsung-980-1tb", "st9300603ss"];
+    shell(place.path(), &kernel)
+        .args(models.iter().flat_map(|model| ["--drives", *model]))
+        .args(["-c", script])
+        .assert()
+        .success()
+        .stdout(contains("/dev/vdb -d nvme # /dev/vdb, NVMe device\n"))
+        .stdout(contains("Device Model:     HGST HDN721010ALE604\n"))
+        .stdout(contains("Serial Number:    HDN721010ALE604-01\nFirmware Version: disklab\n"))
+        .stdout(contains("User Capacity:    10,000,831,348,736 bytes [10.0 TB]\n"))
+        .stdout(contains("Rotation Rate:    7200 rpm\n").and(contains("10000 rpm")))
+        .stdout(contains("Model Number:                       Samsung SSD 980 1TB\n"))
+        .stdout(contains("Write cache disabled\n"))
+        .stdout(contains("Write cache is:   Disabled\n"))
+        .stdout(contains("\"serial_number\": \"HDN721010ALE604-01\""))
+        .stdout(contains("code 4\n").and(contains("code 1\n")))
+        .stderr(contains("the modelled drive keeps no SMART data"));
+}
+
+/// On whole drives, by their links, as a NAS's owner types it.
+#[test]
+fn a_pool_is_made_on_whole_drives() {
+    let Some(zfs) = disklab_lab::kernel::find_zfs(&disklab_lab::kernel::cache_folder()) else {
+        eprintln!("skipped: needs the lab's ZFS kernel (disklab lab build --zfs)");
+        return;
+    };
+    let place = tempfile::tempdir().expect("temp");
+    let script = "set -e; a=$(date +%s)
+        zpool create -m /mnt/p tank raidz1 /dev/disk/by-id/ata-* && echo hello > /mnt/p/file
+        zpool status -P tank | grep -c by-id/ata-HGST_HDN721010ALE604_HDN721010ALE604-0.-part1
+        zpool destroy tank; zpool create -f -m /mnt/q other mirror vda vdb
+        zpool list -Ho health other; zpool destroy other
+        [ $(($(date +%s) - a)) -lt 60 ] && echo without waiting";
+    shell(place.path(), &zfs.kernel)
+        .args(["--zfs", "--drives", "hgst-10tb:3", "-c", script])
+        .assert()
+        .success()
+        .stdout("3\nONLINE\nwithout waiting\n");
+}
+
 #[test]
 fn usage_error_ends_with_2() {
     let place = tempfile::tempdir().expect("temp");

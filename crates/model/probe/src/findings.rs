@@ -38,6 +38,13 @@ impl Findings {
         self.notes.push(text.into());
     }
 
+    /// Takes what another probe of the same drive found.
+    pub fn join(&mut self, other: Self) {
+        self.values.extend(other.values);
+        self.notes.extend(other.notes);
+        self.curves.extend(other.curves);
+    }
+
     /// The value of a field, if it was found.
     pub fn value(&self, path: &str) -> Option<f64> {
         self.values.get(path).map(|estimate| estimate.value)

@@ -25,7 +25,7 @@ pub use error::{Disturbance, ProbeError, Unsuitable};
 pub use estimate::ProbedValue;
 pub use field::{FIELDS, Field, Unit};
 pub use findings::{Findings, MeasuredCurve};
-pub use hdd::probe_hard_disk;
+pub use hdd::{probe_hard_disk, probe_write_cache};
 pub use progress::{ProbeWatcher, Unwatched};
 pub use sibling::Siblings;
 pub use ssd::{probe_solid_state, written_range};

@@ -61,7 +61,7 @@ pub const GUEST: &str = "guest";
 
 /// The kernel's name for the lab's disk with this index (`drivers/block/virtio_blk.c`,
 /// `virtblk_name_format`): `vda`, …, `vdz`, `vdaa`, ….
-pub(crate) fn disk_name(mut index: usize) -> String {
+pub fn disk_name(mut index: usize) -> String {
     let mut letters = Vec::new();
     loop {
         // Less than 26.

@@ -15,6 +15,7 @@ use serde_json::json;
 use super::super::outputs::{OutputError, check_own, write_own};
 use super::super::{print, print_json};
 use super::real::{OtherLoad, RealDrive};
+use super::scratch::ScratchFile;
 use super::subject::{Subject, find};
 use crate::cli::ProbeArgs;
 use crate::exit::{DONE, Failure};
@@ -30,17 +31,25 @@ pub fn probe(args: &ProbeArgs, as_json: bool) -> Result<u8, Failure> {
     for note in &subject.notes {
         eprintln!("disklab: {}: {note}", args.device.display());
     }
+    let scratch = args.writes.as_deref().map(|place| ScratchFile::within(place, &subject));
+    let scratch = scratch.transpose().map_err(Failure::usage_error)?;
     let interrupt = signals::interrupt()?;
     let bytes = subject.device.size_bytes();
     let mut drive = RealDrive::open(&args.device, bytes, subject.queue_depth, &interrupt)
         .map_err(|error| cannot_open(&args.device, &error))?;
-    let load = OtherLoad::watch(&subject.device, drive.moved())?;
+    let moved = drive.moved();
+    let load = OtherLoad::watch(&subject.device, moved.clone())?;
     let mut watcher = Lines { load, begun: Instant::now() };
     let siblings = Siblings::of(&subject.names);
     let probe = if subject.rotates { probe_hard_disk } else { probe_solid_state };
-    let (findings, sibling) = probe(&mut drive, &siblings, args.seed, &mut watcher)?;
+    let (mut findings, sibling) = probe(&mut drive, &siblings, args.seed, &mut watcher)?;
+    let how = if scratch.is_some() { "reading, and writing in a file," } else { "reading" };
+    if let Some(scratch) = scratch {
+        let link = findings.value("interface.link");
+        findings.join(scratch.probe(link, args.seed, (moved, &interrupt), &mut watcher)?);
+    }
     let took = watcher.begun.elapsed();
-    let text = drive_file(&findings, &sibling, &description(&subject, took))?;
+    let text = drive_file(&findings, &sibling, &description(&subject, how, took))?;
     let path = write_own(directory, name, &text, is_own).map_err(OutputError::into_usage_error)?;
     let path = path.strip_prefix("./").unwrap_or(&path);
     if as_json {
@@ -102,7 +111,7 @@ impl ProbeWatcher for Lines {
     }
 }
 
-fn description(subject: &Subject, took: Duration) -> Description {
+fn description(subject: &Subject, how: &str, took: Duration) -> Description {
     let slug: String = subject
         .model
         .chars()
@@ -115,7 +124,7 @@ fn description(subject: &Subject, took: Duration) -> Description {
         bytes: subject.device.size_bytes(),
         sector_sizes: subject.sector_sizes,
         how: format!(
-            "{}, by reading for {}, with disklab {}.",
+            "{}, by {how} for {}, with disklab {}.",
             subject.model,
             show_duration(took),
             disklab_runner::VERSION

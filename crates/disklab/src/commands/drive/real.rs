@@ -65,6 +65,12 @@ impl RealDrive {
         })
     }
 
+    /// Counts what it moves with another's.
+    pub fn counting_with(mut self, moved: Rc<Cell<u64>>) -> Self {
+        self.moved = moved;
+        self
+    }
+
     /// Bytes that were read and written so far.
     pub fn moved(&self) -> Rc<Cell<u64>> {
         Rc::clone(&self.moved)

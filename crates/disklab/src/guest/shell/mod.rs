@@ -18,6 +18,8 @@ use programs::SessionPrograms;
 use relay::Line;
 use session::Session;
 
+use super::drives::uevents::UeventListener;
+
 /// The job's word on the kernel's command line.
 pub const JOB: &str = "shell";
 
@@ -39,6 +41,8 @@ fn run(session: &Session, line: &mut Line) -> Result<u8, SessionError> {
     place::prepare(session, |complaint| {
         line.say(&Frame::Error(format!("disklab: {complaint}\r\n").into_bytes()));
     });
+    // From here on: it was brought up to date before.
+    line.follow(UeventListener::new(session.drives.clone()).ok());
     let programs = match &session.script {
         None => SessionPrograms::at_terminal()?,
         Some(script) => SessionPrograms::script(script)?,

@@ -5,21 +5,23 @@ use std::ffi::CString;
 use std::fs;
 use std::io;
 use std::os::unix::ffi::OsStrExt;
-use std::os::unix::fs::{PermissionsExt, symlink};
+use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
 use disklab_lab::guest::{LAB_FOLDER, PLACE, mount_host};
 use rustix::mount::{MountFlags, UnmountFlags, mount, unmount};
 
 use super::session::Session;
+use crate::guest::drives::database::DeviceDatabase;
+use crate::guest::tools::{self, PROGRAMS};
 
 /// Folders of the host that tools write to (`/etc/mdadm/mdadm.conf`, `/etc/fstab`,
 /// what LVM and cryptsetup remember). What is written lies in the guest's memory.
 const OVERLAID: [&str; 2] = ["/etc", "/var"];
 
 /// LVM without udev, and without what the host's configuration says.
-const LVM: &str = "# There is no udev in the lab.
-devices { use_devicesfile = 0 }
+const LVM: &str = "# There is no udev daemon in the lab.
+devices { use_devicesfile = 0 obtain_device_list_from_udev = 0 }
 activation { udev_sync = 0 udev_rules = 0 monitoring = 0 }
 ";
 
@@ -48,9 +50,6 @@ exec fio --clocksource=clock_gettime "$@"
 /// that stand before them.
 const REPLACED: [(&str, &str); 2] = [("cryptsetup", CRYPTSETUP), ("fio", FIO)];
 
-/// Where programs of the lab's own are, before all others.
-const PROGRAMS: &str = "/run/disklab/bin";
-
 /// What an interactive bash reads.
 const BASHRC: &str = r"PS1='\[\e[1m\]lab\[\e[0m\]:\w# '
 HISTFILE=
@@ -71,13 +70,17 @@ pub fn prepare(session: &Session, mut complain: impl FnMut(String)) {
     for dir in OVERLAID {
         try_to(&format!("make '{dir}' writable"), overlay(dir));
     }
-    try_to("name the drives by their serial numbers", name_drives());
+    try_to("name the drives", DeviceDatabase::default().refresh(&session.drives));
     // Only the program that takes too much ends then, not the session.
     try_to("spare the session", fs::write("/proc/sys/vm/panic_on_oom", "0"));
     try_to("configure LVM", configure_lvm());
     try_to("configure the shell", fs::write(BASHRC_PATH, BASHRC));
     for (name, script) in REPLACED {
         try_to("adapt a program to virtual time", replace(name, script));
+    }
+    for (name, stands_alone, script) in tools::scripts() {
+        let done = if stands_alone { put(name, &script) } else { replace(name, &script) };
+        try_to("have a program answer for modelled drives", done);
     }
     let home = Path::new(PLACE).join("home");
     try_to("make a home", fs::create_dir_all(&home));
@@ -107,6 +110,8 @@ fn set_environment(home: &Path, session: &Session) {
         std::env::set_var("LOGNAME", "root");
         std::env::set_var("LVM_SYSTEM_DIR", Path::new(PLACE).join("lvm"));
         std::env::set_var("DM_DISABLE_UDEV", "1");
+        // It takes `/run/udev` for a sign of a daemon that makes nodes (`use_udev` in its lib.c).
+        std::env::set_var("MDADM_NO_UDEV", "1");
         std::env::set_var("LVM_SUPPRESS_FD_WARNINGS", "1");
         std::env::set_var("DISKLAB_LAB", LAB_FOLDER);
     }
@@ -137,23 +142,6 @@ fn show(folder: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// The links that udev makes (`60-persistent-storage.rules`).
-fn name_drives() -> io::Result<()> {
-    let links = Path::new("/dev/disk/by-id");
-    fs::create_dir_all(links)?;
-    for entry in fs::read_dir("/sys/block")? {
-        let name = entry?.file_name();
-        let name = name.to_string_lossy();
-        let serial = Path::new("/sys/block").join(&*name).join("serial");
-        let Ok(serial) = fs::read_to_string(serial) else { continue };
-        let link = links.join(format!("virtio-{}", serial.trim()));
-        if !serial.trim().is_empty() && !link.exists() {
-            symlink(format!("../../{name}"), link)?;
-        }
-    }
-    Ok(())
-}
-
 fn configure_lvm() -> io::Result<()> {
     let folder = Path::new(PLACE).join("lvm");
     fs::create_dir_all(&folder)?;
@@ -165,6 +153,11 @@ fn replace(name: &str, script: &str) -> io::Result<()> {
     if disklab_exec::find_program(name).is_none() {
         return Ok(());
     }
+    put(name, script)
+}
+
+/// Puts a script before all programs of this name.
+fn put(name: &str, script: &str) -> io::Result<()> {
     fs::create_dir_all(PROGRAMS)?;
     let path = Path::new(PROGRAMS).join(name);
     fs::write(&path, script)?;

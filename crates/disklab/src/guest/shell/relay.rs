@@ -18,6 +18,7 @@ use rustix::termios::{
 use super::error::SessionError;
 use super::programs::{SessionPrograms, Wrap};
 use super::waiting::Watch;
+use crate::guest::drives::uevents::UeventListener;
 
 /// After so much silence it is first looked whether the programs wait for their
 /// user, and then each time after twice as long: virtual time, which is cheap.
@@ -34,6 +35,7 @@ pub struct Line {
     unsent: Vec<u8>,
     /// Bytes of output that the host has not taken yet, as far as we know.
     on_their_way: usize,
+    uevents: Option<UeventListener>,
 }
 
 impl Line {
@@ -46,7 +48,18 @@ impl Line {
         settings.special_codes[SpecialCodeIndex::VMIN] = 1;
         settings.special_codes[SpecialCodeIndex::VTIME] = 0;
         tcsetattr(&file, OptionalActions::Now, &settings).map_err(|e| failed(e.into()))?;
-        Ok(Self { file, frames: Frames::default(), unsent: Vec::new(), on_their_way: 0 })
+        Ok(Self {
+            file,
+            frames: Frames::default(),
+            unsent: Vec::new(),
+            on_their_way: 0,
+            uevents: None,
+        })
+    }
+
+    /// Follows what the kernel says of drives and partitions, too, while it relays.
+    pub fn follow(&mut self, uevents: Option<UeventListener>) {
+        self.uevents = uevents;
     }
 
     /// Says something, with the next [`Line::flush`].
@@ -84,6 +97,9 @@ impl Line {
             if ready.line {
                 self.hear(&mut relay)?;
             }
+            if let (true, Some(uevents)) = (ready.uevents, &self.uevents) {
+                uevents.follow();
+            }
             relay.send_input();
             for index in ready.outputs.iter().rev() {
                 relay.read_output(*index, self);
@@ -93,7 +109,7 @@ impl Line {
                 self.flush()?;
                 return Ok(relay.code.unwrap_or(0));
             }
-            let silent = !ready.line && ready.outputs.is_empty();
+            let silent = !ready.line && !ready.uevents && ready.outputs.is_empty();
             patience =
                 if !silent || relay.waits { FIRST_LOOK } else { (patience * 2).min(LAST_LOOK) };
             if silent {
@@ -137,6 +153,7 @@ impl Line {
 #[derive(Debug, Default)]
 struct Ready {
     line: bool,
+    uevents: bool,
     /// It was looked for outputs: there was room for them.
     looked: bool,
     outputs: Vec<usize>,
@@ -175,6 +192,8 @@ impl Relay {
         if let (Some(terminal), false) = (&self.programs.terminal, self.input.is_empty()) {
             fds.push(PollFd::new(terminal, PollFlags::OUT));
         }
+        let uevents = line.uevents.as_ref().map(|uevents| (fds.len(), uevents.fd()));
+        fds.extend(uevents.map(|(_, fd)| PollFd::from_borrowed_fd(fd, PollFlags::IN)));
         let first_output = fds.len();
         if line.has_room() {
             fds.extend(self.programs.outputs.iter().map(|(o, _)| PollFd::new(o, PollFlags::IN)));
@@ -188,6 +207,7 @@ impl Relay {
         let is_ready = |fd: &PollFd<'_>| !fd.revents().is_empty();
         Ok(Ready {
             line: is_ready(&fds[0]),
+            uevents: uevents.is_some_and(|(at, _)| is_ready(&fds[at])),
             looked: line.has_room(),
             outputs: (first_output..fds.len())
                 .filter(|n| is_ready(&fds[*n]))

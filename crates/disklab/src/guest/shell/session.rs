@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 
 use super::error::SessionError;
+use crate::guest::drives::DriveFacts;
 
 /// The file's name in the lab's folder.
 const FILE: &str = "session.json";
@@ -26,6 +27,9 @@ pub struct Session {
     pub script: Option<SessionScript>,
     /// The kind of terminal (`TERM`).
     pub terminal: String,
+    /// What the drives say of themselves, in the kernel's order.
+    #[serde(default)]
+    pub drives: Vec<DriveFacts>,
 }
 
 /// What is run without a prompt.
@@ -65,6 +69,7 @@ impl Session {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::guest::drives::tests::facts;
 
     #[test]
     fn it_comes_back_as_it_was() {
@@ -76,6 +81,7 @@ mod tests {
             charges: vec!["charge.bio=1500".into()],
             script: Some(SessionScript::Command("echo 'a \"b\"'\n".into())),
             terminal: "xterm".into(),
+            drives: vec![facts("samsung-980-1tb")],
         };
         session.write(folder.path()).expect("written");
         assert_eq!(Session::read(folder.path()).expect("read"), session);

@@ -7,6 +7,9 @@ mod read_ahead;
 mod rotation;
 mod seek;
 mod tracks;
+mod writes;
+
+pub use writes::probe_write_cache;
 
 use disklab_drive::DriveFile;
 use rand::{Rng, SeedableRng};

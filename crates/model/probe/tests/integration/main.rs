@@ -4,6 +4,7 @@ mod closed_loop;
 mod disturbed;
 mod hostile;
 mod page;
+mod writes;
 
 use std::sync::OnceLock;
 

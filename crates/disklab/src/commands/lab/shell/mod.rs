@@ -26,6 +26,7 @@ use super::super::print;
 use super::build;
 use crate::cli::ShellArgs;
 use crate::exit::{DONE, Failure};
+use crate::guest::drives::DriveFacts;
 use crate::guest::shell::JOB;
 use crate::guest::shell::session::{Session, SessionScript};
 use crate::signals;
@@ -67,6 +68,7 @@ pub fn shell(args: &ShellArgs) -> Result<u8, Failure> {
         charges: charges.clone(),
         script: leave(script, folder.path())?,
         terminal: std::env::var("TERM").unwrap_or_else(|_| "dumb".to_owned()),
+        drives: facts(&drives),
     };
     session.write(folder.path())?;
     let code = ExitCode::default();
@@ -232,6 +234,13 @@ fn leave(given: Option<ShellInput>, folder: &Path) -> Result<Option<SessionScrip
             Some(SessionScript::File(SCRIPT.to_owned()))
         }
     })
+}
+
+fn facts(drives: &[SessionDrive]) -> Vec<DriveFacts> {
+    let facts = |(index, drive): (usize, &SessionDrive)| {
+        DriveFacts::new(guest::disk_name(index), &drive.model, &drive.serial)
+    };
+    drives.iter().enumerate().map(facts).collect()
 }
 
 fn disks(drives: &[SessionDrive], seed: u64) -> Vec<DiskOptions> {

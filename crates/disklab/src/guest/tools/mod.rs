@@ -1,0 +1,104 @@
+//! Programs of the guest that answer for modelled drives what the programs of the same name
+//! would ask the drives themselves: a virtio disk passes no ATA or SCSI command on.
+//!
+//! Each is one line in [`TOOLS`]; a script in the guest's `PATH` stands before the real one.
+
+mod hdparm;
+mod smartctl;
+mod udevadm;
+
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use disklab_lab::guest::LAB_FOLDER;
+
+use super::drives::DriveFacts;
+use super::shell::session::Session;
+
+/// The first argument by which this program knows that it is to be one of them.
+const WORD: &str = "guest-tool";
+/// Where the scripts are, before all other programs.
+pub const PROGRAMS: &str = "/run/disklab/bin";
+
+/// Answers with an exit code.
+type Tool = fn(&[String], &[DriveFacts]) -> u8;
+
+/// A program that is answered for.
+struct GuestTool {
+    name: &'static str,
+    /// Whether it is there without the real one, too.
+    stands_alone: bool,
+    answer: Tool,
+}
+
+const TOOLS: [GuestTool; 3] = [
+    GuestTool { name: "hdparm", stands_alone: false, answer: hdparm::hdparm },
+    GuestTool { name: "smartctl", stands_alone: false, answer: smartctl::smartctl },
+    GuestTool { name: "udevadm", stands_alone: true, answer: udevadm::udevadm },
+];
+
+/// The scripts by which they are called: this program, which is the guest's first, under another
+/// name.
+pub fn scripts() -> impl Iterator<Item = (&'static str, bool, String)> {
+    TOOLS.iter().map(|GuestTool { name, stands_alone, .. }| {
+        let script = format!(
+            "#!/bin/sh\n# Answers for modelled drives; all else is the real {name}'s.\n\
+             exec /proc/1/exe {WORD} {name} \"$@\"\n"
+        );
+        (*name, *stands_alone, script)
+    })
+}
+
+/// Does the work of one of them and ends, where this process was called as one in a session's
+/// guest; returns otherwise.
+pub fn be_tool() {
+    let mut words = std::env::args().skip(1);
+    if words.next().as_deref() != Some(WORD) {
+        return;
+    }
+    let (Some(name), Ok(session)) = (words.next(), Session::read(Path::new(LAB_FOLDER))) else {
+        return;
+    };
+    if let Some(tool) = TOOLS.iter().find(|tool| tool.name == name) {
+        let words: Vec<String> = words.collect();
+        std::process::exit((tool.answer)(&words, &session.drives).into());
+    }
+}
+
+/// The real program: the first in `PATH` that is none of the lab's.
+fn real_program(name: &str) -> Option<PathBuf> {
+    let path = std::env::var_os("PATH")?;
+    std::env::split_paths(&path)
+        .filter(|folder| folder != Path::new(PROGRAMS))
+        .map(|folder| folder.join(name))
+        .find(|program| program.is_file())
+}
+
+/// Becomes the real program.
+fn become_real(name: &str, words: &[String]) -> u8 {
+    let Some(program) = real_program(name) else {
+        eprintln!("disklab: {name} is not installed on this machine");
+        return 127;
+    };
+    let error = Command::new(&program).args(words).exec();
+    eprintln!("disklab: cannot start '{}': {error}", program.display());
+    126
+}
+
+/// The modelled drive that a path leads to: its node, one of its partitions', or a link.
+fn drive_of<'a>(path: &str, drives: &'a [DriveFacts]) -> Option<&'a DriveFacts> {
+    let path = std::fs::canonicalize(path).ok()?;
+    let name = path.strip_prefix("/dev").ok()?.to_str()?;
+    drives.iter().find(|drive| {
+        let rest = name.strip_prefix(drive.node.as_str());
+        rest.is_some_and(|rest| rest.bytes().all(|byte| byte.is_ascii_digit()))
+    })
+}
+
+/// Switches a drive's write cache, what is in it being written first, as hdparm and smartctl have
+/// it.
+fn set_write_cache(drive: &DriveFacts, on: bool) -> std::io::Result<()> {
+    std::fs::File::open(Path::new("/dev").join(&drive.node))?.sync_all()?;
+    std::fs::write(drive.cache_switch(), if on { "write back" } else { "write through" })
+}

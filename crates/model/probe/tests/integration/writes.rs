@@ -1,0 +1,92 @@
+//! The closed loop of writes: a modelled disk gives its own cache back.
+
+use disklab_drive::{DriveFile, Kind, SHIPPED, shipped};
+use disklab_probe::{
+    Field, Findings, ModelledDrive, ProbeError, TimedDrive, Unwatched, probe_write_cache,
+};
+
+/// Room as a file of a probe has it.
+const ROOM: u64 = 4 << 30;
+
+/// Conventional hard disks.
+fn disks() -> impl Iterator<Item = DriveFile> {
+    let all = SHIPPED.iter().filter_map(|(id, _)| shipped(id));
+    all.filter(|file| matches!(file.kind, Kind::Hdd(_)))
+}
+
+fn truth(file: &DriveFile, path: &str) -> f64 {
+    Field::by_path(path).and_then(|field| field.get(&file.kind)).expect("a field of disks")
+}
+
+fn probe(file: &DriveFile, write_cache: bool) -> Findings {
+    let mut drive = file.build(7);
+    drive.set_write_cache(disklab_drive::Nanos(0), write_cache);
+    let mut drive = ModelledDrive::new(drive, Some(file.queue_depth()));
+    // In the middle, where a file may lie.
+    let from = drive.bytes() / 2 / (1 << 20) * (1 << 20);
+    let link = Some(truth(file, "interface.link"));
+    probe_write_cache(&mut drive, from..from + ROOM, link, 1, &mut Unwatched).expect("probed")
+}
+
+#[test]
+fn every_hard_disk_gives_its_write_cache_back() {
+    let mut count = 0;
+    for file in disks() {
+        let findings = probe(&file, true);
+        for path in ["interface.write-overhead", "cache.dirty-extents", "cache.dirty-limit"] {
+            let found = findings.values.get(path).unwrap_or_else(|| panic!("{}: {path}", file.id));
+            let off = found.value / truth(&file, path) - 1.0;
+            assert!(off.abs() < 0.1, "{}: {path} is off by {off:.3}: {found:?}", file.id);
+            assert!(found.low <= found.value && found.value <= found.high, "{found:?}");
+            count += 1;
+        }
+        assert!(findings.notes.iter().any(|n| n.contains("the cache being full")), "{findings:?}");
+    }
+    assert!(count >= 3 * 20, "{count}");
+}
+
+#[test]
+fn a_disk_without_write_cache_is_told() {
+    let findings = probe(&disks().next().expect("a disk"), false);
+    assert!(findings.values.is_empty(), "{findings:?}");
+    assert!(findings.notes[0].starts_with("no write cache: a write takes "), "{findings:?}");
+}
+
+#[test]
+fn writes_stay_in_their_room() {
+    /// Counts what is written outside.
+    struct Fence(ModelledDrive, std::ops::Range<u64>, u64);
+    impl TimedDrive for Fence {
+        fn bytes(&self) -> u64 {
+            self.0.bytes()
+        }
+        fn now(&self) -> u64 {
+            self.0.now()
+        }
+        fn submit(&mut self, access: disklab_probe::DriveAccess) -> Result<(), ProbeError> {
+            let inside = access.bytes == 0
+                || (access.offset >= self.1.start && access.offset + access.bytes <= self.1.end);
+            self.2 += u64::from(!inside);
+            self.0.submit(access)
+        }
+        fn complete(&mut self) -> Result<disklab_probe::TimedAccess, ProbeError> {
+            self.0.complete()
+        }
+        fn idle(&mut self, time: u64) -> Result<(), ProbeError> {
+            self.0.idle(time)
+        }
+        fn has_data(&mut self, offset: u64, bytes: u64) -> Result<bool, ProbeError> {
+            self.0.has_data(offset, bytes)
+        }
+    }
+    let file = disks().next().expect("a disk");
+    let room = 12_345 << 20..(12_345 << 20) + (1 << 30);
+    let mut drive = Fence(ModelledDrive::new(file.build(1), None), room.clone(), 0);
+    probe_write_cache(&mut drive, room, None, 3, &mut Unwatched).expect("probed");
+    assert_eq!(drive.2, 0);
+    for room in [0..1 << 20, file.capacity() - 4096..file.capacity() + (2 << 30)] {
+        let error = probe_write_cache(&mut drive, room, None, 3, &mut Unwatched);
+        assert!(matches!(error, Err(ProbeError::Unsuitable(_))), "{error:?}");
+    }
+    assert_eq!(drive.2, 0);
+}
