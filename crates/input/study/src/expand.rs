@@ -190,7 +190,7 @@ fn file_system((key, node): &(Key, Node)) -> Result<Vec<FileSystem>, SourceError
             let mut layers = layers.clone();
             let last =
                 layers.last_mut().ok_or_else(|| value.error("options need a layer to apply to"))?;
-            last.options.extend(parse_options(value, &value.as_text()?)?);
+            last.options.extend(parse_options(&value.place, &value.as_text()?)?);
             let id = if name.name.is_empty() { id.clone() } else { format!("{id}[{}]", name.name) };
             Ok(FileSystem { id, layers })
         })

@@ -1,7 +1,7 @@
 //! What of a campaign can run on a bench.
 
 use disklab_exec::find_program;
-use disklab_stack::{Machine, Need};
+use disklab_stack::{FormatWrites, Machine, Need};
 use disklab_study::{LeftOut, PlannedStack};
 use disklab_units::Bytes;
 
@@ -14,14 +14,24 @@ pub struct Preflight {
     pub stacks: Vec<PlannedStack>,
     /// (stack id, workload id), in the study's order.
     pub pairs: Vec<(String, String)>,
-    /// Bytes written to each of the study's drives per byte written to the
-    /// stack, by the order of [`Preflight::stacks`].
-    pub drive_writes: Vec<Vec<f64>>,
+    /// What they write to the study's drives, by the order of [`Preflight::stacks`].
+    pub writes: Vec<StackWrites>,
     /// The size of each of the study's drives, where the bench has it; empty for a
     /// directory.
     pub sizes: Vec<Option<Bytes>>,
     /// What cannot run, and why.
     pub left_out: Vec<LeftOut>,
+}
+
+/// What a stack writes to each of the study's drives.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct StackWrites {
+    /// Bytes per byte written to the stack.
+    pub shares: Vec<f64>,
+    /// What making the stack writes.
+    pub format: FormatWrites,
+    /// Whether all of it are equal copies.
+    pub are_copies: bool,
 }
 
 /// Checks a campaign for a bench that makes its stacks on drives.
@@ -90,19 +100,26 @@ pub(crate) fn preflight_devices(
             preflight.pairs.push((spec.id.clone(), id.clone()));
         }
         if preflight.pairs.len() > before {
-            let layers: Vec<_> = spec.layers.iter().map(ToString::to_string).collect();
             preflight.stacks.push(PlannedStack {
                 id: spec.id.clone(),
-                layers: layers.join("/"),
+                layers: stack.planned(),
                 drives: spec.drives.iter().map(|d| study.drives[*d].name.to_string()).collect(),
                 capacity: volume.size.0,
                 tolerates: volume.tolerates,
             });
-            let mut writes = vec![0.0; study.drives.len()];
-            for (position, drive) in spec.drives.iter().enumerate() {
-                writes[*drive] = volume.drive_writes.get(position).copied().unwrap_or(0.0);
-            }
-            preflight.drive_writes.push(writes);
+            let of_study = |of_stack: &[f64]| {
+                let mut all = vec![0.0; study.drives.len()];
+                for (drive, value) in spec.drives.iter().zip(of_stack) {
+                    all[*drive] = *value;
+                }
+                all
+            };
+            let format = stack.format_writes(&volume);
+            preflight.writes.push(StackWrites {
+                shares: of_study(&volume.drive_writes),
+                format: FormatWrites { bytes: of_study(&format.bytes), ..format },
+                are_copies: stack.keeps_copies(),
+            });
         }
     }
     preflight
