@@ -3,10 +3,10 @@
 use disklab_sample::DriveState;
 use disklab_study::PlannedLayer;
 use disklab_units::{Bytes, significant};
+use disklab_verdict::Quantity;
 use maud::{Markup, html};
 
 use crate::Report;
-use crate::quantity::Quantity;
 use crate::view::{smart_lines, tool};
 
 /// The section.
