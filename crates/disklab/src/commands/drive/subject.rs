@@ -77,7 +77,7 @@ pub fn find(root: &SystemRoot, path: &Path) -> Result<Subject, String> {
     let model = identity(&device).model.unwrap_or_default();
     let vendor = device.attribute("device/vendor").unwrap_or_default().to_ascii_lowercase();
     let name = device.name();
-    let other = || served_by_a_host(&name, &vendor, &model).or_else(|| volume(&vendor, &model));
+    let other = || served_by_a_host(name, &vendor, &model).or_else(|| volume(&vendor, &model));
     if !is_lab(root)
         && let Some(why) = other()
     {
