@@ -1,5 +1,4 @@
-//! How long to run, pure: which stacks continue, when it is enough, and how many blocks a
-//! campaign should plan for.
+//! How long to run, pure: which stacks continue, and when it is enough.
 //!
 //! [`decide()`] takes one [`Contest`], that is one figure of all stacks with its values by
 //! block, and says which stacks are needed up to which block, or that it is over and what
@@ -45,7 +44,6 @@ mod contest;
 mod decide;
 mod eliminate;
 mod outcome;
-mod plan;
 mod rules;
 #[cfg(test)]
 mod tests;
@@ -54,5 +52,4 @@ mod width;
 pub use contest::Contest;
 pub use decide::{Conclusion, Decision, Next, Rank, Relation, decide};
 pub use outcome::{CampaignOutcome, Exactness, FigureOutcome, Nearest, Stop};
-pub use plan::{Ask, BlocksError, Planned, Tails, blocks_needed};
 pub use rules::{Goal, Rules};

@@ -1,5 +1,6 @@
 //! A figure with its interval, from repeats.
 
+use crate::median::median_of_sorted;
 use crate::student::{mean_and_deviation, multiplier};
 use crate::{CONFIDENCE, Interval, median_interval};
 
@@ -63,7 +64,8 @@ pub fn estimate_at(values: &[f64], confidence: f64) -> Option<Estimate> {
         return of(first, Some(interval), Method::Deterministic);
     }
     if let Some(interval) = median_interval(&sorted, confidence) {
-        return of(median(&sorted), Some(interval), Method::Median);
+        let centre = median_of_sorted(&sorted).unwrap_or(first);
+        return of(centre, Some(interval), Method::Median);
     }
     if first > 0.0 {
         let logs: Vec<f64> = sorted.iter().map(|x| x.ln()).collect();
@@ -89,13 +91,6 @@ fn t_interval(values: &[f64], confidence: f64) -> (f64, f64) {
     let (mean, deviation) = mean_and_deviation(values);
     let n = values.len();
     (mean, multiplier(confidence, n as f64 - 1.0) * deviation / (n as f64).sqrt())
-}
-
-/// The middle one, or the mean of the two in the middle.
-fn median(sorted: &[f64]) -> f64 {
-    let n = sorted.len();
-    let (a, b) = (sorted[(n - 1) / 2], sorted[n / 2]);
-    if a == b { a } else { a / 2.0 + b / 2.0 }
 }
 
 #[cfg(test)]

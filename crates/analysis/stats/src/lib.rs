@@ -12,6 +12,7 @@ mod estimate;
 mod hodges_lehmann;
 mod holm;
 mod interval;
+mod median;
 mod normal;
 mod paired;
 mod ranks;
@@ -33,6 +34,7 @@ pub use estimate::{Estimate, Method, estimate, estimate_at};
 pub use hodges_lehmann::{Shift, paired_shift, superiority, unpaired_shift};
 pub use holm::holm;
 pub use interval::Interval;
+pub use median::{median, median_low};
 pub use paired::{Ratio, paired_ratio};
 pub use ranks::{
     MedianRanks, QuantileRanks, median_interval, median_ranks, quantile_interval, quantile_ranks,

@@ -275,6 +275,19 @@ pub enum ComparisonOutcome {
     Once,
 }
 
+impl ComparisonOutcome {
+    /// In a word.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Better => "better",
+            Self::Worse => "worse",
+            Self::Level => "level",
+            Self::Inconclusive => "inconclusive",
+            Self::Once => "once",
+        }
+    }
+}
+
 /// Something that makes a sample or a comparison suspect.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Finding {

@@ -4,9 +4,10 @@
 use disklab_study::Measure;
 
 use crate::describe::describe;
+use crate::quantity::ratio;
 use crate::screen::Screen;
 use crate::sentences::{AnswerWriter, strength};
-use crate::words::{count, list, ratio};
+use crate::words::{count, list};
 use crate::{Comparison, ComparisonOutcome, Finding, Severity};
 
 /// So many stacks are told.

@@ -11,6 +11,7 @@ mod analysis;
 mod answer;
 mod asked;
 mod audits;
+mod blocks_needed;
 mod choice;
 mod compare;
 mod contradictions;
@@ -23,6 +24,7 @@ mod hostile;
 mod modes;
 mod nothing;
 mod purposes;
+mod quantity;
 mod screen;
 mod sentences;
 mod summary;
@@ -40,11 +42,12 @@ pub use analysis::{
     LatencySummary, MemoryReadShare, Observation, Point, Severity,
 };
 pub use audits::{AUDITS, Audit, Reproducer, audits_markdown};
+pub use blocks_needed::{Ask, BlocksError, Planned, Tails, blocks_needed};
 pub use purposes::{
-    Advice, Aspect, Class, Confidence, Guess, GuessFigure, NextBest, PURPOSES, Purpose,
-    PurposeRank, RankWord, Recommendation, Score, recommend,
+    Advice, Aspect, Class, Confidence, ConfidenceWords, Guess, GuessFigure, NextBest, PURPOSES,
+    Purpose, PurposeRank, RankWord, Recommendation, Score, recommend,
 };
+pub use quantity::{Quantity, Unit, confidence_level, measure_heading, range, show_figure, times};
 pub use versus::{
     Change, Missing, Pair, RunVerdict, Side, Terms, Unmatched, Versus, VersusError, Why,
 };
-pub use words::show_figure;

@@ -11,7 +11,7 @@ use disklab_runner::{
     CheckedRun, Pilot, Plan, PlannedRun, RunEstimate, RunnerError, find_study, kernel_parts,
     new_run_folder,
 };
-use disklab_study::Cell;
+use disklab_study::{Cell, PlannedLayer, PlannedStack};
 use disklab_units::{Bytes, count, scale_words, show_duration};
 use serde_json::{Value, json};
 
@@ -197,6 +197,16 @@ fn cell_line(estimate: &RunEstimate<'_>, cell: &Cell) -> String {
     )
 }
 
+fn stack_json(stack: &PlannedStack) -> Value {
+    json!({
+        "id": stack.id,
+        "layers": PlannedLayer::notation(&stack.layers),
+        "drives": stack.drives,
+        "capacity": stack.capacity,
+        "tolerates": stack.tolerates,
+    })
+}
+
 fn describe(run: &CheckedRun, estimate: &RunEstimate<'_>, with_cells: bool) -> Value {
     let plan = &run.plan;
     let prediction = estimate.total();
@@ -233,7 +243,7 @@ fn describe(run: &CheckedRun, estimate: &RunEstimate<'_>, with_cells: bool) -> V
         "space_in": run.room.as_ref().map_or("the drives".into(), |r| r.folder.to_string_lossy()),
         "free_bytes": run.room.as_ref().map(|room| room.free.0),
         "warnings": run.warnings(),
-        "stacks": plan.preflight.stacks,
+        "stacks": plan.preflight.stacks.iter().map(stack_json).collect::<Vec<_>>(),
         "left_out": plan.preflight.left_out,
         "not_asked": plan.unasked(),
     });

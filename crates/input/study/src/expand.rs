@@ -74,24 +74,31 @@ pub(crate) fn stacks(
             place: layout.key.place,
         });
     }
+    check_stacks(fields, &stacks, !layouts.is_empty())?;
+    Ok(stacks)
+}
+
+/// Refuses too many stacks, two of one id, and none.
+fn check_stacks(
+    fields: &mut Fields<'_>,
+    stacks: &[StackSpec],
+    has_layouts: bool,
+) -> Result<(), SourceError> {
     check_count(fields, stacks.len())?;
     let mut ids = HashSet::new();
-    for stack in &stacks {
+    for stack in stacks {
         if !ids.insert(stack.id.as_str()) {
             return Err(stack.place.error(format!("there are two stacks called '{}'", stack.id)));
         }
     }
     if stacks.is_empty() {
-        let empty_layouts = !layouts.is_empty();
-        let missing = if empty_layouts { "[file-systems]" } else { "[layouts] or [stacks]" };
-        fields.require(if empty_layouts { "file-systems" } else { "layouts" }).map_err(
-            |mut e| {
-                e.message = format!("this study has no stacks; expected {missing}");
-                e
-            },
-        )?;
+        let missing = if has_layouts { "[file-systems]" } else { "[layouts] or [stacks]" };
+        fields.require(if has_layouts { "file-systems" } else { "layouts" }).map_err(|mut e| {
+            e.message = format!("this study has no stacks; expected {missing}");
+            e
+        })?;
     }
-    Ok(stacks)
+    Ok(())
 }
 
 /// Refuses a study of more stacks than any needs.
@@ -190,7 +197,7 @@ fn file_system((key, node): &(Key, Node)) -> Result<Vec<FileSystem>, SourceError
             let mut layers = layers.clone();
             let last =
                 layers.last_mut().ok_or_else(|| value.error("options need a layer to apply to"))?;
-            last.options.extend(parse_options(value, &value.as_text()?)?);
+            last.options.extend(parse_options(&value.place, &value.as_text()?)?);
             let id = if name.name.is_empty() { id.clone() } else { format!("{id}[{}]", name.name) };
             Ok(FileSystem { id, layers })
         })

@@ -24,7 +24,7 @@ pub use load::load;
 pub use model_sizes::{MODEL_SIZES, model_size};
 pub use order::{Cell, cell_seed, order};
 pub use pattern::matches;
-pub use plan::{LeftOut, PlannedStack};
+pub use plan::{LeftOut, PlannedLayer, PlannedStack};
 pub use shipped::{SHIPPED_WORKLOADS, ShippedWorkload, read_shipped};
 pub use stack_text::{LayerSpec, parse_layers};
 pub use study::{

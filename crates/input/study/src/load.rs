@@ -208,71 +208,75 @@ fn questions(
     if let Some(item) = node.items().get(MOST_QUESTIONS) {
         return Err(item.error(format!("expected at most {MOST_QUESTIONS} questions")));
     }
-    node.items()
-        .iter()
-        .map(|item| {
-            let mut fields = Fields::new(item, "a question")?;
-            let ask = fields.require_line("ask")?;
-            let workload_node = fields.require("workloads")?;
-            let patterns: Vec<String> =
-                workload_node.items().iter().map(Node::as_text).collect::<Result<_, _>>()?;
-            for pattern in &patterns {
-                let pattern = pattern.split(':').next().unwrap_or_default();
-                if !workloads.iter().any(|w| matches(pattern, &w.id)) {
-                    return Err(workload_node
-                        .error(format!("'{pattern}' matches no workload of this study")));
-                }
-            }
-            let stack_node = fields.take("stacks");
-            let stack_patterns: Vec<String> = stack_node.map_or_else(
-                || Ok(Vec::new()),
-                |n| n.items().iter().map(Node::as_text).collect(),
-            )?;
-            for pattern in &stack_patterns {
-                if !stacks.iter().any(|s| matches(pattern, &s.id)) {
-                    return Err(stack_node
-                        .unwrap_or(item)
-                        .error(format!("'{pattern}' matches no stack of this study")));
-                }
-            }
-            let measure = fields.choice("measure", &Measure::WORDS)?;
-            let part = fields.choice("part", &Part::WORDS)?.unwrap_or_default();
-            if let (Part::Steady, Some(Measure::Elapsed | Measure::Missed)) = (part, measure) {
-                return Err(item.error(
-                    "only throughput, operations and latencies have a steady part; elapsed time \
-                     and deadlines missed are of the whole",
-                ));
-            }
-            let over = fields.text("over")?;
-            let chart = match fields.take("chart") {
-                None => over.map_or(Chart::Bars, Chart::LinesOver),
-                Some(node) => match (node.as_text()?.as_str(), over) {
-                    ("bars", None) => Chart::Bars,
-                    ("lines", Some(over)) => Chart::LinesOver(over),
-                    ("distribution", None) => Chart::Distribution,
-                    ("lines", None) => {
-                        return Err(node.error("a chart of lines needs `over`, a parameter"));
-                    }
-                    (other, _) => {
-                        let known = one_of(["bars", "lines", "distribution"]);
-                        return Err(node.error(format!(
-                            "`chart`: expected {known}, found '{other}' (`over` goes with lines)"
-                        )));
-                    }
-                },
-            };
-            let baseline =
-                fields.take("baseline").map(|node| known_stack(node, stacks)).transpose()?;
-            fields.finish()?;
-            Ok(Question {
-                ask,
-                workloads: patterns,
-                stacks: stack_patterns,
-                measure,
-                part,
-                chart,
-                baseline,
-            })
-        })
-        .collect()
+    node.items().iter().map(|item| question(item, stacks, workloads)).collect()
+}
+
+fn question(
+    item: &Node,
+    stacks: &[StackSpec],
+    workloads: &[WorkloadSpec],
+) -> Result<Question, SourceError> {
+    let mut fields = Fields::new(item, "a question")?;
+    let ask = fields.require_line("ask")?;
+    let workload_node = fields.require("workloads")?;
+    let patterns: Vec<String> =
+        workload_node.items().iter().map(Node::as_text).collect::<Result<_, _>>()?;
+    for pattern in &patterns {
+        let pattern = pattern.split(':').next().unwrap_or_default();
+        if !workloads.iter().any(|w| matches(pattern, &w.id)) {
+            return Err(
+                workload_node.error(format!("'{pattern}' matches no workload of this study"))
+            );
+        }
+    }
+    let stack_node = fields.take("stacks");
+    let stack_patterns: Vec<String> = stack_node
+        .map_or_else(|| Ok(Vec::new()), |n| n.items().iter().map(Node::as_text).collect())?;
+    for pattern in &stack_patterns {
+        if !stacks.iter().any(|s| matches(pattern, &s.id)) {
+            return Err(stack_node
+                .unwrap_or(item)
+                .error(format!("'{pattern}' matches no stack of this study")));
+        }
+    }
+    let measure = fields.choice("measure", &Measure::WORDS)?;
+    let part = fields.choice("part", &Part::WORDS)?.unwrap_or_default();
+    if let (Part::Steady, Some(Measure::Elapsed | Measure::Missed)) = (part, measure) {
+        return Err(item.error(
+            "only throughput, operations and latencies have a steady part; elapsed time \
+             and deadlines missed are of the whole",
+        ));
+    }
+    let chart = chart(&mut fields)?;
+    let baseline = fields.take("baseline").map(|node| known_stack(node, stacks)).transpose()?;
+    fields.finish()?;
+    Ok(Question {
+        ask,
+        workloads: patterns,
+        stacks: stack_patterns,
+        measure,
+        part,
+        chart,
+        baseline,
+    })
+}
+
+/// How a question is drawn: `chart`, and `over`, which goes with lines.
+fn chart(fields: &mut Fields<'_>) -> Result<Chart, SourceError> {
+    let over = fields.text("over")?;
+    let Some(node) = fields.take("chart") else {
+        return Ok(over.map_or(Chart::Bars, Chart::LinesOver));
+    };
+    match (node.as_text()?.as_str(), over) {
+        ("bars", None) => Ok(Chart::Bars),
+        ("lines", Some(over)) => Ok(Chart::LinesOver(over)),
+        ("distribution", None) => Ok(Chart::Distribution),
+        ("lines", None) => Err(node.error("a chart of lines needs `over`, a parameter")),
+        (other, _) => {
+            let known = one_of(["bars", "lines", "distribution"]);
+            Err(node.error(format!(
+                "`chart`: expected {known}, found '{other}' (`over` goes with lines)"
+            )))
+        }
+    }
 }

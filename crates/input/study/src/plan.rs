@@ -2,19 +2,36 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::LayerSpec;
+
 /// A stack on a bench.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct PlannedStack {
     /// Its id.
     pub id: String,
-    /// Its layers, bottom-up, in the study's notation.
-    pub layers: String,
+    /// Its layers, bottom-up; none for a directory as it is.
+    pub layers: Vec<PlannedLayer>,
     /// The drives below it, by their names in the study.
     pub drives: Vec<String>,
     /// Predicted usable bytes.
     pub capacity: u64,
     /// How many drives may fail.
     pub tolerates: u32,
+}
+
+/// A layer of a stack on a bench. [`PlannedLayer::notation`] is how a study has them.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PlannedLayer {
+    /// Which kind it is, such as `md-raid5`.
+    pub name: String,
+    /// Options in the order written; an option without `=` has no value.
+    pub options: Vec<(String, Option<String>)>,
+}
+
+impl From<&LayerSpec> for PlannedLayer {
+    fn from(spec: &LayerSpec) -> Self {
+        Self { name: spec.name.clone(), options: spec.options.clone() }
+    }
 }
 
 /// A stack, a workload or a pair of them that does not run here.

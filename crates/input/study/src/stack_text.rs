@@ -5,9 +5,12 @@
 
 use std::fmt;
 
+use std::sync::Arc;
+
+use crate::PlannedLayer;
 use crate::limits::LONGEST_LAYERS;
 use disklab_config::Node;
-use disklab_source::{Location, SourceError};
+use disklab_source::{Location, Source, SourceError};
 
 /// One layer as written: a name and options. What names and options exist is
 /// the stack crate's knowledge.
@@ -39,15 +42,46 @@ impl LayerSpec {
 
 impl fmt::Display for LayerSpec {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.name)?;
-        for (index, (key, value)) in self.options.iter().enumerate() {
-            f.write_str(if index == 0 { "[" } else { "," })?;
-            f.write_str(key)?;
-            if let Some(value) = value {
-                write!(f, "={}", quoted(value))?;
-            }
+        write_layer(f, &self.name, &self.options)
+    }
+}
+
+impl fmt::Display for PlannedLayer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write_layer(f, &self.name, &self.options)
+    }
+}
+
+fn write_layer(
+    f: &mut fmt::Formatter<'_>,
+    name: &str,
+    options: &[(String, Option<String>)],
+) -> fmt::Result {
+    f.write_str(name)?;
+    for (index, (key, value)) in options.iter().enumerate() {
+        f.write_str(if index == 0 { "[" } else { "," })?;
+        f.write_str(key)?;
+        if let Some(value) = value {
+            write!(f, "={}", quoted(value))?;
         }
-        if self.options.is_empty() { Ok(()) } else { f.write_str("]") }
+    }
+    if options.is_empty() { Ok(()) } else { f.write_str("]") }
+}
+
+impl PlannedLayer {
+    /// The notation of layers, bottom-up, as a study has it.
+    pub fn notation(layers: &[Self]) -> String {
+        layers.iter().map(ToString::to_string).collect::<Vec<_>>().join("/")
+    }
+
+    /// What [`PlannedLayer::notation`] has written. No text is no layer.
+    ///
+    /// # Errors
+    /// As for [`parse_layers`].
+    pub fn parse_notation(text: &str) -> Result<Vec<Self>, SourceError> {
+        let source = Arc::new(Source { name: "layers".to_owned(), text: text.to_owned() });
+        let place = Location { source, span: 0..text.len() };
+        Ok(parse_at(&place, text)?.iter().map(Self::from).collect())
     }
 }
 
@@ -56,11 +90,14 @@ impl fmt::Display for LayerSpec {
 /// # Errors
 /// Where brackets do not match or a name is empty or has odd characters.
 pub fn parse_layers(node: &Node) -> Result<Vec<LayerSpec>, SourceError> {
-    let text = node.as_text()?;
-    check_length(node, &text)?;
+    parse_at(&node.place, &node.as_text()?)
+}
+
+fn parse_at(place: &Location, text: &str) -> Result<Vec<LayerSpec>, SourceError> {
+    check_length(place, text)?;
     let mut layers = Vec::new();
-    for part in split_outside(&text, '/').ok_or_else(|| {
-        node.error(format!(
+    for part in split_outside(text, '/').ok_or_else(|| {
+        place.error(format!(
             "'{text}': brackets or quotes do not match; expected layer[option,…]/layer"
         ))
     })? {
@@ -72,29 +109,29 @@ pub fn parse_layers(node: &Node) -> Result<Vec<LayerSpec>, SourceError> {
             None => (part, Vec::new()),
             Some((name, rest)) => {
                 let inner = rest.strip_suffix(']').ok_or_else(|| {
-                    node.error(format!("'{part}': expected ']' at the end of the options"))
+                    place.error(format!("'{part}': expected ']' at the end of the options"))
                 })?;
-                (name, parse_options(node, inner)?)
+                (name, parse_options(place, inner)?)
             }
         };
         let name = name.trim();
         let fits = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
         if name.is_empty() || !name.chars().all(fits) {
-            return Err(node.error(format!(
+            return Err(place.error(format!(
                 "invalid layer name '{name}': expected one such as 'md-raid5' or 'ext4'"
             )));
         }
-        layers.push(LayerSpec { name: name.to_owned(), options, place: node.place.clone() });
+        layers.push(LayerSpec { name: name.to_owned(), options, place: place.clone() });
     }
     Ok(layers)
 }
 
 /// Refuses layers that no stack has: each stack keeps a copy of them.
-fn check_length(node: &Node, text: &str) -> Result<(), SourceError> {
+fn check_length(place: &Location, text: &str) -> Result<(), SourceError> {
     if text.len() <= LONGEST_LAYERS {
         return Ok(());
     }
-    Err(node.error(format!(
+    Err(place.error(format!(
         "layers and options of {} bytes; expected at most {LONGEST_LAYERS}",
         text.len()
     )))
@@ -102,13 +139,13 @@ fn check_length(node: &Node, text: &str) -> Result<(), SourceError> {
 
 /// Parses `option,option=value`.
 pub(crate) fn parse_options(
-    node: &Node,
+    place: &Location,
     text: &str,
 ) -> Result<Vec<(String, Option<String>)>, SourceError> {
-    check_length(node, text)?;
+    check_length(place, text)?;
     let mut options = Vec::new();
     let parts = split_unquoted(text).ok_or_else(|| {
-        node.error(format!("'{text}': a quote is not closed; expected option='value,value'"))
+        place.error(format!("'{text}': a quote is not closed; expected option='value,value'"))
     })?;
     for option in parts.into_iter().map(str::trim).filter(|o| !o.is_empty()) {
         let (key, value) = match option.split_once('=') {
@@ -117,7 +154,7 @@ pub(crate) fn parse_options(
         };
         if key.is_empty() || !key.chars().all(|c| c.is_ascii_graphic() && !"[]/'\"".contains(c)) {
             return Err(
-                node.error(format!("invalid option '{option}': expected name or name=value"))
+                place.error(format!("invalid option '{option}': expected name or name=value"))
             );
         }
         options.push((key.to_owned(), value));
@@ -255,6 +292,19 @@ mod tests {
         }
     }
 
+    #[test]
+    fn planned_layers_are_read_field_by_field() {
+        let layers = PlannedLayer::parse_notation("partition/md-raid5[chunk=64K,bitmap]/ext4");
+        let layers = layers.expect("a notation");
+        let names: Vec<&str> = layers.iter().map(|layer| layer.name.as_str()).collect();
+        assert_eq!(names, ["partition", "md-raid5", "ext4"]);
+        let options = [("chunk".to_owned(), Some("64K".to_owned())), ("bitmap".to_owned(), None)];
+        assert_eq!(layers[1].options, options);
+        assert_eq!(PlannedLayer::parse_notation(""), Ok(Vec::new()));
+        let error = PlannedLayer::parse_notation("md[chunk/ext4").expect_err("an open bracket");
+        assert!(error.message.contains("do not match"), "{error}");
+    }
+
     proptest! {
         #[test]
         fn what_is_shown_reads_the_same(text in "(ext4|md)(\\[[a-z]=[a-c'\",/\\[\\] ]{0,12}\\])?") {
@@ -265,6 +315,10 @@ mod tests {
                     layers.iter().map(|l| (l.name.clone(), l.options.clone())).collect::<Vec<_>>()
                 };
                 prop_assert_eq!(options(&read), options(&again), "{}", text);
+                let planned: Vec<PlannedLayer> = read.iter().map(PlannedLayer::from).collect();
+                let notation = PlannedLayer::notation(&planned);
+                prop_assert_eq!(&notation, &shown.join("/"));
+                prop_assert_eq!(PlannedLayer::parse_notation(&notation), Ok(planned));
             }
         }
     }

@@ -68,6 +68,12 @@ pub enum Unsuitable {
     /// A load does not fit into the part of the drive that has data.
     #[error("too few data for {0}")]
     TooFewData(&'static str),
+    /// What may be written to is smaller than the loads that write.
+    #[error("writes need {} of the drive or more", least.iec())]
+    TooLittleRoom {
+        /// What they take.
+        least: Bytes,
+    },
     /// Flash that was never written answers without being read.
     #[error(
         "nothing is written on this drive, so its flash does not answer: fill some GB of it with \

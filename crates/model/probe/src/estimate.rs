@@ -1,5 +1,7 @@
 //! Values with their intervals.
 
+use disklab_stats::median_low;
+
 /// A value, and between what it lies with 95 % confidence.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct ProbedValue {
@@ -34,7 +36,7 @@ impl ProbedValue {
 
 /// The middle of some numbers (the lower of two); 0 for none.
 pub(crate) fn median(values: &[f64]) -> f64 {
-    quantile(values, 0.5)
+    median_low(values).unwrap_or(0.0)
 }
 
 /// The number below which the part `part` lies; one of the numbers, 0 for none.

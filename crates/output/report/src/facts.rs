@@ -1,6 +1,6 @@
 //! What a report says besides its figures: surroundings, overhead, notes, commands.
 
-use disklab_sample::{DriveState, Note, Tool, TraceEntry};
+use disklab_sample::{DriveState, MountState, Note, Tool, TraceEntry};
 use serde::Serialize;
 
 /// What a report says besides its figures, worked out of all samples.
@@ -114,8 +114,8 @@ pub struct CountedNote {
 pub struct StackMounts {
     /// The stack's id.
     pub stack: String,
-    /// Lines such as `/dev/md0 /mnt ext4 rw,relatime`, each once.
-    pub mounts: Vec<String>,
+    /// Its mounts, each once.
+    pub mounts: Vec<MountState>,
 }
 
 /// All commands of one cell.

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use disklab_sample::{DriveState, Environment, Overhead, Sample, Tool};
+use disklab_sample::{DriveState, Environment, MountState, Overhead, Sample, Tool};
 use disklab_store::{CellRecord, Run, RunInfo};
 use disklab_study::Study;
 use disklab_verdict::Analyser;
@@ -49,7 +49,7 @@ impl Report {
 pub struct Collector {
     overheads: IndexMap<String, Vec<Overhead>>,
     notes: IndexMap<disklab_sample::Note, usize>,
-    mounts: IndexMap<String, IndexSet<String>>,
+    mounts: IndexMap<String, IndexSet<MountState>>,
     drives: IndexMap<DriveKey, DriveState>,
     tools: IndexSet<(String, String)>,
     kernels: IndexSet<String>,

@@ -10,7 +10,7 @@ use disklab_verdict::{
 use serde_json::{Map, Value, json};
 
 use crate::Report;
-use crate::view::{PERCENTILES, outcome, percentile_name, percentiles, severity_word};
+use crate::view::{PERCENTILES, percentile_name, percentiles, severity_word};
 
 /// The schema's name.
 const SCHEMA: &str = "disklab-report";
@@ -240,6 +240,6 @@ fn comparison(c: &Comparison) -> Value {
         "ratio": c.ratio,
         "interval": c.interval.map(interval),
         "p_holm": c.p,
-        "outcome": outcome(c.outcome),
+        "outcome": c.outcome.as_str(),
     })
 }

@@ -13,6 +13,7 @@ mod rows;
 mod run;
 mod schema;
 mod settings;
+mod stacks;
 mod untrusted;
 
 pub use bench_kind::{BenchKind, UnknownBench};

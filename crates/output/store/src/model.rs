@@ -37,6 +37,7 @@ pub struct RunInfo {
     /// When it began.
     pub created: Timestamp,
     /// The stacks as planned on this bench, in the study's order.
+    #[serde(with = "crate::stacks")]
     pub stacks: Vec<PlannedStack>,
     /// What this bench or machine cannot do.
     pub left_out: Vec<LeftOut>,

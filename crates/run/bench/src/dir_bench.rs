@@ -13,7 +13,7 @@ use disklab_units::Bytes;
 use crate::bench::{BenchProfile, BenchSteps, CellRunner};
 use crate::cell::{CellContext, measure, run_one};
 use crate::own_directory::OwnDirectory;
-use crate::preflight::runnable_workloads;
+use crate::preflight::{StackWrites, runnable_workloads};
 use crate::{Bench, BenchError, Campaign, CellError, Medium, Phase, Preflight, Sink};
 
 /// The id of the one stack of a directory.
@@ -124,10 +124,11 @@ impl BenchSteps for DirBench {
             preflight.pairs.push((AS_IT_IS.to_owned(), id.clone()));
         }
         let drives: Vec<String> = self.watched.iter().map(|w| w.name.clone()).collect();
-        preflight.drive_writes = vec![vec![1.0; drives.len()]];
+        let shares = vec![1.0; drives.len()];
+        preflight.writes = vec![StackWrites { shares, ..StackWrites::default() }];
         preflight.stacks = vec![PlannedStack {
             id: AS_IT_IS.to_owned(),
-            layers: String::new(),
+            layers: Vec::new(),
             drives,
             capacity: free.0,
             tolerates: 0,

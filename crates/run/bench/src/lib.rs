@@ -43,4 +43,4 @@ pub use lab::{
 pub use layout_cost::LayoutCost;
 pub use loop_drives::LoopDrives;
 pub use predict::{Medium, Prediction, Simulation, cell_seconds, predict};
-pub use preflight::Preflight;
+pub use preflight::{Preflight, StackWrites};

@@ -1,8 +1,8 @@
 //! What of a campaign can run on a bench.
 
 use disklab_exec::find_program;
-use disklab_stack::{Machine, Need};
-use disklab_study::{LeftOut, PlannedStack};
+use disklab_stack::{FormatWrites, Machine, Need, Stack, Volume};
+use disklab_study::{LeftOut, PlannedStack, StackSpec};
 use disklab_units::Bytes;
 
 use crate::{Campaign, Drives};
@@ -14,14 +14,24 @@ pub struct Preflight {
     pub stacks: Vec<PlannedStack>,
     /// (stack id, workload id), in the study's order.
     pub pairs: Vec<(String, String)>,
-    /// Bytes written to each of the study's drives per byte written to the
-    /// stack, by the order of [`Preflight::stacks`].
-    pub drive_writes: Vec<Vec<f64>>,
+    /// What they write to the study's drives, by the order of [`Preflight::stacks`].
+    pub writes: Vec<StackWrites>,
     /// The size of each of the study's drives, where the bench has it; empty for a
     /// directory.
     pub sizes: Vec<Option<Bytes>>,
     /// What cannot run, and why.
     pub left_out: Vec<LeftOut>,
+}
+
+/// What a stack writes to each of the study's drives.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct StackWrites {
+    /// Bytes per byte written to the stack.
+    pub shares: Vec<f64>,
+    /// What making the stack writes.
+    pub format: FormatWrites,
+    /// Whether all of it are equal copies.
+    pub are_copies: bool,
 }
 
 /// Checks a campaign for a bench that makes its stacks on drives.
@@ -35,37 +45,10 @@ pub(crate) fn preflight_devices(
     let mut preflight = Preflight { sizes: sizes.clone(), ..Preflight::default() };
     let runnable = runnable_workloads(campaign, true, drives.are_ata(), &mut preflight.left_out);
     for (index, (spec, stack)) in study.stacks.iter().zip(&campaign.stacks).enumerate() {
-        let mut leave_out = |why: String| preflight.left_out.push(LeftOut::stack(&spec.id, why));
-        let mut missing = machine.missing(&stack.needs());
-        // That the bench itself needs root is said once, and no reason not to plan.
-        missing.retain(|need| *need != Need::Root);
-        if !missing.is_empty() {
-            let words: Vec<_> = missing.iter().map(ToString::to_string).collect();
-            let packages = missing.iter().filter_map(Need::package);
-            let why = format!("needs {}", words.join(", "));
-            preflight.left_out.push(LeftOut::stack(&spec.id, why).lacking(packages));
-            continue;
-        }
-        if spec.write_cache.is_some() && !drives.write_cache_switchable() {
-            leave_out("needs drives whose write cache can be switched".to_owned());
-            continue;
-        }
-        if spec.host_cache.is_some() && !drives.are_simulated() {
-            leave_out("needs the lab, where the host below a guest is a model".to_owned());
-            continue;
-        }
-        let chosen: Option<Vec<Bytes>> =
-            spec.drives.iter().map(|d| sizes.get(*d).copied().flatten()).collect();
-        let Some(chosen) = chosen else {
-            let have = sizes.iter().flatten().count();
-            let wanted = spec.drives.iter().max().map_or(0, |d| d + 1);
-            leave_out(format!("needs {wanted} drives; this bench has {have}"));
-            continue;
-        };
-        let volume = match stack.shape(&chosen) {
+        let volume = match volume_of(spec, stack, drives, &sizes, machine) {
             Ok(volume) => volume,
-            Err(why) => {
-                leave_out(why.to_string());
+            Err(left_out) => {
+                preflight.left_out.push(left_out);
                 continue;
             }
         };
@@ -90,22 +73,66 @@ pub(crate) fn preflight_devices(
             preflight.pairs.push((spec.id.clone(), id.clone()));
         }
         if preflight.pairs.len() > before {
-            let layers: Vec<_> = spec.layers.iter().map(ToString::to_string).collect();
             preflight.stacks.push(PlannedStack {
                 id: spec.id.clone(),
-                layers: layers.join("/"),
+                layers: stack.planned(),
                 drives: spec.drives.iter().map(|d| study.drives[*d].name.to_string()).collect(),
                 capacity: volume.size.0,
                 tolerates: volume.tolerates,
             });
-            let mut writes = vec![0.0; study.drives.len()];
-            for (position, drive) in spec.drives.iter().enumerate() {
-                writes[*drive] = volume.drive_writes.get(position).copied().unwrap_or(0.0);
-            }
-            preflight.drive_writes.push(writes);
+            preflight.writes.push(writes_of(spec, stack, &volume, study.drives.len()));
         }
     }
     preflight
+}
+
+/// What a stack becomes on the drives of a bench, or why it is left out.
+fn volume_of(
+    spec: &StackSpec,
+    stack: &Stack,
+    drives: &dyn Drives,
+    sizes: &[Option<Bytes>],
+    machine: &Machine,
+) -> Result<Volume, LeftOut> {
+    let left_out = |why: String| LeftOut::stack(&spec.id, why);
+    let mut missing = machine.missing(&stack.needs());
+    // That the bench itself needs root is said once, and no reason not to plan.
+    missing.retain(|need| *need != Need::Root);
+    if !missing.is_empty() {
+        let words: Vec<_> = missing.iter().map(ToString::to_string).collect();
+        let packages = missing.iter().filter_map(Need::package);
+        return Err(left_out(format!("needs {}", words.join(", "))).lacking(packages));
+    }
+    if spec.write_cache.is_some() && !drives.write_cache_switchable() {
+        return Err(left_out("needs drives whose write cache can be switched".to_owned()));
+    }
+    if spec.host_cache.is_some() && !drives.are_simulated() {
+        return Err(left_out("needs the lab, where the host below a guest is a model".to_owned()));
+    }
+    let chosen = spec.drives.iter().map(|drive| sizes.get(*drive).copied().flatten());
+    let Some(chosen) = chosen.collect::<Option<Vec<Bytes>>>() else {
+        let have = sizes.iter().flatten().count();
+        let wanted = spec.drives.iter().max().map_or(0, |d| d + 1);
+        return Err(left_out(format!("needs {wanted} drives; this bench has {have}")));
+    };
+    stack.shape(&chosen).map_err(|why| left_out(why.to_string()))
+}
+
+/// What a stack that becomes `volume` writes to each of the study's drives, which are so many.
+fn writes_of(spec: &StackSpec, stack: &Stack, volume: &Volume, drives: usize) -> StackWrites {
+    let of_study = |of_stack: &[f64]| {
+        let mut all = vec![0.0; drives];
+        for (drive, value) in spec.drives.iter().zip(of_stack) {
+            all[*drive] = *value;
+        }
+        all
+    };
+    let format = stack.format_writes(volume);
+    StackWrites {
+        shares: of_study(&volume.drive_writes),
+        format: FormatWrites { bytes: of_study(&format.bytes), ..format },
+        are_copies: stack.keeps_copies(),
+    }
 }
 
 /// The workloads whose programs are here, by index; the others are left out.

@@ -4,14 +4,13 @@
 use std::collections::HashMap;
 use std::time::Duration;
 
-use disklab_bench::{LayoutCost, Prediction, cell_seconds, predict};
+use disklab_bench::{LayoutCost, Prediction, StackWrites, cell_seconds, predict};
 use disklab_study::Cell;
 use disklab_units::Bytes;
 use disklab_workload::Cost;
 
 use crate::RunnerError;
 use crate::adaptive::block_seconds;
-use crate::making::{making, making_writes};
 use crate::pilot::Pilot;
 use crate::plan::Plan;
 use crate::setup::Room;
@@ -103,11 +102,9 @@ impl<'a> RunEstimate<'a> {
         let Some(stack) = self.plan.preflight.stacks.iter().position(|s| s.id == cell.stack) else {
             return LayoutCost::SINGLE;
         };
-        let (planned, shares) =
-            (&self.plan.preflight.stacks[stack], &self.plan.preflight.drive_writes[stack]);
-        let made = making(&planned.layers, planned.capacity, shares);
-        let writes = making_writes(&planned.layers, planned.capacity);
-        LayoutCost::new(shares, planned.tolerates, &made, writes)
+        let StackWrites { shares, format, .. } = &self.plan.preflight.writes[stack];
+        let tolerates = self.plan.preflight.stacks[stack].tolerates;
+        LayoutCost::new(shares, tolerates, &format.bytes, format.requests)
     }
 
     /// Whether it rests on what the cells of a run took.
@@ -179,7 +176,7 @@ impl<'a> RunEstimate<'a> {
         let shares = self.shares_of_first(cells);
         let writes = |cell: &Cell| {
             let own = shares.get(&(cell.stack.as_str(), cell.workload.as_str())).cloned();
-            own.or_else(|| stack(cell).map(|i| self.plan.preflight.drive_writes[i].clone()))
+            own.or_else(|| stack(cell).map(|i| self.plan.preflight.writes[i].shares.clone()))
         };
         let costed = |writes: &dyn Fn(&Cell) -> Option<Vec<f64>>| {
             let one = |cell: &&Cell| {
@@ -191,11 +188,9 @@ impl<'a> RunEstimate<'a> {
         };
         let mut prediction = costed(&writes);
         for stack in cells.iter().filter_map(|cell| stack(cell)) {
-            let planned = &self.plan.preflight.stacks[stack];
-            let shares = &self.plan.preflight.drive_writes[stack];
-            let made = making(&planned.layers, planned.capacity, shares);
+            let made = &self.plan.preflight.writes[stack].format.bytes;
             for (sum, bytes) in prediction.drive_writes.iter_mut().zip(made) {
-                *sum += Bytes(bytes as u64);
+                *sum += Bytes(*bytes as u64);
             }
         }
         let at_once = self.plan.bench.at_once;
@@ -205,7 +200,7 @@ impl<'a> RunEstimate<'a> {
             let kept = |cell: &Cell| {
                 let mut writes = writes(cell)?;
                 let sum: f64 = writes.iter().sum();
-                if stack(cell).is_some_and(|i| is_mirror(&self.plan.preflight.stacks[i].layers)) {
+                if stack(cell).is_some_and(|i| self.plan.preflight.writes[i].are_copies) {
                     writes.iter_mut().for_each(|share| *share /= sum.max(1.0));
                 }
                 Some(writes)
@@ -213,26 +208,5 @@ impl<'a> RunEstimate<'a> {
             prediction.space = costed(&kept).content.saturating_mul(at_once as u64);
         }
         prediction
-    }
-}
-
-/// Whether a stack of these layers keeps copies and no parity.
-fn is_mirror(layers: &str) -> bool {
-    let has = |words: &[&str]| words.iter().any(|word| layers.contains(word));
-    has(&["raid1", "mirror"]) && !has(&["raid5", "raid6", "raidz", "shr"])
-}
-
-#[cfg(test)]
-mod tests {
-    use super::is_mirror;
-
-    #[test]
-    fn copies_are_distinguished_from_parity() {
-        for layers in ["md-raid1/ext4", "partition/md-raid10/xfs", "btrfs-raid1c3", "zfs-mirror"] {
-            assert!(is_mirror(layers), "{layers}");
-        }
-        for layers in ["partition/ext4", "md-raid5/ext4", "shr/btrfs", "zfs-raidz1", "md-raid0"] {
-            assert!(!is_mirror(layers), "{layers}");
-        }
     }
 }

@@ -12,7 +12,6 @@ mod adaptive;
 mod error;
 mod estimate;
 mod leftovers;
-mod making;
 mod observer;
 mod options;
 mod pilot;

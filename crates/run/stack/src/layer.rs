@@ -8,7 +8,7 @@ use disklab_source::SourceError;
 use disklab_study::LayerSpec;
 use disklab_units::Bytes;
 
-use crate::{Below, Ledger, Need, Remount, Shape, ShapeError, StackError};
+use crate::{Below, FormatWrites, Ledger, Need, Remount, Shape, ShapeError, StackError, Volume};
 
 /// One step of a stack, with its options understood.
 pub trait Layer: Debug + Send + Sync {
@@ -28,6 +28,16 @@ pub trait Layer: Debug + Send + Sync {
         self.shape(below)
     }
 
+    /// How it keeps data if one of its devices fails.
+    fn redundancy(&self) -> LayerRedundancy {
+        LayerRedundancy::None
+    }
+
+    /// What making it writes, where it has become `made`.
+    fn format_writes(&self, made: &Volume) -> FormatWrites {
+        FormatWrites::none(made)
+    }
+
     /// Programs and kernel features it cannot do without.
     fn needs(&self) -> Vec<Need>;
 
@@ -37,6 +47,17 @@ pub trait Layer: Debug + Send + Sync {
     /// # Errors
     /// Where a program or a system call fails; the caller tears down.
     fn make(&self, below: Form, context: &mut LayerContext<'_>) -> Result<Form, StackError>;
+}
+
+/// How a layer keeps data if a device fails.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum LayerRedundancy {
+    /// It does not.
+    None,
+    /// By copies on other devices.
+    Copies,
+    /// By parity.
+    Parity,
 }
 
 /// What is at some height of a stack.

@@ -6,6 +6,7 @@
 //! `kill -9`.
 
 mod error;
+mod format_writes;
 mod layer;
 mod layers;
 mod ledger;
@@ -27,7 +28,8 @@ mod udev;
 mod undo;
 
 pub use error::{LedgerElsewhere, LeftAlone, LineProblem, QueueProblem, StackError, Undecidable};
-pub use layer::{Form, Layer, LayerContext, LayerKind, MadePool};
+pub use format_writes::FormatWrites;
+pub use layer::{Form, Layer, LayerContext, LayerKind, LayerRedundancy, MadePool};
 pub use layers::{LAYERS, find_layer};
 pub use ledger::{
     Distrust, InvalidLedgerId, Ledger, LedgerId, Leftover, LeftoverDecision, Recovery, decide,

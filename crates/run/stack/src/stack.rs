@@ -4,12 +4,12 @@ use std::path::{Path, PathBuf};
 
 use disklab_exec::Invocation;
 use disklab_source::{SourceError, did_you_mean, one_of};
-use disklab_study::{LayerSpec, StackSpec};
+use disklab_study::{LayerSpec, PlannedLayer, StackSpec};
 use disklab_units::Bytes;
 
 use crate::{
-    Form, LAYERS, Layer, LayerContext, LayerKind, Need, Remount, Shape, ShapeError, StackError,
-    Volume, find_layer,
+    Form, FormatWrites, LAYERS, Layer, LayerContext, LayerKind, LayerRedundancy, Need, Remount,
+    Shape, ShapeError, StackError, Volume, find_layer,
 };
 
 /// The size of the drives on which [`Stack::parse`] tries whether the layers
@@ -66,10 +66,27 @@ impl Stack {
         Ok(stack)
     }
 
+    /// Its layers, bottom-up.
+    pub fn planned(&self) -> Vec<PlannedLayer> {
+        self.layers.iter().map(|(spec, _)| PlannedLayer::from(spec)).collect()
+    }
+
     /// The notation of its layers, bottom-up, as a study has it.
     pub fn describe(&self) -> String {
-        let layers: Vec<_> = self.layers.iter().map(|(spec, _)| spec.to_string()).collect();
-        layers.join("/")
+        PlannedLayer::notation(&self.planned())
+    }
+
+    /// What making it writes, where it becomes `made`: its last layer's, for what the others
+    /// write is little.
+    pub fn format_writes(&self, made: &Volume) -> FormatWrites {
+        let last = self.layers.last();
+        last.map_or_else(|| FormatWrites::none(made), |(_, layer)| layer.format_writes(made))
+    }
+
+    /// Whether it keeps data by copies alone, all of them equal.
+    pub fn keeps_copies(&self) -> bool {
+        let has = |kind| self.layers.iter().any(|(_, layer)| layer.redundancy() == kind);
+        has(LayerRedundancy::Copies) && !has(LayerRedundancy::Parity)
     }
 
     /// What it will be on drives of these sizes.

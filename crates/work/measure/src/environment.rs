@@ -10,7 +10,7 @@ use crate::mounts::{mount_of, mounts};
 use crate::processors::ProcessorTime;
 use crate::tools::tool_versions;
 use crate::{SystemRoot, Watched, drive_state, host};
-use disklab_sample::Environment;
+use disklab_sample::{Environment, MountState};
 
 /// The surroundings of a run: kernel, distribution, processor, memory,
 /// hypervisor, versions of all known programs, settings of the kernel.
@@ -70,8 +70,8 @@ pub fn close_cell_environment(root: &SystemRoot, environment: &mut Environment) 
 }
 
 /// The mount that holds `directory` and those below it, as the kernel reports
-/// them with all options: `/dev/md0 /mnt ext4 rw,relatime,stripe=128`.
-pub fn mounts_of(root: &SystemRoot, directory: &Path) -> Vec<String> {
+/// them with all options.
+pub fn mounts_of(root: &SystemRoot, directory: &Path) -> Vec<MountState> {
     let real = root.path(directory).canonicalize();
     let directory = real.map_or_else(|_| directory.to_owned(), |real| root.inside(&real));
     let mounts = mounts(root);
@@ -79,7 +79,7 @@ pub fn mounts_of(root: &SystemRoot, directory: &Path) -> Vec<String> {
     let below = mounts.iter().filter(|mount| {
         mount.mount_point != directory && mount.mount_point.starts_with(&directory)
     });
-    holder.into_iter().chain(below).map(crate::Mount::line).collect()
+    holder.into_iter().chain(below).map(crate::Mount::state).collect()
 }
 
 /// As `uname -srvm` prints it.
@@ -122,7 +122,7 @@ mod tests {
         let drives = [Watched { name: "d1".to_owned(), device: "/dev/sda".into() }];
         let mut cell = cell_environment(&root, None, Some(Path::new("/mnt/x")), &drives);
         assert_eq!(
-            cell.mounts,
+            cell.mounts.iter().map(ToString::to_string).collect::<Vec<_>>(),
             ["/dev/sda /mnt/x xfs rw,relatime", "/dev/sdb /mnt/x/below ext4 rw,relatime"]
         );
         assert_eq!(cell.drives[0].serial.as_deref(), Some("A"));

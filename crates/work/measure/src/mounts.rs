@@ -4,6 +4,8 @@ use std::ffi::OsString;
 use std::os::unix::ffi::OsStringExt;
 use std::path::{Path, PathBuf};
 
+use disklab_sample::MountState;
+
 use crate::SystemRoot;
 
 /// One mount.
@@ -27,18 +29,20 @@ pub struct Mount {
 }
 
 impl Mount {
-    /// In one line: source, mount point, type, the mount's options, and those of
-    /// the file system that are not among them, such as
-    /// `/dev/md0 /mnt ext4 rw,relatime,stripe=128`.
-    pub fn line(&self) -> String {
-        let mut options: Vec<&str> = self.options.split(',').collect();
+    /// As a sample keeps it, such as `/dev/md0 /mnt ext4 rw,relatime,stripe=128`.
+    pub fn state(&self) -> MountState {
+        let mut options: Vec<String> = self.options.split(',').map(str::to_owned).collect();
         for option in self.super_options.split(',') {
-            if !options.contains(&option) {
-                options.push(option);
+            if !options.iter().any(|known| known == option) {
+                options.push(option.to_owned());
             }
         }
-        let (source, point) = (self.source.display(), self.mount_point.display());
-        format!("{source} {point} {} {}", self.fs_type, options.join(","))
+        MountState {
+            source: self.source.display().to_string(),
+            directory: self.mount_point.display().to_string(),
+            kind: self.fs_type.clone(),
+            options,
+        }
     }
 }
 
@@ -130,7 +134,10 @@ mod tests {
         assert_eq!(mounts.len(), 1);
         assert_eq!(mounts[0].device, (9, 0));
         assert_eq!(mounts[0].mount_point, Path::new("/mnt/two words"));
-        assert_eq!(mounts[0].line(), "/dev/md0 /mnt/two words ext4 rw,noatime,stripe=128");
+        assert_eq!(
+            mounts[0].state().to_string(),
+            "/dev/md0 /mnt/two words ext4 rw,noatime,stripe=128"
+        );
     }
 
     #[test]
@@ -167,7 +174,7 @@ mod tests {
         #[test]
         fn hostile_bytes_do_no_harm(bytes in prop::collection::vec(any::<u8>(), 0..300), words in prop::collection::vec("[0-9:/\\\\a-z -]{0,9}", 0..14)) {
             for mount in parse_mountinfo(&bytes).iter().chain(&parse_mountinfo(words.join(" ").as_bytes())) {
-                let _ = mount.line();
+                let _ = mount.state();
             }
         }
 

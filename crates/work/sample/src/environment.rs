@@ -5,7 +5,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use crate::Conditions;
+use crate::{Conditions, MountState};
 
 /// The surroundings of a run or a cell. Absent values were not available.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
@@ -24,8 +24,8 @@ pub struct Environment {
     pub virtual_machine: Option<String>,
     /// Versions of the programs used.
     pub tools: Vec<Tool>,
-    /// Mounts of the stack, as the kernel reports them: `/dev/md0 /mnt ext4 rw,relatime`.
-    pub mounts: Vec<String>,
+    /// Mounts of the stack, as the kernel reports them.
+    pub mounts: Vec<MountState>,
     /// The drives.
     pub drives: Vec<DriveState>,
     /// 1-minute load average before and after the cell.

@@ -1,9 +1,7 @@
 //! How often the analysis is wrong, covers the truth, and finds what is there.
 
-use disklab_campaign::{
-    Ask, Conclusion, Contest, Decision, Goal, Relation, Rules, blocks_needed, decide,
-};
-use disklab_verdict::{Analysis, ComparisonOutcome, Severity};
+use disklab_campaign::{Conclusion, Contest, Decision, Goal, Relation, Rules, decide};
+use disklab_verdict::{Analysis, Ask, ComparisonOutcome, Severity, blocks_needed};
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 

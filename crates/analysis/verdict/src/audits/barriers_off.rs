@@ -72,7 +72,7 @@ mod tests {
     fn severities(first: &str, second: &str) -> Vec<Severity> {
         let mut fixture = RunFixture::new("");
         for (stack, mount) in [("single/ext4", first), ("single/btrfs", second)] {
-            let mounts = vec![format!("/dev/sda /mnt/a b {mount}")];
+            let mounts = vec![format!("/dev/sda /mnt/a b {mount}").parse().expect("a mount")];
             fixture.around(stack, "dd-4k", 0, Environment { mounts, ..Environment::default() });
         }
         fixture.findings(AUDIT.name).into_iter().map(|f| f.severity).collect()
@@ -92,7 +92,7 @@ mod tests {
             ("single/btrfs", "btrfs rw"),
             ("raid1/btrfs", "btrfs rw"),
         ] {
-            let mounts = vec![format!("/dev/sda /mnt/a b {mount}")];
+            let mounts = vec![format!("/dev/sda /mnt/a b {mount}").parse().expect("a mount")];
             fixture.around(stack, "dd-4k", 0, Environment { mounts, ..Environment::default() });
         }
         let analysis = fixture.analyse();

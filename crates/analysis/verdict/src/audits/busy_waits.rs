@@ -3,7 +3,7 @@
 use super::cpu_bound::busy;
 use crate::audits::{Audit, Found, Reproducer};
 use crate::evidence::Evidence;
-use crate::words::per_cents;
+use crate::quantity::per_cents;
 use crate::{Group, Severity};
 
 pub(super) const AUDIT: Audit = Audit {

@@ -102,7 +102,7 @@ mod tests {
         let conditions =
             Conditions { space: Some(space), pools: vec![pool], ..Conditions::default() };
         let environment = Environment {
-            mounts: vec![format!("/dev/sda /mnt/a b {mount}")],
+            mounts: vec![format!("/dev/sda /mnt/a b {mount}").parse().expect("a mount")],
             conditions: Some(conditions),
             ..Environment::default()
         };

@@ -2,7 +2,7 @@
 
 use crate::audits::{Audit, Found, Reproducer};
 use crate::evidence::{Detail, Evidence, Suspects};
-use crate::words::per_cents;
+use crate::quantity::per_cents;
 use crate::{Group, Severity};
 
 pub(super) const AUDIT: Audit = Audit {

@@ -4,7 +4,8 @@ use disklab_study::{Chart, Measure};
 
 use crate::audits::{Audit, Found, Reproducer};
 use crate::evidence::Evidence;
-use crate::words::{list, per_cent};
+use crate::quantity::per_cent;
+use crate::words::list;
 use crate::{Group, Severity, choice};
 
 pub(super) const AUDIT: Audit = Audit {

@@ -79,7 +79,7 @@ mod tests {
         let mut fixture = RunFixture::new("[stacks]\nvol = \"zfs/zvol/ext4\"\npool = \"zfs\"");
         let conditions = Conditions { zfs: zfs.map(str::to_owned), ..Conditions::default() };
         let environment = Environment {
-            mounts: vec![format!("/dev/sda /mnt/a {mount} rw")],
+            mounts: vec![format!("/dev/sda /mnt/a {mount} rw").parse().expect("a mount")],
             conditions: Some(conditions),
             ..Environment::default()
         };

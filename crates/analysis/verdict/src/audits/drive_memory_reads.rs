@@ -5,7 +5,7 @@ use disklab_sample::{Direction, Order};
 use crate::audits::support::{decides_answer, median, on_hard_disks};
 use crate::audits::{Audit, Found, Reproducer};
 use crate::evidence::{Evidence, drive_share};
-use crate::words::per_cents;
+use crate::quantity::per_cents;
 use crate::{Group, Severity};
 
 pub(super) const AUDIT: Audit = Audit {

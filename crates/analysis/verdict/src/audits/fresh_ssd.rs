@@ -6,7 +6,8 @@ use crate::audits::{Audit, Found, Reproducer};
 use disklab_store::{BenchKind, Origin};
 
 use crate::evidence::{CellFacts, Evidence};
-use crate::words::{list, per_cents};
+use crate::quantity::per_cents;
+use crate::words::list;
 use crate::{Group, Severity};
 
 pub(super) const AUDIT: Audit = Audit {

@@ -134,7 +134,7 @@ mod tests {
             let mut fixture = RunFixture::new("");
             let background = vec![what.to_owned()];
             let conditions = Some(Conditions { background, ..Conditions::default() });
-            let mounts = vec![mount.to_owned()];
+            let mounts = vec![mount.parse().expect("a mount")];
             let environment = Environment { conditions, mounts, ..Environment::default() };
             fixture.around("single/ext4", "dd-4k", 0, environment);
             let found = fixture.findings(AUDIT.name);

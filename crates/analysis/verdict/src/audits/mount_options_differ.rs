@@ -83,7 +83,7 @@ mod tests {
     fn texts(stacks: [&str; 2], mounts: [&str; 2]) -> Vec<String> {
         let mut fixture = RunFixture::new("[stacks]\nown = \"ext4[nodelalloc]\"");
         for (stack, mount) in stacks.into_iter().zip(mounts) {
-            let mounts = vec![format!("/dev/sda /mnt/a b {mount}")];
+            let mounts = vec![format!("/dev/sda /mnt/a b {mount}").parse().expect("a mount")];
             fixture.around(stack, "dd-4k", 0, Environment { mounts, ..Environment::default() });
         }
         fixture.texts(AUDIT.name)

@@ -4,7 +4,7 @@ use crate::Severity;
 use crate::audits::support::{afflicted, differing};
 use crate::audits::{Audit, Found, Reproducer};
 use crate::evidence::{CellFacts, Evidence};
-use crate::words::per_cent;
+use crate::quantity::per_cent;
 
 pub(super) const AUDIT: Audit = Audit {
     name: "nearly-full",

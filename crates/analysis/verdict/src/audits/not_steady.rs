@@ -2,7 +2,8 @@
 
 use crate::audits::{Audit, Found, Reproducer};
 use crate::evidence::{Detail, Evidence};
-use crate::words::{list, per_cent};
+use crate::quantity::per_cent;
+use crate::words::list;
 use crate::{Group, Severity};
 use disklab_sample::{Direction, Durability, Trend};
 use disklab_study::Part;

@@ -5,7 +5,7 @@ use disklab_study::StackSpec;
 
 use crate::audits::{Audit, Found, Reproducer};
 use crate::evidence::Evidence;
-use crate::words::per_cents;
+use crate::quantity::per_cents;
 use crate::{Group, Severity};
 
 pub(super) const AUDIT: Audit = Audit {

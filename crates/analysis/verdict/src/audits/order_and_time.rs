@@ -7,7 +7,8 @@ use disklab_study::{Chart, Measure};
 use crate::audits::support::median;
 use crate::audits::{Audit, Found, Reproducer};
 use crate::evidence::Evidence;
-use crate::words::{list, per_cent};
+use crate::quantity::per_cent;
+use crate::words::list;
 use crate::{Severity, choice};
 
 pub(super) const AUDIT: Audit = Audit {

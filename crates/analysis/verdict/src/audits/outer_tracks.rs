@@ -6,7 +6,7 @@ use crate::Severity;
 use crate::audits::support::afflicted;
 use crate::audits::{Audit, Found, Reproducer};
 use crate::evidence::{CellFacts, Evidence};
-use crate::words::per_cent;
+use crate::quantity::per_cent;
 
 pub(super) const AUDIT: Audit = Audit {
     name: "outer-tracks",

@@ -6,7 +6,7 @@ use disklab_units::BytesPerSecond;
 use crate::audits::support::afflicted;
 use crate::audits::{Audit, Found, Reproducer};
 use crate::evidence::{CellFacts, Evidence, drive_share};
-use crate::words::per_cents;
+use crate::quantity::per_cents;
 use crate::{Group, Observation, Severity};
 
 pub(super) const AUDIT: Audit = Audit {

@@ -6,7 +6,7 @@ use crate::Severity;
 use crate::audits::zeros_compressed::certainly_written;
 use crate::audits::{Audit, Found, Reproducer};
 use crate::evidence::{Evidence, drive_share};
-use crate::words::per_cents;
+use crate::quantity::per_cents;
 
 pub(super) const AUDIT: Audit = Audit {
     name: "still-in-memory",

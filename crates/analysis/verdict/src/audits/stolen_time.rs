@@ -3,7 +3,7 @@
 use crate::Severity;
 use crate::audits::{Audit, Found, Reproducer};
 use crate::evidence::Evidence;
-use crate::words::per_cents;
+use crate::quantity::per_cents;
 
 pub(super) const AUDIT: Audit = Audit {
     name: "stolen-time",

@@ -4,6 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use disklab_sample::DriveState;
+use disklab_stats::median_low;
 use disklab_study::matches;
 
 use crate::audits::Found;
@@ -177,9 +178,8 @@ pub(super) fn joined<'a>(words: impl IntoIterator<Item = &'a str>) -> Option<Str
     (!words.is_empty()).then(|| words.into_iter().collect::<Vec<_>>().join(" and "))
 }
 
-/// The middle value; of an even number the lower one. None of none.
+/// The middle of the finite values, of an even number the lower one. None of none.
 pub(super) fn median(mut values: Vec<f64>) -> Option<f64> {
     values.retain(|value| value.is_finite());
-    values.sort_unstable_by(f64::total_cmp);
-    values.get(values.len().checked_sub(1)? / 2).copied()
+    median_low(&values)
 }

@@ -2,7 +2,6 @@
 
 use std::collections::BTreeSet;
 
-use disklab_campaign::{Ask, Tails, blocks_needed};
 use disklab_stats::TwoModes;
 use disklab_study::{Chart, Measure};
 use disklab_units::significant;
@@ -12,7 +11,7 @@ use crate::describe::figure_id;
 use crate::evidence::Evidence;
 use crate::modes::modes_of;
 use crate::words::count;
-use crate::{Group, Severity, choice};
+use crate::{Ask, Group, Severity, Tails, blocks_needed, choice};
 
 /// Also the reason that a comparison of two runs gives.
 pub(crate) const NAME: &str = "two-modes";

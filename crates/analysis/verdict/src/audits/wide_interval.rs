@@ -6,7 +6,7 @@ use disklab_study::{Chart, Measure};
 use crate::audits::{Audit, Found, Reproducer};
 use crate::describe::figure_id;
 use crate::evidence::Evidence;
-use crate::words::{measure, per_cent};
+use crate::quantity::{measure_in_sentence, per_cent};
 use crate::{Severity, choice};
 
 pub(super) const AUDIT: Audit = Audit {
@@ -52,7 +52,11 @@ fn check(evidence: &Evidence<'_>) -> Vec<Found> {
              of {} with {}.",
             wide.len(),
             per_cent(*half),
-            measure(*which, evidence.groups[*worst].operation, evidence.groups[*worst].committed),
+            measure_in_sentence(
+                *which,
+                evidence.groups[*worst].operation,
+                evidence.groups[*worst].committed
+            ),
             figure_id(evidence.groups, key),
             key.stack
         ),

@@ -198,9 +198,7 @@ impl CellFacts {
 
     /// The type and the options of the file system that the workload's directory is on.
     pub fn mount(&self) -> Option<(&str, Vec<&str>)> {
-        // `/dev/md0 /mnt ext4 rw,relatime`: the last two have no blanks.
-        let mut words = self.environment.mounts.first()?.rsplit(' ');
-        let options = words.next()?.split(',').collect();
-        Some((words.next()?, options))
+        let mount = self.environment.mounts.first()?;
+        Some((&mount.kind, mount.options.iter().map(String::as_str).collect()))
     }
 }

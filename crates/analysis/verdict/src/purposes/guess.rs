@@ -9,7 +9,7 @@ use super::Purpose;
 use super::contest::{
     ComparisonOutcome, Criterion, LeaderRelation, blocks, contenders, mean, outcome, ranked, ratio,
 };
-use crate::words::plain_value;
+use crate::quantity::plain_value;
 
 /// How sure a guess is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -182,7 +182,28 @@ impl Guesser<'_> {
     }
 }
 
+/// How sure a guess is, in words.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ConfidenceWords {
+    /// How a sentence begins.
+    pub sentence: &'static str,
+    /// Behind a purpose, where there is little room; none where nothing is to be doubted.
+    pub short: Option<&'static str>,
+}
+
 impl Confidence {
+    /// The one table of words.
+    pub fn words(self) -> ConfidenceWords {
+        let (sentence, short) = match self {
+            Self::Sure => ("Sure", None),
+            Self::Equivalent => ("Equivalent within 5 %: either will do", None),
+            Self::Likely => ("Likely", Some("likely")),
+            Self::Inconclusive | Self::Once | Self::Partial => ("A guess", Some("guess")),
+            Self::Only => ("The only such stack", None),
+        };
+        ConfidenceWords { sentence, short }
+    }
+
     /// Whether more samples could make it surer.
     pub fn is_unsettled(self) -> bool {
         matches!(self, Self::Likely | Self::Inconclusive | Self::Once)
@@ -192,30 +213,23 @@ impl Confidence {
 impl Guess {
     /// How sure it is and why, in a sentence for people.
     pub fn how_sure(&self, purpose: &Purpose, lacking: &[&str]) -> String {
-        let next = self.next.as_ref();
-        let against = |word: &str| match next {
-            Some(next) => format!(
-                "{word}: better than the next in {} of {} repeats.",
-                next.ahead, next.repeats
-            ),
-            None => format!("{word}."),
-        };
-        match self.confidence {
-            Confidence::Sure => "Sure.".to_owned(),
-            Confidence::Equivalent => "Equivalent within 5 %: either will do.".to_owned(),
-            Confidence::Likely => against("Likely"),
-            Confidence::Inconclusive => against("A guess"),
-            Confidence::Once => "A guess: measured once.".to_owned(),
-            Confidence::Partial => {
+        let why = match (self.confidence, &self.next) {
+            (Confidence::Likely | Confidence::Inconclusive, Some(next)) => {
+                Some(format!("better than the next in {} of {} repeats", next.ahead, next.repeats))
+            }
+            (Confidence::Once, _) => Some("measured once".to_owned()),
+            (Confidence::Partial, _) => {
                 let decides = |name: &&&str| {
                     let of = |a: &&super::Aspect| a.name == **name;
                     purpose.aspects.iter().find(of).is_some_and(|a| a.weight == 3)
                 };
                 let missing: Vec<&str> = lacking.iter().filter(decides).copied().collect();
                 let missing = if missing.is_empty() { lacking } else { &missing };
-                format!("A guess: {} not measured.", missing.join(" and "))
+                Some(format!("{} not measured", missing.join(" and ")))
             }
-            Confidence::Only => "The only such stack.".to_owned(),
-        }
+            _ => None,
+        };
+        let word = self.confidence.words().sentence;
+        why.map_or_else(|| format!("{word}."), |why| format!("{word}: {why}."))
     }
 }

@@ -22,7 +22,7 @@ use crate::describe::describe;
 use crate::{Analysis, Group};
 use contest::{ComparisonOutcome, Criterion, LeaderRelation, contenders, outcome};
 
-pub use guess::{Confidence, Guess, GuessFigure, NextBest, Score};
+pub use guess::{Confidence, ConfidenceWords, Guess, GuessFigure, NextBest, Score};
 pub use table::{Aspect, PURPOSES, Purpose};
 
 /// What a run recommends for one purpose.
@@ -259,43 +259,47 @@ fn criteria(
                 }
                 continue;
             }
-            let synced_apart = work::is_synced_apart(group);
-            let has = |m: &&Measure| {
-                let latency = matches!(m, Measure::Latency(_));
-                same.iter().flat_map(|i| &groups[*i].observations).all(|o| {
-                    // The time of a write without its sync is not what one waits.
-                    let wrong_clock = latency && synced_apart && !o.committed;
-                    o.value(**m).is_some() && !wrong_clock
-                })
-            };
-            let Some(measure) = aspect.measures.iter().find(has).copied() else { continue };
-            let values = stacks
-                .iter()
-                .map(|stack| {
-                    let group = same.iter().map(|i| &groups[*i]).find(|g| g.key.stack == *stack);
-                    let observations = group.iter().flat_map(|g| &g.observations);
-                    observations.filter_map(|o| Some((o.block, o.value(measure)?))).collect()
-                })
-                .collect();
-            let noun = describe(study, groups, key).full();
-            let operation = groups[same[0]].operation;
-            let least = groups[same[0]].least(measure);
-            let workload = key.workload.clone();
-            criteria.push(Criterion {
-                aspect,
-                workload,
-                noun,
-                measure,
-                operation,
-                weight: 0.0,
-                least,
-                values,
-            });
+            criteria.extend(criterion(study, groups, aspect, group, &same, stacks));
         }
         let shares = (criteria.len() - before).max(1) as f64;
         criteria[before..].iter_mut().for_each(|c| c.weight = f64::from(aspect.weight) / shares);
     }
     (criteria, suspect)
+}
+
+/// The figure of the groups `same`, which are `group`'s step on several stacks, by the first
+/// measure of the aspect that all of them have.
+fn criterion(
+    study: &Study,
+    groups: &[Group],
+    aspect: &'static Aspect,
+    group: &Group,
+    same: &[usize],
+    stacks: &[&str],
+) -> Option<Criterion> {
+    let synced_apart = work::is_synced_apart(group);
+    let has = |m: &&Measure| {
+        let latency = matches!(m, Measure::Latency(_));
+        same.iter().flat_map(|i| &groups[*i].observations).all(|o| {
+            // The time of a write without its sync is not what one waits.
+            let wrong_clock = latency && synced_apart && !o.committed;
+            o.value(**m).is_some() && !wrong_clock
+        })
+    };
+    let measure = aspect.measures.iter().find(has).copied()?;
+    let values = stacks
+        .iter()
+        .map(|stack| {
+            let group = same.iter().map(|i| &groups[*i]).find(|g| g.key.stack == *stack);
+            let observations = group.iter().flat_map(|g| &g.observations);
+            observations.filter_map(|o| Some((o.block, o.value(measure)?))).collect()
+        })
+        .collect();
+    let noun = describe(study, groups, &group.key).full();
+    let first = &groups[*same.first()?];
+    let (operation, least) = (first.operation, first.least(measure));
+    let workload = group.key.workload.clone();
+    Some(Criterion { aspect, workload, noun, measure, operation, weight: 0.0, least, values })
 }
 
 fn class(

@@ -22,7 +22,7 @@ fn fixture() -> RunFixture {
     fixture.info.stacks = stacks
         .map(|(id, tolerates)| PlannedStack {
             id: id.to_owned(),
-            layers: String::new(),
+            layers: Vec::new(),
             drives: Vec::new(),
             capacity: 0,
             tolerates,

@@ -5,7 +5,8 @@ use disklab_store::RunInfo;
 
 use super::contest::{ComparisonOutcome, Criterion, LeaderRelation, is_better, outcome, ratio};
 use super::{Advice, Class, PurposeRank, RankWord, Recommendation};
-use crate::words::{Distance, list, value};
+use crate::quantity::{Distance, value};
+use crate::words::list;
 
 /// Reasons and objections that are reported.
 const LISTED: usize = 4;
@@ -152,7 +153,7 @@ impl PurposeWriter<'_> {
                     high: 1.0 / i.low,
                     ..i
                 });
-                crate::words::ratio(1.0 / r.centre, turned)
+                crate::quantity::ratio(1.0 / r.centre, turned)
             });
             places.push(place(*stack, word, distance));
         }

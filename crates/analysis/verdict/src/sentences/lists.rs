@@ -5,7 +5,8 @@ use std::collections::BTreeSet;
 use disklab_study::Chart;
 
 use super::{AnswerWriter, NAMES};
-use crate::words::{list, ratio, value};
+use crate::quantity::{ratio, value};
+use crate::words::list;
 use crate::{Comparison, ComparisonOutcome};
 
 impl<'a> AnswerWriter<'a> {

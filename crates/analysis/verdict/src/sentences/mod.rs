@@ -14,7 +14,8 @@ use disklab_study::{Measure, Study};
 
 use crate::answer::Suspicions;
 use crate::describe::describe;
-use crate::words::{Distance, list, measure, value};
+use crate::quantity::{Distance, measure_in_sentence, value};
+use crate::words::list;
 use crate::{Answer, Comparison, ComparisonOutcome, Group, Point};
 
 /// Differences told in a sentence of their own, per answer.
@@ -33,7 +34,7 @@ pub(crate) fn sentences(
     if answer.points.is_empty() {
         return vec![format!(
             "Nothing was measured here that has {}.",
-            with_article(&measure(answer.measure, answer.operation, answer.committed))
+            with_article(&measure_in_sentence(answer.measure, answer.operation, answer.committed))
         )];
     }
     if answer.measure == Measure::Missed {
@@ -94,7 +95,7 @@ impl<'a> AnswerWriter<'a> {
         match of {
             Measure::Throughput | Measure::Iops | Measure::Elapsed | Measure::Missed => shown,
             Measure::Latency(_) => {
-                format!("a {} of {shown}", measure(of, operation, committed))
+                format!("a {} of {shown}", measure_in_sentence(of, operation, committed))
             }
         }
     }
@@ -216,7 +217,9 @@ impl<'a> AnswerWriter<'a> {
         let same = |a: &Point, b: &Point| a.figure == b.figure && a.x == b.x;
         let Answer { measure: of, operation, committed, .. } = *self.answer;
         let (name, verb) = match of {
-            Measure::Latency(_) => (format!("{}: ", measure(of, operation, committed)), ""),
+            Measure::Latency(_) => {
+                (format!("{}: ", measure_in_sentence(of, operation, committed)), "")
+            }
             _ => (String::new(), self.verb()),
         };
         let sentence = |points: &[Point]| {

@@ -1,6 +1,5 @@
 //! What a comparison of two runs allows to be said.
 
-use disklab_campaign::{Ask, BlocksError, Tails, blocks_needed};
 use disklab_stats::{CONFIDENCE, holm};
 use disklab_study::Measure;
 
@@ -8,6 +7,7 @@ use super::two_sample::{TwoSample, interval_of_all, two_sample};
 use super::{Change, Why};
 use crate::audits::TWO_MODES;
 use crate::modes::modes;
+use crate::{Ask, BlocksError, Tails, blocks_needed};
 
 /// Fewer repeats on a side show no noise that one could plan by.
 const FEWEST: usize = 3;

@@ -5,7 +5,8 @@ use disklab_study::Measure;
 
 use super::judge::MOST;
 use super::{Change, Missing, Pair, Unmatched, Versus, Why};
-use crate::words::{Distance, list, per_cent, ratio, value};
+use crate::quantity::{Distance, per_cent, ratio, value};
+use crate::words::list;
 
 /// At most so many names in a list.
 const NAMES: usize = 8;

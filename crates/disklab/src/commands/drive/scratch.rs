@@ -7,7 +7,7 @@
 use std::cell::Cell;
 use std::fs::File;
 use std::os::fd::OwnedFd;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
 use disklab_exec::Interrupt;
@@ -18,6 +18,7 @@ use disklab_units::Bytes;
 use rustix::fs::{
     CWD, FallocateFlags, Mode, OFlags, fallocate, fstat, fstatfs, fstatvfs, major, minor, openat,
 };
+use rustix::io::Errno;
 
 use super::real::RealDrive;
 use super::subject::Subject;
@@ -33,6 +34,38 @@ const PIECE: u64 = 1 << 20;
 /// put them elsewhere each time, one after the other.
 const IN_PLACE: [(u64, &str); 2] = [(0xef53, "ext4"), (0x5846_5342, "XFS")];
 
+/// Why a directory cannot be used.
+#[derive(Debug, thiserror::Error)]
+#[error("--writes {}: {why}", directory.display())]
+pub struct ScratchFileError {
+    directory: PathBuf,
+    #[source]
+    why: NoScratchFile,
+}
+
+/// What is wrong with it.
+#[derive(Debug, thiserror::Error)]
+enum NoScratchFile {
+    #[error("only hard disks' write caches are measured so far")]
+    SolidState,
+    #[error(
+        "expected a directory on the drive: a file of its own is made there, and neither your \
+         files nor devices and partitions are written to"
+    )]
+    NoDirectory,
+    #[error("no file system of {} or its partitions is mounted there", .0.display())]
+    Elsewhere(PathBuf),
+    #[error(
+        "its file system moves what is written again; use {}",
+        IN_PLACE.map(|(_, name)| name).join(" or ")
+    )]
+    MovesBlocks,
+    #[error("{} are free there, and {} are needed", free.iec(), needed.iec())]
+    TooLittleRoom { free: Bytes, needed: Bytes },
+    #[error(transparent)]
+    System(Errno),
+}
+
 /// The file.
 #[derive(Debug)]
 pub struct ScratchFile(OwnedFd);
@@ -42,45 +75,36 @@ impl ScratchFile {
     ///
     /// # Errors
     /// Why the drive cannot be written to there.
-    pub fn within(directory: &Path, subject: &Subject) -> Result<Self, String> {
-        let refuse = |why: String| Err(format!("--writes {}: {why}", directory.display()));
+    pub fn within(directory: &Path, subject: &Subject) -> Result<Self, ScratchFileError> {
+        let refuse = |why| ScratchFileError { directory: directory.to_owned(), why };
         if !subject.rotates {
-            return refuse("only hard disks' write caches are measured so far".to_owned());
+            return Err(refuse(NoScratchFile::SolidState));
         }
         let open = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
-        let at = match openat(CWD, directory, open, Mode::empty()) {
-            Ok(at) => at,
-            Err(rustix::io::Errno::NOTDIR) => {
-                return refuse(
-                    "expected a directory on the drive: a file of its own is made there, and \
-                     neither your files nor devices and partitions are written to"
-                        .to_owned(),
-                );
-            }
-            Err(e) => return refuse(e.to_string()),
-        };
-        let failed = |e: rustix::io::Errno| format!("--writes {}: {e}", directory.display());
+        let at = openat(CWD, directory, open, Mode::empty()).map_err(|errno| {
+            refuse(match errno {
+                Errno::NOTDIR => NoScratchFile::NoDirectory,
+                errno => NoScratchFile::System(errno),
+            })
+        })?;
+        let failed = |errno| refuse(NoScratchFile::System(errno));
         let number = fstat(&at).map_err(failed)?.st_dev;
         let number = Some((major(number), minor(number)));
         let device = &subject.device;
         let of_drive = std::iter::once(device.number())
             .chain(device.partitions().into_iter().map(|partition| partition.number()));
         if !of_drive.into_iter().any(|of_drive| of_drive == number) {
-            return refuse(format!(
-                "no file system of {} or its partitions is mounted there",
-                device.node().display()
-            ));
+            return Err(refuse(NoScratchFile::Elsewhere(device.node())));
         }
         let kind = fstatfs(&at).map_err(failed)?.f_type as u64;
         if !IN_PLACE.iter().any(|(magic, _)| *magic == kind) {
-            let names = IN_PLACE.map(|(_, name)| name).join(" or ");
-            return refuse(format!("its file system moves what is written again; use {names}"));
+            return Err(refuse(NoScratchFile::MovesBlocks));
         }
         let room = fstatvfs(&at).map_err(failed)?;
         let free = Bytes(room.f_bavail.saturating_mul(room.f_frsize));
-        if free < Bytes(BYTES.0 + SPARE.0) {
-            let needed = Bytes(BYTES.0 + SPARE.0).iec();
-            return refuse(format!("{} are free there, and {needed} are needed", free.iec()));
+        let needed = Bytes(BYTES.0 + SPARE.0);
+        if free < needed {
+            return Err(refuse(NoScratchFile::TooLittleRoom { free, needed }));
         }
         let open = OFlags::TMPFILE | OFlags::RDWR | OFlags::DIRECT | OFlags::CLOEXEC;
         let file = openat(&at, ".", open, Mode::RUSR | Mode::WUSR).map_err(failed)?;
@@ -99,9 +123,14 @@ impl ScratchFile {
         (moved, interrupt): (Rc<Cell<u64>>, &Interrupt),
         watcher: &mut dyn ProbeWatcher,
     ) -> Result<Findings, ProbeError> {
-        let unsuitable = |e: std::io::Error| ProbeError::Unsuitable(format!("--writes: {e}"));
         let drive = RealDrive::new(File::from(self.0), BYTES.0, None, interrupt);
-        let mut drive = drive.map_err(unsuitable)?.counting_with(moved);
+        let mut drive = drive
+            .map_err(|error| ProbeError::Failed {
+                what: "preparing to write",
+                offset: 0,
+                why: error.to_string(),
+            })?
+            .counting_with(moved);
         watcher.step("writing a file", 140.0)?;
         for piece in 0..BYTES.0 / PIECE {
             drive.submit(DriveAccess::write(piece * PIECE, PIECE))?;

@@ -71,9 +71,12 @@ pub fn find(root: &SystemRoot, path: &Path) -> Result<Subject, SubjectError> {
         return Err(refuse(why));
     }
     let model = identity(&device).model.unwrap_or_default();
-    let lab = is_lab(root);
-    let other = || served_by_a_host(&device, &model).or_else(|| volume(&device, &model));
-    if !lab && let Some(why) = other() {
+    let vendor = device.attribute("device/vendor").unwrap_or_default().to_ascii_lowercase();
+    let name = device.name();
+    let other = || served_by_a_host(name, &vendor, &model).or_else(|| volume(&vendor, &model));
+    if !is_lab(root)
+        && let Some(why) = other()
+    {
         return Err(refuse(why));
     }
     let links = stable_names(root, &device);
@@ -88,7 +91,7 @@ pub fn find(root: &SystemRoot, path: &Path) -> Result<Subject, SubjectError> {
     let number = |file: &str| device.attribute(file).and_then(|text| text.trim().parse().ok());
     let logical = number("queue/logical_block_size").unwrap_or(512);
     let mut notes = Vec::new();
-    if !mounts_on(root, &device).is_empty() {
+    if is_mounted(root, &device) {
         notes.push("something on it is mounted; it is only read, but must stay idle".to_owned());
     }
     Ok(Subject {
@@ -192,10 +195,8 @@ fn not_a_drive(root: &SystemRoot, device: &BlockDevice) -> Option<NotADrive> {
 }
 
 /// Why a disk is served by something that is not a drive.
-fn served_by_a_host(device: &BlockDevice, model: &str) -> Option<NotADrive> {
-    let name = device.name();
+fn served_by_a_host(name: &str, vendor: &str, model: &str) -> Option<NotADrive> {
     let small = model.to_ascii_lowercase();
-    let vendor = device.attribute("device/vendor").unwrap_or_default().to_ascii_lowercase();
     let by_name = SERVED.iter().find(|(prefix, _)| {
         name.strip_prefix(prefix).is_some_and(|rest| rest.starts_with(char::is_alphabetic))
     });
@@ -205,11 +206,10 @@ fn served_by_a_host(device: &BlockDevice, model: &str) -> Option<NotADrive> {
 }
 
 /// Why a disk is a controller's or another machine's volume.
-fn volume(device: &BlockDevice, model: &str) -> Option<NotADrive> {
-    let vendor = device.attribute("device/vendor").unwrap_or_default().to_ascii_lowercase();
+fn volume(vendor: &str, model: &str) -> Option<NotADrive> {
     // A maker of both, Synology, names its drives in the model and its targets in the vendor.
     let model = model.to_ascii_lowercase().replace("synology", "");
-    let texts = [vendor.as_str(), model.as_str()];
+    let texts = [vendor, model.as_str()];
     let words = || texts.iter().flat_map(|text| text.split(|c: char| !c.is_alphanumeric()));
     let is_of = |word: &str| match word.strip_suffix('*') {
         Some(beginning) => words().any(|w| w.starts_with(beginning)),
@@ -226,13 +226,11 @@ fn is_lab(root: &SystemRoot) -> bool {
     processor.contains("User Mode Linux") && root.path(disklab_lab::guest::PLACE).is_dir()
 }
 
-/// Mount points of file systems on a drive or its partitions.
-fn mounts_on(root: &SystemRoot, device: &BlockDevice) -> Vec<String> {
+/// Whether a file system on a drive or its partitions is mounted.
+fn is_mounted(root: &SystemRoot, device: &BlockDevice) -> bool {
     let mut numbers: Vec<_> = device.partitions().iter().filter_map(BlockDevice::number).collect();
     numbers.extend(device.number());
-    let all = mounts(root);
-    let here = all.iter().filter(|mount| numbers.contains(&mount.device));
-    here.map(|mount| mount.line()).collect()
+    mounts(root).iter().any(|mount| numbers.contains(&mount.device))
 }
 
 #[cfg(test)]

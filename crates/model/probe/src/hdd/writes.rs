@@ -11,7 +11,8 @@ use crate::estimate::{ProbedValue, median, median_error};
 use crate::findings::{Findings, MeasuredCurve};
 use crate::load::{BLOCK, carry_out};
 use crate::progress::ProbeWatcher;
-use crate::timed::{DriveAccess, ProbeError, TimedDrive};
+use crate::error::{ProbeError, Unsuitable};
+use crate::timed::{DriveAccess, TimedDrive};
 
 /// The least room: pieces at random places seldom touch one another.
 const LEAST_ROOM: u64 = 1 << 30;
@@ -69,8 +70,8 @@ pub fn probe_write_cache(
     watcher: &mut dyn ProbeWatcher,
 ) -> Result<Findings, ProbeError> {
     if room.end > drive.bytes() || room.end.saturating_sub(room.start) < LEAST_ROOM {
-        let least = disklab_units::Bytes(LEAST_ROOM).iec();
-        return Err(ProbeError::Unsuitable(format!("writes need {least} of the drive or more")));
+        let least = disklab_units::Bytes(LEAST_ROOM);
+        return Err(Unsuitable::TooLittleRoom { least }.into());
     }
     let mut random = ChaCha8Rng::seed_from_u64(seed);
     let mut findings = Findings::default();

@@ -4,6 +4,7 @@
 use disklab_drive::hdd::HardDisk;
 use disklab_drive::smr::Parameters;
 use disklab_drive::{Completion, Drive, Nanos, Operation, Request, ShingledStatistics};
+use disklab_stats::median;
 
 /// Bytes of a sector, in which requests count.
 const SECTOR: u64 = 512;
@@ -152,7 +153,8 @@ fn summary(chunk: u64, windows: Vec<Window>, counts: ShingledStatistics) -> Clif
     let error = |cut: usize| spread(&times[..cut]) + spread(&times[cut..]);
     let cut = (1..times.len()).min_by(|a, b| error(*a).total_cmp(&error(*b))).unwrap_or(0);
     let (before, after) = times.split_at(cut);
-    let breaks = cut > 0 && median(after) > 1.1 * median(before);
+    let middle = |part: &[f64]| median(part).unwrap_or(0.0);
+    let breaks = cut > 0 && middle(after) > 1.1 * middle(before);
     let (before, after) = if breaks { (before, after) } else { (&times[..], &times[..]) };
     Cliff {
         chunk,
@@ -162,12 +164,6 @@ fn summary(chunk: u64, windows: Vec<Window>, counts: ShingledStatistics) -> Clif
         windows,
         counts,
     }
-}
-
-fn median(values: &[f64]) -> f64 {
-    let mut sorted = values.to_vec();
-    sorted.sort_by(f64::total_cmp);
-    sorted.get(sorted.len() / 2).copied().unwrap_or(0.0)
 }
 
 /// A sequential write of `total` bytes without a flush, `depth` requests at a time,

@@ -2,12 +2,12 @@
 
 use disklab_stats::Interval;
 use disklab_study::Measure;
-use disklab_verdict::{Answer, Point};
+use disklab_verdict::{Answer, Point, Quantity, Unit};
 use maud::{Markup, html};
 
 use crate::chart::scale::{Scale, extent};
 use crate::chart::{caption, colour_class, percent};
-use crate::quantity::{Quantity, Unit, better, in_unit, measure_name};
+use crate::headings::{better, in_unit, measure_name};
 use crate::view::{Colours, Panel, is_baseline};
 
 /// What all bars of a chart share.

@@ -1,13 +1,13 @@
 //! Latency distributions as percentile curves.
 
 use disklab_sample::LatencyHistogram;
+use disklab_verdict::Quantity;
 use maud::{Markup, html};
 
 use crate::Report;
 use crate::chart::caption;
 use crate::chart::plot::{Curve, Mark, Plot, Tick, shared_legend};
 use crate::chart::scale::Scale;
-use crate::quantity::Quantity;
 use crate::view::{
     Colours, PERCENTILES, Panel, Portion, Series, curve, percentile_name, percentiles, position,
     shared_names,

@@ -2,14 +2,14 @@
 
 use disklab_study::Measure;
 use disklab_units::Bytes;
-use disklab_verdict::{Answer, Point};
+use disklab_verdict::{Answer, Point, Quantity};
 use maud::{Markup, html};
 
 use crate::Report;
 use crate::chart::caption;
 use crate::chart::plot::{Curve, Mark, Plot, Tick, shared_legend};
 use crate::chart::scale::{Scale, extent};
-use crate::quantity::{Quantity, better, measure_name};
+use crate::headings::{better, measure_name};
 use crate::view::{Colours, Panel, Portion, Series, shared_names};
 
 /// One figure of all its stacks, in as many plots as it takes to tell the lines

@@ -2,7 +2,7 @@
 
 use disklab_source::printable;
 use disklab_units::scale_words;
-use disklab_verdict::{Confidence, Severity};
+use disklab_verdict::Severity;
 
 use super::{FirstScreen, Pick, StackLine, findings, may_fail, next_steps, space};
 use crate::Report;
@@ -182,12 +182,11 @@ fn answers(screen: &FirstScreen, room: usize) -> Vec<Line> {
 }
 
 fn purpose(pick: &Pick<'_>) -> String {
-    let sure = match pick.guess.confidence {
-        Confidence::Sure | Confidence::Equivalent | Confidence::Only => "",
-        Confidence::Likely => " (likely)",
-        Confidence::Inconclusive | Confidence::Once | Confidence::Partial => " (guess)",
-    };
-    format!("{}{sure}", pick.purpose.short)
+    let purpose = pick.purpose.short;
+    match pick.guess.confidence.words().short {
+        Some(short) => format!("{purpose} ({short})"),
+        None => purpose.to_owned(),
+    }
 }
 
 fn take(screen: &FirstScreen, pick: &Pick<'_>) -> String {

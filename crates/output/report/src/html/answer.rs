@@ -3,6 +3,7 @@
 
 use maud::{Markup, html};
 
+use super::cells::CellFolds;
 use super::{matrix, picture};
 use crate::Report;
 use crate::first_screen::{FirstScreen, Pick, SETTLE, may_fail, next_steps, space};
@@ -11,7 +12,7 @@ use crate::first_screen::{FirstScreen, Pick, SETTLE, may_fail, next_steps, space
 pub(super) const CHOICES: usize = 6;
 
 /// The section; empty where a run says nothing of any purpose.
-pub(crate) fn section(report: &Report, screen: &FirstScreen) -> Markup {
+pub(crate) fn section(report: &Report, screen: &FirstScreen, folds: &CellFolds<'_>) -> Markup {
     let has_answers = !screen.classes.is_empty();
     let picture = picture::section(screen);
     if !has_answers && picture.is_none() {
@@ -22,7 +23,7 @@ pub(crate) fn section(report: &Report, screen: &FirstScreen) -> Markup {
             @if has_answers { (answers(report, screen)) }
             div.two {
                 @if let Some(picture) = picture { (picture) }
-                (matrix::section(report, screen))
+                (matrix::section(report, screen, folds))
             }
         }
     }

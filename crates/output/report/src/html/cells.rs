@@ -1,5 +1,6 @@
 //! Every cell: how its commands ran, and where its raw outputs lie.
 
+use std::collections::HashMap;
 use std::fmt::Write as _;
 
 use disklab_sample::TraceEntry;
@@ -17,30 +18,50 @@ struct Work<'a> {
     trace: Option<&'a crate::CellTrace>,
 }
 
-/// Where the cells of a stack are listed; none if the page lists none.
-pub(crate) fn link(report: &Report, stack: &str) -> Option<String> {
-    let number = stack_number(report, stack)?;
-    (!works(report, stack).is_empty()).then(|| format!("#cells-{number}"))
+/// What the page lists of cells, and where. Built once: each figure links to its cells.
+pub(crate) struct CellFolds<'a> {
+    report: &'a Report,
+    /// The stacks of which there is something to show: number, id, workloads in the study's
+    /// order.
+    stacks: Vec<(usize, &'a str, Vec<Work<'a>>)>,
+    /// By stack and workload: the numbers of both.
+    places: HashMap<(&'a str, &'a str), (usize, usize)>,
 }
 
-/// Where those of a stack with one workload are.
-pub(crate) fn link_to_work(report: &Report, stack: &str, workload: &str) -> Option<String> {
-    let number = stack_number(report, stack)?;
-    let at = works(report, stack).iter().position(|work| work.workload == workload)?;
-    Some(format!("#cells-{number}-{at}"))
-}
+impl<'a> CellFolds<'a> {
+    /// Of a report.
+    pub(crate) fn new(report: &'a Report) -> Self {
+        let mut works = works(report);
+        let mut stacks = Vec::new();
+        let mut places = HashMap::new();
+        for (number, planned) in report.info.stacks.iter().enumerate() {
+            let stack = planned.id.as_str();
+            // A run may name a stack twice, if it is not as disklab wrote it.
+            let Some(works) = works.remove(stack) else { continue };
+            places.extend(
+                works.iter().enumerate().map(|(at, work)| ((stack, work.workload), (number, at))),
+            );
+            stacks.push((number, stack, works));
+        }
+        Self { report, stacks, places }
+    }
 
-fn stack_number(report: &Report, stack: &str) -> Option<usize> {
-    report.info.stacks.iter().position(|planned| planned.id == stack)
+    /// Where the cells of a stack are listed; none if the page lists none.
+    pub(crate) fn link(&self, stack: &str) -> Option<String> {
+        let (number, ..) = self.stacks.iter().find(|(_, id, _)| *id == stack)?;
+        Some(format!("#cells-{number}"))
+    }
+
+    /// Where those of a stack with one workload are.
+    pub(crate) fn link_to_work(&self, stack: &str, workload: &str) -> Option<String> {
+        let (number, at) = self.places.get(&(stack, workload))?;
+        Some(format!("#cells-{number}-{at}"))
+    }
 }
 
 /// The section: one fold per stack, and in it one per workload.
-pub(crate) fn section(report: &Report) -> Markup {
-    let stacks = report.info.stacks.iter().map(|planned| planned.id.as_str()).enumerate();
-    let stacks: Vec<_> = stacks
-        .map(|(number, stack)| (number, stack, works(report, stack)))
-        .filter(|(_, _, works)| !works.is_empty())
-        .collect();
+pub(crate) fn section(folds: &CellFolds<'_>) -> Markup {
+    let CellFolds { report, stacks, .. } = folds;
     if stacks.is_empty() {
         return html! {};
     }
@@ -54,7 +75,7 @@ pub(crate) fn section(report: &Report) -> Markup {
                     " The raw outputs of all cells are next to this page, in " code { "raw" } "."
                 }
             }
-            @for (number, stack, works) in &stacks {
+            @for (number, stack, works) in stacks {
                 details {
                     summary { (stack) }
                     // A link opens what its target lies in.
@@ -69,23 +90,34 @@ pub(crate) fn section(report: &Report) -> Markup {
     }
 }
 
-/// The workloads of a stack of which there is something to show, in the study's order.
-fn works<'a>(report: &'a Report, stack: &str) -> Vec<Work<'a>> {
-    let of = |workload: &'a str| {
-        let is_done = |r: &&disklab_store::CellRecord| {
-            r.state == CellState::Done && r.cell.stack == stack && r.cell.workload == workload
-        };
-        let mut cells: Vec<&Cell> = report.cells.iter().filter(is_done).map(|r| &r.cell).collect();
-        cells.sort_by_key(|cell| cell.block);
-        let trace = report.facts.traces.iter().find(|trace| {
-            trace.stack == stack && trace.workload == workload && !trace.entries.is_empty()
-        });
-        Work { workload, cells, trace }
-    };
-    let has_any = |work: &Work<'_>| {
-        work.trace.is_some() || work.cells.iter().any(|c| report.outputs.contains_key(&c.number))
-    };
-    report.study.workloads.iter().map(|w| of(&w.id)).filter(has_any).collect()
+/// The workloads of each stack of which there is something to show, in the study's order.
+fn works(report: &Report) -> HashMap<&str, Vec<Work<'_>>> {
+    let mut cells: HashMap<(&str, &str), Vec<&Cell>> = HashMap::new();
+    for cell in report.cells.iter().filter(|r| r.state == CellState::Done).map(|r| &r.cell) {
+        cells.entry((&cell.stack, &cell.workload)).or_default().push(cell);
+    }
+    let mut traces: HashMap<(&str, &str), &crate::CellTrace> = HashMap::new();
+    for trace in report.facts.traces.iter().filter(|trace| !trace.entries.is_empty()) {
+        traces.entry((&trace.stack, &trace.workload)).or_insert(trace);
+    }
+    let mut works: HashMap<&str, Vec<Work<'_>>> = HashMap::new();
+    for planned in &report.info.stacks {
+        let stack = planned.id.as_str();
+        if works.contains_key(stack) {
+            continue;
+        }
+        for spec in &report.study.workloads {
+            let pair = (stack, spec.id.as_str());
+            let mut cells = cells.remove(&pair).unwrap_or_default();
+            cells.sort_by_key(|cell| cell.block);
+            let work = Work { workload: &spec.id, cells, trace: traces.get(&pair).copied() };
+            let has_raw = || work.cells.iter().any(|c| report.outputs.contains_key(&c.number));
+            if work.trace.is_some() || has_raw() {
+                works.entry(stack).or_default().push(work);
+            }
+        }
+    }
+    works
 }
 
 fn fold(report: &Report, work: &Work<'_>, id: &str) -> Markup {

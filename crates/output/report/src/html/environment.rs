@@ -1,11 +1,12 @@
 //! The surroundings: machine, tools, drives, mounts.
 
 use disklab_sample::DriveState;
+use disklab_study::PlannedLayer;
 use disklab_units::{Bytes, significant};
+use disklab_verdict::Quantity;
 use maud::{Markup, html};
 
 use crate::Report;
-use crate::quantity::Quantity;
 use crate::view::{smart_lines, tool};
 
 /// The section.
@@ -177,7 +178,7 @@ fn stacks(report: &Report) -> Markup {
                             @for stack in stacks {
                                 tr {
                                     th scope="row" { (stack.id) }
-                                    td { code { (stack.layers) } }
+                                    td { code { (PlannedLayer::notation(&stack.layers)) } }
                                     td { (stack.drives.join(", ")) }
                                     td.n { (Bytes(stack.capacity).si()) }
                                     td.n { (stack.tolerates) }

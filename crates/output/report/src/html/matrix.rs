@@ -4,7 +4,7 @@ use disklab_store::{CellRecord, CellState};
 use disklab_verdict::{PurposeRank, Recommendation};
 use maud::{Markup, html};
 
-use super::cells;
+use super::cells::CellFolds;
 use crate::Report;
 use crate::first_screen::{FirstScreen, StackLine, may_fail, space};
 use crate::view::count;
@@ -15,7 +15,7 @@ const STEPS: [f64; 4] = [0.25, 0.45, 0.7, 0.95];
 const AS_GOOD: f64 = 0.975;
 
 /// The table; empty where no purpose was measured.
-pub(crate) fn section(report: &Report, screen: &FirstScreen) -> Markup {
+pub(crate) fn section(report: &Report, screen: &FirstScreen, folds: &CellFolds<'_>) -> Markup {
     let shown: Vec<&Recommendation> =
         screen.recommendations.iter().filter(|r| !r.scores.is_empty()).collect();
     if shown.is_empty() {
@@ -49,7 +49,7 @@ pub(crate) fn section(report: &Report, screen: &FirstScreen) -> Markup {
                             tr.fixed { th.class colspan=(shown.len() + 2) scope="rowgroup" {
                                 (may_fail(*class))
                             } }
-                            @for stack in rows(screen, *class, &shown) { (row(report, stack, &shown)) }
+                            @for stack in rows(screen, *class, &shown) { (row(report, folds, stack, &shown)) }
                         }
                     }
                 }
@@ -83,8 +83,13 @@ fn is_measured(stack: &StackLine, shown: &[&Recommendation]) -> bool {
     shown.iter().flat_map(|r| &r.scores).any(|score| score.stack == stack.id)
 }
 
-fn row(report: &Report, stack: &StackLine, shown: &[&Recommendation]) -> Markup {
-    let link = cells::link(report, &stack.id);
+fn row(
+    report: &Report,
+    folds: &CellFolds<'_>,
+    stack: &StackLine,
+    shown: &[&Recommendation],
+) -> Markup {
+    let link = folds.link(&stack.id);
     html! {
         tr {
             th scope="row" title=(stack.id) { (stack.label) }

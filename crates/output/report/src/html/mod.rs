@@ -23,6 +23,8 @@ use crate::Report;
 use crate::first_screen::FirstScreen;
 use crate::view::{Colours, all_absences};
 
+use cells::CellFolds;
+
 pub(crate) use purposes::parts;
 
 /// A long table is folded; one up to this many rows stands open.
@@ -32,15 +34,16 @@ const OPEN_ROWS: usize = 12;
 pub(crate) fn page(report: &Report) -> String {
     let colours = Colours::of(&report.study);
     let screen = FirstScreen::of(report);
+    let folds = CellFolds::new(report);
     let main = html! {
         (overview::header(report))
-        (answer::section(report, &screen))
+        (answer::section(report, &screen, &folds))
         (overview::summary(report, screen.has_whole_answers()))
         (crate::campaign::section(report))
         (next::section(report, &screen))
         (overview::contents(report))
         @for (number, answer) in report.analysis.answers.iter().enumerate() {
-            (question::section(report, &colours, number, answer))
+            (question::section(report, &colours, &folds, number, answer))
         }
         (purposes::section(report, &screen.recommendations))
         (published::section(report))
@@ -48,7 +51,7 @@ pub(crate) fn page(report: &Report) -> String {
         (findings::section(report))
         (method::section(report))
         (environment::section(report))
-        (cells::section(report))
+        (cells::section(&folds))
         (study(report))
     };
     document(&report.info.title, &report.info.disklab, &main, &footer(report))

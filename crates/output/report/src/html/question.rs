@@ -5,14 +5,16 @@ use maud::{Markup, html};
 
 use crate::Report;
 use crate::chart::charts;
+use crate::headings::part_note;
+use crate::html::cells::CellFolds;
 use crate::html::{OPEN_ROWS, findings, table};
-use crate::quantity::part_note;
 use crate::view::{Absences, Colours, count, kinds};
 
 /// The section of one question.
 pub(crate) fn section(
     report: &Report,
     colours: &Colours,
+    folds: &CellFolds<'_>,
     number: usize,
     answer: &Answer,
 ) -> Markup {
@@ -29,7 +31,7 @@ pub(crate) fn section(
             @if rows > 0 {
                 details.figures open[rows <= OPEN_ROWS] {
                     summary { "Exact figures, " (count(rows, "row")) }
-                    (table::figures(report, answer))
+                    (table::figures(report, folds, answer))
                 }
                 (table::drives(report, answer))
             }

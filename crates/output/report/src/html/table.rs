@@ -1,13 +1,13 @@
 //! The exact figures behind a chart.
 
 use disklab_study::{Chart, Measure};
-use disklab_verdict::{Answer, Point};
+use disklab_verdict::{Answer, Point, Quantity, Unit};
 use indexmap::IndexSet;
 use maud::{Markup, html};
 
-use super::cells;
+use super::cells::CellFolds;
 use crate::Report;
-use crate::quantity::{Quantity, Unit, measure_name};
+use crate::headings::measure_name;
 use crate::view::{Traffic, against_baseline, percentiles, stack_of, traffic};
 
 /// Percentiles of the table; 1 is the largest latency.
@@ -15,7 +15,7 @@ const COLUMNS: [(f64, &str); 4] = [(0.5, "p50"), (0.99, "p99"), (0.999, "p99.9")
 
 /// One row per point: the figure with its interval, against the baseline, its
 /// latencies, and what the drives did.
-pub(crate) fn figures(report: &Report, answer: &Answer) -> Markup {
+pub(crate) fn figures(report: &Report, folds: &CellFolds<'_>, answer: &Answer) -> Markup {
     let analysis = &report.analysis;
     let quantity = Quantity::from(answer);
     let largest = answer.points.iter().map(|p| p.estimate.centre).fold(0.0, f64::max);
@@ -23,7 +23,7 @@ pub(crate) fn figures(report: &Report, answer: &Answer) -> Markup {
     let group = |p: &Point| analysis.groups.get(p.group);
     let figures = answer.points.iter().any(|p| !p.figure.is_empty());
     let over = match &answer.question.chart {
-        Chart::LinesOver(over) => Some(over),
+        Chart::LinesOver(over) => Some(over.as_str()),
         _ => None,
     };
     let latencies = answer.points.iter().any(|p| group(p).is_some_and(|g| g.latency.is_some()));
@@ -32,57 +32,20 @@ pub(crate) fn figures(report: &Report, answer: &Answer) -> Markup {
     let watched = traffics.iter().any(Option::is_some);
     let media = traffics.iter().flatten().any(|t| t.medium_ratio.is_some());
     let memory = traffics.iter().flatten().any(|t| t.memory_reads.is_some());
-    let columns = TrafficColumns { media, memory };
+    let moves = watched.then_some(TrafficColumns { media, memory });
     let binary = answer.measure == Measure::Throughput;
+    let columns = FigureColumns { figures, over, binary, latencies, traffic: moves };
     html! {
         div.scroll role="region" tabindex="0" aria-label={ "Exact figures " (which(report, answer)) } {
             table.sortable {
-                thead {
-                    tr {
-                        th scope="col" { "stack" }
-                        @if figures { th scope="col" { "figure" } }
-                        @if let Some(over) = over { th scope="col" { (over) } }
-                        th.n scope="col" {
-                            (measure_name(answer))
-                            // A count says itself what it counts.
-                            @if answer.measure != Measure::Missed { ", " (unit.name) }
-                        }
-                        th.n scope="col" { "95 % interval, " (unit.name) }
-                        @if binary { th.n scope="col" { "MiB/s" } }
-                        th.n scope="col" { "runs" }
-                        th scope="col" { "÷ baseline" }
-                        @if latencies {
-                            @for (_, name) in COLUMNS { th.n scope="col" { (name) " latency" } }
-                        }
-                        @if watched {
-                            th.n scope="col" { "drives read" }
-                            th.n scope="col" { "drives wrote" }
-                            th.n scope="col" title="bytes that the drives read per byte asked for" {
-                                "read ampl."
-                            }
-                            th.n scope="col" title="bytes that the drives wrote per byte asked for" {
-                                "write ampl."
-                            }
-                            @if memory {
-                                th.n scope="col" title="the share of the reads given to the drives that they answered from their own memory: read ahead, or kept" {
-                                    "from drives' memory"
-                                }
-                            }
-                            @if media {
-                                th.n scope="col" title="bytes that the drives wrote to their own flash or platters per byte that they were given: data moved to make room are in it, data still in their write caches are not" {
-                                    "inside drives"
-                                }
-                            }
-                        }
-                    }
-                }
+                (heading(answer, unit, &columns))
                 tbody {
                     @for (point, traffic) in answer.points.iter().zip(&traffics) {
                         tr {
                             th scope="row" { (stack_of(analysis, point)) }
                             @if figures { td { (point.figure) } }
                             @if over.is_some() { td { (point.x.as_deref().unwrap_or("–")) } }
-                            (value(point, unit, binary, cells_of(report, point).as_deref()))
+                            (value(point, unit, binary, cells_of(report, folds, point).as_deref()))
                             td { (against_baseline(answer, point)) }
                             @if latencies {
                                 @let histogram = group(point).and_then(|g| g.latency.as_ref());
@@ -95,7 +58,62 @@ pub(crate) fn figures(report: &Report, answer: &Answer) -> Markup {
                                     }
                                 }
                             }
-                            @if watched { (moved(traffic.as_ref(), columns)) }
+                            @if let Some(columns) = moves { (moved(traffic.as_ref(), columns)) }
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// The columns that a table has, besides those that all have.
+struct FigureColumns<'a> {
+    figures: bool,
+    /// The parameter of a chart of lines.
+    over: Option<&'a str>,
+    binary: bool,
+    latencies: bool,
+    /// If drives were watched.
+    traffic: Option<TrafficColumns>,
+}
+
+fn heading(answer: &Answer, unit: Unit, columns: &FigureColumns<'_>) -> Markup {
+    html! {
+        thead {
+            tr {
+                th scope="col" { "stack" }
+                @if columns.figures { th scope="col" { "figure" } }
+                @if let Some(over) = columns.over { th scope="col" { (over) } }
+                th.n scope="col" {
+                    (measure_name(answer))
+                    // A count says itself what it counts.
+                    @if answer.measure != Measure::Missed { ", " (unit.name) }
+                }
+                th.n scope="col" { "95 % interval, " (unit.name) }
+                @if columns.binary { th.n scope="col" { "MiB/s" } }
+                th.n scope="col" { "runs" }
+                th scope="col" { "÷ baseline" }
+                @if columns.latencies {
+                    @for (_, name) in COLUMNS { th.n scope="col" { (name) " latency" } }
+                }
+                @if let Some(traffic) = columns.traffic {
+                    th.n scope="col" { "drives read" }
+                    th.n scope="col" { "drives wrote" }
+                    th.n scope="col" title="bytes that the drives read per byte asked for" {
+                        "read ampl."
+                    }
+                    th.n scope="col" title="bytes that the drives wrote per byte asked for" {
+                        "write ampl."
+                    }
+                    @if traffic.memory {
+                        th.n scope="col" title="the share of the reads given to the drives that they answered from their own memory: read ahead, or kept" {
+                            "from drives' memory"
+                        }
+                    }
+                    @if traffic.media {
+                        th.n scope="col" title="bytes that the drives wrote to their own flash or platters per byte that they were given: data moved to make room are in it, data still in their write caches are not" {
+                            "inside drives"
                         }
                     }
                 }
@@ -111,9 +129,9 @@ fn which(report: &Report, answer: &Answer) -> String {
 }
 
 /// Where the cells of a point are listed.
-fn cells_of(report: &Report, point: &Point) -> Option<String> {
+fn cells_of(report: &Report, folds: &CellFolds<'_>, point: &Point) -> Option<String> {
     let key = &report.analysis.groups.get(point.group)?.key;
-    cells::link_to_work(report, &key.stack, &key.workload)
+    folds.link_to_work(&key.stack, &key.workload)
 }
 
 fn value(point: &Point, unit: Unit, binary: bool, cells: Option<&str>) -> Markup {
@@ -122,7 +140,7 @@ fn value(point: &Point, unit: Unit, binary: bool, cells: Option<&str>) -> Markup
         td.n { strong { (unit.show(e.centre)) } }
         td.n { (unit.show_interval(e)) }
         @if binary {
-            td.n { (Unit { name: "MiB/s", size: 1_048_576.0 }.show(e.centre)) }
+            td.n { (Unit::MEBIBYTES_PER_SECOND.show(e.centre)) }
         }
         td.n {
             @match cells {

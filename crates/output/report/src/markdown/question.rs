@@ -4,13 +4,13 @@ use std::fmt::Write as _;
 
 use disklab_stats::Estimate;
 use disklab_study::{Chart, Part};
-use disklab_verdict::{Answer, Point};
+use disklab_verdict::{Answer, Point, Quantity, Unit};
 use indexmap::IndexSet;
 
 use crate::Report;
+use crate::headings::{better, in_unit, measure_name, part_note};
 use crate::markdown::escape::text as escape;
 use crate::markdown::table::Table;
-use crate::quantity::{Quantity, Unit, better, in_unit, measure_name, part_note};
 use crate::view::{
     PERCENTILES, Panel, Series, absences, against_baseline, count, panels, percentile_name,
     percentiles, stack_of,

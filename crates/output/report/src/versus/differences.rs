@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use disklab_sample::DriveState;
-use disklab_study::Caches;
+use disklab_study::{Caches, PlannedLayer};
 use disklab_units::Bytes;
 use disklab_verdict::Versus;
 use serde::Serialize;
@@ -154,7 +154,8 @@ fn definitions(all: &mut Vec<FigureDifference>, a: &Report, b: &Report, versus: 
             let of = |report: &Report, id: &str| {
                 let stack = report.info.stacks.iter().find(|s| s.id == id);
                 stack.map_or_else(String::new, |s| {
-                    format!("{} on {}", s.layers, s.drives.join(", "))
+                    let layers = PlannedLayer::notation(&s.layers);
+                    format!("{layers} on {}", s.drives.join(", "))
                 })
             };
             let both = (of(a, &old.stack), of(b, &new.stack));
@@ -237,7 +238,7 @@ fn mounts(all: &mut Vec<FigureDifference>, a: &Report, b: &Report, versus: &Vers
         let lines: BTreeSet<String> = mounts
             .iter()
             .flat_map(|m| &m.mounts)
-            .map(|line| line.split_whitespace().skip(2).collect::<Vec<_>>().join(" "))
+            .map(|mount| format!("{} {}", mount.kind, mount.options.join(",")))
             .collect();
         lines.into_iter().collect::<Vec<_>>().join("; ")
     };

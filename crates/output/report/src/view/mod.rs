@@ -20,8 +20,7 @@ pub(crate) use method::{
     tool,
 };
 pub(crate) use panel::{
-    Colours, Panel, Portion, Series, against_baseline, is_baseline, outcome, panels, shared_names,
-    stack_of,
+    Colours, Panel, Portion, Series, against_baseline, is_baseline, panels, shared_names, stack_of,
 };
 pub(crate) use smart::smart_lines;
 pub(crate) use traffic::{Traffic, traffic};

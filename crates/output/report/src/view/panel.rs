@@ -3,10 +3,8 @@
 use std::collections::HashMap;
 
 use disklab_study::Study;
-use disklab_verdict::{Analysis, Answer, Comparison, ComparisonOutcome, Point};
+use disklab_verdict::{Analysis, Answer, Comparison, Point, confidence_level, range, times};
 use indexmap::IndexMap;
-
-use crate::quantity::{level, range, ratio};
 
 /// The points of one figure: one chart.
 #[derive(Debug)]
@@ -169,20 +167,10 @@ pub(crate) fn against_baseline(answer: &Answer, point: &Point) -> String {
     let Some(c) = comparison_of(answer, point) else {
         return if is_baseline(answer, point) { "baseline" } else { "–" }.to_owned();
     };
-    let interval =
-        c.interval.map_or_else(String::new, |i| format!(" ({}{})", range(i.low, i.high), level(i)));
-    format!("{}{interval}, {}", ratio(c.ratio), outcome(c.outcome))
-}
-
-/// An outcome's word.
-pub(crate) fn outcome(outcome: ComparisonOutcome) -> &'static str {
-    match outcome {
-        ComparisonOutcome::Better => "better",
-        ComparisonOutcome::Worse => "worse",
-        ComparisonOutcome::Level => "level",
-        ComparisonOutcome::Inconclusive => "inconclusive",
-        ComparisonOutcome::Once => "once",
-    }
+    let interval = c.interval.map_or_else(String::new, |i| {
+        format!(" ({}{})", range(i.low, i.high), confidence_level(i))
+    });
+    format!("{}{interval}, {}", times(c.ratio), c.outcome.as_str())
 }
 
 /// Which file system, or whole stack, has which colour: the same in all charts

@@ -2,8 +2,8 @@
 
 use disklab_published::{Comparison, JudgedRow, RowKind, RowStatus, Tally};
 use disklab_units::significant;
+use disklab_verdict::range;
 
-use crate::quantity::range;
 use crate::view::count;
 
 /// The rule of judging, for readers.

@@ -52,7 +52,7 @@ fn sample(cell: &Cell) -> Sample {
         overhead: Overhead { make_seconds: 1.0 + f64::from(cell.block), ..Overhead::default() },
         environment: Environment {
             kernel: "Linux 6.1".into(),
-            mounts: vec![format!("/dev/x /mnt {} rw", cell.stack)],
+            mounts: vec![format!("/dev/x /mnt {} rw", cell.stack).parse().expect("a mount")],
             drives: vec![DriveState { drive: "d".into(), write_cache, ..DriveState::default() }],
             ..Environment::default()
         },

@@ -1,7 +1,9 @@
 //! Names and texts that look like markup stay text in every form.
 
 use disklab_report::{Report, ReportFormat, render};
+use disklab_sample::MountState;
 use disklab_source::is_hidden;
+use disklab_study::PlannedLayer;
 use proptest::prelude::*;
 
 use crate::{markdown, wellformed};
@@ -31,7 +33,8 @@ fn poisoned(nasty: &str) -> Report {
     }
     for stack in &mut info.stacks {
         set(&mut stack.id);
-        set(&mut stack.layers);
+        let options = vec![(nasty.to_owned(), Some(nasty.to_owned()))];
+        stack.layers = vec![PlannedLayer { name: nasty.to_owned(), options }];
     }
     for cell in report.cells.iter_mut().filter(|c| c.error.is_some()).chain([]) {
         cell.error = Some(nasty.to_owned());
@@ -80,7 +83,9 @@ fn poisoned(nasty: &str) -> Report {
         drive.smart = Some(serde_json::json!({ nasty: nasty }));
     }
     facts.tools.iter_mut().for_each(|t| set(&mut t.version));
-    facts.mounts.iter_mut().for_each(|m| m.mounts.push(nasty.to_owned()));
+    let [source, directory, kind] = [nasty; 3].map(str::to_owned);
+    let mount = MountState { source, directory, kind, options: vec![nasty.to_owned()] };
+    facts.mounts.iter_mut().for_each(|m| m.mounts.push(mount.clone()));
     facts.overheads.iter_mut().for_each(|o| set(&mut o.stack));
     facts.traces.truncate(3);
     for trace in &mut facts.traces {

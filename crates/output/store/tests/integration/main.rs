@@ -2,5 +2,6 @@
 
 mod merge;
 mod run;
+mod stacks;
 mod support;
 mod untrusted;

@@ -14,7 +14,9 @@ use super::file_system::{
 };
 use crate::reading::OptionReader;
 use crate::seeded::uuid;
-use crate::{Form, Layer, LayerContext, LayerKind, Need, Shape, ShapeError, StackError};
+use crate::{
+    Form, FormatWrites, Layer, LayerContext, LayerKind, Need, Shape, ShapeError, StackError, Volume,
+};
 
 /// ext4's line in the table.
 pub(super) const KIND: LayerKind = LayerKind {
@@ -36,6 +38,16 @@ pub(super) const KIND: LayerKind = LayerKind {
 /// With less, mke2fs makes no journal (`EXT2_MIN_JOURNAL_BLOCKS`, 1024 blocks,
 /// in a device of 2048 at least), and nobody tests that.
 const MINIMUM: Bytes = Bytes::mib(8);
+
+/// ext4's block groups with blocks of 4 KiB (mke2fs(8), `-g`).
+const GROUP: f64 = 134_217_728.0;
+/// Groups in a flex group (mke2fs.conf(5), `flex_bg_size`).
+const FLEX_GROUP: f64 = 16.0;
+/// Bytes of a group's descriptor with `64bit`, which mke2fs.conf sets.
+const DESCRIPTOR: f64 = 64.0;
+/// What mke2fs writes besides descriptors, as a share of these, and at least: measured with
+/// e2fsprogs 1.47 without lazy initialisation left over, 132.8 MB on 10 TB, 0.8 MB on 1 GiB.
+const BESIDES: (f64, f64) = (1.2, 0.8e6);
 
 /// While the kernel initialises, a group is done at least this often, even on a
 /// slow drive: a group's table is 2 MiB by default.
@@ -74,6 +86,15 @@ impl Layer for Ext4 {
     fn shape(&self, below: &Shape) -> Result<Shape, ShapeError> {
         let volume = one_volume("ext4", below, MINIMUM)?;
         Ok(directory_on(volume, usable(volume.size)))
+    }
+
+    /// Each flex group is initialised by itself: 4,657 on 10 TB, where 4,800 writes were
+    /// counted; on RAID 5 over four such drives each was read, modified and written (13,970 of
+    /// them, 60,800 requests in all).
+    fn format_writes(&self, made: &Volume) -> FormatWrites {
+        let size = made.size.0 as f64;
+        let requests = (size / GROUP / FLEX_GROUP).ceil();
+        FormatWrites { requests, ..FormatWrites::spread(written(size), made) }
     }
 
     fn needs(&self) -> Vec<Need> {
@@ -243,6 +264,15 @@ fn groups_left(dump: &str) -> usize {
     dump.lines()
         .filter(|l| l.starts_with("Group ") && l.contains("(Blocks"))
         .fold(0, |n, line| n + usize::from(!line.contains("ITABLE_ZEROED")))
+}
+
+/// Bytes that mke2fs writes. Descriptors of all groups are in the groups 0, 1, and those whose
+/// numbers are powers of 3, 5 and 7 (`sparse_super`).
+fn written(size: f64) -> f64 {
+    let groups = (size / GROUP).ceil().max(1.0);
+    let powers = |base: f64| groups.log(base).floor().max(0.0);
+    let copies = 2.0 + powers(3.0) + powers(5.0) + powers(7.0);
+    groups * DESCRIPTOR * copies * BESIDES.0 + BESIDES.1
 }
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 
 use disklab_sample::{DriveState, Environment, Note, Overhead, Sample, Tool, TraceEntry};
 use disklab_store::{CellRecord, CellState, RunInfo, RunSettings};
-use disklab_study::{LeftOut, PlannedStack, Study};
+use disklab_study::{LeftOut, PlannedLayer, PlannedStack, Study};
 use disklab_units::Bytes;
 
 use super::Noise;
@@ -30,7 +30,8 @@ pub(super) fn info(bench: &str, text: &str, study: &Study, repeats: u32) -> RunI
             .iter()
             .map(|s| PlannedStack {
                 id: s.id.clone(),
-                layers: format!("md-{}/{}", s.layout, s.file_system),
+                layers: PlannedLayer::parse_notation(&format!("md-{}/{}", s.layout, s.file_system))
+                    .expect("layers"),
                 drives: (1..=4).map(|n| format!("hgst-{n}")).collect(),
                 capacity: 30_000_000_000_000,
                 tolerates: 1,
@@ -113,7 +114,8 @@ pub(super) fn sample(noise: &mut Noise, record: &CellRecord) -> Sample {
         elapsed_seconds: 0.2,
     };
     let mut environment = environment();
-    environment.mounts = vec![format!("/dev/md0 /mnt {} rw,relatime", record.cell.stack)];
+    environment.mounts =
+        vec![format!("/dev/md0 /mnt {} rw,relatime", record.cell.stack).parse().expect("a mount")];
     environment.load = Some((noise.next(), 1.0));
     environment.background_bytes = Some((noise.next() * 3e6) as u64);
     Sample {

@@ -1,5 +1,7 @@
 //! Btrfs's block group profiles.
 
+use crate::LayerRedundancy;
+
 /// How Btrfs lays out a chunk: `btrfs_raid_array` in the kernel's
 /// fs/btrfs/volumes.c (Linux 5.15 and later).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -90,6 +92,15 @@ impl Profile {
             Self::Raid1c4 => width / 4.0,
             Self::Raid5 => width - 1.0,
             Self::Raid6 => width - 2.0,
+        }
+    }
+
+    /// How it keeps data if a device fails.
+    pub(super) const fn redundancy(self) -> LayerRedundancy {
+        match self {
+            Self::Single | Self::Dup | Self::Raid0 => LayerRedundancy::None,
+            Self::Raid1 | Self::Raid1c3 | Self::Raid1c4 | Self::Raid10 => LayerRedundancy::Copies,
+            Self::Raid5 | Self::Raid6 => LayerRedundancy::Parity,
         }
     }
 

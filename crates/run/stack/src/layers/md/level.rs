@@ -3,7 +3,7 @@
 use disklab_units::Bytes;
 
 use crate::redundancy::combine;
-use crate::{ShapeError, Volume};
+use crate::{LayerRedundancy, ShapeError, Volume};
 
 /// A RAID level of md.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -71,6 +71,15 @@ impl Level {
     /// Whether it calculates parity.
     pub fn has_parity(self) -> bool {
         matches!(self, Self::Raid4 | Self::Raid5 | Self::Raid6)
+    }
+
+    /// How it keeps data if a member fails.
+    pub fn redundancy(self) -> LayerRedundancy {
+        match self {
+            Self::Linear | Self::Raid0 => LayerRedundancy::None,
+            Self::Raid1 | Self::Raid10(_) => LayerRedundancy::Copies,
+            Self::Raid4 | Self::Raid5 | Self::Raid6 => LayerRedundancy::Parity,
+        }
     }
 
     /// How many of `members` may be lost, whichever they are.

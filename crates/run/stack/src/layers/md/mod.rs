@@ -6,7 +6,9 @@ use disklab_units::Bytes;
 
 use crate::reading::OptionReader;
 use crate::redundancy::{devices, members};
-use crate::{Form, Layer, LayerContext, LayerKind, Need, Shape, ShapeError, StackError};
+use crate::{
+    Form, Layer, LayerContext, LayerKind, LayerRedundancy, Need, Shape, ShapeError, StackError,
+};
 
 mod create;
 mod level;
@@ -181,6 +183,10 @@ impl Layer for Md {
     fn shape(&self, below: &Shape) -> Result<Shape, ShapeError> {
         let members = members(self.layer, below)?;
         Ok(Shape::Devices(vec![self.level.array(self.layer, members, self.chunk)?]))
+    }
+
+    fn redundancy(&self) -> LayerRedundancy {
+        self.level.redundancy()
     }
 
     fn needs(&self) -> Vec<Need> {

@@ -15,7 +15,10 @@ use super::lvm::{self, VolumeGroup};
 use super::md::{self, Md, Resync};
 use crate::reading::OptionReader;
 use crate::redundancy::{combine, devices, members};
-use crate::{Form, Layer, LayerContext, LayerKind, Need, Shape, ShapeError, StackError, Volume};
+use crate::{
+    Form, Layer, LayerContext, LayerKind, LayerRedundancy, Need, Shape, ShapeError, StackError,
+    Volume,
+};
 
 mod partitions;
 mod slices;
@@ -147,6 +150,11 @@ impl Layer for Shr {
         }
         let shares: Vec<f64> = arrays.iter().map(|a| a.size.0 as f64 / total.0 as f64).collect();
         Ok(Shape::Devices(vec![combine(&arrays, &shares, total, 0)]))
+    }
+
+    /// Some slices may have copies, most have parity.
+    fn redundancy(&self) -> LayerRedundancy {
+        LayerRedundancy::Parity
     }
 
     fn needs(&self) -> Vec<Need> {

@@ -10,8 +10,8 @@ use super::partition;
 use crate::redundancy::{devices, members};
 use crate::udev;
 use crate::{
-    Form, Layer, LayerContext, LayerKind, MadePool, Need, Remount, Shape, ShapeError, StackError,
-    Undo, Volume, seeded,
+    Form, Layer, LayerContext, LayerKind, LayerRedundancy, MadePool, Need, Remount, Shape,
+    ShapeError, StackError, Undo, Volume, seeded,
 };
 
 pub(super) mod properties;
@@ -200,6 +200,14 @@ impl Layer for Zfs {
             recordsize: self.properties.size("recordsize"),
         };
         geometry.pool(self.layer, &vdevs).map(Shape::Pool)
+    }
+
+    fn redundancy(&self) -> LayerRedundancy {
+        match self.vdev {
+            Vdev::Stripe => LayerRedundancy::None,
+            Vdev::Mirror => LayerRedundancy::Copies,
+            Vdev::RaidZ(_) => LayerRedundancy::Parity,
+        }
     }
 
     fn needs(&self) -> Vec<Need> {

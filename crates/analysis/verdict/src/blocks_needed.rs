@@ -4,7 +4,7 @@
 //! that the verdict will use, and takes the fewest blocks that find the effect often
 //! enough. Formulas would do for normal noise only.
 
-use disklab_stats::{block_ratio, fewest_despite_a_stall};
+use disklab_stats::{block_ratio, fewest_despite_a_stall, median};
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
@@ -194,11 +194,12 @@ fn residuals(pilot: &[Vec<Option<f64>>]) -> Option<Vec<f64>> {
     }
     for _ in 0..10 {
         for row in &mut rows {
-            let middle = median(row.clone());
+            let middle = median(row).unwrap_or(0.0);
             row.iter_mut().for_each(|v| *v -= middle);
         }
         for stack in 0..stacks {
-            let middle = median(rows.iter().map(|row| row[stack]).collect());
+            let column: Vec<f64> = rows.iter().map(|row| row[stack]).collect();
+            let middle = median(&column).unwrap_or(0.0);
             rows.iter_mut().for_each(|row| row[stack] -= middle);
         }
     }
@@ -209,12 +210,6 @@ fn residuals(pilot: &[Vec<Option<f64>>]) -> Option<Vec<f64>> {
     let lower = (1.0 - spread + UPPER_DEVIATE * spread.sqrt()).max(0.05).powi(3);
     let scale = (all.len() as f64 / freedom / lower).sqrt();
     Some(all.into_iter().map(|r| r * scale).collect())
-}
-
-fn median(mut values: Vec<f64>) -> f64 {
-    values.sort_by(f64::total_cmp);
-    let last = values.len().saturating_sub(1);
-    values.get(last / 2).map_or(0.0, |low| (low + values[last.div_ceil(2)]) / 2.0)
 }
 
 #[cfg(test)]

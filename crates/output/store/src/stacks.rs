@@ -1,0 +1,42 @@
+//! Planned stacks as a run keeps them: layers in a study's notation, as people read them.
+
+use disklab_study::{PlannedLayer, PlannedStack};
+use serde::de::Error;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+#[derive(Serialize, Deserialize)]
+struct StackRow {
+    id: String,
+    layers: String,
+    drives: Vec<String>,
+    capacity: u64,
+    tolerates: u32,
+}
+
+pub(crate) fn serialize<S: Serializer>(
+    stacks: &[PlannedStack],
+    serializer: S,
+) -> Result<S::Ok, S::Error> {
+    serializer.collect_seq(stacks.iter().map(|stack| StackRow {
+        id: stack.id.clone(),
+        layers: PlannedLayer::notation(&stack.layers),
+        drives: stack.drives.clone(),
+        capacity: stack.capacity,
+        tolerates: stack.tolerates,
+    }))
+}
+
+pub(crate) fn deserialize<'de, D: Deserializer<'de>>(
+    deserializer: D,
+) -> Result<Vec<PlannedStack>, D::Error> {
+    Vec::<StackRow>::deserialize(deserializer)?.into_iter().map(planned).collect()
+}
+
+fn planned<E: Error>(row: StackRow) -> Result<PlannedStack, E> {
+    let StackRow { id, layers, drives, capacity, tolerates } = row;
+    let layers = PlannedLayer::parse_notation(&layers).map_err(|why| {
+        let why = why.message;
+        E::custom(format!("the layers of its stack '{id}' cannot be read: {why}"))
+    })?;
+    Ok(PlannedStack { id, layers, drives, capacity, tolerates })
+}
