@@ -156,7 +156,7 @@ mod tests {
     }
 
     #[test]
-    fn ends_of_a_range_are_told_apart() {
+    fn ends_of_a_range_differ_in_their_digits() {
         assert_eq!(range(108.0, 118.0), "108–118");
         assert_eq!(range(112.96, 113.04), "112.96–113.04");
         assert_eq!(range(1.0, 1.0), "1.00–1.00");

@@ -189,7 +189,7 @@ fn why(values: &Values, manner: Manner, family: usize) -> Why {
 }
 
 /// One in five pilots shows less noise than this share of what there is
-/// ([`disklab_campaign`]'s planner reckons so too; Browne 1995).
+/// ([`crate::blocks_needed()`]'s planner reckons so too; Browne 1995).
 const UPPER_DEVIATE: f64 = -0.841_621;
 /// Blocks of the pilot that the planner gets: with so many it adds little caution of its
 /// own.

@@ -41,7 +41,7 @@ impl DeviceDatabase {
         Self { sys: root.join("sys/block"), dev: root.join("dev"), run: root.join("run/udev/data") }
     }
 
-    /// Brings links and database to what there is now. Whoever calls it at the same time does
+    /// Brings links and database to what there is now. A process that calls it at the same time does
     /// the same.
     ///
     /// # Errors
@@ -110,7 +110,7 @@ impl DeviceDatabase {
         entries: &BTreeSet<String>,
     ) {
         let stems: Vec<String> = drives.iter().flat_map(|drive| link_names(drive, None)).collect();
-        let is_ours = |name: &str| {
+        let is_own = |name: &str| {
             stems.iter().any(|stem| {
                 let rest = name.strip_prefix(stem.as_str());
                 rest.is_some_and(|rest| rest.is_empty() || rest.starts_with("-part"))
@@ -119,7 +119,7 @@ impl DeviceDatabase {
         for entry in fs::read_dir(links).into_iter().flatten().flatten() {
             let Ok(name) = entry.file_name().into_string() else { continue };
             let target = fs::read_link(entry.path()).unwrap_or_default();
-            if is_ours(&name) && wanted.get(&name).is_none_or(|to| target != Path::new(to)) {
+            if is_own(&name) && wanted.get(&name).is_none_or(|to| target != Path::new(to)) {
                 let _ = fs::remove_file(entry.path());
             }
         }
@@ -163,7 +163,7 @@ fn identity(drive: &DriveFacts) -> String {
 /// An entry of the database.
 fn entry_text(drive: &DriveFacts, names: &[String]) -> String {
     let mut text: String = names.iter().map(|name| format!("S:disk/by-id/{name}\n")).collect();
-    // Since when it is known, microseconds; whoever waits for it waits for this.
+    // Since when it is known, microseconds; a process that waits for it waits for this.
     text.push_str("I:1\n");
     for (name, value) in properties(drive) {
         text.push_str(&format!("E:{name}={value}\n"));
@@ -182,7 +182,7 @@ fn properties(drive: &DriveFacts) -> Vec<(&'static str, String)> {
             all.extend([("ID_ATA_SATA", "1".to_owned()), ("ID_ATA_WRITE_CACHE", "1".to_owned())]);
             let enabled = u8::from(drive.write_cache()).to_string();
             all.push(("ID_ATA_WRITE_CACHE_ENABLED", enabled));
-            // ata_id says 0 of a drive that does not turn.
+            // ata_id says 0 of a drive that does not rotate.
             all.push(("ID_ATA_ROTATION_RATE_RPM", drive.rpm.unwrap_or(0).to_string()));
             all.extend([
                 ("ID_MODEL", word(&model)),

@@ -19,7 +19,7 @@ pub enum Attachment {
     Nvme,
 }
 
-/// What a drive tells of itself.
+/// What a drive says of itself.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DriveFacts {
     /// The kernel's name of it, such as `vda`.

@@ -1,5 +1,5 @@
 //! A drive's answer to ATA's IDENTIFY DEVICE (ACS-3, 7.12): hdparm and smartctl read such an answer
-//! from their standard input, and tell of it in their own words.
+//! from their standard input, and describe it in their own words.
 //!
 //! Only what the model knows is claimed. It has no SMART, no power states and no security, so
 //! that the programs say the same.
@@ -59,7 +59,7 @@ pub fn identify(drive: &DriveFacts, write_cache: bool) -> [u8; 2 * WORDS] {
     if drive.trims {
         (words[105], words[169]) = (1, 1);
     }
-    // 1 is a drive that does not turn.
+    // 1 is a drive that does not rotate.
     words[217] = drive.rpm.map_or(1, |rpm| u16::try_from(rpm).unwrap_or(0));
     words[222] = SERIAL_TRANSPORT;
     let mut bytes = [0; 2 * WORDS];

@@ -110,7 +110,7 @@ fn by_ata(mut words: Vec<String>, drive: &DriveFacts) -> u8 {
     }
 }
 
-/// Tells of a drive of which no program reads an answer from a file.
+/// Describes a drive of which no program reads an answer from a file.
 fn tell(words: &[String], drive: &DriveFacts) -> u8 {
     let has = |names: &[&str]| words.iter().any(|word| names.contains(&word.as_str()));
     if has(&["-j", "--json"]) {
@@ -221,7 +221,7 @@ mod tests {
     }
 
     #[test]
-    fn drives_without_ata_are_told_of_in_smartctls_words() {
+    fn drives_without_ata_are_described_in_smartctls_words() {
         let nvme = information(&facts("samsung-980-1tb"));
         assert!(
             nvme.contains("Model Number:                       Samsung SSD 980 1TB\n"),

@@ -7,14 +7,14 @@ use std::ops::Range;
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
+use crate::error::{ProbeError, Unsuitable};
 use crate::estimate::{ProbedValue, median, median_error};
 use crate::findings::{Findings, MeasuredCurve};
 use crate::load::{BLOCK, carry_out};
 use crate::progress::ProbeWatcher;
-use crate::error::{ProbeError, Unsuitable};
 use crate::timed::{DriveAccess, TimedDrive};
 
-/// The least room: pieces at random places seldom touch one another.
+/// The least room: pieces at random offsets seldom touch one another.
 const LEAST_ROOM: u64 = 1 << 30;
 /// Pieces that fill the cache's memory before its list of extents is full: shipped models keep 256
 /// extents, and of most the half of 256 MiB. They tell roughly what it holds.
@@ -57,7 +57,7 @@ impl Filling {
     }
 }
 
-/// Measures the write cache of a hard disk by writing at random places in `room`, all of whose
+/// Measures the write cache of a hard disk by writing at random offsets in `room`, all of whose
 /// content is lost. `link` is what the drive's link carries, B/s, as far as that is known.
 ///
 /// # Errors

@@ -46,7 +46,7 @@ fn every_hard_disk_gives_its_write_cache_back() {
 }
 
 #[test]
-fn a_disk_without_write_cache_is_told() {
+fn a_disk_without_write_cache_is_reported() {
     let findings = probe(&disks().next().expect("a disk"), false);
     assert!(findings.values.is_empty(), "{findings:?}");
     assert!(findings.notes[0].starts_with("no write cache: a write takes "), "{findings:?}");

@@ -8,29 +8,29 @@ use super::KernelError;
 use super::build::age;
 use super::cache::remove;
 
-/// The name of its folder in that of a build.
-const FOLDER: &str = "headers";
+/// The name of its directory in that of a build.
+const DIRECTORY: &str = "headers";
 /// The compiler's.
 const COMPILER: &str = "cc";
-/// What lies in that folder. `scripts/kernel` copies the same.
+/// What lies in that directory. `scripts/kernel` copies the same.
 const FILES: [(&str, &str); 3] = [
     (COMPILER, include_str!("../../../../../kernel/headers/cc")),
     ("common.h", include_str!("../../../../../kernel/headers/common.h")),
     ("names.h", include_str!("../../../../../kernel/headers/names.h")),
 ];
 
-/// Has the compiler ready in the folder of a build, without a header that was precompiled
+/// Has the compiler ready in the directory of a build, without a header that was precompiled
 /// before: options may have changed since.
 pub(super) fn compiler(workshop: &Path) -> Result<PathBuf, KernelError> {
-    let folder = workshop.join(FOLDER);
-    remove(&folder).map_err(KernelError::io("cannot remove", &folder))?;
-    fs::create_dir(&folder).map_err(KernelError::io("cannot make", &folder))?;
+    let directory = workshop.join(DIRECTORY);
+    remove(&directory).map_err(KernelError::io("cannot remove", &directory))?;
+    fs::create_dir(&directory).map_err(KernelError::io("cannot make", &directory))?;
     for (name, text) in FILES {
-        let path = folder.join(name);
+        let path = directory.join(name);
         fs::write(&path, text).map_err(KernelError::io("cannot write", &path))?;
         age(&path)?;
     }
-    let compiler = folder.join(COMPILER);
+    let compiler = directory.join(COMPILER);
     fs::set_permissions(&compiler, fs::Permissions::from_mode(0o755))
         .map_err(KernelError::io("cannot write", &compiler))?;
     Ok(compiler)

@@ -1,4 +1,4 @@
-//! The compiler beside gcc alone, on sources and headers that only look like a kernel's.
+//! The compiler and gcc alone make the same of sources and headers that only look like a kernel's.
 
 use std::fs;
 use std::path::{Path, PathBuf};
