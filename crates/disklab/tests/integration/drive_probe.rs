@@ -191,16 +191,17 @@ fn a_modelled_disks_write_cache_is_found_again_in_the_lab() {
     let home = tempfile::tempdir().expect("temp");
     let program = env!("CARGO_BIN_EXE_disklab");
     let script = format!(
-        "mkfs.ext4 -q -E lazy_itable_init=0,lazy_journal_init=0 /dev/vda && mount /dev/vda /mnt &&
+        "mkfs.ext4 -q -N 65536 -E lazy_itable_init=0,lazy_journal_init=0 /dev/vda &&
+        mount /dev/vda /mnt && sync && sleep 60 &&
         {program} drive probe /dev/vda --to twin.toml --writes /mnt > table && ls /mnt"
     );
     let mut shell = disklab(home.path());
     shell.env("XDG_CACHE_HOME", home.path()).args(["lab", "shell", "--kernel"]).arg(kernel);
-    shell.args(["--memory", "512MiB", "--drives", "st3500418as", "--writable", "."]);
+    shell.args(["--memory", "512MiB", "--drives", "generic-3tb", "--writable", "."]);
     shell.args(["-c", &script]).assert().success().stdout("lost+found\n");
     let text = fs::read_to_string(home.path().join("twin.toml")).expect("a drive file");
     let twin = disklab_drive::load("twin.toml", &text).expect("the lab takes it");
-    let drive = disklab_drive::shipped("st3500418as").expect("shipped");
+    let drive = disklab_drive::shipped("generic-3tb").expect("shipped");
     for path in ["cache.dirty-extents", "interface.write-overhead"] {
         let field = disklab_probe::Field::by_path(path).expect("a field");
         let [found, truth] = [&twin, &drive].map(|file| field.get(&file.kind).expect("a disk"));

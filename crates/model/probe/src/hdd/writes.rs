@@ -16,18 +16,20 @@ use crate::timed::{DriveAccess, TimedDrive};
 
 /// The least room: pieces at random offsets seldom touch one another.
 const LEAST_ROOM: u64 = 1 << 30;
-/// Pieces that fill the cache's memory before its list of extents is full: shipped models keep 256
-/// extents, and of most the half of 256 MiB. They tell roughly what it holds.
+/// Pieces that tell roughly how much data the cache holds.
 const PIECE: u64 = 1 << 20;
-/// Pieces of which the cache is to hold so many tell it within one of them: enough for 2 %, and
-/// fewer than it keeps extents.
+/// Pieces of which the cache is to hold so many tell it within one of them: enough for 2 %, and a
+/// quarter of the extents that most models keep.
 const PIECES: u64 = 64;
+/// A cache that holds more pieces than this share of its extents may be full of extents, and not of
+/// data.
+const OF_EXTENTS: f64 = 0.5;
 /// Times that the cache is filled.
 const ROUNDS: usize = 5;
 /// Writes after which a cache that does not fill is given up.
 const MOST: usize = 4096;
-/// Writes that must be fast for a cache to be there.
-const FIRST: usize = 8;
+/// Writes that must be fast for a cache to be there: as few extents as any disk is assumed to keep.
+const FIRST: usize = 4;
 /// Writes behind the first slow one, which give the rate of writing out.
 const STEADY: usize = 64;
 /// A write that waits for the platters takes longer than one from memory by more than this: a
@@ -97,11 +99,19 @@ pub fn probe_write_cache(
     watcher.step("large writes into the cache", 40.0)?;
     let mut large = fillings(drive, &room, PIECE, &mut random)?;
     let rough = median(&large.iter().map(|f| f.fast as f64).collect::<Vec<_>>()) as u64 * PIECE;
-    let piece = (rough / PIECES).max(BLOCK).next_power_of_two().min(PIECE);
-    if piece < PIECE {
+    let piece = (rough / PIECES).max(BLOCK).next_power_of_two().min(4 * PIECE);
+    if piece != PIECE {
         large = fillings(drive, &room, piece, &mut random)?;
     }
-    hold(&mut findings, "cache.dirty-limit", &large, piece as f64);
+    let held =
+        |fillings: &[Filling]| median(&fillings.iter().map(Filling::held).collect::<Vec<_>>());
+    if held(&large) > OF_EXTENTS * held(&small) {
+        findings.note(
+            "cache.dirty-limit: the cache is full of so few extents that its memory never is",
+        );
+    } else {
+        hold(&mut findings, "cache.dirty-limit", &large, piece as f64);
+    }
     carry_out(drive, DriveAccess::flush())?;
     Ok(findings)
 }

@@ -30,10 +30,15 @@ fn probe(file: &DriveFile, write_cache: bool) -> Findings {
 
 #[test]
 fn every_hard_disk_gives_its_write_cache_back() {
-    let mut count = 0;
+    let (mut count, mut few_lists) = (0, 0);
     for file in disks() {
         let findings = probe(&file, true);
-        for path in ["interface.write-overhead", "cache.dirty-extents", "cache.dirty-limit"] {
+        // A list of 8 extents is full before the memory is, whatever is written.
+        let few = truth(&file, "cache.dirty-extents") < 64.0;
+        assert_eq!(few, !findings.values.contains_key("cache.dirty-limit"), "{findings:?}");
+        few_lists += usize::from(few);
+        let limit = (!few).then_some("cache.dirty-limit");
+        for path in ["interface.write-overhead", "cache.dirty-extents"].into_iter().chain(limit) {
             let found = findings.values.get(path).unwrap_or_else(|| panic!("{}: {path}", file.id));
             let off = found.value / truth(&file, path) - 1.0;
             assert!(off.abs() < 0.1, "{}: {path} is off by {off:.3}: {found:?}", file.id);
@@ -42,7 +47,7 @@ fn every_hard_disk_gives_its_write_cache_back() {
         }
         assert!(findings.notes.iter().any(|n| n.contains("the cache being full")), "{findings:?}");
     }
-    assert!(count >= 3 * 20, "{count}");
+    assert!(count >= 3 * 20 - few_lists && few_lists == 1, "{count}, {few_lists}");
 }
 
 #[test]
