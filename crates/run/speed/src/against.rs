@@ -7,9 +7,8 @@
 use std::path::{Path, PathBuf};
 
 use disklab_exec::{ExecError, Executor, Finished, Invocation};
+use disklab_stats::median;
 use serde_json::Value;
-
-use crate::figure::median;
 
 /// A program to be measured.
 #[derive(Debug, Clone)]

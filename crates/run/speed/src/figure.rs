@@ -1,5 +1,7 @@
 //! What was measured, several times, and what it should be.
 
+use disklab_stats::median;
+
 /// What a figure should be.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Target {
@@ -33,7 +35,8 @@ impl Figure {
 
     /// The smallest and the largest value.
     pub fn spread(&self) -> Option<(f64, f64)> {
-        let sorted = sorted(&self.values);
+        let mut sorted = self.values.clone();
+        sorted.sort_by(f64::total_cmp);
         Some((*sorted.first()?, *sorted.last()?))
     }
 
@@ -45,19 +48,6 @@ impl Figure {
             Target::AtLeast(limit) => median >= limit,
         })
     }
-}
-
-/// As [`Figure::median`].
-pub(crate) fn median(values: &[f64]) -> Option<f64> {
-    let sorted = sorted(values);
-    let upper = *sorted.get(sorted.len() / 2)?;
-    Some((sorted[(sorted.len() - 1) / 2] + upper) / 2.0)
-}
-
-fn sorted(values: &[f64]) -> Vec<f64> {
-    let mut sorted = values.to_vec();
-    sorted.sort_by(f64::total_cmp);
-    sorted
 }
 
 #[cfg(test)]

@@ -2,9 +2,8 @@
 //! does by reading (`-t`) or asks the kernel for (`-g`, `-r`) is the real program's.
 
 use std::io::Write;
-use std::process::{Command, Stdio};
 
-use super::{become_real, drive_of, real_program, set_write_cache};
+use super::{become_real, drive_of, feed_real, set_write_cache};
 use crate::guest::drives::identify::{for_hdparm, identify};
 use crate::guest::drives::{Attachment, DriveFacts, FIRMWARE};
 
@@ -113,8 +112,8 @@ fn answer(query: Query, drive: &DriveFacts) -> Result<(), String> {
             Ok(())
         }
         Query::Identify => {
-            let _ = std::io::stdout().flush();
-            decode(&for_hdparm(&identify(drive, drive.write_cache())))
+            let answer = for_hdparm(&identify(drive, drive.write_cache()));
+            feed_real("hdparm", &["--Istdin"], &answer).map(drop)
         }
         Query::WriteCache(set) => {
             if let Some(on) = set {
@@ -139,18 +138,6 @@ fn bus(attachment: Attachment) -> &'static str {
 
 fn on_off(on: bool) -> &'static str {
     if on { "on" } else { "off" }
-}
-
-/// Has the real program tell what an answer says.
-fn decode(text: &str) -> Result<(), String> {
-    let program = real_program("hdparm").ok_or("hdparm is not installed on this machine")?;
-    let failed = |e: std::io::Error| format!("cannot start hdparm: {e}");
-    let mut child =
-        Command::new(program).arg("--Istdin").stdin(Stdio::piped()).spawn().map_err(failed)?;
-    if let Some(mut input) = child.stdin.take() {
-        input.write_all(text.as_bytes()).map_err(failed)?;
-    }
-    child.wait().map_err(failed).map(drop)
 }
 
 /// Reads options as hdparm does: several letters in one word, a number behind its letter or in

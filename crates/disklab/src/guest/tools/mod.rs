@@ -7,9 +7,10 @@ mod hdparm;
 mod smartctl;
 mod udevadm;
 
+use std::io::Write;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, ExitStatus, Stdio};
 
 use disklab_lab::guest::LAB_FOLDER;
 
@@ -75,10 +76,29 @@ fn real_program(name: &str) -> Option<PathBuf> {
         .find(|program| program.is_file())
 }
 
+/// What is said where there is no real program.
+fn not_installed(name: &str) -> String {
+    format!("{name} is not installed on this machine")
+}
+
+/// Has the real program read `text` from its standard input.
+fn feed_real(name: &str, words: &[&str], text: &str) -> Result<ExitStatus, String> {
+    let program = real_program(name).ok_or_else(|| not_installed(name))?;
+    let _ = std::io::stdout().flush();
+    let failed = |e: std::io::Error| format!("cannot start {name}: {e}");
+    let mut child =
+        Command::new(program).args(words).stdin(Stdio::piped()).spawn().map_err(failed)?;
+    if let Some(mut input) = child.stdin.take() {
+        // It ends without reading where its options are wrong, and says so.
+        let _ = input.write_all(text.as_bytes());
+    }
+    child.wait().map_err(failed)
+}
+
 /// Becomes the real program.
 fn become_real(name: &str, words: &[String]) -> u8 {
     let Some(program) = real_program(name) else {
-        eprintln!("disklab: {name} is not installed on this machine");
+        eprintln!("disklab: {}", not_installed(name));
         return 127;
     };
     let error = Command::new(&program).args(words).exec();

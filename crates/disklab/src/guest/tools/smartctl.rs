@@ -1,12 +1,9 @@
 //! `smartctl` for modelled drives. Of an ATA drive the real program tells, from the drive's
 //! answer to IDENTIFY DEVICE; of others, this one, in the same words.
 
-use std::io::Write;
-use std::process::{Command, Stdio};
-
 use serde_json::json;
 
-use super::{become_real, drive_of, real_program, set_write_cache};
+use super::{become_real, drive_of, feed_real, set_write_cache};
 use crate::guest::drives::identify::{for_smartctl, identify};
 use crate::guest::drives::{Attachment, DriveFacts, FIRMWARE};
 
@@ -40,7 +37,7 @@ pub fn smartctl(words: &[String], drives: &[DriveFacts]) -> u8 {
         }
     }
     match drive.attachment {
-        Attachment::Sata => by_ata(words, drive),
+        Attachment::Sata => by_ata(&words, drive),
         Attachment::Sas | Attachment::Nvme => tell(&words, drive),
     }
 }
@@ -85,26 +82,13 @@ fn take_write_cache(words: &mut Vec<String>) -> Option<bool> {
 }
 
 /// Has the real program tell what the drive's answer says.
-fn by_ata(mut words: Vec<String>, drive: &DriveFacts) -> u8 {
-    let Some(program) = real_program("smartctl") else {
-        eprintln!("disklab: smartctl is not installed on this machine");
-        return NOT_OPENED;
-    };
-    let _ = std::io::stdout().flush();
-    words.push("-".to_owned());
-    let child = Command::new(program).args(words).stdin(Stdio::piped()).spawn();
+fn by_ata(words: &[String], drive: &DriveFacts) -> u8 {
+    let words: Vec<&str> = words.iter().map(String::as_str).chain(["-"]).collect();
     let report = for_smartctl(&identify(drive, drive.write_cache()));
-    let ended = child.and_then(|mut child| {
-        if let Some(mut input) = child.stdin.take() {
-            // It ends without reading where its options are wrong.
-            let _ = input.write_all(report.as_bytes());
-        }
-        child.wait()
-    });
-    match ended {
+    match feed_real("smartctl", &words, &report) {
         Ok(status) => status.code().and_then(|code| u8::try_from(code).ok()).unwrap_or(NOT_OPENED),
         Err(error) => {
-            eprintln!("disklab: cannot start smartctl: {error}");
+            eprintln!("disklab: {error}");
             NOT_OPENED
         }
     }

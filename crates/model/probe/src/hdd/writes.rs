@@ -103,9 +103,7 @@ pub fn probe_write_cache(
     if piece != PIECE {
         large = fillings(drive, &room, piece, &mut random)?;
     }
-    let held =
-        |fillings: &[Filling]| median(&fillings.iter().map(Filling::held).collect::<Vec<_>>());
-    if held(&large) > OF_EXTENTS * held(&small) {
+    if median(&held(&large)) > OF_EXTENTS * median(&held(&small)) {
         findings.note(
             "cache.dirty-limit: the cache is full of so few extents that its memory never is",
         );
@@ -116,6 +114,11 @@ pub fn probe_write_cache(
     Ok(findings)
 }
 
+/// Writes that waited in the cache, for each filling.
+fn held(fillings: &[Filling]) -> Vec<f64> {
+    fillings.iter().map(Filling::held).collect()
+}
+
 /// Notes what the cache held, in units of `size`.
 fn hold(findings: &mut Findings, path: &'static str, fillings: &[Filling], size: f64) {
     if fillings.iter().any(|filling| filling.fast >= MOST) {
@@ -124,7 +127,7 @@ fn hold(findings: &mut Findings, path: &'static str, fillings: &[Filling], size:
         findings.note(format!("{path}: the cache takes {what} without slowing"));
         return;
     }
-    let held: Vec<f64> = fillings.iter().map(|filling| filling.held() * size).collect();
+    let held: Vec<f64> = held(fillings).iter().map(|count| count * size).collect();
     let value = median(&held);
     // One write more or less is not seen.
     let error = median_error(&held).max(size);

@@ -181,6 +181,8 @@ mod tests {
         assert!(series.lines().eq(PATCHES.iter().map(|patch| patch.name)), "{series}");
         let flags = format!("KCFLAGS={OPTIMISATION}");
         assert!(ARGUMENTS.lines().any(|argument| argument == flags), "{ARGUMENTS}");
+        let compiler = include_str!("../../../../../kernel/headers/cc");
+        assert!(compiler.contains(&format!("\n    {OPTIMISATION}) common=common ;;\n")));
     }
 
     #[test]
