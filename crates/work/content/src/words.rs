@@ -17,6 +17,38 @@ pub(crate) fn mix(number: u64) -> u64 {
     number ^ (number >> 31)
 }
 
+/// The number that [`mix`] makes `mixed` of.
+pub(crate) fn unmix(mixed: u64) -> u64 {
+    let number = mixed ^ (mixed >> 31) ^ (mixed >> 62);
+    let number = number.wrapping_mul(const { inverse(0x94d0_49bb_1331_11eb) });
+    let number = number ^ (number >> 27) ^ (number >> 54);
+    let number = number.wrapping_mul(const { inverse(0xbf58_476d_1ce4_e5b9) });
+    number ^ (number >> 30) ^ (number >> 60)
+}
+
+/// What an odd number is to be multiplied by to give 1, by Newton's method: each round
+/// doubles the bits that are right, of which an odd number has three.
+const fn inverse(odd: u64) -> u64 {
+    let mut inverse = odd;
+    let mut bits = 3;
+    while bits < u64::BITS {
+        inverse = inverse.wrapping_mul(2_u64.wrapping_sub(odd.wrapping_mul(inverse)));
+        bits *= 2;
+    }
+    inverse
+}
+
+/// Fills `buffer` with the mixed numbers from `state` on, each `step` after the last.
+pub(crate) fn fill_from(mut state: u64, step: u64, buffer: &mut [u8]) {
+    let (words, tail) = buffer.as_chunks_mut::<WORD>();
+    for bytes in words {
+        *bytes = mix(state).to_le_bytes();
+        state = state.wrapping_add(step);
+    }
+    let last = mix(state).to_le_bytes();
+    tail.copy_from_slice(&last[..tail.len()]);
+}
+
 /// A sequence of random words of which each is found by its position. The 2^64
 /// words of a sequence are all distinct, so no two blocks of it, at multiples of 8
 /// bytes, are equal.
@@ -59,14 +91,7 @@ impl Words {
             buffer = later;
             place = place.wrapping_add(1);
         }
-        let mut state = self.start.wrapping_add(place.wrapping_mul(self.step));
-        let (words, tail) = buffer.as_chunks_mut::<WORD>();
-        for bytes in words {
-            *bytes = mix(state).to_le_bytes();
-            state = state.wrapping_add(self.step);
-        }
-        let last = mix(state).to_le_bytes();
-        tail.copy_from_slice(&last[..tail.len()]);
+        fill_from(self.start.wrapping_add(place.wrapping_mul(self.step)), self.step, buffer);
     }
 }
 
@@ -97,6 +122,12 @@ mod tests {
     }
 
     proptest! {
+        #[test]
+        fn unmix_undoes_mix(number in any::<u64>()) {
+            prop_assert_eq!(unmix(mix(number)), number);
+            prop_assert_eq!(mix(unmix(number)), number);
+        }
+
         #[test]
         fn any_part_is_that_part_of_the_whole(
             seed in any::<u64>(), place in any::<u64>(), from in 0_usize..64, length in 0_usize..64,

@@ -14,6 +14,10 @@ pub(super) enum Block {
     Fill(u64),
     /// What the pool's slot holds.
     Slot(u32),
+    /// What the pool's delta makes of a slot.
+    Delta(u32),
+    /// Random words that the pool knows.
+    Random(u32),
 }
 
 impl Block {
@@ -34,7 +38,12 @@ pub(super) enum Chunk {
     Table(Box<Table>),
 }
 
-/// A word for each block, and a bit that tells fills from slots.
+/// Marks the word of a delta, whose number is below.
+const DELTA: u64 = 1 << 32;
+/// And of random words.
+const RANDOM: u64 = 2 << 32;
+
+/// A word for each block, and a bit that tells fills from what the pool has.
 #[derive(Debug)]
 pub(super) struct Table {
     words: [u64; CHUNK_BLOCKS],
@@ -86,22 +95,29 @@ impl Table {
         if self.slots[index / 64] >> (index % 64) & 1 == 0 {
             Block::Fill(word)
         } else {
-            // Only `set` writes it, from 32 bits.
-            Block::Slot(word as u32)
+            // Only `set` writes it, from 32 bits and the mark.
+            let number = word as u32;
+            match word - u64::from(number) {
+                DELTA => Block::Delta(number),
+                RANDOM => Block::Random(number),
+                _ => Block::Slot(number),
+            }
         }
     }
 
     fn set(&mut self, index: usize, block: Block) {
         let bit = 1 << (index % 64);
-        match block {
+        let word = match block {
             Block::Fill(word) => {
                 self.words[index] = word;
                 self.slots[index / 64] &= !bit;
+                return;
             }
-            Block::Slot(slot) => {
-                self.words[index] = u64::from(slot);
-                self.slots[index / 64] |= bit;
-            }
-        }
+            Block::Slot(slot) => u64::from(slot),
+            Block::Delta(number) => u64::from(number) | DELTA,
+            Block::Random(number) => u64::from(number) | RANDOM,
+        };
+        self.words[index] = word;
+        self.slots[index / 64] |= bit;
     }
 }

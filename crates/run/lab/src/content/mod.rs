@@ -4,13 +4,19 @@
 //! Blocks of 4 KiB that are zeros or repeat a word of 8 bytes cost no data, and a
 //! run of 2 MiB of the same costs no index either. Blocks that repeat one that
 //! was written lately, on any disk of the lab, share its data: fio writes the
-//! same random buffer again and again, and mirrors write everything twice.
+//! same random buffer again and again, and mirrors write everything twice. Blocks that
+//! differ from one of these in a few words keep those words only, and random data of
+//! `disklab-content` what they follow from.
 
 mod chunk;
+mod delta;
+mod deltas;
 mod file;
+mod numbered;
 mod pool;
 mod read_ahead;
 mod recent;
+mod similar;
 mod slot_cache;
 mod volume;
 

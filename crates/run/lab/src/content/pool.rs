@@ -3,10 +3,17 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
+use disklab_content::RandomWords;
+
+use super::chunk::Block;
+use super::delta::Delta;
+use super::deltas::Deltas;
 use super::file::StoreFile;
+use super::numbered::Numbered;
 use super::read_ahead::ReadAheadBuffer;
 use super::recent::Recent;
-use super::slot_cache::SlotCache;
+use super::similar::Similar;
+use super::slot_cache::{SlotCache, first_words};
 use super::{BLOCK_BYTES, ContentLimits};
 use crate::LabError;
 
@@ -31,6 +38,11 @@ pub(super) struct Pool {
     read_ahead: ReadAheadBuffer,
     /// Those with many users.
     slot_cache: SlotCache,
+    /// Finds slots that other blocks differ from in a few words only.
+    similar: Similar,
+    /// Such blocks. A slot stays in use as long as one of them alters it.
+    deltas: Deltas,
+    random: Numbered<RandomWords>,
 }
 
 /// Blocks in a row, both in the pool and in what is being written, so that they can
@@ -70,38 +82,46 @@ impl Pool {
             recent: Recent::new(),
             gathered: Gathered::default(),
             read_ahead: ReadAheadBuffer::new(),
-            slot_cache: SlotCache::new(),
+            slot_cache: SlotCache::new(first_words),
+            similar: Similar::new(),
+            deltas: Deltas::default(),
+            random: Numbered::default(),
         })
     }
 
-    /// Keeps the block of `data` at `at`; `old` is the slot that it takes the place
-    /// of. Returns the slot that holds it, which may be `old` or one that others use
-    /// too. It may only be written when [`Pool::flush`] is called, which must
-    /// happen before other data than these are stored.
-    pub fn store(&mut self, data: &[u8], at: usize, old: Option<u32>) -> Result<u32, LabError> {
+    /// Keeps the block of `data` at `at`, which takes the place of `old`. Returns what
+    /// stands for it: the slot of `old`, one that others use too, or a delta. It may
+    /// only be written when [`Pool::flush`] is called, which must happen before other data
+    /// than these are stored.
+    pub fn store(&mut self, data: &[u8], at: usize, old: Block) -> Result<Block, LabError> {
         let block = &data[at..at + BLOCK_BYTES];
         if let Some(slot) = self.slot_cache.find(block)
             && self.share(slot, old)
         {
-            return Ok(slot);
+            return Ok(Block::Slot(slot));
+        }
+        if let Some(kept) = self.store_random(block, old) {
+            return Ok(kept);
+        }
+        if let Some(kept) = self.store_difference(data, block, old)? {
+            return Ok(kept);
         }
         let hash = self.recent.hash(block);
         if let Some(slot) = self.recent.find(hash)
-            && self.holds(slot, data, block)?
+            && self.content(slot, data)?.is_some_and(|content| content == block)
             && self.share(slot, old)
         {
             if self.users[slot as usize] >= MANY {
                 self.slot_cache.keep(slot, block);
             }
-            return Ok(slot);
+            return Ok(Block::Slot(slot));
         }
         let slot = match old {
-            Some(slot) if self.users[slot as usize] == 1 => slot,
-            Some(slot) => {
-                self.release(slot);
+            Block::Slot(slot) if self.users[slot as usize] == 1 => slot,
+            old => {
+                self.release(old);
                 self.allocate()?
             }
-            None => self.allocate()?,
         };
         if !self.gathered.continues(slot, at) {
             self.flush(data)?;
@@ -109,25 +129,79 @@ impl Pool {
         }
         self.gathered.blocks += 1;
         self.slot_cache.forget(slot);
+        self.similar.forget(slot);
         self.recent.remember(hash, slot);
-        Ok(slot)
+        self.similar.remember(slot, block);
+        Ok(Block::Slot(slot))
+    }
+
+    /// Keeps `block` by what it follows from, if it is random data of disklab's own.
+    fn store_random(&mut self, block: &[u8], old: Block) -> Option<Block> {
+        let words = RandomWords::of(block)?;
+        if !self.has_memory() {
+            return None;
+        }
+        let number = self.random.insert(words)?;
+        self.release(old);
+        Some(Block::Random(number))
+    }
+
+    /// Whether blocks may still be kept in memory: the index of the disks needs some.
+    fn has_memory(&self) -> bool {
+        let bytes = self.deltas.memory_bytes() + self.random.memory_bytes();
+        bytes < self.limits.memory_bytes / 2
+    }
+
+    /// Keeps `block` by how it differs from another one, if one is found.
+    fn store_difference(
+        &mut self,
+        data: &[u8],
+        block: &[u8],
+        old: Block,
+    ) -> Result<Option<Block>, LabError> {
+        if self.similar.base(block).is_none() {
+            let Some(slot) = self.similar.candidate(block) else { return Ok(None) };
+            let Some(content) = self.content(slot, data)? else { return Ok(None) };
+            if Delta::between(content, block).is_none() {
+                return Ok(None);
+            }
+            let content = content.to_vec();
+            self.similar.keep(slot, &content);
+        }
+        let Some((slot, base)) = self.similar.base(block) else { return Ok(None) };
+        let Some(delta) = Delta::between(base, block) else { return Ok(None) };
+        if delta.is_empty() {
+            return Ok(self.share(slot, old).then_some(Block::Slot(slot)));
+        }
+        if !self.has_memory() || !self.share(slot, old) {
+            return Ok(None);
+        }
+        let Some(number) = self.deltas.insert(slot, delta) else { return Err(self.full()) };
+        Ok(Some(Block::Delta(number)))
     }
 
     /// One more user of a slot that has some, in the place of one of `old`. Returns
     /// whether it could be.
-    fn share(&mut self, slot: u32, old: Option<u32>) -> bool {
+    fn share(&mut self, slot: u32, old: Block) -> bool {
         // A count that cannot be raised is no reason to fail: a copy is kept then.
         let users = &mut self.users[slot as usize];
         let Some(more) = users.checked_add(1).filter(|more| *more > 1) else { return false };
         *users = more;
-        if let Some(old) = old {
-            self.release(old);
-        }
+        self.release(old);
         true
     }
 
     /// One user less.
-    pub fn release(&mut self, slot: u32) {
+    pub fn release(&mut self, block: Block) {
+        let slot = match block {
+            Block::Fill(_) => return,
+            Block::Slot(slot) => slot,
+            Block::Delta(number) => self.deltas.remove(number),
+            Block::Random(number) => {
+                self.random.remove(number);
+                return;
+            }
+        };
         let users = &mut self.users[slot as usize];
         *users -= 1;
         if *users == 0 {
@@ -139,6 +213,22 @@ impl Pool {
     /// [`Pool::flush`] must have been called after the last [`Pool::store`].
     pub fn load(&self, slot: u32, data: &mut [u8]) -> Result<(), LabError> {
         self.file.read(data, offset(slot)).map_err(LabError::system("read content back"))
+    }
+
+    /// Fills `data`, one block, from a delta. As [`Pool::load`].
+    pub fn load_delta(&self, number: u32, data: &mut [u8]) -> Result<(), LabError> {
+        let (slot, delta) = self.deltas.get(number);
+        match self.similar.get(*slot) {
+            Some(base) => data.copy_from_slice(base),
+            None => self.load(*slot, data)?,
+        }
+        delta.apply(data);
+        Ok(())
+    }
+
+    /// The words of a block that is random data.
+    pub fn random_words(&self, number: u32) -> RandomWords {
+        *self.random.get(number)
     }
 
     /// What a slot holds, where it lies in memory.
@@ -175,6 +265,9 @@ impl Pool {
             + self.recent.memory_bytes()
             + self.read_ahead.memory_bytes()
             + self.slot_cache.memory_bytes()
+            + self.similar.memory_bytes()
+            + self.deltas.memory_bytes()
+            + self.random.memory_bytes()
     }
 
     /// What it may take.
@@ -187,15 +280,15 @@ impl Pool {
         LabError::Full { what: "disk space for the content of its disks", limit_bytes }
     }
 
-    /// Whether a slot is in use and holds `block`, one of those of `data`.
-    fn holds(&mut self, slot: u32, data: &[u8], block: &[u8]) -> Result<bool, LabError> {
+    /// What a slot holds, if it is in use.
+    fn content<'a>(&'a mut self, slot: u32, data: &'a [u8]) -> Result<Option<&'a [u8]>, LabError> {
         if self.users.get(slot as usize).is_none_or(|users| *users == 0) {
-            return Ok(false);
+            return Ok(None);
         }
-        if let Some(slot_cache) = self.gathered.find(slot, data) {
-            return Ok(slot_cache == block);
+        match self.gathered.find(slot, data) {
+            Some(block) => Ok(Some(block)),
+            None => self.read_ahead.get(slot, &self.file).map(Some),
         }
-        self.read_ahead.get(slot, &self.file).map(|slot_cache| slot_cache == block)
     }
 
     fn allocate(&mut self) -> Result<u32, LabError> {

@@ -26,6 +26,8 @@ pub(super) struct SlotCache {
     of_slot: Vec<u32>,
     /// How many were kept, to take turns where a set is full.
     count: usize,
+    /// The number by which a block is found.
+    mark: fn(&[u8]) -> u64,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -38,24 +40,25 @@ impl SlotCache {
     /// Bytes that it takes at most, without the index.
     pub const BYTES: usize = SETS * WAYS * BLOCK_BYTES;
 
-    /// Nothing yet.
-    pub fn new() -> Self {
+    /// Nothing yet. Blocks are found by what `mark` makes of them.
+    pub fn new(mark: fn(&[u8]) -> u64) -> Self {
         Self {
             places: vec![WorkDir { mark: 0, slot: NONE }; SETS * WAYS],
             data: vec![0; Self::BYTES],
             of_slot: Vec::new(),
             count: 0,
+            mark,
         }
     }
 
     /// The slot that holds `block`, if it is kept.
     pub fn find(&self, block: &[u8]) -> Option<u32> {
-        let mark = mark(block);
-        let first = first_place(mark);
-        (first..first + WAYS).find_map(|place| {
-            let WorkDir { mark: other, slot } = self.places[place];
-            (other == mark && slot != NONE && self.data(place) == block).then_some(slot)
-        })
+        self.marked(block).find(|(_, data)| *data == block).map(|(slot, _)| slot)
+    }
+
+    /// The first slot that is kept under the mark of `block`, and what it holds.
+    pub fn alike(&self, block: &[u8]) -> Option<(u32, &[u8])> {
+        self.marked(block).next()
     }
 
     /// What `slot` holds, if it is kept.
@@ -68,7 +71,7 @@ impl SlotCache {
         if self.place(slot).is_some() {
             return;
         }
-        let mark = mark(block);
+        let mark = (self.mark)(block);
         let ways = first_place(mark)..first_place(mark) + WAYS;
         let free = ways.clone().find(|place| self.places[*place].slot == NONE);
         let place = free.unwrap_or(ways.start + self.count % WAYS);
@@ -98,6 +101,15 @@ impl SlotCache {
         (places + self.of_slot.len() * size_of::<u32>()) as u64
     }
 
+    fn marked(&self, block: &[u8]) -> impl Iterator<Item = (u32, &[u8])> {
+        let mark = (self.mark)(block);
+        let first = first_place(mark);
+        (first..first + WAYS).filter_map(move |place| {
+            let WorkDir { mark: other, slot } = self.places[place];
+            (other == mark && slot != NONE).then(|| (slot, self.data(place)))
+        })
+    }
+
     fn place(&self, slot: u32) -> Option<usize> {
         let place = *self.of_slot.get(slot as usize)?;
         (place != NONE).then_some(place as usize)
@@ -110,7 +122,7 @@ impl SlotCache {
 
 /// A number from four words of a block: enough for random load, and a lookup
 /// compares the rest.
-fn mark(block: &[u8]) -> u64 {
+pub(super) fn first_words(block: &[u8]) -> u64 {
     let words = block.chunks(BLOCK_BYTES / 4).filter_map(<[u8]>::first_chunk::<8>);
     words.fold(0, |mark: u64, word| {
         let mixed = (mark ^ u64::from_le_bytes(*word)).wrapping_mul(0x9e37_79b9_7f4a_7c15);
@@ -140,7 +152,7 @@ mod tests {
         fn what_is_found_is_what_was_kept_last(
             steps in proptest::collection::vec((0..12_u32, 0..9_u64, any::<bool>()), 1..60)
         ) {
-            let mut slot_cache = SlotCache::new();
+            let mut slot_cache = SlotCache::new(first_words);
             let mut model = std::collections::HashMap::new();
             for (slot, number, keep) in steps {
                 slot_cache.forget(slot);
@@ -178,7 +190,7 @@ mod tests {
                 (0..BLOCK_BYTES).map(|_| next()).collect()
             })
             .collect();
-        let mut slot_cache = SlotCache::new();
+        let mut slot_cache = SlotCache::new(first_words);
         for (slot, block) in blocks.iter().enumerate() {
             slot_cache.keep(slot as u32, block);
         }

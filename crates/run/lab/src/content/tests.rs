@@ -1,3 +1,5 @@
+use disklab_content::{Base, ContentBuffers};
+
 use super::*;
 use proptest::prelude::*;
 
@@ -64,6 +66,90 @@ fn repeats_share_their_data_across_disks() {
     assert_eq!(read(&mut content, 1, 0, 1 << 20), buffer);
 }
 
+/// Alters words of each 512 bytes as fio's `scramble_buffers` does, by `number`.
+fn scramble(data: &mut [u8], number: u64) {
+    let line = (number % 8) as usize * 64;
+    for (piece, bytes) in data.chunks_exact_mut(512).enumerate() {
+        bytes[line..line + 8].copy_from_slice(&(number << 20 | piece as u64).to_le_bytes());
+        bytes[48..56].fill(0);
+        bytes[56..64].copy_from_slice(&number.wrapping_mul(0x9E37).to_le_bytes());
+    }
+}
+
+fn scrambled(seed: u64, length: usize, number: u64) -> Vec<u8> {
+    let mut data = noise(seed, length);
+    scramble(&mut data, number);
+    data
+}
+
+#[test]
+fn a_scrambled_buffer_and_its_parity_take_the_space_of_one() {
+    let (_folder, mut content) = content(2 * MIB);
+    let before = content.usage().memory_bytes;
+    for megabyte in 0..64 {
+        content.write(0, megabyte * 2048, &scrambled(1, 1 << 20, megabyte)).unwrap();
+    }
+    assert_eq!(content.usage().disk_bytes, MIB);
+    let half = |number| scrambled(1, 1 << 20, number)[..1 << 19].to_vec();
+    let parity = |number: u64| {
+        let rest = scrambled(1, 1 << 20, number)[1 << 19..].to_vec();
+        half(number + 1).iter().zip(rest).map(|(a, b)| a ^ b).collect::<Vec<_>>()
+    };
+    for row in 0..64 {
+        content.write(1, row * 1024, &parity(row)).unwrap();
+    }
+    assert_eq!(content.usage().disk_bytes, MIB + MIB / 2);
+    // 96 MiB, of which 1.5 are in the file.
+    assert!(content.usage().memory_bytes - before < 16 * MIB);
+    for number in [0, 1, 30, 63] {
+        assert!(read(&mut content, 0, number * 2048, 1 << 20) == scrambled(1, 1 << 20, number));
+        assert!(read(&mut content, 1, number * 1024, 1 << 19) == parity(number));
+    }
+    // What is written anew in other bytes leaves nothing.
+    content.zero(0, 0, 64 * MIB / 512).unwrap();
+    content.zero(1, 0, 64 * MIB / 512).unwrap();
+    content.write(0, 0, &noise(7, 3 << 19)).unwrap();
+    assert_eq!(content.usage().disk_bytes, MIB + MIB / 2);
+    assert!(read(&mut content, 0, 0, 3 << 19) == noise(7, 3 << 19));
+}
+
+fn random(seed: u64, length: usize) -> Vec<u8> {
+    let mut data = vec![0; length];
+    ContentBuffers::plain(Base::Random, seed).fill(&mut data);
+    data
+}
+
+#[test]
+fn random_data_of_files_made_beforehand_take_no_space() {
+    let (_folder, mut content) = content(0);
+    let before = content.usage().memory_bytes;
+    let data = random(1, 16 << 20);
+    content.write(0, 8, &data).unwrap();
+    assert_eq!(content.usage().disk_bytes, 0);
+    assert!(content.usage().memory_bytes - before < MIB / 4);
+    assert!(read(&mut content, 0, 8, 16 << 20) == data);
+    // Parts of it, and none of it any more.
+    content.write(0, 16, &data[..8192]).unwrap();
+    assert!(read(&mut content, 0, 13, 8192)[1536..] == data[..6656]);
+    content.zero(0, 0, 32 * MIB / 512).unwrap();
+    assert!(content.usage().memory_bytes - before < MIB / 4);
+    assert!(read(&mut content, 0, 8, 4096) == [0; 4096]);
+}
+
+#[test]
+fn without_memory_for_deltas_blocks_are_whole() {
+    let folder = tempfile::tempdir().unwrap();
+    let limits = ContentLimits { disk_bytes: 64 * MIB, memory_bytes: 4 * MIB };
+    let mut content = Content::new(folder.path(), 1, limits).unwrap();
+    for megabyte in 0..40 {
+        content.write(0, megabyte * 2048, &scrambled(1, 1 << 20, megabyte)).unwrap();
+    }
+    assert!(content.usage().disk_bytes > 10 * MIB);
+    for megabyte in 0..40 {
+        assert!(read(&mut content, 0, megabyte * 2048, 1 << 20) == scrambled(1, 1 << 20, megabyte));
+    }
+}
+
 #[test]
 fn repeats_are_found_after_their_first_place_was_written_anew() {
     let (_folder, mut content) = content(2 * MIB);
@@ -115,14 +201,14 @@ fn running_out_of_memory_is_an_error() {
 
 #[derive(Debug, Clone)]
 enum Step {
-    Write { volume: usize, sector: u64, seed: u64, sectors: usize, kind: u8 },
+    Write { volume: usize, sector: u64, seed: u64, sectors: usize, kind: u64 },
     Zero { volume: usize, sector: u64, sectors: u64 },
 }
 
 fn step() -> impl Strategy<Value = Step> {
     let place = (0..2usize, 0..9000u64);
     prop_oneof![
-        4 => (place.clone(), 0..4u64, 1..64usize, 0..3u8).prop_map(
+        4 => (place.clone(), 0..4u64, 1..64usize, 0..14u64).prop_map(
             |((volume, sector), seed, sectors, kind)| Step::Write {
                 volume, sector, seed, sectors, kind
             }
@@ -146,7 +232,9 @@ proptest! {
                     let data = match kind {
                         0 => vec![0; sectors * 512],
                         1 => vec![seed as u8; sectors * 512],
-                        _ => noise(seed, sectors * 512),
+                        2 | 3 => noise(seed, sectors * 512),
+                        12.. => random(seed, sectors * 512),
+                        number => scrambled(seed, sectors * 512, number),
                     };
                     content.write(volume, sector, &data).unwrap();
                     let at = sector as usize * 512;

@@ -161,20 +161,14 @@ impl ContentVolume {
             }
             return Ok(());
         }
-        let old = match self.block(number) {
-            Block::Slot(slot) => Some(slot),
-            Block::Fill(_) => None,
-        };
-        let slot = pool.store(data, at, old)?;
-        self.change(number, Block::Slot(slot));
+        let kept = pool.store(data, at, self.block(number))?;
+        self.change(number, kept);
         Ok(())
     }
 
     /// Sets a block and releases what it held.
     fn set(&mut self, pool: &mut Pool, number: u64, block: Block) {
-        if let Block::Slot(old) = self.block(number) {
-            pool.release(old);
-        }
+        pool.release(self.block(number));
         self.change(number, block);
     }
 
@@ -193,9 +187,7 @@ impl ContentVolume {
         if let Chunk::Table(_) = chunk {
             self.tables -= 1;
             for index in 0..CHUNK_BLOCKS {
-                if let Block::Slot(slot) = chunk.get(index) {
-                    pool.release(slot);
-                }
+                pool.release(chunk.get(index));
             }
         }
     }
@@ -217,6 +209,11 @@ fn place(number: u64) -> (u64, usize) {
 fn load(pool: &Pool, block: Block, data: &mut [u8]) -> Result<(), LabError> {
     match block {
         Block::Slot(slot) => pool.load(slot, data),
+        Block::Delta(number) => pool.load_delta(number, data),
+        Block::Random(number) => {
+            pool.random_words(number).fill(data);
+            Ok(())
+        }
         Block::Fill(0) => {
             data.fill(0);
             Ok(())
