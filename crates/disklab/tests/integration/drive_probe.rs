@@ -168,7 +168,7 @@ fn writes_reach_nothing_but_a_file_of_their_own() {
         "--writes a/link: expected a directory on the drive".to_owned(),
         format!("--writes a/elsewhere: {elsewhere}"),
         format!("--writes c: {elsewhere}"),
-        "--writes /dev/vda: it is no partition of the drive".to_owned(),
+        "--writes /dev/vda: it is not a partition of the drive".to_owned(),
         format!("--writes /run: {elsewhere}"),
         "--writes a/none: No such file or directory".to_owned(),
         "--writes b: no file system of /dev/vdb or its partitions is mounted there".to_owned(),

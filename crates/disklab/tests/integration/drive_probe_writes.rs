@@ -109,7 +109,7 @@ fn a_partition_that_is_not_blank_is_refused_and_keeps_its_content() {
         "data without a signature at byte ",
         "1 GiB are free there, and 4 GiB are needed\ncode 2\n",
         "expected a stable name, in /dev/disk/by-id, such as /dev/disk/by-id/",
-        "it is no partition of the drive; name one of its own, or a directory on it\ncode 2\n",
+        "it is not a partition of the drive; name one of its own, or a directory on it\ncode 2\n",
         "it is in use: mounted, part of something else, or open\ncode 2\n",
         "kept\n",
     ] {

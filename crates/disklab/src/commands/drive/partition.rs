@@ -25,7 +25,7 @@ const SEED: u64 = 1;
 #[derive(Debug, thiserror::Error)]
 pub enum NoPartition {
     /// The whole drive, or another one's.
-    #[error("it is no partition of the drive; name one of its own, or a directory on it")]
+    #[error("it is not a partition of the drive; name one of its own, or a directory on it")]
     NotOfDrive,
     /// A name that may mean another partition after the next boot.
     #[error("expected a stable name, in /dev/disk/by-id{0}")]
