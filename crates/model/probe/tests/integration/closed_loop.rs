@@ -86,7 +86,7 @@ fn probe_with_writes(
     let (mut findings, sibling) = probe_solid_state(drive, siblings, 1, &mut Unwatched)?;
     let Kind::Ssd(parameters) = &file.kind else { return Ok((findings, sibling)) };
     let cache = parameters.slc_cache.as_ref();
-    let room = cache.map_or(WRITE_ROOM.0, |cache| cache.size * WRITE_ROOM.1 >> 20 << 20);
+    let room = cache.map_or(WRITE_ROOM.0, |cache| (cache.size * WRITE_ROOM.1) >> 20 << 20);
     let (room, reads) = (FILLED.0..FILLED.0 + room, (&findings, &sibling, siblings));
     let (written, sibling) = probe_flash_writes(drive, room, reads, 1, &mut Unwatched)?;
     findings.join(written);
