@@ -39,7 +39,7 @@ pub enum DriveCommand {
 ///
 /// Reads only, for some five minutes on a hard disk. Each value comes with an interval;
 /// what reading cannot show is taken from the nearest shipped drive and marked so. With
-/// `--writes`, a hard disk's write cache is measured as well, in a file of the probe's own.
+/// `--writes`, writes are measured as well, in a file of the probe's own or a blank partition.
 /// Refuses what is no whole drive of its own, and a drive that something else uses
 /// meanwhile.
 #[derive(Debug, Args)]
@@ -49,9 +49,11 @@ pub struct ProbeArgs {
     /// The drive file to write. An earlier one is replaced only if a probe wrote it.
     #[arg(long, value_name = "FILE")]
     pub to: PathBuf,
-    /// Measure a hard disk's write cache, too, in a file without a name of 4 GiB that is made in
-    /// this directory and vanishes at the end. The directory is on the drive, on ext4 or XFS.
-    #[arg(long, value_name = "DIR")]
+    /// Measure writes, too, in a file without a name that is made in this directory and vanishes
+    /// at the end: 4 GiB on a hard disk, half of what is free on a solid-state drive, up to 400
+    /// GiB. The directory is on the drive, on ext4 or XFS. Or in a blank partition of the drive,
+    /// by its name in /dev/disk/by-id.
+    #[arg(long, value_name = "DIR-OR-PARTITION")]
     pub writes: Option<PathBuf>,
     /// Seed of the places that are read. [default: 1]
     #[arg(long, value_name = "SEED", default_value_t = 1, hide_default_value = true)]

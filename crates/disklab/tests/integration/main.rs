@@ -15,6 +15,7 @@ mod disks_in_the_lab;
 mod draws_in_the_lab;
 mod drive_command;
 mod drive_probe;
+mod drive_probe_writes;
 mod filebench;
 mod files_of_the_user;
 mod fio_command;

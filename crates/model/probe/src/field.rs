@@ -16,6 +16,8 @@ pub enum Unit {
     Count,
     /// Parts of one.
     Share,
+    /// Whether something is so: 0 or 1.
+    Flag,
 }
 
 impl Unit {
@@ -27,6 +29,7 @@ impl Unit {
             Self::Size => Bytes(value.max(0.0).round() as u64).iec(),
             Self::Count => format!("{}", value.round()),
             Self::Share => significant(value),
+            Self::Flag => (value > 0.5).to_string(),
         }
     }
 
@@ -35,7 +38,7 @@ impl Unit {
         match self {
             Self::Time | Self::Rate => format!("\"{}\"", self.show(value)),
             Self::Size => format!("{}", value.round() as u64),
-            Self::Count | Self::Share => self.show(value),
+            Self::Count | Self::Share | Self::Flag => self.show(value),
         }
     }
 }
@@ -171,6 +174,16 @@ impl Number for f64 {
     }
 }
 
+impl Number for bool {
+    fn from_value(value: f64) -> Self {
+        value > 0.5
+    }
+
+    fn to_value(self) -> f64 {
+        f64::from(u8::from(self))
+    }
+}
+
 /// A field by its path, its unit, and its place in each kind of drive that has it.
 macro_rules! field {
     ($path:literal, $unit:ident, $($of:ident . $($place:ident).+),+) => {
@@ -235,6 +248,7 @@ pub const FIELDS: &[Field] = &[
     field!("slc-cache.fold-delay", Time, slc_cache.fold_delay),
     field!("slc-cache.fold-share", Share, slc_cache.fold_share),
     field!("buffer.size", Size, ssd.buffer.size),
+    field!("buffer.power-loss-protection", Flag, ssd.buffer.power_loss_protection),
     field!("buffer.flush-overhead", Time, ssd.buffer.flush_overhead),
     field!("interface.command", Time, ssd.interface.command),
     field!("interface.large-read-overhead", Time, ssd.interface.large_read_overhead),

@@ -28,5 +28,5 @@ pub use findings::{Findings, MeasuredCurve};
 pub use hdd::{probe_hard_disk, probe_write_cache};
 pub use progress::{ProbeWatcher, Unwatched};
 pub use sibling::Siblings;
-pub use ssd::{probe_solid_state, written_range};
+pub use ssd::{probe_flash_writes, probe_solid_state, written_range};
 pub use timed::{DriveAccess, ModelledDrive, TimedAccess, TimedDrive};

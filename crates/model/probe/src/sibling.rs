@@ -62,11 +62,21 @@ impl Siblings {
 
     /// The solid-state drive of the same name, or else the nearest one.
     pub(crate) fn solid_state(&self, like: Likeness) -> Option<&DriveFile> {
-        self.by_name().filter(|file| !file.rotates()).or_else(|| {
-            self.nearest(like, |file| {
-                let Kind::Ssd(p) = &file.kind else { return None };
-                Some(Likeness { bytes: p.capacity, rpm: 0.0, rate: p.interface.link_rate })
-            })
+        self.by_name()
+            .filter(|file| !file.rotates())
+            .or_else(|| self.solid_state_that(like, |_| true))
+    }
+
+    /// The nearest solid-state drive of which something is so.
+    pub(crate) fn solid_state_that(
+        &self,
+        like: Likeness,
+        fits: impl Fn(&DriveFile) -> bool,
+    ) -> Option<&DriveFile> {
+        self.nearest(like, |file| {
+            let Kind::Ssd(p) = &file.kind else { return None };
+            let rate = p.interface.link_rate;
+            fits(file).then_some(Likeness { bytes: p.capacity, rpm: 0.0, rate })
         })
     }
 

@@ -31,9 +31,10 @@ pub fn probe(args: &ProbeArgs, as_json: bool) -> Result<u8, Failure> {
     for note in &subject.notes {
         eprintln!("disklab: {}: {note}", args.device.display());
     }
-    let scratch = args.writes.as_deref().map(|place| ScratchFile::within(place, &subject));
-    let scratch = scratch.transpose().map_err(Failure::usage_error)?;
     let interrupt = signals::interrupt()?;
+    let scratch = args.writes.as_deref();
+    let scratch = scratch.map(|place| ScratchFile::within(place, &subject, &root, &interrupt));
+    let scratch = scratch.transpose().map_err(Failure::usage_error)?;
     let bytes = subject.device.size_bytes();
     let mut drive = RealDrive::open(&args.device, bytes, subject.queue_depth, &interrupt)
         .map_err(|error| cannot_open(&args.device, &error))?;
@@ -42,11 +43,14 @@ pub fn probe(args: &ProbeArgs, as_json: bool) -> Result<u8, Failure> {
     let mut watcher = Lines { load, begun: Instant::now() };
     let siblings = Siblings::of(&subject.names);
     let probe = if subject.rotates { probe_hard_disk } else { probe_solid_state };
-    let (mut findings, sibling) = probe(&mut drive, &siblings, args.seed, &mut watcher)?;
-    let how = if scratch.is_some() { "reading, and writing in a file," } else { "reading" };
+    let (mut findings, mut sibling) = probe(&mut drive, &siblings, args.seed, &mut watcher)?;
+    let how =
+        if scratch.is_some() { "reading, and writing in a place of its own," } else { "reading" };
     if let Some(scratch) = scratch {
-        let link = findings.value("interface.link");
-        findings.join(scratch.probe(link, args.seed, (moved, &interrupt), &mut watcher)?);
+        let known = (&findings, &sibling, &siblings);
+        let found = scratch.probe(known, args.seed, (moved, &interrupt), &mut watcher)?;
+        findings.join(found.0);
+        sibling = found.1;
     }
     let took = watcher.begun.elapsed();
     let text = drive_file(&findings, &sibling, &description(&subject, how, took))?;

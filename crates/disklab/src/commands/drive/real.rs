@@ -15,10 +15,19 @@ use disklab_measure::{BlockDevice, Counters, SECTOR_BYTES};
 use disklab_probe::{Disturbance, DriveAccess, ProbeError, TimedAccess, TimedDrive};
 use disklab_units::Bytes;
 
-/// The deepest queue that a probe uses.
-const DEPTH: u32 = 64;
-/// The largest request that a probe uses.
-const LARGEST: u64 = 1 << 20;
+/// Requests that are in flight at most, and of how many bytes.
+#[derive(Debug, Clone, Copy)]
+pub struct Slots {
+    pub count: u32,
+    pub bytes: u64,
+}
+
+impl Default for Slots {
+    /// The deepest queue and the largest request of a probe that reads.
+    fn default() -> Self {
+        Self { count: 64, bytes: 1 << 20 }
+    }
+}
 /// Time during which a drive must be idle before it is probed.
 const QUIET: Duration = Duration::from_secs(2);
 /// Bytes of others that are forgiven: a look at the partition table, SMART.
@@ -46,20 +55,15 @@ impl RealDrive {
         interrupt: &Interrupt,
     ) -> io::Result<Self> {
         let file = OpenOptions::new().read(true).custom_flags(direct()).open(path)?;
-        Self::new(file, bytes, depth, interrupt)
+        Ok(Self { depth, ..Self::new(file, bytes, Slots::default(), interrupt)? })
     }
 
     /// Takes an open file.
-    pub fn new(
-        file: File,
-        bytes: u64,
-        depth: Option<u64>,
-        interrupt: &Interrupt,
-    ) -> io::Result<Self> {
+    pub fn new(file: File, bytes: u64, slots: Slots, interrupt: &Interrupt) -> io::Result<Self> {
         Ok(Self {
-            file: TimedFile::new(file, DEPTH, LARGEST)?,
+            file: TimedFile::new(file, slots.count, slots.bytes)?,
             bytes,
-            depth,
+            depth: None,
             interrupt: interrupt.clone(),
             moved: Rc::default(),
         })
@@ -93,7 +97,8 @@ fn failed(what: &'static str, offset: u64) -> impl Fn(io::Error) -> ProbeError {
 fn kind(operation: Operation) -> RequestKind {
     match operation {
         Operation::Read => RequestKind::Read,
-        Operation::Flush => RequestKind::Sync,
+        // What a file keeps of its times is no part of the drive.
+        Operation::Flush => RequestKind::DataSync,
         _ => RequestKind::Write,
     }
 }

@@ -1,18 +1,22 @@
-//! The place that a probe may write to: a file without a name, in a directory on the drive.
+//! The place that a probe may write to: a file without a name in a directory on the drive, or a
+//! blank partition of it.
 //!
-//! It takes nothing that was there: no file is opened, followed or replaced, and no device is
-//! written to. It has no name that anybody could put a link in the way of, and is gone when the
-//! program ends, however that happens (`O_TMPFILE`, open(2)).
+//! The file takes nothing that was there: no file is opened, followed or replaced. It has no name
+//! that anybody could put a link in the way of, and is gone when the program ends, however that
+//! happens (`O_TMPFILE`, open(2)).
 
 use std::cell::Cell;
 use std::fs::File;
-use std::os::fd::OwnedFd;
+use std::os::fd::{AsFd, OwnedFd};
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
+use disklab_drive::DriveFile;
 use disklab_exec::Interrupt;
+use disklab_measure::SystemRoot;
 use disklab_probe::{
-    DriveAccess, Findings, ProbeError, ProbeWatcher, TimedDrive, probe_write_cache,
+    DriveAccess, Findings, ProbeError, ProbeWatcher, Siblings, TimedDrive, probe_flash_writes,
+    probe_write_cache,
 };
 use disklab_units::Bytes;
 use rustix::fs::{
@@ -20,21 +24,26 @@ use rustix::fs::{
 };
 use rustix::io::Errno;
 
-use super::real::RealDrive;
+use super::partition::{BlankPartition, NoPartition, blank_partition};
+use super::real::{RealDrive, Slots};
 use super::subject::Subject;
 
-/// Size of the file: room in which random writes seldom meet.
+/// Room on a hard disk in which random writes seldom meet, and the least on a solid-state drive.
 const BYTES: Bytes = Bytes::gib(4);
+/// The most on a solid-state drive: more than what an SLC cache of 1 TB takes in.
+const MOST: Bytes = Bytes::gib(400);
 /// What must stay free: no file system likes to be full.
 const SPARE: Bytes = Bytes::gib(1);
-/// Requests that fill it.
+/// Requests that fill a file.
 const PIECE: u64 = 1 << 20;
+/// A write cache is filled by one request at a time, of up to 4 MiB.
+const ONE_LARGE: Slots = Slots { count: 1, bytes: 4 << 20 };
 
 /// File systems that write a file's blocks where they are, by what statfs(2) calls them: others
 /// put them elsewhere each time, one after the other.
 const IN_PLACE: [(u64, &str); 2] = [(0xef53, "ext4"), (0x5846_5342, "XFS")];
 
-/// Why a directory cannot be used.
+/// Why a place cannot be used.
 #[derive(Debug, thiserror::Error)]
 #[error("--writes {}: {why}", directory.display())]
 pub struct ScratchFileError {
@@ -46,13 +55,13 @@ pub struct ScratchFileError {
 /// What is wrong with it.
 #[derive(Debug, thiserror::Error)]
 enum NoScratchFile {
-    #[error("only hard disks' write caches are measured so far")]
-    SolidState,
     #[error(
-        "expected a directory on the drive: a file of its own is made there, and neither your \
-         files nor devices and partitions are written to"
+        "expected a directory on the drive, in which a file of its own is made, or a blank \
+         partition; your files are not written to"
     )]
     NoDirectory,
+    #[error(transparent)]
+    Partition(#[from] NoPartition),
     #[error("no file system of {} or its partitions is mounted there", .0.display())]
     Elsewhere(PathBuf),
     #[error(
@@ -66,64 +75,89 @@ enum NoScratchFile {
     System(Errno),
 }
 
-/// The file.
+/// The file or the partition, and how much of it may be written.
 #[derive(Debug)]
-pub struct ScratchFile(OwnedFd);
+pub struct ScratchFile {
+    room: Room,
+    bytes: u64,
+    rotates: bool,
+}
+
+#[derive(Debug)]
+enum Room {
+    File(OwnedFd),
+    Partition(BlankPartition),
+}
 
 impl ScratchFile {
-    /// Makes it in this directory.
+    /// Makes a file in this directory, or takes this partition if it is blank.
     ///
     /// # Errors
     /// Why the drive cannot be written to there.
-    pub fn within(directory: &Path, subject: &Subject) -> Result<Self, ScratchFileError> {
-        let refuse = |why| ScratchFileError { directory: directory.to_owned(), why };
-        if !subject.rotates {
-            return Err(refuse(NoScratchFile::SolidState));
+    pub fn within(
+        place: &Path,
+        subject: &Subject,
+        root: &SystemRoot,
+        interrupt: &Interrupt,
+    ) -> Result<Self, ScratchFileError> {
+        let refuse = |why| ScratchFileError { directory: place.to_owned(), why };
+        let rotates = subject.rotates;
+        if root.path(place).metadata().is_ok_and(|found| is_block_device(&found)) {
+            let blank = blank_partition(place, subject, root, interrupt)
+                .map_err(|why| refuse(NoScratchFile::Partition(why)))?;
+            let bytes = blank.bytes.min(if rotates { BYTES.0 } else { MOST.0 });
+            if bytes < BYTES.0 {
+                let (free, needed) = (Bytes(bytes), BYTES);
+                return Err(refuse(NoScratchFile::TooLittleRoom { free, needed }));
+            }
+            let room = Room::Partition(blank);
+            return Ok(Self { room, bytes: bytes / PIECE * PIECE, rotates });
         }
+        Self::in_directory(place, subject).map_err(refuse)
+    }
+
+    fn in_directory(directory: &Path, subject: &Subject) -> Result<Self, NoScratchFile> {
         let open = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
-        let at = openat(CWD, directory, open, Mode::empty()).map_err(|errno| {
-            refuse(match errno {
-                Errno::NOTDIR => NoScratchFile::NoDirectory,
-                errno => NoScratchFile::System(errno),
-            })
+        let at = openat(CWD, directory, open, Mode::empty()).map_err(|errno| match errno {
+            Errno::NOTDIR => NoScratchFile::NoDirectory,
+            errno => NoScratchFile::System(errno),
         })?;
-        let failed = |errno| refuse(NoScratchFile::System(errno));
-        let number = fstat(&at).map_err(failed)?.st_dev;
-        let number = Some((major(number), minor(number)));
-        let device = &subject.device;
-        let of_drive = std::iter::once(device.number())
-            .chain(device.partitions().into_iter().map(|partition| partition.number()));
-        if !of_drive.into_iter().any(|of_drive| of_drive == number) {
-            return Err(refuse(NoScratchFile::Elsewhere(device.node())));
-        }
-        let kind = fstatfs(&at).map_err(failed)?.f_type as u64;
-        if !IN_PLACE.iter().any(|(magic, _)| *magic == kind) {
-            return Err(refuse(NoScratchFile::MovesBlocks));
-        }
-        let room = fstatvfs(&at).map_err(failed)?;
+        is_on(&at, subject)?;
+        let room = fstatvfs(&at).map_err(NoScratchFile::System)?;
         let free = Bytes(room.f_bavail.saturating_mul(room.f_frsize));
         let needed = Bytes(BYTES.0 + SPARE.0);
         if free < needed {
-            return Err(refuse(NoScratchFile::TooLittleRoom { free, needed }));
+            return Err(NoScratchFile::TooLittleRoom { free, needed });
         }
+        // The other half is left: the drive's owner may need it meanwhile.
+        let of_flash = (free.0 / 2).clamp(BYTES.0, MOST.0) / PIECE * PIECE;
+        let bytes = if subject.rotates { BYTES.0 } else { of_flash };
         let open = OFlags::TMPFILE | OFlags::RDWR | OFlags::DIRECT | OFlags::CLOEXEC;
-        let file = openat(&at, ".", open, Mode::RUSR | Mode::WUSR).map_err(failed)?;
-        fallocate(&file, FallocateFlags::empty(), 0, BYTES.0).map_err(failed)?;
-        Ok(Self(file))
+        let file = openat(&at, ".", open, Mode::RUSR | Mode::WUSR);
+        let file = file.map_err(NoScratchFile::System)?;
+        fallocate(&file, FallocateFlags::empty(), 0, bytes).map_err(NoScratchFile::System)?;
+        Ok(Self { room: Room::File(file), bytes, rotates: subject.rotates })
     }
 
-    /// Fills it, and measures the write cache in it. `moved` counts with the probe's reads.
+    /// Fills it, and measures how the drive writes there. `moved` counts with the probe's reads.
+    /// Gives what was found, and the sibling that supplies the rest.
     ///
     /// # Errors
-    /// As of [`probe_write_cache`].
+    /// As of [`probe_write_cache`] and [`probe_flash_writes`].
     pub fn probe(
         self,
-        link: Option<f64>,
+        (reads, sibling, siblings): (&Findings, &DriveFile, &Siblings),
         seed: u64,
         (moved, interrupt): (Rc<Cell<u64>>, &Interrupt),
         watcher: &mut dyn ProbeWatcher,
-    ) -> Result<Findings, ProbeError> {
-        let drive = RealDrive::new(File::from(self.0), BYTES.0, None, interrupt);
+    ) -> Result<(Findings, DriveFile), ProbeError> {
+        let room = 0..self.bytes;
+        let (file, _held) = match self.room {
+            Room::File(file) => (file, None),
+            Room::Partition(BlankPartition { file, held, .. }) => (file, Some(held)),
+        };
+        let slots = if self.rotates { ONE_LARGE } else { Slots::default() };
+        let drive = RealDrive::new(File::from(file), self.bytes, slots, interrupt);
         let mut drive = drive
             .map_err(|error| ProbeError::Failed {
                 what: "preparing to write",
@@ -131,22 +165,41 @@ impl ScratchFile {
                 why: error.to_string(),
             })?
             .counting_with(moved);
+        if !self.rotates {
+            let known = (reads, sibling, siblings);
+            return probe_flash_writes(&mut drive, room, known, seed, watcher);
+        }
         watcher.step("writing a file", 140.0)?;
-        for piece in 0..BYTES.0 / PIECE {
+        for piece in 0..self.bytes / PIECE {
             drive.submit(DriveAccess::write(piece * PIECE, PIECE))?;
             drive.complete()?;
         }
         drive.submit(DriveAccess::flush())?;
         drive.complete()?;
-        let mut findings = probe_write_cache(&mut drive, 0..BYTES.0, link, seed, watcher)?;
-        // In the lab it comes out a seventh too small through a file system; why is not known.
-        if let Some(limit) = findings.values.remove("cache.dirty-limit") {
-            let about = Bytes(limit.value.max(0.0) as u64).iec();
-            findings.notes.push(format!(
-                "the cache takes in {about} or up to a fifth more before it slows: not exact \
-                 enough for the drive file"
-            ));
-        }
-        Ok(findings)
+        let link = reads.value("interface.link");
+        let findings = probe_write_cache(&mut drive, room, link, seed, watcher)?;
+        Ok((findings, sibling.clone()))
     }
+}
+
+fn is_block_device(metadata: &std::fs::Metadata) -> bool {
+    use std::os::unix::fs::FileTypeExt;
+    metadata.file_type().is_block_device()
+}
+
+/// Checks that a directory lies on the drive, in a file system that writes in place.
+fn is_on(directory: impl AsFd, subject: &Subject) -> Result<(), NoScratchFile> {
+    let number = fstat(&directory).map_err(NoScratchFile::System)?.st_dev;
+    let number = Some((major(number), minor(number)));
+    let device = &subject.device;
+    let of_drive = std::iter::once(device.number())
+        .chain(device.partitions().into_iter().map(|partition| partition.number()));
+    if !of_drive.into_iter().any(|of_drive| of_drive == number) {
+        return Err(NoScratchFile::Elsewhere(device.node()));
+    }
+    let kind = fstatfs(&directory).map_err(NoScratchFile::System)?.f_type as u64;
+    if !IN_PLACE.iter().any(|(magic, _)| *magic == kind) {
+        return Err(NoScratchFile::MovesBlocks);
+    }
+    Ok(())
 }

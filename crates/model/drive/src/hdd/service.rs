@@ -109,7 +109,7 @@ impl HardDisk {
                 self.destaged_last = true;
                 // As long as a neighbour takes that is sent as soon as this one is on the medium.
                 let hold = if blocked { 0 } else { self.arm.revolution() };
-                let ripe = self.writes.ripe_from(hold).unwrap_or(now);
+                let ripe = self.writes.ripe_from(now, hold).unwrap_or(now);
                 if ripe <= now {
                     self.destage(now, hold);
                 } else if self.queue.is_empty() {

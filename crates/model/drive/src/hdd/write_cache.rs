@@ -157,10 +157,18 @@ impl WriteCache {
     }
 
     /// When something can be destaged that is given `hold` ns to become whole: extents that
-    /// begin or end within a physical sector, whose rest a neighbour may still bring. `None` if
-    /// nothing waits.
-    pub(crate) fn ripe_from(&self, hold: u64) -> Option<u64> {
-        self.dirty.iter().map(|extent| self.ripe(extent, hold)).min()
+    /// begin or end within a physical sector, whose rest a neighbour may still bring. Of what can
+    /// go at `now` any may be meant, so that the rest is not asked. `None` if nothing waits.
+    pub(crate) fn ripe_from(&self, now: u64, hold: u64) -> Option<u64> {
+        let mut first = None;
+        for extent in &self.dirty {
+            let ripe = self.ripe(extent, hold);
+            if ripe <= now {
+                return Some(ripe);
+            }
+            first = Some(first.map_or(ripe, |first: u64| first.min(ripe)));
+        }
+        first
     }
 
     fn ripe(&self, extent: &Extent, hold: u64) -> u64 {
@@ -361,13 +369,13 @@ mod tests {
         assert!(cache.reserve(21));
         cache.fill(0, 21, 100, &arm);
         // What ends within a sector goes as far as it is whole.
-        assert_eq!(cache.ripe_from(50), Some(0));
+        assert_eq!(cache.ripe_from(0, 50), Some(0));
         let chosen = |cache: &WriteCache, now| cache.choose(now, &arm, 50).map(|(s, e, _)| (s, e));
         assert_eq!(chosen(&cache, 100), Some((0, 16)));
         cache.begin_destage_of(0, 16, &arm);
         cache.end_destage();
         assert_eq!((chosen(&cache, 149), chosen(&cache, 150)), (None, Some((16, 21))));
-        assert_eq!(cache.ripe_from(50), Some(150));
+        assert_eq!(cache.ripe_from(0, 50), Some(150));
         // The rest was read meanwhile: it is written whole.
         cache.complete(16, 24, 150, &arm);
         assert_eq!(chosen(&cache, 150), Some((16, 24)));

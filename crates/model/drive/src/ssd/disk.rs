@@ -140,7 +140,7 @@ impl SolidState {
         if let Some(next) = self.backlog.pop_front() {
             self.begin(at, next);
         }
-        if self.in_flight.is_empty() && self.ftl.is_caching() {
+        if self.in_flight.is_empty() && self.ftl.awaits_rest() {
             self.wake = Some(at + self.fold_delay);
         }
     }
@@ -152,6 +152,7 @@ impl SolidState {
         self.ftl.close_cache();
         let pages = (0..self.dies).take_while(|_| self.ftl.fold_page().is_some()).count();
         self.perform(at);
+        self.ftl.rest();
         if pages > 0 && self.ftl.is_caching() {
             self.wake = Some(self.settled.max(at + 1));
         }

@@ -134,6 +134,7 @@ fn the_cache_fills_is_bypassed_and_is_used_again_when_it_was_emptied() {
     while ftl.fold_page().is_some() {}
     assert!(!ftl.is_caching());
     assert_eq!(ftl.wear().copied, 96);
+    ftl.rest();
     assert_eq!(write(&mut ftl, 0, 4), [Stream::Cache]);
     ftl.check();
 }
@@ -141,10 +142,14 @@ fn the_cache_fills_is_bypassed_and_is_used_again_when_it_was_emptied() {
 #[test]
 fn a_full_cache_is_folded_while_the_host_writes_on() {
     let mut ftl = Ftl::new(small(3), 0.5);
-    // As much is folded as the host writes, so behind 96 units the cache is empty.
-    let streams = write(&mut ftl, 0, 96 + 96 + 4);
-    assert_eq!(streams, [Stream::Cache, Stream::Host, Stream::Cache]);
+    // As much is folded as the host writes, so behind 96 units the cache is empty. It is used
+    // again when the host was quiet.
+    assert_eq!(write(&mut ftl, 0, 96 + 96 + 4), [Stream::Cache, Stream::Host]);
     assert_eq!(ftl.wear().copied, 96);
+    assert!(!ftl.is_caching() && ftl.awaits_rest());
+    ftl.rest();
+    assert_eq!(write(&mut ftl, 0, 4), [Stream::Cache]);
+    assert!(ftl.is_caching());
 }
 
 #[test]

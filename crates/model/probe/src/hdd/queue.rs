@@ -90,6 +90,28 @@ fn error(measured: f64) -> f64 {
     measured * 1.96 * 0.5 / (DEPTHS[5].1 as f64).sqrt()
 }
 
+/// What was measured, and the ends of its interval: a choice is looked for that gives each.
+fn targets(measured: f64) -> [f64; 3] {
+    let error = error(measured);
+    [measured, measured - error, measured + error]
+}
+
+/// Notes the choice that was found for each of the targets; gives the first.
+fn note_choice(
+    disk: &mut DiskProbe<'_>,
+    path: &'static str,
+    found: [Option<f64>; 3],
+) -> Option<f64> {
+    let [Some(value), Some(low), Some(high)] = found else {
+        disk.findings.note("no model with these values: what a queue gains is not inverted");
+        return None;
+    };
+    let samples = DEPTHS[5].1 as usize;
+    disk.findings
+        .found(path, ProbedValue::between(low.min(value), value, high.max(value), samples));
+    Some(value)
+}
+
 /// The window with which a model that is otherwise like the drive makes as many reads.
 fn window(disk: &mut DiskProbe<'_>, depth: u64, measured: f64, seed: u64) {
     let mut known: BTreeMap<u64, Option<f64>> = BTreeMap::new();
@@ -97,20 +119,14 @@ fn window(disk: &mut DiskProbe<'_>, depth: u64, measured: f64, seed: u64) {
         let model = || modelled_iops(disk, depth, (1.0, window), seed);
         *known.entry(window).or_insert_with(model)
     };
-    let error = error(measured);
-    let found = [measured, measured - error, measured + error]
-        .map(|target| nearest(depth, target, &mut modelled));
-    let [Some(value), Some(low), Some(high)] = found else {
-        disk.findings.note("no model with these values: what a queue gains is not inverted");
-        return;
-    };
-    disk.findings.note(format!(
-        "the drive gains nothing from more than {value} requests: which part of fewer it looks at \
-         does not show"
-    ));
-    let [value, low, high] = [value, low.min(value), high.max(value)].map(|window| window as f64);
-    let estimate = ProbedValue::between(low, value, high, DEPTHS[5].1 as usize);
-    disk.findings.found("interface.ncq-window", estimate);
+    let found = targets(measured)
+        .map(|target| nearest(depth, target, &mut modelled).map(|window| window as f64));
+    if let Some(value) = note_choice(disk, "interface.ncq-window", found) {
+        disk.findings.note(format!(
+            "the drive gains nothing from more than {value} requests: which part of fewer it looks \
+             at does not show"
+        ));
+    }
 }
 
 /// The window from 1 to `depth` with which `modelled`, which rises with it, comes nearest to
@@ -133,8 +149,7 @@ fn quality(disk: &mut DiskProbe<'_>, depth: u64, measured: f64, seed: u64) {
         let model = || modelled_iops(disk, depth, (quality, WHOLE_QUEUE), seed);
         *known.entry(quality.to_bits()).or_insert_with(model)
     };
-    let error = error(measured);
-    let found = [measured, measured - error, measured + error].map(|target| {
+    let found = targets(measured).map(|target| {
         let (mut low, mut high) = (0.0, 1.0);
         for _ in 0..HALVINGS {
             let middle = f64::midpoint(low, high);
@@ -142,13 +157,7 @@ fn quality(disk: &mut DiskProbe<'_>, depth: u64, measured: f64, seed: u64) {
         }
         Some(f64::midpoint(low, high))
     });
-    let [Some(value), Some(low), Some(high)] = found else {
-        disk.findings.note("no model with these values: what a queue gains is not inverted");
-        return;
-    };
-    let estimate =
-        ProbedValue::between(low.min(value), value, high.max(value), DEPTHS[5].1 as usize);
-    disk.findings.found("interface.ncq-quality", estimate);
+    note_choice(disk, "interface.ncq-quality", found);
 }
 
 /// What a model makes of the load, with the values found so far and this quality and window of

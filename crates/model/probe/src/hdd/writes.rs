@@ -18,14 +18,18 @@ use crate::timed::{DriveAccess, TimedDrive};
 const LEAST_ROOM: u64 = 1 << 30;
 /// Pieces that tell roughly how much data the cache holds.
 const PIECE: u64 = 1 << 20;
-/// Pieces of which the cache is to hold so many tell it within one of them: enough for 2 %, and a
-/// quarter of the extents that most models keep.
+/// Pieces of which the cache is to hold at least so many, and fewer than twice as many, tell it
+/// within one of them: enough for 2 %, and a quarter to a half of the extents that most models keep.
 const PIECES: u64 = 64;
+/// The largest piece.
+const LARGEST: u64 = 4 << 20;
 /// A cache that holds more pieces than this share of its extents may be full of extents, and not of
 /// data.
-const OF_EXTENTS: f64 = 0.5;
+const OF_EXTENTS: f64 = 0.6;
 /// Times that the cache is filled.
 const ROUNDS: usize = 5;
+/// Writes that are written out alone.
+const ALONE: usize = 24;
 /// Writes after which a cache that does not fill is given up.
 const MOST: usize = 4096;
 /// Writes that must be fast for a cache to be there: as few extents as any disk is assumed to keep.
@@ -36,8 +40,8 @@ const STEADY: usize = 64;
 /// short seek, ns. No drive positions in less.
 const WAIT: f64 = 1e6;
 
-/// Memory is counted in sectors.
-const SECTOR: f64 = 512.0;
+/// Memory is counted in physical sectors, as drive files have it.
+const SECTOR: f64 = 4096.0;
 
 /// One filling of the cache.
 struct Filling {
@@ -51,11 +55,34 @@ struct Filling {
     rate: f64,
 }
 
-impl Filling {
-    /// Writes that waited in the cache when it was full: what was written out meanwhile does not
-    /// count.
-    fn held(&self) -> f64 {
-        self.fast as f64 - self.full_after * 1e-9 * self.rate
+/// Several fillings, and what it takes to write out a piece that waits alone, ns.
+struct Fillings {
+    all: Vec<Filling>,
+    alone: f64,
+}
+
+impl Fillings {
+    /// Writes that waited in the cache when it was full, for each filling: what was written out
+    /// meanwhile does not count.
+    fn held(&self) -> Vec<f64> {
+        self.all.iter().map(|filling| filling.fast as f64 - self.written(filling)).collect()
+    }
+
+    /// Pieces that were written out while a cache was filled. With few to choose from, each takes
+    /// longer than when the cache is full: the time to the nearest of n falls as 1/√n.
+    fn written(&self, filling: &Filling) -> f64 {
+        const STEPS: usize = 64;
+        if filling.rate <= 0.0 {
+            return 0.0;
+        }
+        let (full, most) = (1e9 / filling.rate, filling.fast.max(2) as f64);
+        let way = ((self.alone - full) / (1.0 - 1.0 / most.sqrt())).max(0.0);
+        let rest = full - way / most.sqrt();
+        let at = |step: usize| {
+            let waiting = (step as f64 + 0.5) / STEPS as f64 * most;
+            1.0 / (rest + way / waiting.max(1.0).sqrt()).max(1.0)
+        };
+        filling.full_after * (0..STEPS).map(at).sum::<f64>() / STEPS as f64
     }
 }
 
@@ -79,8 +106,9 @@ pub fn probe_write_cache(
     let mut findings = Findings::default();
     watcher.step("writes of 4 KiB into the cache", 60.0)?;
     let small = fillings(drive, &room, BLOCK, &mut random)?;
-    let first: Vec<f64> = small.iter().flat_map(|f| f.took.iter().take(FIRST).copied()).collect();
-    if small.iter().any(|filling| filling.fast < FIRST) {
+    let first: Vec<f64> =
+        small.all.iter().flat_map(|f| f.took.iter().take(FIRST).copied()).collect();
+    if small.all.iter().any(|filling| filling.fast < FIRST) {
         let ms = median(&first) * 1e-6;
         findings.note(format!(
             "no write cache: a write takes {ms:.1} ms from the first on (`hdparm -W` says whether \
@@ -94,40 +122,37 @@ pub fn probe_write_cache(
         let overhead = ProbedValue::within(overhead.max(1.0), error, first.len());
         findings.found("interface.write-overhead", overhead);
     }
-    hold(&mut findings, "cache.dirty-extents", &small, 1.0);
-    tell_rate(&mut findings, &small);
+    // The one on its way to the platters is none of those that wait in the list.
+    hold(&mut findings, "cache.dirty-extents", &small, 1.0, 1.0);
+    tell_rate(&mut findings, &small.all);
     watcher.step("large writes into the cache", 40.0)?;
     let mut large = fillings(drive, &room, PIECE, &mut random)?;
-    let rough = median(&large.iter().map(|f| f.fast as f64).collect::<Vec<_>>()) as u64 * PIECE;
-    let piece = (rough / PIECES).max(BLOCK).next_power_of_two().min(4 * PIECE);
+    let rough = median(&large.held()).max(0.0) as u64 * PIECE;
+    let piece = (1 << (rough / PIECES).max(BLOCK).ilog2()).min(LARGEST);
     if piece != PIECE {
         large = fillings(drive, &room, piece, &mut random)?;
     }
-    if median(&held(&large)) > OF_EXTENTS * median(&held(&small)) {
+    if median(&large.held()) > OF_EXTENTS * median(&small.held()) {
         findings.note(
             "cache.dirty-limit: the cache is full of so few extents that its memory never is",
         );
     } else {
-        hold(&mut findings, "cache.dirty-limit", &large, piece as f64);
+        // The first that waits may have had room for a part of it: half, in the mean.
+        hold(&mut findings, "cache.dirty-limit", &large, piece as f64, -0.5);
     }
     carry_out(drive, DriveAccess::flush())?;
     Ok(findings)
 }
 
-/// Writes that waited in the cache, for each filling.
-fn held(fillings: &[Filling]) -> Vec<f64> {
-    fillings.iter().map(Filling::held).collect()
-}
-
-/// Notes what the cache held, in units of `size`.
-fn hold(findings: &mut Findings, path: &'static str, fillings: &[Filling], size: f64) {
-    if fillings.iter().any(|filling| filling.fast >= MOST) {
+/// Notes what the cache held, in units of `size`, less `leaving` of them.
+fn hold(findings: &mut Findings, path: &'static str, fillings: &Fillings, size: f64, leaving: f64) {
+    if fillings.all.iter().any(|filling| filling.fast >= MOST) {
         let all = disklab_units::Bytes((MOST as f64 * size) as u64).iec();
         let what = if size > 1.0 { all } else { format!("{MOST} writes") };
         findings.note(format!("{path}: the cache takes {what} without slowing"));
         return;
     }
-    let held: Vec<f64> = held(fillings).iter().map(|count| count * size).collect();
+    let held: Vec<f64> = fillings.held().iter().map(|count| (count - leaving) * size).collect();
     let value = median(&held);
     // One write more or less is not seen.
     let error = median_error(&held).max(size);
@@ -156,8 +181,18 @@ fn fillings(
     room: &Range<u64>,
     bytes: u64,
     random: &mut ChaCha8Rng,
-) -> Result<Vec<Filling>, ProbeError> {
-    (0..ROUNDS).map(|_| fill(drive, room, bytes, random)).collect()
+) -> Result<Fillings, ProbeError> {
+    carry_out(drive, DriveAccess::flush())?;
+    let places = (room.end - room.start) / bytes;
+    let mut alone = Vec::new();
+    for _ in 0..ALONE {
+        let place = room.start + random.random_range(0..places) * bytes;
+        carry_out(drive, DriveAccess::write(place, bytes))?;
+        alone.push(carry_out(drive, DriveAccess::flush())?.took() as f64);
+    }
+    let all = (0..ROUNDS).map(|_| fill(drive, room, bytes, random)).collect::<Result<_, _>>()?;
+    let alone = alone.iter().sum::<f64>() / ALONE as f64;
+    Ok(Fillings { all, alone })
 }
 
 /// Writes into an empty cache until it is full, and on.

@@ -5,8 +5,10 @@ mod depth;
 mod pages;
 mod parallel;
 mod places;
+mod writes;
 
 pub use places::written_range;
+pub use writes::probe_flash_writes;
 
 use std::ops::Range;
 

@@ -3,16 +3,18 @@
 
 use std::collections::VecDeque;
 
-use disklab_drive::{load, shipped};
+use disklab_drive::{Operation, SHIPPED, load, shipped};
 use disklab_probe::{
     DISK_LOADS, Description, DriveAccess, FIELDS, FLASH_LOADS, Findings, ProbeError, ProbedValue,
-    Siblings, TimedAccess, TimedDrive, Unsuitable, Unwatched, drive_file, probe_hard_disk,
-    probe_solid_state, run_load,
+    Siblings, TimedAccess, TimedDrive, Unsuitable, Unwatched, drive_file, probe_flash_writes,
+    probe_hard_disk, probe_solid_state, run_load,
 };
 use proptest::prelude::*;
 
 /// Requests after which a device fails: a probe of nonsense must end.
 const MOST: u64 = 60_000;
+/// The same for one that writes a file of a few GiB.
+const MOST_WRITES: u64 = 300_000;
 
 /// A device whose times follow no drive.
 #[derive(Debug, Clone)]
@@ -22,6 +24,7 @@ struct Nonsense {
     depth: Option<u64>,
     has_data: bool,
     now: u64,
+    most: u64,
     requests: u64,
     in_flight: VecDeque<(DriveAccess, u64)>,
 }
@@ -36,9 +39,11 @@ impl TimedDrive for Nonsense {
     }
 
     fn submit(&mut self, access: DriveAccess) -> Result<(), ProbeError> {
-        assert!(access.bytes > 0 && access.offset + access.bytes <= self.bytes, "{access:?}");
+        let flushes = access.operation == Operation::Flush;
+        let is_within = access.offset + access.bytes <= self.bytes;
+        assert!(flushes || (access.bytes > 0 && is_within), "{access:?}");
         self.requests += 1;
-        if self.requests > MOST {
+        if self.requests > self.most {
             let why = "Input/output error".to_owned();
             return Err(ProbeError::Failed { what: "a read", offset: access.offset, why });
         }
@@ -83,6 +88,7 @@ fn nonsense() -> impl Strategy<Value = Nonsense> {
             depth,
             has_data,
             now: 0,
+            most: MOST,
             requests: 0,
             in_flight: VecDeque::new(),
         },
@@ -111,6 +117,29 @@ proptest! {
             if let Ok(text) = drive_file(&findings, &sibling, &description) {
                 prop_assert!(load("twin.toml", &text).is_ok(), "{text}");
             }
+        }
+    }
+
+    #[test]
+    fn writes_of_nonsense_end_and_make_a_drive_or_none(device in nonsense(), id in 0..54_usize) {
+        let siblings = Siblings::of(&[]);
+        let solid = SHIPPED.iter().filter_map(|(id, _)| shipped(id)).filter(|f| !f.rotates());
+        let solid: Vec<_> = solid.collect();
+        let (mut device, sibling) = (device, &solid[id % solid.len()]);
+        device.most = MOST_WRITES;
+        let room = device.bytes / 4..device.bytes.min(device.bytes / 4 + (6 << 30));
+        let reads = (&Findings::default(), sibling, &siblings);
+        let found = probe_flash_writes(&mut device, room, reads, 1, &mut Unwatched);
+        let Ok((findings, sibling)) = found else { return Ok(()) };
+        let description = Description {
+            id: "twin".to_owned(),
+            model: "Nonsense".to_owned(),
+            bytes: sibling.capacity(),
+            sector_sizes: (512, 4096),
+            how: String::new(),
+        };
+        if let Ok(text) = drive_file(&findings, &sibling, &description) {
+            prop_assert!(load("twin.toml", &text).is_ok(), "{text}");
         }
     }
 

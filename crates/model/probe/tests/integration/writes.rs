@@ -18,21 +18,21 @@ fn truth(file: &DriveFile, path: &str) -> f64 {
     Field::by_path(path).and_then(|field| field.get(&file.kind)).expect("a field of disks")
 }
 
-fn probe(file: &DriveFile, write_cache: bool) -> Findings {
+fn probe(file: &DriveFile, write_cache: bool, part: u64) -> Findings {
     let mut drive = file.build(7);
     drive.set_write_cache(disklab_drive::Nanos(0), write_cache);
     let mut drive = ModelledDrive::new(drive, Some(file.queue_depth()));
-    // In the middle, where a file may lie.
-    let from = drive.bytes() / 2 / (1 << 20) * (1 << 20);
+    let from = drive.bytes() / 10 * part / (1 << 20) * (1 << 20);
     let link = Some(truth(file, "interface.link"));
     probe_write_cache(&mut drive, from..from + ROOM, link, 1, &mut Unwatched).expect("probed")
 }
 
 #[test]
 fn every_hard_disk_gives_its_write_cache_back() {
-    let (mut count, mut few_lists) = (0, 0);
-    for file in disks() {
-        let findings = probe(&file, true);
+    let (mut count, mut few_lists, mut farthest) = (0, 0, 0.0_f64);
+    // At the beginning, where the medium is fastest, and in the middle.
+    for (file, part) in disks().flat_map(|file| [(file.clone(), 0), (file, 5)]) {
+        let findings = probe(&file, true, part);
         // A list of 8 extents is full before the memory is, whatever is written.
         let few = truth(&file, "cache.dirty-extents") < 64.0;
         assert_eq!(few, !findings.values.contains_key("cache.dirty-limit"), "{findings:?}");
@@ -42,17 +42,19 @@ fn every_hard_disk_gives_its_write_cache_back() {
             let found = findings.values.get(path).unwrap_or_else(|| panic!("{}: {path}", file.id));
             let off = found.value / truth(&file, path) - 1.0;
             assert!(off.abs() < 0.1, "{}: {path} is off by {off:.3}: {found:?}", file.id);
+            farthest = farthest.max(off.abs());
             assert!(found.low <= found.value && found.value <= found.high, "{found:?}");
             count += 1;
         }
         assert!(findings.notes.iter().any(|n| n.contains("the cache being full")), "{findings:?}");
     }
-    assert!(count >= 3 * 20 - few_lists && few_lists == 1, "{count}, {few_lists}");
+    eprintln!("off by {:.1} % at most", farthest * 100.0);
+    assert!(count >= 2 * 3 * 20 - few_lists && few_lists == 2, "{count}, {few_lists}");
 }
 
 #[test]
 fn a_disk_without_write_cache_is_reported() {
-    let findings = probe(&disks().next().expect("a disk"), false);
+    let findings = probe(&disks().next().expect("a disk"), false, 5);
     assert!(findings.values.is_empty(), "{findings:?}");
     assert!(findings.notes[0].starts_with("no write cache: a write takes "), "{findings:?}");
 }

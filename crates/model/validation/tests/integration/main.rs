@@ -2,6 +2,7 @@
 
 mod checks;
 mod docs;
+mod held_out;
 
 use std::sync::OnceLock;
 
