@@ -95,7 +95,7 @@ impl WorkDir {
         executor: &Executor,
         mut progress: impl FnMut(Step),
     ) -> Result<PathBuf, KernelError> {
-        let found = Found { identity: recipe.source.clone(), origin };
+        let found = Found { version: LinuxVersion::V6_12, identity: recipe.source.clone(), origin };
         let mut steps = |p: BuildProgress| progress(p.step);
         make(&found, None, recipe.clone(), &self.cache(), executor, &mut steps)
             .map(|folder| folder.join(KERNEL))
@@ -297,7 +297,7 @@ fn a_path_that_makefiles_split_is_refused_before_anything_is_made() {
 #[test]
 fn script_that_begins_a_build_knows_its_identity() {
     let executor = Executor::default();
-    let Ok(Found { identity, origin: Origin::Tarball(_) }) =
+    let Ok(Found { identity, origin: Origin::Tarball(_), .. }) =
         LinuxSource::Debian(LinuxVersion::V6_12).find(Path::new("/"), &executor)
     else {
         eprintln!("skipped: needs linux-source-6.12");

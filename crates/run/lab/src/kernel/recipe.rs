@@ -68,6 +68,7 @@ pub(super) const PATCHES_7_3: &[Patch] = &[
     patch!("7.3/registers.patch"),
     patch!("7.3/children.patch"),
     patch!("7.3/faults.patch"),
+    patch!("7.3/getcpu.patch"),
 ];
 
 /// All that decides what a build makes.
