@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use clap::Args;
 use clap_complete::ArgValueCompleter;
+use disklab_lab::kernel::LinuxChoice;
 use disklab_runner::{Bus, LabRunOptions};
 use disklab_units::{Bytes, parse_duration};
 
@@ -36,6 +37,10 @@ pub struct LabArgs {
     /// recorded. Goes before DISKLAB_LAB_KERNEL.
     #[arg(long, value_name = "PATH")]
     pub kernel: Option<PathBuf>,
+    /// Which of the lab's kernels: 6.12, or 7.3 of Debian 13's backports, which runs programs
+    /// by seccomp, or 7.3-ptrace. Figures of two kernels are not compared. [default: 6.12]
+    #[arg(long, value_name = "VERSION", conflicts_with = "kernel")]
+    pub linux: Option<LinuxChoice>,
     /// Cells to run in parallel. Results do not depend on it. [default: one per CPU]
     #[arg(long, value_name = "N")]
     pub at_once: Option<usize>,
@@ -48,8 +53,9 @@ pub struct LabArgs {
 impl LabArgs {
     /// The same without the command line.
     pub fn options(&self) -> LabRunOptions {
-        let Self { memory, processor, bus, set_drive, kernel, at_once, cell_limit } = self.clone();
-        LabRunOptions { memory, processor, bus, set_drive, kernel, at_once, cell_limit }
+        let Self { memory, processor, bus, set_drive, kernel, linux, at_once, cell_limit } =
+            self.clone();
+        LabRunOptions { memory, processor, bus, set_drive, kernel, linux, at_once, cell_limit }
     }
 }
 

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use super::complete;
 use clap::{Args, Subcommand};
 use clap_complete::ArgValueCompleter;
+use disklab_lab::kernel::LinuxChoice;
 use disklab_units::Bytes;
 
 #[derive(Debug, Subcommand)]
@@ -28,6 +29,10 @@ pub struct BuildArgs {
     /// package linux-source-6.12]
     #[arg(long, value_name = "DIR")]
     pub source: Option<PathBuf>,
+    /// Which of the lab's kernels: 6.12, or 7.3, whose source comes from Debian 13's
+    /// backports; nothing is installed. [default: 6.12]
+    #[arg(long, value_name = "VERSION", conflicts_with_all = ["source", "zfs"])]
+    pub linux: Option<LinuxChoice>,
     /// Build only what this study needs, as its run does.
     #[arg(long = "for", value_name = "STUDY", conflicts_with = "zfs", add = ArgValueCompleter::new(complete::study))]
     pub study: Option<String>,
@@ -80,6 +85,10 @@ pub struct ShellArgs {
     /// DISKLAB_LAB_KERNEL.
     #[arg(long, value_name = "PATH")]
     pub kernel: Option<PathBuf>,
+    /// Which of the lab's kernels: 6.12, or 7.3 of Debian 13's backports, which runs programs
+    /// by seccomp, or 7.3-ptrace. [default: 6.12]
+    #[arg(long, value_name = "VERSION", conflicts_with_all = ["kernel", "zfs"])]
+    pub linux: Option<LinuxChoice>,
 }
 
 #[derive(Debug, Args)]
@@ -88,6 +97,10 @@ pub struct BenchArgs {
     /// DISKLAB_LAB_KERNEL.
     #[arg(long, value_name = "PATH")]
     pub kernel: Option<PathBuf>,
+    /// Which of the lab's kernels: 6.12, or 7.3 of Debian 13's backports, which runs programs
+    /// by seccomp, or 7.3-ptrace. [default: 6.12]
+    #[arg(long, value_name = "VERSION", conflicts_with_all = ["kernel", "against"])]
+    pub linux: Option<LinuxChoice>,
     /// The CPU to measure on. [default: the first that disklab may use]
     #[arg(long, value_name = "N")]
     pub core: Option<usize>,

@@ -32,6 +32,7 @@ mod lab_kernel_identity;
 mod lab_shell;
 mod lab_support;
 mod leftovers;
+mod linux_in_the_lab;
 mod merge;
 mod one_file_one_line;
 mod other_code_in_the_lab;

@@ -27,6 +27,8 @@ pub struct RunSettings {
     pub set_drive: Vec<String>,
     /// The kernel of the lab's guests, if the user named one.
     pub kernel: Option<PathBuf>,
+    /// Which of the lab's own kernels, if the user said so.
+    pub linux: Option<String>,
     /// When a cell of the lab is stopped.
     pub cell_limit: Option<Duration>,
     /// The size of a drive that is a file.
@@ -136,7 +138,7 @@ macro_rules! field {
 }
 
 /// All of them, sorted by name.
-const FIELDS: [Field; 18] = [
+const FIELDS: [Field; 19] = [
     field!("budget", |s| seconds(s.budget), |s, text| s.budget = time(text)?),
     field!("bus", |s| s.bus.map(|bus| bus.to_string()), |s, text| s.bus = parsed(text)?),
     field!("cell-limit", |s| seconds(s.cell_limit), |s, text| s.cell_limit = time(text)?),
@@ -149,6 +151,7 @@ const FIELDS: [Field; 18] = [
     field!("goal", |s| s.goal.map(|goal| goal.as_str().to_owned()), |s, text| s.goal =
         Some(goal(text)?)),
     field!("kernel", |s| path(&s.kernel), |s, text| s.kernel = Some(text.into())),
+    field!("linux", |s| s.linux.clone(), |s, text| s.linux = Some(text.to_owned())),
     field!("looks", |s| s.looks.map(|n| n.to_string()), |s, text| s.looks = parsed(text)?),
     field!("memory", |s| s.memory.map(Bytes::short), |s, text| s.memory = parsed(text)?),
     field!("only", |s| joined(&s.only), |s, text| s.only = words(text)),
@@ -182,6 +185,7 @@ impl RunSettings {
     pub fn without_cells(&self) -> Self {
         Self {
             kernel: None,
+            linux: None,
             cell_limit: None,
             scratch: None,
             only: Vec::new(),
@@ -259,6 +263,7 @@ mod tests {
         let settings = RunSettings {
             cell_limit: Some(Duration::from_secs(1)),
             kernel: Some("/linux".into()),
+            linux: Some("7.3".to_owned()),
             only: vec!["a".to_owned()],
             scratch: Some("/scratch".into()),
             without: vec!["b".to_owned()],
@@ -270,7 +275,7 @@ mod tests {
         let mut about = settings.listed();
         about.retain(|setting| !kept.contains(setting));
         let about: Vec<_> = about.into_iter().map(|(name, _)| name).collect();
-        assert_eq!(about, ["cell-limit", "kernel", "only", "scratch", "without"]);
+        assert_eq!(about, ["cell-limit", "kernel", "linux", "only", "scratch", "without"]);
     }
 
     proptest! {

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use disklab_exec::{ExecError, Interrupted};
 use disklab_lab::LabError;
-use disklab_lab::kernel::KernelError;
+use disklab_lab::kernel::{KernelError, LinuxChoice};
 use disklab_measure::MeasureError;
 use disklab_stack::StackError;
 use disklab_study::Cell;
@@ -65,6 +65,12 @@ pub enum BenchError {
          --without 'zfs*:*'", .0.display()
     )]
     KernelLacksZfs(PathBuf),
+    /// The chosen version of Linux is not built with OpenZFS, and stacks need it.
+    #[error(
+        "--linux {0} has no OpenZFS, which stacks with ZFS need: leave --linux out, or these \
+         stacks with --without 'zfs*:*'"
+    )]
+    LinuxLacksZfs(LinuxChoice),
     /// Drives that must not be used, and why.
     #[error("{}", lines(.0))]
     Refused(Vec<Objection>),

@@ -6,10 +6,10 @@ use std::process::ExitCode;
 use std::time::Instant;
 
 use disklab_exec::Executor;
-use disklab_lab::kernel::{self, BuildProgress, LinuxSource, Parts, ZfsSource};
+use disklab_lab::kernel::{self, BuildProgress, LinuxSource, LinuxVersion, Parts, ZfsSource};
 
 fn main() -> ExitCode {
-    let (mut source, mut zfs) = (LinuxSource::Debian, None);
+    let (mut source, mut zfs) = (LinuxSource::Debian(LinuxVersion::default()), None);
     for word in std::env::args().skip(1) {
         match word.strip_prefix("--zfs") {
             Some("") => zfs = Some(ZfsSource::Debian),

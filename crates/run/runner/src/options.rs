@@ -5,6 +5,7 @@ use std::fmt::Display;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use disklab_lab::kernel::LinuxChoice;
 use disklab_store::{BenchKind, Bus, Origin, RunInfo, RunSettings};
 use disklab_units::Bytes;
 
@@ -48,6 +49,8 @@ pub struct LabRunOptions {
     pub set_drive: Vec<String>,
     /// A kernel instead of the lab's own.
     pub kernel: Option<PathBuf>,
+    /// Which of the lab's own kernels; the default one if `None`.
+    pub linux: Option<LinuxChoice>,
     /// How many cells run side by side.
     pub at_once: Option<usize>,
     /// Virtual time after which a cell's guest is stopped.
@@ -68,8 +71,11 @@ pub enum OptionsError {
         bench: BenchKind,
     },
     /// A kernel is named for a bench that runs on this machine's own.
-    #[error("--kernel is for the lab's guests; the bench '{0}' runs on this machine's own kernel")]
-    KernelElsewhere(BenchKind),
+    #[error("{0} is for the lab's guests; the bench '{1}' runs on this machine's own kernel")]
+    KernelElsewhere(&'static str, BenchKind),
+    /// A kernel is named twice.
+    #[error("--kernel names a kernel, and --linux one that disklab builds: give one or the other")]
+    KernelTwice,
     /// An option differs from that of the run that is resumed.
     #[error(
         "{flag} is {now}, but this run was started with {then}; leave {flag} out to resume it, or \
@@ -251,18 +257,26 @@ impl RunOptions {
 impl LabRunOptions {
     fn as_begun(&self, then: &RunSettings) -> Self {
         let is_set = !self.set_drive.is_empty();
+        let is_named = self.kernel.is_some() || self.linux.is_some();
         Self {
             memory: then.memory,
             // That it is the same is seen by the bench's description.
             processor: self.processor.clone().or_else(|| then.processor.clone()),
             bus: self.bus.or(then.bus),
             set_drive: if is_set { self.set_drive.clone() } else { then.set_drive.clone() },
-            // That it is the same is seen by its digest.
-            kernel: self.kernel.clone().or_else(|| then.kernel.clone()),
+            // That it is the same is seen by its digest, and by how it runs programs.
+            kernel: if is_named { self.kernel.clone() } else { then.kernel.clone() },
+            linux: if is_named { self.linux } else { linux_of(then) },
             at_once: self.at_once,
             cell_limit: self.cell_limit.or(then.cell_limit),
         }
     }
+}
+
+/// Which of the lab's kernels a run was begun with. One that this version does not know is
+/// noticed by its digest.
+fn linux_of(then: &RunSettings) -> Option<LinuxChoice> {
+    then.linux.as_deref()?.parse().ok()
 }
 
 /// Refuses an option that is given now and was another one then.
@@ -344,5 +358,21 @@ mod tests {
         assert!(matches!(error, OptionsError::Differs { flag: "--seed", .. }), "{error}");
         let only = RunOptions { only: vec!["a".to_owned()], ..RunOptions::default() };
         assert_eq!(only.as_begun(&info).err(), Some(OptionsError::SelectionFixed));
+    }
+    #[test]
+    fn resumed_run_keeps_its_kernel_unless_one_is_named() {
+        let linux: LinuxChoice = "7.3".parse().expect("known");
+        let begun = RunSettings { linux: Some(linux.to_string()), ..RunSettings::default() };
+        let resumed = |lab: LabRunOptions| lab.as_begun(&begun);
+        assert_eq!(resumed(LabRunOptions::default()).linux, Some(linux));
+        let named = LabRunOptions { kernel: Some("/k".into()), ..LabRunOptions::default() };
+        assert_eq!(resumed(named.clone()).linux, None);
+        assert_eq!(resumed(named.clone()).kernel, named.kernel);
+        let begun = RunSettings { kernel: named.kernel, ..RunSettings::default() };
+        let chosen = LabRunOptions { linux: Some(linux), ..LabRunOptions::default() };
+        assert_eq!(chosen.as_begun(&begun).kernel, None);
+        assert_eq!(chosen.as_begun(&begun).linux, Some(linux));
+        let unknown = RunSettings { linux: Some("9.1".to_owned()), ..RunSettings::default() };
+        assert_eq!(LabRunOptions::default().as_begun(&unknown).linux, None);
     }
 }

@@ -10,7 +10,7 @@ use disklab_bench::{
     free_space, needs_zfs,
 };
 use disklab_exec::{Executor, Interrupt};
-use disklab_lab::kernel::NamedKernel;
+use disklab_lab::kernel::{LinuxChoice, NamedKernel};
 use disklab_measure::{SystemRoot, Watched, devices_under, mounts};
 use disklab_stack::Ledger;
 use disklab_store::RunSettings;
@@ -48,6 +48,7 @@ pub struct PlannedRun {
     scratch: Scratch,
     /// The lab's kernel, if the user named one.
     named_kernel: Option<NamedKernel>,
+    linux: Option<LinuxChoice>,
 }
 
 /// A run whose devices were looked at. Nothing was created.
@@ -59,6 +60,7 @@ pub struct CheckedRun {
     pub(crate) bench: CheckedBench,
     pub(crate) scratch: Scratch,
     named_kernel: Option<NamedKernel>,
+    linux: Option<LinuxChoice>,
 }
 
 /// A folder that the cells' data go to.
@@ -139,7 +141,8 @@ impl PlannedRun {
         let room = Room::of(&options.bench(), scratch.path());
         let mut plan = Plan::new(campaign, bench.profile(), preflight, repeats, seed)?;
         (plan.settings, plan.kind) = (settings, kind);
-        Ok(Self { plan, room, bench, scratch, named_kernel })
+        let linux = options.lab.linux;
+        Ok(Self { plan, room, bench, scratch, named_kernel, linux })
     }
 
     /// Has the samples or the clock decide how long it runs, if `stop` or else the study says
@@ -187,10 +190,14 @@ impl PlannedRun {
             check_zfs(named, needs_zfs(&self.plan.campaign, &self.plan.cells))
                 .map_err(RunnerError::prepare)?;
         }
+        if self.plan.bench.is_simulated {
+            let zfs = needs_zfs(&self.plan.campaign, &self.plan.cells);
+            lab::check_linux(self.linux, zfs).map_err(RunnerError::prepare)?;
+        }
         self.plan.check_cells()?;
-        let Self { plan, room, bench, scratch, named_kernel } = self;
+        let Self { plan, room, bench, scratch, named_kernel, linux } = self;
         let bench = bench.check(&plan.campaign, &plan.cells).map_err(RunnerError::prepare)?;
-        Ok(CheckedRun { plan, room, bench, scratch, named_kernel })
+        Ok(CheckedRun { plan, room, bench, scratch, named_kernel, linux })
     }
 
     /// Looks at all that a run needs, without changing anything.
@@ -226,7 +233,7 @@ impl CheckedRun {
     pub fn lab_kernel(&self) -> Option<(bool, Option<PathBuf>)> {
         let named = self.named_kernel.as_ref();
         let Plan { campaign, cells, bench, .. } = &self.plan;
-        bench.is_simulated.then(|| lab::kernel_of(campaign, cells, named))
+        bench.is_simulated.then(|| lab::kernel_of(campaign, cells, named, self.linux))
     }
 }
 
@@ -294,6 +301,7 @@ impl Benches<'_> {
         let settings = &mut self.settings;
         settings.memory = Some(memory);
         settings.kernel = self.kernel.map(|named| named.kernel.clone());
+        settings.linux = lab.linux.map(|linux| linux.to_string());
         settings.set_drive.clone_from(&lab.set_drive);
         settings.processor.clone_from(&lab.processor);
         (settings.cell_limit, settings.bus) = (lab.cell_limit, lab.bus);

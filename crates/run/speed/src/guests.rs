@@ -27,6 +27,7 @@ impl TimedGuest<'_> {
         options.init_arguments = [guest::GUEST.to_owned(), SPEED_JOB.to_owned()].into();
         options.init_arguments.extend(self.job.words());
         options.memory_bytes = self.memory_mib << 20;
+        options.kernel_arguments.clone_from(&self.options.kernel_arguments);
         options.core = Some(self.core);
         options.interrupt = self.options.interrupt.clone();
         let disk = |n| DiskOptions::new(Recorded::boxed(&record), format!("SPEED{n}"));

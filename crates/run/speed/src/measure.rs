@@ -33,6 +33,8 @@ const BOOT_DRIVES: usize = 4;
 pub struct SpeedOptions {
     /// The kernel.
     pub kernel: PathBuf,
+    /// Words for its command line.
+    pub kernel_arguments: Vec<String>,
     /// The guests' first program: one that calls [`super::carry_out_in_guest`].
     pub program: PathBuf,
     /// An existing folder for the guests' own.

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use disklab_exec::Executor;
 use disklab_lab::Walls;
-use disklab_lab::kernel::{self, KernelError, LinuxSource, Parts};
+use disklab_lab::kernel::{self, KernelError, LinuxSource, LinuxVersion, Parts};
 use disklab_units::Bytes;
 
 use super::sections::Row;
@@ -19,7 +19,10 @@ const GUEST_MEMORY: Bytes = Bytes::gib(1);
 pub fn lab() -> (Vec<Row>, Vec<&'static str>) {
     let cache = kernel::cache_folder();
     let built = kernel::find(&cache, Parts::NONE);
-    let (remedy, packages) = match kernel::check(&LinuxSource::Debian, &Executor::default()) {
+    let (remedy, packages) = match kernel::check(
+        &LinuxSource::Debian(LinuxVersion::default()),
+        &Executor::default(),
+    ) {
         Ok(()) => (
             format!(
                 "`disklab lab build` or the first run in the lab builds it, once, in {} at most; \

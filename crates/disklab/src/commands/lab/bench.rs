@@ -2,7 +2,6 @@
 
 use std::path::PathBuf;
 
-use disklab_lab::kernel::{self, LinuxSource, NamedKernel, Parts};
 use disklab_lab::processors;
 use disklab_lab::{CpuLease, CpuLeases};
 use disklab_speed::{AgainstOptions, Figure, Program, SpeedOptions, Target, measure};
@@ -29,11 +28,9 @@ pub fn bench(args: &BenchArgs, as_json: bool) -> Result<u8, Failure> {
     // Kept until all is measured, so that others run elsewhere.
     let lease = CpuLeases::of_user().take(among, 0);
     let core = lease.as_ref().map_or(0, CpuLease::core);
-    let named = NamedKernel::find(args.kernel.as_deref()).map_err(Failure::usage_error)?;
-    let found = || kernel::find(&kernel::cache_folder(), Parts::ALL);
-    let kernel = match named.map(|n| n.kernel).or_else(found) {
-        Some(kernel) => kernel,
-        None => build::ensure(&LinuxSource::Debian, Parts::ALL, &interrupt)?,
+    let kernel = match build::named(args.kernel.as_deref(), args.linux)? {
+        Some(named) => named.kernel,
+        None => build::find_or_build(args.linux, &interrupt)?,
     };
     let program = std::env::current_exe()
         .map_err(|e| Failure::failed(format!("cannot find disklab's own program: {e}")))?;
@@ -47,6 +44,7 @@ pub fn bench(args: &BenchArgs, as_json: bool) -> Result<u8, Failure> {
     }
     let options = SpeedOptions {
         kernel,
+        kernel_arguments: args.linux.unwrap_or_default().arguments(),
         program,
         folder: folder.0.clone(),
         core,

@@ -6,7 +6,8 @@ use std::time::Instant;
 use disklab_bench::Campaign;
 use disklab_exec::{Executor, Interrupt};
 use disklab_lab::kernel::{
-    self, BuildProgress, KernelError, LinuxSource, Parts, ZfsKernel, ZfsSource,
+    self, BuildProgress, KernelError, LinuxChoice, LinuxSource, LinuxVersion, NamedKernel, Parts,
+    ZfsKernel, ZfsSource,
 };
 use disklab_units::{count, show_duration};
 use disklab_workload::Context;
@@ -21,7 +22,8 @@ use disklab_runner::{FoundStudy, find_study, kernel_parts};
 
 /// Builds the kernel that the arguments ask for, and says where it is.
 pub fn build(args: &BuildArgs, as_json: bool) -> Result<u8, Failure> {
-    let source = args.source.clone().map_or(LinuxSource::Debian, LinuxSource::Tree);
+    let version = args.linux.unwrap_or_default().version;
+    let source = args.source.clone().map_or(LinuxSource::Debian(version), LinuxSource::Tree);
     let interrupt = signals::interrupt()?;
     let began = Instant::now();
     let (kernel, programs, now) = if args.zfs {
@@ -81,6 +83,34 @@ pub fn ensure(
     Ok(build_plain(source, parts, interrupt)?.0)
 }
 
+/// The kernel that an option or a variable names; none where `linux` chooses one.
+pub fn named(
+    kernel: Option<&Path>,
+    linux: Option<LinuxChoice>,
+) -> Result<Option<NamedKernel>, Failure> {
+    match linux {
+        Some(_) => Ok(None),
+        None => NamedKernel::find(kernel).map_err(Failure::usage_error),
+    }
+}
+
+/// Has the kernel of `linux`, or else the default one, with all parts.
+///
+/// # Errors
+/// As for [`ensure`].
+pub fn find_or_build(
+    linux: Option<LinuxChoice>,
+    interrupt: &Interrupt,
+) -> Result<PathBuf, KernelError> {
+    let cache = kernel::cache_folder();
+    let found = match linux {
+        Some(linux) => kernel::find_version(&cache, linux.version, Parts::ALL),
+        None => kernel::find(&cache, Parts::ALL),
+    };
+    let version = linux.unwrap_or_default().version;
+    found.map_or_else(|| ensure(&LinuxSource::Debian(version), Parts::ALL, interrupt), Ok)
+}
+
 /// Has the kernel with OpenZFS, and its programs, as [`ensure`] has the plain one.
 ///
 /// # Errors
@@ -99,7 +129,7 @@ fn build_plain(
     parts: Parts,
     interrupt: &Interrupt,
 ) -> Result<(PathBuf, bool), KernelError> {
-    shown(parts, interrupt, |executor, progress| {
+    shown(version_of(source), parts, interrupt, |executor, progress| {
         kernel::ensure(source, parts, &kernel::cache_folder(), executor, progress)
     })
 }
@@ -109,14 +139,26 @@ fn build_zfs(
     zfs: &ZfsSource,
     interrupt: &Interrupt,
 ) -> Result<(ZfsKernel, bool), KernelError> {
-    shown(Parts::ALL, interrupt, |executor, progress| {
+    shown(version_of(source), Parts::ALL, interrupt, |executor, progress| {
         kernel::ensure_zfs(source, zfs, &kernel::cache_folder(), executor, progress)
     })
 }
 
-/// What a build takes here.
+/// The version that a build is estimated by.
+fn version_of(source: &LinuxSource) -> LinuxVersion {
+    match source {
+        LinuxSource::Debian(version) => *version,
+        LinuxSource::Tree(_) => LinuxVersion::default(),
+    }
+}
+
+/// What a build of the default kernel takes here.
 pub fn build_time(parts: Parts) -> String {
-    let seconds = kernel::build_time(parts, &kernel::cache_folder()).as_secs_f64();
+    time_of_build(LinuxVersion::default(), parts)
+}
+
+fn time_of_build(version: LinuxVersion, parts: Parts) -> String {
+    let seconds = kernel::build_time(version, parts, &kernel::cache_folder()).as_secs_f64();
     let processors = std::thread::available_parallelism().map_or(1, usize::from);
     let minutes = (seconds / 60.0).ceil();
     format!("about {minutes} min on {}", count(processors, "slow processor"))
@@ -124,12 +166,12 @@ pub fn build_time(parts: Parts) -> String {
 
 /// What is said when a build begins, which nobody may have asked for: it is the first thing
 /// that somebody sees who wanted something else.
-fn begins(parts: Parts, cache: &Path) -> String {
+fn begins(version: LinuxVersion, parts: Parts, cache: &Path) -> String {
     format!(
         "The lab's kernel{} is not there yet. It is built now, once, which takes {}; it is kept \
          in {}",
         if parts == Parts::ALL { String::new() } else { format!(" with {}", parts_words(parts)) },
-        build_time(parts),
+        time_of_build(version, parts),
         cache.display()
     )
 }
@@ -141,13 +183,14 @@ pub fn parts_words(parts: Parts) -> String {
 
 /// Builds and shows how far it is; says whether there was anything to build.
 fn shown<T>(
+    version: LinuxVersion,
     parts: Parts,
     interrupt: &Interrupt,
     build: impl FnOnce(&Executor, &mut dyn FnMut(BuildProgress)) -> Result<T, KernelError>,
 ) -> Result<(T, bool), KernelError> {
     let mut executor = Executor::default();
     executor.interrupt = interrupt.clone();
-    let mut progress = BuildBar::new(begins(parts, &kernel::cache_folder()));
+    let mut progress = BuildBar::new(begins(version, parts, &kernel::cache_folder()));
     let built = build(&executor, &mut |now| progress.take(now));
     progress.finish();
     built.map(|built| (built, progress.has_begun()))

@@ -42,3 +42,17 @@ pub fn samples_by(
     samples.sort_by(|a, b| a.0.cmp(&b.0));
     samples
 }
+
+/// The samples in a run's directory, each with its stack and workload, in order of these.
+pub fn samples_in(run: &Path) -> Vec<(String, Sample)> {
+    let mut samples = Vec::new();
+    Run::open(run)
+        .expect("a run")
+        .for_each_sample(|record, sample| {
+            let cell = format!("{}:{} ", record.cell.stack, record.cell.workload);
+            samples.push((cell, sample));
+        })
+        .expect("samples");
+    samples.sort_by(|a, b| a.0.cmp(&b.0));
+    samples
+}

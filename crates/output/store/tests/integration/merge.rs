@@ -152,10 +152,20 @@ fn what_is_no_part_of_the_same_run_is_refused() {
         let environment = Environment { lab_kernel: Some(kernel), ..Environment::default() };
         RunInfo { environment, ..info() }
     };
+    let linux = |release: &str, words: &str| {
+        let kernel = format!("Linux {release}{words}");
+        RunInfo { environment: Environment { kernel, ..Environment::default() }, ..info() }
+    };
     for (one, other, expected) in [
         (kernel("12"), kernel("34"), "the lab's kernel is 'SHA-256 12, built from configuration"),
         (kernel("12"), kernel("34"), "run all parts with one kernel (run --kernel PATH)"),
         (kernel("12"), info(), "and 'not recorded' in the second"),
+        (linux("6.12.117", ""), linux("7.3.4", ""), "the kernel is 'Linux 6.12.117' in the first"),
+        (
+            linux("7.3.4", ", programs by seccomp"),
+            linux("7.3.4", ", programs by ptrace"),
+            "the kernel is 'Linux 7.3.4, programs by seccomp' in the first",
+        ),
         (info(), RunInfo { seed: 1, ..info() }, "the seed is '18446744073709551615' in the first"),
         (info(), RunInfo { repeats: 3, ..info() }, "the number of repeats is '2'"),
         (info(), RunInfo { scale: 1.0, ..info() }, "the scale is '0.5'"),

@@ -30,6 +30,8 @@ pub struct LabKernel {
     pub programs: Option<PathBuf>,
     /// Words for its command line.
     pub arguments: Vec<String>,
+    /// What a record says of it besides its release, such as how it runs programs.
+    pub words: &'static str,
 }
 
 /// What guests can have of a machine's memory. The rest is for what the content of their
@@ -182,7 +184,11 @@ impl CellRunner for PreparedLab {
         let version = Invocation::new(self.kernel.program.display().to_string()).arg("--version");
         let release = executor.check(&version).map(|done| done.text()).unwrap_or_default();
         Environment {
-            kernel: format!("Linux {} User-Mode Linux, time travel", release.trim()),
+            kernel: format!(
+                "Linux {} User-Mode Linux, time travel{}",
+                release.trim(),
+                self.kernel.words
+            ),
             // A guest has one, and what it is does not matter: its time is free, or
             // what the work would take on another is charged.
             processor: Some(match &settings.processor {

@@ -5,7 +5,8 @@
 //! EPERM: among others chmod, chown, utimes, setxattr, mount, unshare, setns, bpf, keyctl,
 //! io_uring, process_vm_writev, pidfd calls, truncate and open by handle. The calls of the
 //! guest's own programs never get here: the kernel takes them by ptrace before the filter
-//! sees them (`syscall_trace_enter`, since Linux 4.8).
+//! sees them (`syscall_trace_enter`, since Linux 4.8), or by a filter of its own, whose
+//! SECCOMP_RET_TRAP goes before EPERM (seccomp(2)).
 //!
 //! The calls that are made a thousand times a second have no conditions: of these, Linux
 //! knows the answer without running the filter (since 5.11).
@@ -325,6 +326,8 @@ const UNCONDITIONAL: &[i64] = &[
     libc::SYS_rt_sigsuspend,
     libc::SYS_rt_sigtimedwait,
     libc::SYS_sigaltstack,
+    // Of its own process alone.
+    libc::SYS_signalfd4,
     // Processes: its own, and those that it traces.
     libc::SYS_execve,
     libc::SYS_execveat,

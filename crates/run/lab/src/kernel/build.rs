@@ -7,8 +7,10 @@ use std::time::{Duration, SystemTime};
 use disklab_exec::{ExecError, Executor, Finished, Invocation};
 
 use super::KernelError;
+use super::backports;
 use super::cache::{CONFIG, KERNEL, LOG, PROGRAMS, RECIPE, remove};
 use super::headers;
+use super::linux::LinuxVersion;
 use super::options;
 use super::progress::{BuildProgress, Compilation, Step, Tail};
 use super::recipe::{Patch, Recipe};
@@ -27,6 +29,8 @@ const NOT_UNPACKED: &str = include_str!("../../../../../kernel/not-unpacked");
 /// A patched file, or one of disklab's own, changes when the kernel is made, as for `make` an
 /// object is older than what is written anew: 2026-01-01 00:00:00 UTC, in seconds since 1970.
 const PATCHED: u64 = 1_767_225_600;
+/// The directory of an apt of our own.
+pub(super) const APT: &str = "apt";
 /// Lines of the log in an error.
 const TAIL_LINES: usize = 15;
 /// How often the log is read for progress.
@@ -61,8 +65,10 @@ impl Build<'_> {
             self.integrate(&openzfs, &tree, &out)?;
         }
         self.configure(&tree, &out, &self.recipe.variant.fragment())?;
-        // Precompiled headers are tried with the packaged source only.
-        self.compile(&tree, &out, !matches!(origin, Origin::Tree(_)))?;
+        // Precompiled headers are tried with the default's packaged source only.
+        let is_packaged = !matches!(origin, Origin::Tree(_));
+        let is_default = self.recipe.variant.version == LinuxVersion::default();
+        self.compile(&tree, &out, is_packaged && is_default)?;
         for (from, to) in
             [(out.join("linux"), KERNEL), (out.join(".config"), CONFIG), (self.log.to_owned(), LOG)]
         {
@@ -87,7 +93,8 @@ impl Build<'_> {
 
     /// Puts OpenZFS into the kernel's source.
     fn integrate(&mut self, openzfs: &Openzfs, tree: &Path, out: &Path) -> Result<(), KernelError> {
-        self.configure(tree, out, &PLAIN.fragment())?;
+        let plain = PLAIN.of(self.recipe.variant.version);
+        self.configure(tree, out, &plain.fragment())?;
         (self.progress)(BuildProgress::of(Step::ConfigureZfs));
         let edits = self.recipe.variant.edits;
         zfs::into_kernel(&openzfs.tree, edits, tree, out, &|i| self.step(i))
@@ -105,8 +112,9 @@ impl Build<'_> {
                 return Ok(tree);
             }
             Origin::Tarball(tarball) => Some(tarball.clone()),
-            Origin::Package => None,
+            Origin::Package | Origin::Backports => None,
         };
+        let version = self.recipe.variant.version;
         let (tree, is_there) = tree::source_folder(self.workshop)?;
         if is_there {
             return Ok(tree);
@@ -115,7 +123,13 @@ impl Build<'_> {
             Some(tarball) => tarball,
             None => {
                 (self.progress)(BuildProgress::of(Step::Fetch));
-                source::fetch(self.workshop, self.executor)?
+                match origin {
+                    Origin::Backports => {
+                        let apt = self.workshop.join(APT);
+                        backports::fetch(version, &apt, self.workshop, self.executor)?
+                    }
+                    _ => source::fetch(version.package(), self.workshop, self.executor)?,
+                }
             }
         };
         (self.progress)(BuildProgress::of(Step::Unpack));

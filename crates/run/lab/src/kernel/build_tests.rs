@@ -6,6 +6,7 @@ use std::process::Command;
 
 use disklab_exec::{Executor, find_program};
 
+use super::super::linux::LinuxVersion;
 use super::super::parts::Parts;
 use super::super::recipe::{self, Patch, Recipe};
 use super::super::source::{Found, LinuxSource, Origin};
@@ -94,7 +95,7 @@ impl WorkDir {
         executor: &Executor,
         mut progress: impl FnMut(Step),
     ) -> Result<PathBuf, KernelError> {
-        let found = Found { identity: recipe.source.clone(), origin };
+        let found = Found { version: LinuxVersion::V6_12, identity: recipe.source.clone(), origin };
         let mut steps = |p: BuildProgress| progress(p.step);
         make(&found, None, recipe.clone(), &self.cache(), executor, &mut steps)
             .map(|folder| folder.join(KERNEL))
@@ -169,7 +170,11 @@ fn openzfs_is_built_into_a_copy() {
     let variant = Variant { base: fragment, parts: Parts::NONE, needed_mib: 1, ..ZFS };
     let identity = zfs.identity().expect("a source");
     let recipe = Recipe { variant, openzfs: identity, ..recipe(fragment, &[]) };
-    let found = Found { identity: "test".into(), origin: Origin::Tree(place.tree()) };
+    let found = Found {
+        version: LinuxVersion::V6_12,
+        identity: "test".into(),
+        origin: Origin::Tree(place.tree()),
+    };
     let mut steps = Vec::new();
     let mut progress = |p: BuildProgress| {
         if steps.last() != Some(&p.step) {
@@ -292,8 +297,8 @@ fn a_path_that_makefiles_split_is_refused_before_anything_is_made() {
 #[test]
 fn script_that_begins_a_build_knows_its_identity() {
     let executor = Executor::default();
-    let Ok(Found { identity, origin: Origin::Tarball(_) }) =
-        LinuxSource::Debian.find(Path::new("/"), &executor)
+    let Ok(Found { identity, origin: Origin::Tarball(_), .. }) =
+        LinuxSource::Debian(LinuxVersion::V6_12).find(Path::new("/"), &executor)
     else {
         eprintln!("skipped: needs linux-source-6.12");
         return;
@@ -307,7 +312,7 @@ fn script_that_begins_a_build_knows_its_identity() {
     let said = String::from_utf8_lossy(&said.stdout);
     let recipe = Recipe {
         variant: PLAIN,
-        patches: recipe::PATCHES,
+        patches: recipe::PATCHES_6_12,
         source: identity,
         compiler,
         openzfs: None,

@@ -15,9 +15,10 @@ use rustix::fs::{FlockOperation, flock};
 use rustix::io::Errno;
 
 use super::KernelError;
+use super::linux::LinuxVersion;
 use super::parts::Parts;
 use super::progress::{BuildProgress, Step};
-use super::recipe::{self, PATCHES, Recipe};
+use super::recipe::{self, Recipe};
 use super::tree;
 use super::variant::{PLAIN, Variant, ZFS};
 use super::zfs;
@@ -77,8 +78,14 @@ pub fn find(cache: &Path, parts: Parts) -> Option<PathBuf> {
     match std::env::var_os(KERNEL_VARIABLE) {
         // A wrong name is better found out than silently replaced.
         Some(path) if !path.is_empty() => Some(PathBuf::from(path)),
-        _ => found(cache, &PLAIN.with(parts)).map(|folder| folder.join(KERNEL)),
+        _ => find_version(cache, LinuxVersion::default(), parts),
     }
+}
+
+/// A kernel of a version with these parts that can be used at once, whatever
+/// [`KERNEL_VARIABLE`] names.
+pub fn find_version(cache: &Path, version: LinuxVersion, parts: Parts) -> Option<PathBuf> {
+    found(cache, &PLAIN.of(version).with(parts)).map(|folder| folder.join(KERNEL))
 }
 
 /// A kernel with OpenZFS that can be used at once: the newest in `cache` that has
@@ -91,7 +98,8 @@ pub fn find_zfs(cache: &Path) -> Option<ZfsKernel> {
 fn found(cache: &Path, variant: &Variant) -> Option<PathBuf> {
     // A kernel without any patch was made from a tree that the user named.
     best_that(cache, variant, |recipe| {
-        [PATCHES, &[]].iter().find_map(|p| recipe::parts_of(recipe, variant, p))
+        let patches = [variant.version.patches(), &[]];
+        patches.iter().find_map(|p| recipe::parts_of(recipe, variant, p))
     })
 }
 
@@ -183,11 +191,11 @@ impl Cache {
         Ok(Workshop { folder, is_kept: false })
     }
 
-    /// The folder of objects that is kept, for recipes that have `text` in common: what
-    /// earlier builds made of them is in it, even what they did not finish. Objects of
+    /// The folder of a version's objects that is kept, for recipes that have `text` in common:
+    /// what earlier builds made of them is in it, even what they did not finish. Objects of
     /// others are removed.
-    pub fn tree(&self, text: &str) -> Result<Workshop, KernelError> {
-        let folder = tree::prepare(&self.folder, text)?;
+    pub fn tree(&self, version: LinuxVersion, text: &str) -> Result<Workshop, KernelError> {
+        let folder = tree::prepare(&self.folder, version.tree(), text)?;
         Ok(Workshop { folder, is_kept: true })
     }
 

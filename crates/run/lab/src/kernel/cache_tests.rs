@@ -1,5 +1,5 @@
 use super::super::options::FRAGMENT;
-use super::super::recipe::{Patch, Recipe};
+use super::super::recipe::{PATCHES_6_12, Patch, Recipe};
 use super::*;
 
 fn recipe(fragment: &'static str, patches: &'static [Patch]) -> Recipe {
@@ -13,7 +13,7 @@ fn recipe_of(variant: Variant, patches: &'static [Patch]) -> Recipe {
 
 /// Publishes a kernel as a build would.
 fn build(cache: &Cache, key: &str, fragment: &'static str) -> PathBuf {
-    publish(cache, key, &recipe(fragment, PATCHES))
+    publish(cache, key, &recipe(fragment, PATCHES_6_12))
 }
 
 fn publish(cache: &Cache, key: &str, recipe: &Recipe) -> PathBuf {
@@ -55,7 +55,7 @@ fn only_a_complete_kernel_of_this_configuration_is_found() {
     let kernel = build(&cache, "this", FRAGMENT);
     assert_eq!(kernel, folder.join("this"));
     assert_eq!(plain(&folder), Some(kernel.clone()));
-    assert_eq!(kept(&folder, &recipe(FRAGMENT, PATCHES)), Some(kernel.clone()));
+    assert_eq!(kept(&folder, &recipe(FRAGMENT, PATCHES_6_12)), Some(kernel.clone()));
     fs::set_permissions(kernel.join(KERNEL), fs::Permissions::from_mode(0o644)).expect("mode");
     assert_eq!(plain(&folder), None, "it cannot be started");
     assert_eq!(build(&cache, "this", FRAGMENT), kernel, "the incomplete one is replaced");
@@ -66,7 +66,7 @@ fn only_a_complete_kernel_of_this_configuration_is_found() {
 fn a_kernel_with_openzfs_has_its_programs() {
     let folder = tempfile::tempdir().expect("temp");
     let cache = lock(folder.path());
-    let recipe = recipe_of(ZFS, PATCHES);
+    let recipe = recipe_of(ZFS, PATCHES_6_12);
     let made = publish(&cache, "zfs", &recipe);
     assert_eq!(plain(folder.path()), None, "it is another kernel");
     let found = find_zfs(folder.path()).expect("found");
@@ -98,10 +98,10 @@ fn kernel_with_the_fewest_other_parts_is_found() {
     let cache = lock(folder.path());
     let with = |parts: &str| PLAIN.with(parts.parse().expect("parts"));
     let kept = |parts: &str| found(folder.path(), &with(parts));
-    let all = publish(&cache, "all", &recipe_of(PLAIN, PATCHES));
+    let all = publish(&cache, "all", &recipe_of(PLAIN, PATCHES_6_12));
     assert_eq!(kept("ext4"), Some(all.clone()), "it has that too");
-    let two = publish(&cache, "two", &recipe_of(with("ext4 xfs"), PATCHES));
-    let last = publish(&cache, "last", &recipe_of(PLAIN, PATCHES));
+    let two = publish(&cache, "two", &recipe_of(with("ext4 xfs"), PATCHES_6_12));
+    let last = publish(&cache, "last", &recipe_of(PLAIN, PATCHES_6_12));
     assert_eq!(kept("ext4"), Some(two.clone()));
     assert_eq!(kept("ext4 xfs"), Some(two));
     assert!([Some(all), Some(last)].contains(&kept("ext4 btrfs")));
@@ -156,4 +156,19 @@ fn a_cache_that_cannot_be_made_is_named() {
     let error = Cache::lock(&folder, &Interrupt::new(), &mut |_| {}).expect_err("no folder");
     assert!(error.to_string().contains(&folder.display().to_string()), "{error}");
     assert_eq!(plain(&folder), None);
+}
+
+#[test]
+fn kernel_of_another_version_is_never_taken() {
+    let folder = tempfile::tempdir().expect("temp");
+    let folder = folder.path();
+    let cache = lock(folder);
+    let newer = PLAIN.of(LinuxVersion::V7_3);
+    publish(&cache, "newer", &recipe_of(newer, LinuxVersion::V7_3.patches()));
+    assert_eq!(plain(folder), None, "it gives other figures");
+    let old = publish(&cache, "old", &recipe_of(PLAIN, PATCHES_6_12));
+    assert_eq!(plain(folder), Some(old));
+    let found = |version| find_version(folder, version, Parts::ALL);
+    assert_eq!(found(LinuxVersion::V7_3), Some(folder.join("newer/linux")));
+    assert_eq!(found(LinuxVersion::V6_12), Some(folder.join("old/linux")));
 }

@@ -37,6 +37,20 @@ pub enum KernelError {
         /// The package.
         package: &'static str,
     },
+    /// Debian's backports have no source of a newer version, or cannot be reached.
+    #[error(
+        "the package {package} is not installed and cannot be fetched: {why}. On Debian 13 with \
+         backports: apt-get install {package}; elsewhere put its '{package}.tar.xz' into '/usr/src'{}",
+        if said.is_empty() { String::new() } else { format!(". apt says:\n{said}") }
+    )]
+    NoBackport {
+        /// The package.
+        package: &'static str,
+        /// What is in the way.
+        why: String,
+        /// apt's own words, or nothing.
+        said: String,
+    },
     /// The kernel that the user named cannot be used.
     #[error("{by} '{}': {why}; name a User-Mode Linux program, such as `disklab lab build` makes", path.display())]
     Named {
@@ -158,6 +172,7 @@ impl KernelError {
             Self::Machine(_)
                 | Self::Tools { .. }
                 | Self::NoSource { .. }
+                | Self::NoBackport { .. }
                 | Self::Source { .. }
                 | Self::NoZfs { .. }
                 | Self::ZfsSource { .. }

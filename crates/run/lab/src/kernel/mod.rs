@@ -2,16 +2,20 @@
 //!
 //! The kernel is Linux for User-Mode Linux, with the options of `kernel/lab.config`, those
 //! of the [`Parts`] that a study needs, and no others. [`ensure`] builds it from Debian's
-//! source package or from a folder, once for each source, compiler and configuration; its
+//! source package or from a folder, once for each version, source, compiler and configuration; its
 //! objects are kept, so that a kernel with more parts compiles only these.
 //! [`ensure_zfs`] builds another one, with OpenZFS in it and `kernel/zfs.config`
 //! besides. They need no root, and change nothing outside their cache folder.
 
+mod apt;
+mod archives;
+mod backports;
 mod build;
 mod cache;
 mod error;
 pub mod fingerprint;
 mod headers;
+mod linux;
 mod named;
 mod options;
 mod parts;
@@ -31,12 +35,13 @@ use disklab_exec::Executor;
 
 use build::Build;
 use cache::Cache;
-pub use cache::{KERNEL_VARIABLE, ZfsKernel, cache_folder, find, find_zfs};
+pub use cache::{KERNEL_VARIABLE, ZfsKernel, cache_folder, find, find_version, find_zfs};
 pub use error::KernelError;
+pub use linux::{Catching, LinuxChoice, LinuxVersion, UnknownLinux};
 pub use named::NamedKernel;
 pub use parts::{Parts, UnknownPart};
 pub use progress::{BuildProgress, Step};
-use recipe::{PATCHES, Recipe};
+use recipe::Recipe;
 pub use source::LinuxSource;
 use source::{Found, Origin};
 pub use variant::zfs_configuration;
@@ -80,15 +85,16 @@ pub fn ensure_zfs(
     Ok(ZfsKernel::in_folder(&folder))
 }
 
-/// About how long [`ensure`] takes here to build a kernel with `parts`, as far as it is not
-/// compiled already.
-pub fn build_time(parts: Parts, cache: &Path) -> Duration {
+/// About how long [`ensure`] takes here to build a kernel of `version` with `parts`, as far as
+/// it is not compiled already.
+pub fn build_time(version: LinuxVersion, parts: Parts, cache: &Path) -> Duration {
     /// Of one of the two slow processors that docs/guide/first-minutes.md was measured on.
     const SECONDS_PER_OBJECT: f64 = 0.85;
     /// To unpack, configure and link, which more processors do not speed up.
     const BESIDES: f64 = 30.0;
     let processors = std::thread::available_parallelism().map_or(1, usize::from);
-    let objects = tree::left(cache, parts, |parts| PLAIN.with(parts).objects());
+    let folder = cache.join(version.tree());
+    let objects = tree::left(&folder, parts, |parts| PLAIN.with(parts).objects());
     #[expect(clippy::cast_precision_loss, reason = "a kernel has some thousand objects")]
     let compile = objects as f64 * SECONDS_PER_OBJECT / processors as f64;
     Duration::from_secs_f64(BESIDES + compile)
@@ -117,10 +123,21 @@ fn ensure_variant(
         return Err(KernelError::Machine(std::env::consts::ARCH.to_owned()));
     }
     let cache = &std::path::absolute(cache).map_err(KernelError::io("cannot find", cache))?;
-    let found = source.find(Path::new("/"), executor)?;
+    let mut found = source.find(Path::new("/"), executor)?;
+    let variant = variant.of(found.version);
+    if matches!(found.origin, Origin::Backports) {
+        // Nothing is fetched to see whether there is a newer one.
+        if let Some(kernel) = cache::find_version(cache, found.version, variant.parts) {
+            return Ok(kernel.parent().map(Path::to_owned).unwrap_or(kernel));
+        }
+        found.identity = identity_in_backports(found.version, cache, executor, progress)?;
+    }
     let recipe = Recipe {
         variant,
-        patches: if matches!(found.origin, Origin::Tree(_)) { &[] } else { PATCHES },
+        patches: match found.origin {
+            Origin::Tree(_) => &[],
+            _ => variant.version.patches(),
+        },
         source: found.identity.clone(),
         compiler: tools::compiler(executor)?,
         openzfs: zfs.map(ZfsSource::identity).transpose()?.flatten(),
@@ -129,6 +146,21 @@ fn ensure_variant(
         Some(folder) => Ok(folder),
         None => make(&found, zfs, recipe, cache, executor, progress),
     }
+}
+
+/// What the newest package of a version's source is, by lists that are fetched for it.
+fn identity_in_backports(
+    version: LinuxVersion,
+    cache: &Path,
+    executor: &Executor,
+    progress: &mut dyn FnMut(BuildProgress),
+) -> Result<String, KernelError> {
+    // The right to build comes with the duty to remove what killed builds have left.
+    let locked = Cache::lock(cache, &executor.interrupt, progress)?;
+    progress(BuildProgress::of(Step::Fetch));
+    let workshop = locked.workshop("lists")?;
+    let newest = backports::newest(version, &workshop.folder, Path::new("/"), executor)?;
+    Ok(format!("{} {newest}, fetched", version.package()))
 }
 
 /// Builds what the recipe says, and returns its folder.
@@ -155,8 +187,11 @@ fn make(
     let key = recipe.key();
     let log = cache.join(format!("{key}.log"));
     // OpenZFS is copied into the source that it is built with.
-    let workshop =
-        if zfs.is_some() { locked.workshop(&key)? } else { locked.tree(&recipe.tree_text())? };
+    let workshop = if zfs.is_some() {
+        locked.workshop(&key)?
+    } else {
+        locked.tree(recipe.variant.version, &recipe.tree_text())?
+    };
     let objects = tree::objects(&workshop.folder);
     let is_resumed = objects.is_dir();
     let mut build =

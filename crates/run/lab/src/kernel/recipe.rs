@@ -17,7 +17,7 @@ const OPTIMISATION: &str = "-O1";
 /// A change to Debian's source. A named tree is taken as it is.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Patch {
-    /// The file's name in `kernel/patches`.
+    /// The file's path below `kernel/patches`.
     pub name: &'static str,
     /// The patch, for `patch -p1`.
     pub text: &'static str,
@@ -37,8 +37,8 @@ macro_rules! patch {
     };
 }
 
-/// The patches, in their order.
-pub(super) const PATCHES: &[Patch] = &[
+/// The patches of Linux 6.12, in their order.
+pub(super) const PATCHES_6_12: &[Patch] = &[
     patch!("entropy.patch"),
     patch!("clock.patch"),
     patch!("devices.patch"),
@@ -51,6 +51,24 @@ pub(super) const PATCHES: &[Patch] = &[
     patch!("memory.patch"),
     patch!("stops.patch"),
     patch!("kicks.patch"),
+];
+
+/// Those of Linux 7.3.
+pub(super) const PATCHES_7_3: &[Patch] = &[
+    patch!("7.3/entropy.patch"),
+    patch!("7.3/clock.patch"),
+    patch!("7.3/devices.patch"),
+    patch!("7.3/processor.patch"),
+    patch!("7.3/speed.patch"),
+    patch!("7.3/spinning.patch"),
+    patch!("7.3/numbers.patch"),
+    patch!("7.3/tags.patch"),
+    patch!("7.3/memory.patch"),
+    patch!("7.3/kicks.patch"),
+    patch!("7.3/registers.patch"),
+    patch!("7.3/children.patch"),
+    patch!("7.3/faults.patch"),
+    patch!("7.3/getcpu.patch"),
 ];
 
 /// All that decides what a build makes.
@@ -178,7 +196,7 @@ mod tests {
     #[test]
     fn scripts_know_the_same_patches_and_arguments() {
         let series = include_str!("../../../../../kernel/patches/series");
-        assert!(series.lines().eq(PATCHES.iter().map(|patch| patch.name)), "{series}");
+        assert!(series.lines().eq(PATCHES_6_12.iter().map(|patch| patch.name)), "{series}");
         let flags = format!("KCFLAGS={OPTIMISATION}");
         assert!(ARGUMENTS.lines().any(|argument| argument == flags), "{ARGUMENTS}");
         let compiler = include_str!("../../../../../kernel/headers/cc");

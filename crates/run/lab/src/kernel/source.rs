@@ -8,11 +8,8 @@ use disklab_exec::{Executor, Invocation, find_program};
 use sha2::{Digest, Sha256};
 
 use super::KernelError;
+use super::linux::LinuxVersion;
 
-/// Debian's package of the source.
-pub(super) const PACKAGE: &str = "linux-source-6.12";
-/// What the package installs.
-const TARBALL: &str = "usr/src/linux-source-6.12.tar.xz";
 /// The folder that it unpacks to.
 pub(super) const PACKAGED: &str = "usr";
 
@@ -32,9 +29,9 @@ const PARTS: [&str; 8] = [
 /// Where the kernel's source comes from.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum LinuxSource {
-    /// Debian's package `linux-source-6.12`: as it is installed, or fetched with
-    /// the user's own package sources.
-    Debian,
+    /// Debian's package of a version, such as `linux-source-6.12`: as it is installed, or
+    /// fetched with the user's own package sources, or else from Debian's backports.
+    Debian(LinuxVersion),
     /// An unpacked source, Linux 6.12 or later, in which nothing was built. It is
     /// only read.
     Tree(PathBuf),
@@ -43,7 +40,10 @@ pub enum LinuxSource {
 /// A source that was found.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Found {
-    /// What it is, so exactly that another source has another identity.
+    /// The version whose options it takes.
+    pub version: LinuxVersion,
+    /// What it is, so exactly that another source has another identity; of a package in
+    /// Debian's backports, as far as that is known before their lists are fetched.
     pub identity: String,
     pub origin: Origin,
 }
@@ -55,6 +55,8 @@ pub(super) enum Origin {
     Tarball(PathBuf),
     /// Fetch the package, then unpack it.
     Package,
+    /// The same from Debian's backports, with lists of our own.
+    Backports,
     /// Use this folder.
     Tree(PathBuf),
 }
@@ -63,46 +65,51 @@ impl LinuxSource {
     /// Looks for the source; `root` is `/` but in tests.
     pub(super) fn find(&self, root: &Path, executor: &Executor) -> Result<Found, KernelError> {
         match self {
-            Self::Debian => debian(root, executor),
+            Self::Debian(version) => debian(*version, root, executor),
             Self::Tree(folder) => tree(folder),
         }
     }
 }
 
-fn debian(root: &Path, executor: &Executor) -> Result<Found, KernelError> {
-    let tarball = root.join(TARBALL);
+/// What a package of a source installs.
+fn tarball_of(package: &str) -> String {
+    format!("usr/src/{package}.tar.xz")
+}
+
+fn debian(version: LinuxVersion, root: &Path, executor: &Executor) -> Result<Found, KernelError> {
+    let package = version.package();
+    let tarball = root.join(tarball_of(package));
+    let found = |identity, origin| Found { version, identity, origin };
     if let Ok(metadata) = fs::metadata(&tarball) {
         // The size tells a tarball that was put there by hand from the package's.
-        let version = installed_version(executor)?.unwrap_or_else(|| "unknown".to_owned());
-        return Ok(Found {
-            identity: format!("{PACKAGE} {version}, {} bytes", metadata.len()),
-            origin: Origin::Tarball(tarball),
-        });
+        let installed = installed_version(package, executor)?;
+        let installed = installed.unwrap_or_else(|| "unknown".to_owned());
+        let identity = format!("{package} {installed}, {} bytes", metadata.len());
+        return Ok(found(identity, Origin::Tarball(tarball)));
     }
-    match available_version(executor)? {
-        Some(version) => {
-            Ok(Found { identity: format!("{PACKAGE} {version}, fetched"), origin: Origin::Package })
-        }
-        None => Err(KernelError::NoSource { tarball, package: PACKAGE }),
+    match available_version(package, executor)? {
+        Some(available) => Ok(found(format!("{package} {available}, fetched"), Origin::Package)),
+        None if version.backports().is_some() => Ok(found(package.to_owned(), Origin::Backports)),
+        None => Err(KernelError::NoSource { tarball, package }),
     }
 }
 
-fn installed_version(executor: &Executor) -> Result<Option<String>, KernelError> {
+fn installed_version(package: &str, executor: &Executor) -> Result<Option<String>, KernelError> {
     if find_program("dpkg-query").is_none() {
         return Ok(None);
     }
-    let query = Invocation::new("dpkg-query").args(["-W", "-f=${Version}", PACKAGE]);
+    let query = Invocation::new("dpkg-query").args(["-W", "-f=${Version}", package]);
     let answer = executor.run(&query)?;
     let version = answer.text().trim().to_owned();
     Ok((answer.code == 0 && !version.is_empty()).then_some(version))
 }
 
 /// What `apt-get download` would fetch, according to lists that are here already.
-fn available_version(executor: &Executor) -> Result<Option<String>, KernelError> {
+fn available_version(package: &str, executor: &Executor) -> Result<Option<String>, KernelError> {
     if ["apt-cache", "apt-get", "dpkg-deb"].iter().any(|p| find_program(p).is_none()) {
         return Ok(None);
     }
-    let show = Invocation::new("apt-cache").args(["show", "--no-all-versions", PACKAGE]);
+    let show = Invocation::new("apt-cache").args(["show", "--no-all-versions", package]);
     let answer = executor.run(&show)?;
     Ok((answer.code == 0).then(|| version_field(&answer.text())).flatten())
 }
@@ -115,26 +122,35 @@ fn version_field(text: &str) -> Option<String> {
 
 /// Fetches the package into `folder`, without root and with the user's own
 /// sources, and says where its tarball is then.
-pub(super) fn fetch(folder: &Path, executor: &Executor) -> Result<PathBuf, KernelError> {
-    executor.check(&Invocation::new("apt-get").args(["download", PACKAGE]).cwd(folder))?;
-    unpack_package(folder, executor)
+pub(super) fn fetch(
+    package: &str,
+    folder: &Path,
+    executor: &Executor,
+) -> Result<PathBuf, KernelError> {
+    executor.check(&Invocation::new("apt-get").args(["download", package]).cwd(folder))?;
+    unpack_package(package, folder, folder, executor)
 }
 
-/// Unpacks the one package in `folder`.
-fn unpack_package(folder: &Path, executor: &Executor) -> Result<PathBuf, KernelError> {
+/// Unpacks the one package in `folder` below `to`.
+pub(super) fn unpack_package(
+    package: &str,
+    folder: &Path,
+    to: &Path,
+    executor: &Executor,
+) -> Result<PathBuf, KernelError> {
     let wrong = |what: String| KernelError::Source { path: folder.to_owned(), what };
-    let package = fs::read_dir(folder)
+    let archive = fs::read_dir(folder)
         .map_err(KernelError::io("cannot read", folder))?
         .filter_map(|entry| Some(entry.ok()?.path()))
         .find(|path| path.extension().is_some_and(|e| e == "deb"))
-        .ok_or_else(|| wrong(format!("`apt-get download {PACKAGE}` left no package there")))?;
-    executor.check(&Invocation::new("dpkg-deb").arg("-x").arg(&package).arg(folder))?;
-    fs::remove_file(&package).map_err(KernelError::io("cannot remove", &package))?;
-    let tarball = folder.join(TARBALL);
+        .ok_or_else(|| wrong(format!("`apt-get download {package}` left no package there")))?;
+    executor.check(&Invocation::new("dpkg-deb").arg("-x").arg(&archive).arg(to))?;
+    fs::remove_file(&archive).map_err(KernelError::io("cannot remove", &archive))?;
+    let tarball = to.join(tarball_of(package));
     if tarball.is_file() {
         return Ok(tarball);
     }
-    Err(wrong(format!("the package {PACKAGE} has no '{TARBALL}'")))
+    Err(wrong(format!("the package {package} has no '{}'", tarball_of(package))))
 }
 
 fn tree(folder: &Path) -> Result<Found, KernelError> {
@@ -174,6 +190,7 @@ fn tree(folder: &Path) -> Result<Found, KernelError> {
     }
     let digest = digest(&folder_is)?;
     Ok(Found {
+        version: LinuxVersion::like(&release),
         identity: format!("Linux {release}, files {digest}"),
         origin: Origin::Tree(folder_is),
     })

@@ -10,10 +10,8 @@ use std::path::{Path, PathBuf};
 use super::KernelError;
 use super::cache::remove;
 use super::parts::Parts;
-use super::source;
+use super::{build, source};
 
-/// The folder's name in the cache.
-const TREE: &str = "tree";
 /// What its objects have in common: [`super::recipe::Recipe::tree_text`].
 const IDENTITY: &str = "identity";
 /// Names the parts that were begun in it.
@@ -25,9 +23,9 @@ const UNPACKED: &str = "unpacked";
 /// The objects.
 const OBJECTS: &str = "objects";
 
-/// Has the folder in `cache` for objects that have `identity` in common; removes others.
-pub(super) fn prepare(cache: &Path, identity: &str) -> Result<PathBuf, KernelError> {
-    let folder = cache.join(TREE);
+/// Has the folder `name` in `cache` for objects that have `identity` in common; removes others.
+pub(super) fn prepare(cache: &Path, name: &str, identity: &str) -> Result<PathBuf, KernelError> {
+    let folder = cache.join(name);
     let path = folder.join(IDENTITY);
     if fs::read_to_string(&path).is_ok_and(|text| text == identity) {
         return Ok(folder);
@@ -59,7 +57,7 @@ pub(super) fn unpacked(folder: &Path) -> Result<(), KernelError> {
 /// Removes the source after a build: unpacking it again takes seconds, and it is large.
 pub(super) fn without_source(folder: &Path) -> Result<(), KernelError> {
     let _ = fs::remove_file(folder.join(UNPACKED));
-    for name in [SOURCE, source::PACKAGED] {
+    for name in [SOURCE, source::PACKAGED, build::APT] {
         let path = folder.join(name);
         remove(&path).map_err(KernelError::io("cannot remove", &path))?;
     }
@@ -80,10 +78,9 @@ pub(super) fn begin(folder: &Path, parts: Parts, objects_of: impl Fn(Parts) -> u
     objects_of(all).saturating_sub(count(&objects(folder)))
 }
 
-/// The same for a build in `cache` that may begin later.
-pub(super) fn left(cache: &Path, parts: Parts, objects_of: impl Fn(Parts) -> u64) -> u64 {
-    let folder = cache.join(TREE);
-    objects_of(parts.union(begun(&folder))).saturating_sub(count(&objects(&folder)))
+/// The same for a build in `folder` that may begin later.
+pub(super) fn left(folder: &Path, parts: Parts, objects_of: impl Fn(Parts) -> u64) -> u64 {
+    objects_of(parts.union(begun(folder))).saturating_sub(count(&objects(folder)))
 }
 
 fn begun(folder: &Path) -> Parts {
@@ -113,16 +110,16 @@ mod tests {
     #[test]
     fn objects_stay_for_the_same_source_and_compiler_only() {
         let cache = tempfile::tempdir().expect("temp");
-        let folder = prepare(cache.path(), "gcc 12\n").expect("made");
+        let folder = prepare(cache.path(), "tree", "gcc 12\n").expect("made");
         fs::write(folder.join("x"), "").expect("written");
-        assert_eq!(prepare(cache.path(), "gcc 12\n").expect("kept"), folder);
+        assert_eq!(prepare(cache.path(), "tree", "gcc 12\n").expect("kept"), folder);
         assert!(folder.join("x").exists());
-        prepare(cache.path(), "gcc 13\n").expect("made");
+        prepare(cache.path(), "tree", "gcc 13\n").expect("made");
         assert!(!folder.join("x").exists());
         // Another program's, or half made.
         fs::remove_file(folder.join(IDENTITY)).expect("removed");
         fs::write(folder.join("x"), "").expect("written");
-        prepare(cache.path(), "gcc 13\n").expect("made");
+        prepare(cache.path(), "tree", "gcc 13\n").expect("made");
         assert!(!folder.join("x").exists());
     }
 

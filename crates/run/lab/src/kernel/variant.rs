@@ -1,5 +1,6 @@
 //! The kinds of kernels that there are.
 
+use super::linux::LinuxVersion;
 use super::options::FRAGMENT;
 use super::parts::Parts;
 use super::zfs;
@@ -7,6 +8,8 @@ use super::zfs;
 /// A kind of kernel.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Variant {
+    /// What it is made from.
+    pub version: LinuxVersion,
     /// Options that it has besides those of its parts.
     pub base: &'static str,
     /// Its parts.
@@ -25,12 +28,23 @@ pub(super) struct Variant {
 impl Variant {
     /// All its options, as Kconfig writes them.
     pub fn fragment(&self) -> String {
-        self.base.to_owned() + &self.parts.fragment()
+        let all = self.base.to_owned() + &self.parts.fragment() + self.version.more_options();
+        let always_on = self.version.always_on();
+        if always_on.is_empty() {
+            return all;
+        }
+        let is_on = |line: &&str| line.split('=').next().is_some_and(|n| always_on.contains(&n));
+        all.lines().filter(|line| !is_on(line)).map(|line| format!("{line}\n")).collect()
     }
 
     /// Objects that its build makes from the beginning.
     pub fn objects(&self) -> u64 {
         self.base_objects + self.parts.objects()
+    }
+
+    /// The same of another version.
+    pub fn of(self, version: LinuxVersion) -> Self {
+        Self { version, ..self }
     }
 
     /// The same with other parts.
@@ -42,6 +56,7 @@ impl Variant {
 /// Linux with all that it has itself. Building it takes 740 MiB of source, 150 of
 /// objects and, where it is fetched, 290 of packages.
 pub(super) const PLAIN: Variant = Variant {
+    version: LinuxVersion::V6_12,
     base: FRAGMENT,
     parts: Parts::ALL,
     edits: &[],
@@ -67,4 +82,23 @@ pub(super) const ZFS: Variant = Variant {
 /// What the kernel with OpenZFS has: all of `kernel`, as Kconfig writes it.
 pub fn zfs_configuration() -> String {
     ZFS.fragment()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A change of it has everybody rebuild the kernel, and may move figures.
+    #[test]
+    fn default_kernel_has_the_options_of_the_files_and_no_others() {
+        assert_eq!(PLAIN.fragment(), FRAGMENT.to_owned() + &Parts::ALL.fragment());
+    }
+
+    #[test]
+    fn newer_kernel_has_the_same_but_for_what_it_cannot_have() {
+        let [old, new] = LinuxVersion::ALL.map(|version| PLAIN.of(version).fragment());
+        let dropped: Vec<&str> = old.lines().filter(|line| !new.contains(*line)).collect();
+        assert_eq!(dropped, ["CONFIG_PREEMPT_NONE=y", "CONFIG_PROC_SYSCTL=y"]);
+        assert!(new.ends_with("\nCONFIG_UML_MAX_USERSPACE_ITERATIONS=0\n"), "{new}");
+    }
 }

@@ -9,7 +9,7 @@ use disklab_bench::{
 };
 use disklab_config::ModelSetting;
 use disklab_exec::{Executor, Interrupt};
-use disklab_lab::kernel::{KernelError, NamedKernel, Parts, ZfsKernel};
+use disklab_lab::kernel::{KernelError, LinuxChoice, LinuxVersion, NamedKernel, Parts, ZfsKernel};
 use disklab_lab::processors;
 use disklab_lab::{ContentLimits, kernel};
 use disklab_stack::Ledger;
@@ -81,9 +81,11 @@ pub(super) fn bench(
         set_drive: options.set_drive.clone(),
     };
     let named = benches.kernel.cloned();
+    let linux = options.linux;
     let builder = benches.caller.kernels;
     let parts = kernel_parts(campaign);
-    let kernels = Box::new(move |zfs| kernel_for(zfs, parts, named.as_ref(), builder, &interrupt));
+    let kernels =
+        Box::new(move |zfs| kernel_for(zfs, parts, named.as_ref(), linux, builder, &interrupt));
     Ok((LabBench::new(drives, settings, kernels, ledger, executor), memory))
 }
 
@@ -94,10 +96,17 @@ pub(super) fn bench(
 /// no use for it.
 pub(super) fn named_kernel(options: &RunOptions) -> Result<Option<NamedKernel>, RunnerError> {
     let bench = options.bench();
-    match &options.lab.kernel {
-        named if bench == BenchKind::Lab => Ok(NamedKernel::find(named.as_deref())?),
-        None => Ok(None),
-        Some(_) => Err(OptionsError::KernelElsewhere(bench).into()),
+    let (named, linux) = (&options.lab.kernel, options.lab.linux);
+    if bench != BenchKind::Lab {
+        let given = [("--kernel", named.is_some()), ("--linux", linux.is_some())];
+        let flag = given.into_iter().find_map(|(flag, is_given)| is_given.then_some(flag));
+        return flag.map_or(Ok(None), |f| Err(OptionsError::KernelElsewhere(f, bench).into()));
+    }
+    match (named, linux) {
+        (Some(_), Some(_)) => Err(OptionsError::KernelTwice.into()),
+        // It goes before the variable, too.
+        (None, Some(_)) => Ok(None),
+        (named, None) => Ok(NamedKernel::find(named.as_deref())?),
     }
 }
 
@@ -126,15 +135,36 @@ pub(super) fn kernel_of(
     campaign: &Campaign,
     cells: &[Cell],
     named: Option<&NamedKernel>,
+    linux: Option<LinuxChoice>,
 ) -> (bool, Option<PathBuf>) {
     let cache = kernel::cache_folder();
     let zfs = needs_zfs(campaign, cells);
     let found = match named {
         Some(named) => Some(named.kernel.clone()),
         None if zfs => kernel::find_zfs(&cache).map(|found| found.kernel),
-        None => kernel::find(&cache, kernel_parts(campaign)),
+        None => found(linux, kernel_parts(campaign)),
     };
     (zfs, found)
+}
+
+/// A kernel that is there already.
+fn found(linux: Option<LinuxChoice>, parts: Parts) -> Option<PathBuf> {
+    let cache = kernel::cache_folder();
+    match linux {
+        Some(linux) => kernel::find_version(&cache, linux.version, parts),
+        None => kernel::find(&cache, parts),
+    }
+}
+
+/// Refuses a version of Linux that OpenZFS is not built into.
+///
+/// # Errors
+/// [`BenchError::LinuxLacksZfs`].
+pub(super) fn check_linux(linux: Option<LinuxChoice>, zfs: bool) -> Result<(), BenchError> {
+    match linux.filter(|linux| zfs && linux.version != LinuxVersion::default()) {
+        Some(linux) => Err(BenchError::LinuxLacksZfs(linux)),
+        None => Ok(()),
+    }
 }
 
 /// The kernel; it is built where it is not there yet.
@@ -142,15 +172,18 @@ fn kernel_for(
     zfs: bool,
     parts: Parts,
     named: Option<&NamedKernel>,
+    linux: Option<LinuxChoice>,
     builder: KernelBuilder,
     interrupt: &Interrupt,
 ) -> Result<LabKernel, BenchError> {
-    let source = kernel::LinuxSource::Debian;
+    check_linux(linux, zfs)?;
+    let chosen = linux.unwrap_or_default();
+    let source = kernel::LinuxSource::Debian(chosen.version);
     let cache = kernel::cache_folder();
     let failed = |source| BenchError::Kernel { zfs, source };
     let with_programs = |program: PathBuf, programs: Option<PathBuf>| {
         let arguments = programs.iter().map(|_| kernel::ZFS_HOST.to_owned()).collect();
-        LabKernel { program, programs, arguments }
+        LabKernel { program, programs, arguments, words: "" }
     };
     if let Some(named) = named {
         check_zfs(named, zfs)?;
@@ -158,11 +191,12 @@ fn kernel_for(
         return Ok(with_programs(named.kernel.clone(), named.programs.clone()));
     }
     if !zfs {
-        let program = match kernel::find(&cache, parts) {
+        let program = match found(linux, parts) {
             Some(program) => program,
             None => (builder.plain)(&source, parts, interrupt).map_err(failed)?,
         };
-        return Ok(with_programs(program, None));
+        let (arguments, words) = (chosen.arguments(), chosen.words());
+        return Ok(LabKernel { program, programs: None, arguments, words });
     }
     let found = match kernel::find_zfs(&cache) {
         Some(found) => found,

@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 
 use disklab_bench::find_processor;
 use disklab_exec::Interrupt;
-use disklab_lab::kernel::{self, LinuxSource, NamedKernel, Parts, ZfsSource};
+use disklab_lab::kernel::{self, LinuxSource, LinuxVersion, ZfsSource};
 use disklab_lab::processors;
 use disklab_lab::{
     Console, ContentLimits, CpuLease, CpuLeases, DiskOptions, Lab, LabError, LabOptions, LabReport,
@@ -83,7 +83,8 @@ pub fn shell(args: &ShellArgs) -> Result<u8, Failure> {
     options.console = console;
     options.writable = writable;
     options.init_arguments = vec![guest::GUEST.to_owned(), JOB.to_owned()];
-    options.kernel_arguments = charges;
+    options.kernel_arguments = args.linux.unwrap_or_default().arguments();
+    options.kernel_arguments.extend(charges);
     options.memory_bytes = args.memory.0;
     options.disks = disks(&drives, args.seed);
     options.seed = args.seed;
@@ -114,23 +115,21 @@ fn kernel_and_programs(
     interrupt: &Interrupt,
 ) -> Result<(PathBuf, Option<PathBuf>), Failure> {
     let cache = kernel::cache_folder();
-    let named = NamedKernel::find(args.kernel.as_deref()).map_err(Failure::usage_error)?;
-    if let Some(named) = named {
+    if let Some(named) = build::named(args.kernel.as_deref(), args.linux)? {
         check_zfs(&named, args.zfs).map_err(Failure::usage_error)?;
         return Ok((named.kernel, named.programs.filter(|_| args.zfs)));
     }
     if args.zfs {
         let zfs = match kernel::find_zfs(&cache) {
             Some(zfs) => zfs,
-            None => build::ensure_zfs(&LinuxSource::Debian, &ZfsSource::Debian, interrupt)?,
+            None => {
+                let source = LinuxSource::Debian(LinuxVersion::default());
+                build::ensure_zfs(&source, &ZfsSource::Debian, interrupt)?
+            }
         };
         return Ok((zfs.kernel, Some(zfs.programs)));
     }
-    let kernel = match kernel::find(&cache, Parts::ALL) {
-        Some(kernel) => kernel,
-        None => build::ensure(&LinuxSource::Debian, Parts::ALL, interrupt)?,
-    };
-    Ok((kernel, None))
+    Ok((build::find_or_build(args.linux, interrupt)?, None))
 }
 
 fn finish(

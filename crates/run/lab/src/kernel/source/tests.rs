@@ -2,6 +2,10 @@ use proptest::prelude::*;
 
 use super::*;
 
+const PACKAGE: &str = "linux-source-6.12";
+const TARBALL: &str = "usr/src/linux-source-6.12.tar.xz";
+const DEFAULT: LinuxSource = LinuxSource::Debian(LinuxVersion::V6_12);
+
 const MAKEFILE: &str = "# SPDX-License-Identifier: GPL-2.0\nVERSION = 6\nPATCHLEVEL = 12\n\
                         SUBLEVEL = 117\nEXTRAVERSION =\nNAME = Baby Opossum Posse\n";
 
@@ -73,7 +77,7 @@ fn the_installed_tarball_comes_first() {
     fs::create_dir_all(root.path().join("usr/src")).expect("folder");
     let tarball = root.path().join(TARBALL);
     fs::write(&tarball, "xz").expect("file");
-    let found = LinuxSource::Debian.find(root.path(), &Executor::default()).expect("found");
+    let found = DEFAULT.find(root.path(), &Executor::default()).expect("found");
     assert_eq!(found.origin, Origin::Tarball(tarball));
     assert!(found.identity.ends_with(", 2 bytes"), "{}", found.identity);
 }
@@ -93,8 +97,9 @@ fn a_fetched_package_gives_its_tarball() {
         return;
     }
     let executor = Executor::default();
+    let unpack = |folder: &Path| unpack_package(PACKAGE, folder, folder, &executor);
     let folder = tempfile::tempdir().expect("temp");
-    let none = unpack_package(folder.path(), &executor).expect_err("there is none");
+    let none = unpack(folder.path()).expect_err("there is none");
     assert!(none.to_string().contains("left no package"), "{none}");
 
     let package = |name: &str| {
@@ -113,11 +118,11 @@ fn a_fetched_package_gives_its_tarball() {
         executor.check(&build.arg(content.path()).arg(made)).expect("built");
     };
     package("usr/src/other.tar.xz");
-    let other = unpack_package(folder.path(), &executor).expect_err("it has no source");
+    let other = unpack(folder.path()).expect_err("it has no source");
     assert!(other.to_string().contains(TARBALL), "{other}");
 
     package(TARBALL);
-    let tarball = unpack_package(folder.path(), &executor).expect("unpacked");
+    let tarball = unpack(folder.path()).expect("unpacked");
     assert_eq!(fs::read_to_string(tarball).expect("tarball"), "xz");
     let debs = fs::read_dir(folder.path()).expect("folder").count();
     assert_eq!(debs, 1, "the package is gone");

@@ -1,19 +1,16 @@
-//! Fetching OpenZFS with apt, as nobody's packages: with sources, lists and
-//! archives of our own in one folder that goes when the build ends.
+//! Fetching OpenZFS with apt, as nobody's packages.
 //!
 //! Debian has OpenZFS in the component `contrib`, which most machines' sources do
-//! not list, and for Debian 12 a version for this kernel only in its backports. The
-//! user's sources say which mirror to use and which keys to trust; they are only
-//! read, and so is the user's configuration of proxies.
+//! not list, and for Debian 12 a version for this kernel only in its backports.
 
-use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use disklab_exec::{Executor, Finished, Invocation, find_program};
+use disklab_exec::{Executor, Invocation};
 
 use super::super::KernelError;
-use super::archives::{self, Archive};
+use super::super::apt::{self, Apt};
+use super::super::archives::{self, Archive};
 
 /// The source of the kernel's part.
 const SOURCE: &str = "zfs-dkms";
@@ -22,16 +19,6 @@ const PROGRAMS: &str = "zfsutils-linux";
 /// The series that the lab's edits were made for and proven with. Linux 6.12 came
 /// into OpenZFS with 2.3 (its release notes).
 pub(super) const SERIES: (u32, u32) = (2, 3);
-/// Lines of apt's answer in an error.
-const TAIL_LINES: usize = 3;
-
-/// An apt of our own.
-#[derive(Debug)]
-pub(super) struct Apt<'a> {
-    folder: PathBuf,
-    executor: &'a Executor,
-}
-
 /// OpenZFS, fetched.
 #[derive(Debug)]
 pub(super) struct Packages {
@@ -51,12 +38,7 @@ pub(super) fn fetch(
     root: &Path,
     executor: &Executor,
 ) -> Result<Packages, KernelError> {
-    let missing: Vec<&str> = ["apt-get", "apt-cache", "apt-config", "dpkg-deb"]
-        .into_iter()
-        .filter(|program| find_program(program).is_none())
-        .collect();
-    if !missing.is_empty() {
-        let why = format!("there is no {} here to fetch Debian's packages", missing.join(", "));
+    if let Some(why) = apt::missing() {
         return Err(KernelError::NoZfs { why, said: String::new() });
     }
     let archives = archives::of_user(root, archives::codename(root).as_deref());
@@ -64,9 +46,9 @@ pub(super) fn fetch(
         let why = "the package sources of this machine name no archive of Debian".to_owned();
         return Err(KernelError::NoZfs { why, said: String::new() });
     }
-    let apt = Apt::new(folder, &archives, executor)?;
+    let apt = Apt::new(folder, &archives, paragraph, executor)?;
     let answer = apt.run("apt-get", &["update"])?;
-    let Some(version) = apt.version()? else {
+    let Some(version) = version_in(&apt)? else {
         let mut suites: Vec<&str> = archives.iter().map(|a| a.suite.as_str()).collect();
         suites.dedup();
         let (major, minor) = SERIES;
@@ -75,101 +57,38 @@ pub(super) fn fetch(
              its backports",
             suites.join(", ")
         );
-        return Err(KernelError::NoZfs { why, said: said(&answer) });
+        return Err(KernelError::NoZfs { why, said: apt::said(&answer) });
     };
-    let unpacked = apt.download(&version)?;
+    let unpacked = download(&apt, &version)?;
     Ok(Packages { version, unpacked })
 }
 
-impl<'a> Apt<'a> {
-    fn new(
-        folder: &Path,
-        archives: &[Archive],
-        executor: &'a Executor,
-    ) -> Result<Self, KernelError> {
-        for sub in ["lists/partial", "archives/partial", "packages"] {
-            let path = folder.join(sub);
-            fs::create_dir_all(&path).map_err(KernelError::io("cannot make", &path))?;
-        }
-        let users = executor.check(&Invocation::new("apt-config").arg("dump"))?.text();
-        for (name, text) in [
-            ("apt.conf", configuration(folder, &users)),
-            ("archives.sources", archives.iter().map(paragraph).collect()),
-        ] {
-            let path = folder.join(name);
-            fs::write(&path, text).map_err(KernelError::io("cannot write", &path))?;
-        }
-        Ok(Self { folder: folder.to_owned(), executor })
-    }
-
-    /// Runs one of apt's programs with our configuration.
-    fn run(&self, program: &str, args: &[&str]) -> Result<Finished, KernelError> {
-        let conf = self.folder.join("apt.conf");
-        let invocation = Invocation::new(program)
-            .args(args)
-            .env("APT_CONFIG", &conf.display().to_string())
-            .cwd(self.folder.join("packages"));
-        Ok(self.executor.run(&invocation)?)
-    }
-
-    /// The best version that has both parts.
-    fn version(&self) -> Result<Option<String>, KernelError> {
-        let list = self.run("apt-cache", &["madison", SOURCE, PROGRAMS])?;
-        Ok(best(&list.text()))
-    }
-
-    fn download(&self, version: &str) -> Result<PathBuf, KernelError> {
-        let exact = |name: &str| format!("{name}={version}");
-        let depends = self.run("apt-cache", &["depends", &exact(PROGRAMS)])?.text();
-        let mut packages = vec![exact(SOURCE), exact(PROGRAMS)];
-        packages.extend(libraries(&depends).map(exact));
-        let mut args = vec!["download"];
-        args.extend(packages.iter().map(String::as_str));
-        let answer = self.run("apt-get", &args)?;
-        if answer.code != 0 {
-            let why = format!("OpenZFS {version} cannot be downloaded");
-            return Err(KernelError::NoZfs { why, said: said(&answer) });
-        }
-        let unpacked = self.folder.join("unpacked");
-        let downloads = self.folder.join("packages");
-        for entry in fs::read_dir(&downloads).map_err(KernelError::io("cannot read", &downloads))? {
-            let package = entry.map_err(KernelError::io("cannot read", &downloads))?.path();
-            let unpack = Invocation::new("dpkg-deb").arg("-x").arg(&package).arg(&unpacked);
-            self.executor.check(&unpack)?;
-        }
-        Ok(unpacked)
-    }
+/// The best version that has both parts.
+fn version_in(apt: &Apt<'_>) -> Result<Option<String>, KernelError> {
+    let list = apt.run("apt-cache", &["madison", SOURCE, PROGRAMS])?;
+    Ok(best(&list.text()))
 }
 
-/// The user's configuration of fetching, such as proxies, and places of our own for
-/// the rest (apt.conf(5)): no list, hook or pin of the user's is read or touched.
-fn configuration(folder: &Path, users: &str) -> String {
-    let mut text = String::new();
-    for line in users.lines() {
-        // Other kinds of lists, of translations and icons, are not needed.
-        if line.starts_with("Acquire::") && !line.starts_with("Acquire::IndexTargets") {
-            text += line;
-            text.push('\n');
-        }
+fn download(apt: &Apt<'_>, version: &str) -> Result<PathBuf, KernelError> {
+    let exact = |name: &str| format!("{name}={version}");
+    let depends = apt.run("apt-cache", &["depends", &exact(PROGRAMS)])?.text();
+    let mut packages = vec![exact(SOURCE), exact(PROGRAMS)];
+    packages.extend(libraries(&depends).map(exact));
+    let mut args = vec!["download"];
+    args.extend(packages.iter().map(String::as_str));
+    let answer = apt.run("apt-get", &args)?;
+    if answer.code != 0 {
+        let why = format!("OpenZFS {version} cannot be downloaded");
+        return Err(KernelError::NoZfs { why, said: apt::said(&answer) });
     }
-    let dir = folder.display();
-    for (name, place) in [
-        ("State", ""),
-        ("State::lists", "/lists"),
-        ("Cache", ""),
-        ("Cache::archives", "/archives"),
-        ("Log", ""),
-        ("Etc::sourcelist", "/archives.sources"),
-    ] {
-        let _ = writeln!(text, "Dir::{name} \"{dir}{place}\";");
+    let unpacked = apt.folder.join("unpacked");
+    let downloads = apt.downloads();
+    for entry in fs::read_dir(&downloads).map_err(KernelError::io("cannot read", &downloads))? {
+        let package = entry.map_err(KernelError::io("cannot read", &downloads))?.path();
+        let unpack = Invocation::new("dpkg-deb").arg("-x").arg(&package).arg(&unpacked);
+        apt.executor.check(&unpack)?;
     }
-    for name in ["State::status", "Etc::sourceparts", "Etc::parts", "Etc::main", "Etc::preferences"]
-    {
-        let _ = writeln!(text, "Dir::{name} \"/dev/null\";");
-    }
-    // What root fetches is read by root: the user of apt cannot enter our folder.
-    text + "Dir::Etc::preferencesparts \"/dev/null\";\nAPT::Sandbox::User \"root\";\n\
-            Acquire::Languages \"none\";\n"
+    Ok(unpacked)
 }
 
 /// An archive in our sources. Not each release has backports, and apt then says so,
@@ -222,15 +141,9 @@ fn libraries(depends: &str) -> impl Iterator<Item = &str> {
         .filter(|name| name.starts_with("lib"))
 }
 
-/// What apt had to say, for the end of an error: its first complaints.
-fn said(answer: &Finished) -> String {
-    let errors = answer.error_text();
-    let complaints = errors.lines().filter(|l| l.starts_with("E:") || l.starts_with("W:"));
-    complaints.take(TAIL_LINES).collect::<Vec<_>>().join("\n")
-}
-
 #[cfg(test)]
 mod tests {
+    use disklab_exec::find_program;
     use proptest::prelude::*;
 
     use super::*;
@@ -268,17 +181,6 @@ zfsutils-linux | 2.1.11-1+deb12u1 | http://d/debian bookworm/contrib amd64 Packa
         let text = "zfsutils-linux\n  PreDepends: <init-system-helpers>\n  Depends: libnvpair3linux\n  \
                     Depends: <libc6>\n  Depends: <python3>\n |Recommends: libx\n  Breaks: zfs-dkms\n";
         assert_eq!(libraries(text).collect::<Vec<_>>(), ["libnvpair3linux"]);
-    }
-
-    #[test]
-    fn hooks_and_lists_of_the_user_are_left_alone() {
-        let users = "APT::Update::Post-Invoke:: \"rm -rf /\";\nAcquire::http::Proxy \"http://p\";\n\
-                     Acquire::IndexTargets::deb::Icons::MetaKey \"x\";\nDir::State \"var/lib/apt\";\n";
-        let text = configuration(Path::new("/w/apt"), users);
-        assert!(text.starts_with("Acquire::http::Proxy \"http://p\";\nDir::State \"/w/apt\";\n"));
-        for absent in ["Invoke", "IndexTargets", "var/lib"] {
-            assert!(!text.contains(absent), "{text}");
-        }
     }
 
     #[test]

@@ -6,7 +6,6 @@
 //! is part of disklab: it is fetched and built on the user's machine.
 
 mod apt;
-mod archives;
 mod edits;
 mod integrate;
 mod programs;
@@ -17,7 +16,7 @@ use std::path::{Path, PathBuf};
 use disklab_exec::{Executor, Invocation};
 
 use super::progress::{BuildProgress, Step};
-use super::{KernelError, source};
+use super::{KernelError, build, source};
 
 pub(super) use edits::{EDITS, Edit};
 pub(super) use integrate::into_kernel;
@@ -80,7 +79,7 @@ impl ZfsSource {
         match self {
             Self::Debian => {
                 progress(BuildProgress::of(Step::FetchZfs));
-                let packages = apt::fetch(&workshop.join("apt"), Path::new("/"), executor)?;
+                let packages = apt::fetch(&workshop.join(build::APT), Path::new("/"), executor)?;
                 programs::take(&packages.unpacked, programs, executor)?;
                 let tree = unpacked_source(&packages.unpacked)?;
                 Ok(Openzfs { identity: format!("zfs-dkms {}", packages.version), tree })
