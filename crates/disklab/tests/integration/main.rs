@@ -32,7 +32,6 @@ mod lab_shell;
 mod lab_support;
 mod leftovers;
 mod merge;
-mod one_file_one_line;
 mod other_code_in_the_lab;
 mod queues_in_the_lab;
 mod reference;

@@ -16,7 +16,7 @@ const MANY: u32 = 4;
 
 /// Slots of one block each, counted by their users.
 #[derive(Debug)]
-pub(super) struct Pool {
+pub(super) struct ChunkPool {
     file: StoreFile,
     /// Where the file is, for messages.
     folder: PathBuf,
@@ -58,7 +58,7 @@ impl Gathered {
     }
 }
 
-impl Pool {
+impl ChunkPool {
     /// An empty pool in a nameless file of `folder`.
     pub fn new(folder: &Path, limits: ContentLimits) -> Result<Self, LabError> {
         Ok(Self {
@@ -76,7 +76,7 @@ impl Pool {
 
     /// Keeps the block of `data` at `at`; `old` is the slot that it takes the place
     /// of. Returns the slot that holds it, which may be `old` or one that others use
-    /// too. It may only be written when [`Pool::flush`] is called, which must
+    /// too. It may only be written when [`ChunkPool::flush`] is called, which must
     /// happen before other data than these are stored.
     pub fn store(&mut self, data: &[u8], at: usize, old: Option<u32>) -> Result<u32, LabError> {
         let block = &data[at..at + BLOCK_BYTES];
@@ -136,7 +136,7 @@ impl Pool {
     }
 
     /// Fills `data`, a whole number of blocks, from slots in a row.
-    /// [`Pool::flush`] must have been called after the last [`Pool::store`].
+    /// [`ChunkPool::flush`] must have been called after the last [`ChunkPool::store`].
     pub fn load(&self, slot: u32, data: &mut [u8]) -> Result<(), LabError> {
         self.file.read(data, offset(slot)).map_err(LabError::system("read content back"))
     }

@@ -32,7 +32,7 @@ use disklab_exec::Executor;
 use build::Build;
 use cache::Cache;
 pub use cache::{KERNEL_VARIABLE, ZfsKernel, cache_folder, find, find_zfs};
-pub use error::KernelError;
+pub use error::{KernelError, NamedProblem};
 pub use named::NamedKernel;
 pub use parts::{Parts, UnknownPart};
 pub use progress::{BuildProgress, Step};
