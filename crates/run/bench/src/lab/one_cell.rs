@@ -45,7 +45,7 @@ pub(super) struct OneCell<'a> {
     pub clock: Arc<AtomicU64>,
 }
 
-/// How a cell ended; [`Interrupted`](Ended::Interrupted) is no outcome.
+/// How a cell ended; [`Interrupted`](FinishedCell::Interrupted) is no outcome.
 pub(super) enum FinishedCell {
     Outcome(Box<CellOutcome>),
     Interrupted,
