@@ -8,6 +8,7 @@
 #   make published  run the five published studies in the lab, rewrite docs/validation/published
 #   make book       build the documents as a book in target/book
 #   make dist       build a static program, a tarball and a .deb in target/dist
+#   make try-dist   install what `make dist` built on bare Debian 12 and 13, and run it (as root)
 #   make install    build the optimised program, install it to PREFIX
 
 .DEFAULT_GOAL := help
@@ -16,7 +17,7 @@ OUT ?= disklab-runs/demo
 CARGO = ./scripts/cargo
 BINARY = target/debug/disklab
 OPTIMISED = target/release/disklab
-.PHONY: help needs build optimised demo shipped-run check test test-all published book dist install clean
+.PHONY: help needs build optimised demo shipped-run check test test-all published book dist try-dist install clean
 
 help:
 	@sed -n 's/^#   //p' Makefile
@@ -61,6 +62,9 @@ book:
 
 dist: needs
 	@./scripts/dist
+
+try-dist: dist
+	@./scripts/try-dist --both
 
 install: optimised
 	install -D -m 755 $(OPTIMISED) "$(DESTDIR)$(PREFIX)/bin/disklab"

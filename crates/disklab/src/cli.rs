@@ -55,14 +55,14 @@ Environment:
 #[command(name = "disklab", version = disklab_runner::VERSION, after_help = EXIT_CODES, max_term_width = 100)]
 pub struct Cli {
     #[command(subcommand)]
-    pub command: Command,
+    pub command: CliCommand,
     /// Answer in JSON, for programs.
     #[arg(long, global = true)]
     pub json: bool,
 }
 
 #[derive(Debug, Subcommand)]
-pub enum Command {
+pub enum CliCommand {
     /// Run a study and write a report.
     Run(RunArgs),
     /// Print what a run would do and what it would cost. Touches nothing.

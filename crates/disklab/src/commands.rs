@@ -20,7 +20,7 @@ mod shipped;
 use disklab_runner::{Caller, KernelBuilder, state_folder};
 use disklab_source::{printable, printable_json};
 
-use crate::cli::{Cli, Command};
+use crate::cli::{Cli, CliCommand};
 use crate::exit::Failure;
 use crate::signals;
 
@@ -28,22 +28,22 @@ use crate::signals;
 pub fn dispatch(cli: Cli) -> Result<u8, Failure> {
     let json = cli.json;
     match cli.command {
-        Command::Run(args) => run::run(args, json),
-        Command::Plan(args) => plan::plan(&args, json),
-        Command::Report(args) => report::report(&args),
-        Command::Shipped(args) => shipped::shipped(&args, json),
-        Command::Compare(args) => compare::compare(&args, json),
-        Command::Merge(args) => merge::merge(&args, json),
-        Command::Import(args) => import::import(args, json),
-        Command::Sensitivity(args) => sensitivity::sensitivity_command(&args, json),
-        Command::List { what } => list::list(what, json),
-        Command::Doctor(args) => doctor::doctor(&args, json),
-        Command::Drive(args) => drive::drive(&args, json),
-        Command::Fio(args) => fio::fio(&args, json),
-        Command::Filebench(args) => filebench::filebench(&args, json),
-        Command::Lab(command) => lab::dispatch(&command, json),
-        Command::Completions { shell } => generate::completions(&shell),
-        Command::Man { folder } => generate::man_pages(&folder),
+        CliCommand::Run(args) => run::run(args, json),
+        CliCommand::Plan(args) => plan::plan(&args, json),
+        CliCommand::Report(args) => report::report(&args),
+        CliCommand::Shipped(args) => shipped::shipped(&args, json),
+        CliCommand::Compare(args) => compare::compare(&args, json),
+        CliCommand::Merge(args) => merge::merge(&args, json),
+        CliCommand::Import(args) => import::import(args, json),
+        CliCommand::Sensitivity(args) => sensitivity::sensitivity_command(&args, json),
+        CliCommand::List { what } => list::list(what, json),
+        CliCommand::Doctor(args) => doctor::doctor(&args, json),
+        CliCommand::Drive(args) => drive::drive(&args, json),
+        CliCommand::Fio(args) => fio::fio(&args, json),
+        CliCommand::Filebench(args) => filebench::filebench(&args, json),
+        CliCommand::Lab(command) => lab::dispatch(&command, json),
+        CliCommand::Completions { shell } => generate::completions(&shell),
+        CliCommand::Man { folder } => generate::man_pages(&folder),
     }
 }
 

@@ -200,7 +200,7 @@ impl Progress {
         if let Some(bar) = &running.bar {
             bar.set_message(running.words(self.expected(&running.workload)));
         }
-        bars.run.set_message(format!("{} {} left", self.about, self.left()));
+        bars.run.set_message(self.left_words());
     }
 
     /// How far the cells are that run.
@@ -244,13 +244,13 @@ impl Progress {
         match &self.bars {
             Some(bars) => {
                 bars.run.set_position(self.done as u64);
-                bars.run.set_message(format!("{} {} left", self.about, self.left()));
+                bars.run.set_message(self.left_words());
                 if error.is_some() {
                     let _ = bars.multi.println(line);
                 }
             }
             None if self.done == self.total => self.say(&line),
-            None => self.say(&format!("{line}; {} {} left", self.about, self.left())),
+            None => self.say(&format!("{line}; {}", self.left_words())),
         }
     }
 
@@ -285,7 +285,18 @@ impl Progress {
         if self.predicted_done > 0.0 { self.taken / self.predicted_done } else { 1.0 }
     }
 
-    fn left(&self) -> String {
+    /// `about 4 min 30 s left`.
+    fn left_words(&self) -> String {
+        match self.seconds_left() {
+            seconds if seconds < 1.0 => "less than 1 s left".to_owned(),
+            seconds => {
+                let left = show_duration(Duration::from_secs_f64(seconds));
+                format!("{} {left} left", self.about)
+            }
+        }
+    }
+
+    fn seconds_left(&self) -> f64 {
         let seconds: f64 = self
             .waiting
             .iter()
@@ -295,7 +306,8 @@ impl Progress {
         if let Some((since, limit)) = self.limit {
             seconds = seconds.min(limit - since.elapsed().as_secs_f64());
         }
-        show_duration(Duration::from_secs_f64(seconds.max(0.0)))
+        // A time that no `Duration` holds is none that was predicted.
+        if seconds.is_nan() { 0.0 } else { seconds.clamp(0.0, 1e9) }
     }
 }
 
@@ -388,7 +400,17 @@ mod tests {
         let progress = Progress::of_block(&like(2), &like(4), &[record], 2, None);
         assert_eq!((progress.total, progress.done), (7, 1));
         // Six of 20 s, two at once.
-        assert_eq!((progress.about, progress.left().as_str()), ("at most about", "1 min 00 s"));
+        assert_eq!(progress.left_words(), "at most about 1 min 00 s left");
+    }
+
+    #[test]
+    fn time_left_is_never_nanoseconds() {
+        for seconds in [0.0, 0.4] {
+            let progress = Progress::new(&[("w".to_owned(), seconds)], 1);
+            assert_eq!(progress.left_words(), "less than 1 s left");
+        }
+        let progress = Progress::new(&[("w".to_owned(), 1.5)], 1);
+        assert_eq!(progress.left_words(), "about 1.5 s left");
     }
 
     #[test]

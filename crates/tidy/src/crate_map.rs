@@ -1,6 +1,9 @@
 //! Newcomers find every crate: in the map, and with a README of its own.
 
+use std::collections::BTreeSet;
+
 use crate::tree::{files_with, root, text};
+use crate::type_names::public_types;
 
 /// The folders of the crates below `crates/`, such as `model/drive`, sorted.
 fn crates() -> Vec<String> {
@@ -39,5 +42,24 @@ fn each_crate_says_what_it_is_for() {
             Some(format!("{file} lacks the sentence '{}…'", lacks.trim_end()))
         })
         .collect();
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn main_types_of_a_crate_are_its_own() {
+    let mut wrong = Vec::new();
+    for name in crates() {
+        let file = format!("crates/{name}/README.md");
+        let readme = text(&file);
+        let line = readme.lines().find_map(|line| line.strip_prefix("Main types: "));
+        let named: Vec<&str> = line.unwrap_or_default().split('`').skip(1).step_by(2).collect();
+        let own: BTreeSet<String> = files_with(&format!("crates/{name}/src"), "rs")
+            .iter()
+            .flat_map(|file| public_types(&text(file)))
+            .map(|(name, _)| name)
+            .collect();
+        let unknown = named.iter().filter(|name| !own.contains(**name));
+        wrong.extend(unknown.map(|name| format!("{file}: no public type '{name}'")));
+    }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }

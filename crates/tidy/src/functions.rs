@@ -1,7 +1,7 @@
 //! No function is longer than a page.
 
 use crate::ceilings;
-use crate::rust::{Token, TokenKind, tokens};
+use crate::rust::{RustToken, TokenKind, tokens};
 use crate::tree::{files_with, text};
 
 const LONGEST: usize = 60;
@@ -21,7 +21,7 @@ fn functions_fit_on_a_page() {
 
 /// Each function with a body: its name, its line, and how many lines it has.
 fn functions(text: &str) -> Vec<(String, usize, usize)> {
-    let tokens: Vec<Token<'_>> =
+    let tokens: Vec<RustToken<'_>> =
         tokens(text).into_iter().filter(|t| t.kind != TokenKind::Comment).collect();
     let named = tokens.windows(2).enumerate().filter(|(_, pair)| {
         pair[0].text == "fn" && pair.iter().all(|token| token.kind == TokenKind::Identifier)
@@ -35,7 +35,7 @@ fn functions(text: &str) -> Vec<(String, usize, usize)> {
 }
 
 /// The line of the brace that closes the body; none if a `;` takes its place.
-fn end_of_body(tokens: &[Token<'_>]) -> Option<usize> {
+fn end_of_body(tokens: &[RustToken<'_>]) -> Option<usize> {
     let (mut brackets, mut braces) = (0, 0);
     for token in tokens.iter().filter(|t| t.kind == TokenKind::Sign) {
         match token.text {

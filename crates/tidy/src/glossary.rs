@@ -80,7 +80,7 @@ fn count(rule: &Rule<'_>, written: &Text) -> usize {
     names + texts.map(|text| prose.count(text)).sum::<usize>()
 }
 
-/// `TakeDown` and `take_down` as 'take down'.
+/// `FlushAll` and `flush_all` as 'flush all'.
 fn spaced(name: &str) -> String {
     let mut words = String::new();
     let mut before = '_';
@@ -171,16 +171,16 @@ fn documents_of_the_project() -> Vec<String> {
 
 #[test]
 fn identifiers_are_matched_as_words() {
-    for (name, words) in [("TakeDown", "take down"), ("take_down", "take down"), ("_u64", "u64")] {
+    for (name, words) in [("FlushAll", "flush all"), ("flush_all", "flush all"), ("_u64", "u64")] {
         assert_eq!(spaced(name), words);
     }
 }
 
 #[test]
 fn rules_count_in_their_own_streams() {
-    let rule = rule(r"turn~^turns?$~\b(half|own) a? ?turn\b(?! of mind)~hc").expect("a rule");
+    let rule = rule(r"lap~^laps?$~\b(half|own) a? ?lap\b(?! of honour)~hc").expect("a rule");
     let mut written = Text::default();
-    let code = "// half a turn, half a turn of mind\nfn turn(seat: Turns) { \"half a turn\"; }";
+    let code = "// half a lap, half a lap of honour\nfn lap(all: Laps) { \"half a lap\"; }";
     read_rust("crates/x/src/lib.rs", code, &mut written);
     assert_eq!(count(&rule, &written), 3);
 }

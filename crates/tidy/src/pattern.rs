@@ -70,10 +70,10 @@ pub fn ascii(text: &str) -> String {
 
 #[test]
 fn patterns_with_look_around_count_within_lines() {
-    for pattern in [r"(?im)\bseats?\b", r"(?im)\bseats?\b(?! belt)"] {
+    for pattern in [r"(?im)\bbells?\b", r"(?im)\bbells?\b(?! tower)"] {
         let pattern = LinePattern::new(pattern).expect("a pattern");
-        assert_eq!(pattern.count("a seat,\nSeats\nseated"), 2);
-        assert!(pattern.matches("seat"));
+        assert_eq!(pattern.count("a bell,\nBells\nbelled"), 2);
+        assert!(pattern.matches("bell"));
     }
     assert_eq!(LinePattern::new(r"(?im)open[^.]*end").expect("a pattern").count("open\nend"), 0);
 }

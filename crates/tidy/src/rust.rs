@@ -12,7 +12,7 @@ pub enum TokenKind {
 
 /// A piece of a file.
 #[derive(Debug, Clone, Copy)]
-pub struct Token<'a> {
+pub struct RustToken<'a> {
     pub kind: TokenKind,
     pub text: &'a str,
     /// The line that it begins on, from 1.
@@ -23,7 +23,7 @@ pub struct Token<'a> {
 }
 
 /// The tokens of a file. White space and character literals are left out.
-pub fn tokens(text: &str) -> Vec<Token<'_>> {
+pub fn tokens(text: &str) -> Vec<RustToken<'_>> {
     let mut found = Vec::new();
     let (mut at, mut line, mut in_tests) = (0, 1, false);
     while let Some(first) = text[at..].chars().next() {
@@ -42,7 +42,7 @@ pub fn tokens(text: &str) -> Vec<Token<'_>> {
             ((!first.is_whitespace()).then_some(TokenKind::Sign), first.len_utf8())
         };
         if let Some(kind) = kind {
-            found.push(Token { kind, text: &rest[..length], line, in_tests });
+            found.push(RustToken { kind, text: &rest[..length], line, in_tests });
         }
         line += rest[..length].matches('\n').count();
         at += length;

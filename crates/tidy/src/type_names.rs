@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::ceilings;
-use crate::rust::{Token, TokenKind, tokens};
+use crate::rust::{RustToken, TokenKind, tokens};
 use crate::tree::{files_with, text};
 
 #[test]
@@ -24,8 +24,8 @@ fn public_types_have_names_of_their_own() {
 }
 
 /// The types that a file makes visible outside of itself, with their lines.
-fn public_types(text: &str) -> Vec<(String, usize)> {
-    let tokens: Vec<Token<'_>> =
+pub fn public_types(text: &str) -> Vec<(String, usize)> {
+    let tokens: Vec<RustToken<'_>> =
         tokens(text).into_iter().filter(|t| t.kind != TokenKind::Comment && !t.in_tests).collect();
     let mut found = Vec::new();
     for (at, token) in tokens.iter().enumerate().filter(|(_, t)| t.text == "pub") {

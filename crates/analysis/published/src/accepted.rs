@@ -16,7 +16,7 @@ const ROUNDING: f64 = 1e-12;
 
 /// The values that meet a row, in the row's unit.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
-pub struct Band {
+pub struct AcceptedBand {
     /// From here, itself included; for orders, excluded where it is 1.
     pub low: f64,
     /// Up to here; none where there is no upper end.
@@ -25,7 +25,7 @@ pub struct Band {
     pub is_open: bool,
 }
 
-impl Band {
+impl AcceptedBand {
     /// What meets a row: its value with the tolerance of its kind, widened to the
     /// published range where there is one. A range without an upper end has none here
     /// either. Nothing where the row has no value.
@@ -80,7 +80,7 @@ mod tests {
         let band = |kind, value, low, high| {
             let mut row = row(kind, value);
             (row.low, row.high) = (low, high);
-            Band::of(&row).expect("a value")
+            AcceptedBand::of(&row).expect("a value")
         };
         let value = band(RowKind::Value, 100.0, None, None);
         assert!(value.holds(85.0) && value.holds(115.0));
@@ -95,7 +95,7 @@ mod tests {
 
     #[test]
     fn orders_go_by_sign() {
-        let band = |sign| Band::of(&row(RowKind::Order, sign)).expect("a value");
+        let band = |sign| AcceptedBand::of(&row(RowKind::Order, sign)).expect("a value");
         assert!(band(1.0).holds(1.001) && !band(1.0).holds(1.0) && !band(1.0).holds(0.5));
         assert!(band(-1.0).holds(0.999) && band(-1.0).holds(0.0) && !band(-1.0).holds(1.0));
         assert!(band(0.0).holds(0.9) && band(0.0).holds(1.1) && !band(0.0).holds(1.11));
@@ -104,7 +104,7 @@ mod tests {
     #[test]
     fn a_row_without_a_value_has_no_band() {
         let row = Row { value: None, ..row(RowKind::Value, 1.0) };
-        assert_eq!(Band::of(&row), None);
+        assert_eq!(AcceptedBand::of(&row), None);
     }
 
     proptest! {
@@ -118,7 +118,7 @@ mod tests {
             let kind = if ratio { RowKind::Ratio } else { RowKind::Value };
             let range = (Some(value * down), Some(value * up));
             let row = Row { low: range.0, high: range.1, ..row(kind, value) };
-            let band = Band::of(&row).expect("a value");
+            let band = AcceptedBand::of(&row).expect("a value");
             prop_assert!(band.holds(value));
             prop_assert!(band.holds(value * down) && band.holds(value * up));
         }
@@ -129,7 +129,7 @@ mod tests {
             width in 0.0_f64..10.0,
             sign in -1_i32..=1,
         ) {
-            let band = Band::of(&row(RowKind::Order, f64::from(sign))).expect("a value");
+            let band = AcceptedBand::of(&row(RowKind::Order, f64::from(sign))).expect("a value");
             let high = low + width;
             let same = band.holds(low) == band.holds(high);
             // Both ends outside, on different sides, is no agreement.

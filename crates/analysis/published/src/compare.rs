@@ -4,7 +4,7 @@ use disklab_study::Study;
 use serde::{Deserialize, Serialize};
 
 use crate::measured::Summed;
-use crate::{Band, Catalogue, MeasuredRun, NoFigure, Row, RowFinding, RowKind, Tally};
+use crate::{AcceptedBand, Catalogue, MeasuredRun, NoFigure, Row, RowFinding, RowKind, RowTally};
 
 /// The status of a row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -38,7 +38,7 @@ pub struct JudgedRow {
     #[serde(flatten)]
     pub row: Row,
     /// What meets it; none where nothing was published.
-    pub accepted: Option<Band>,
+    pub accepted: Option<AcceptedBand>,
     /// The measured value.
     pub measured: Option<MeasuredValue>,
     /// Measured ÷ published; for orders the measured value itself, which is subject ÷ baseline.
@@ -61,7 +61,7 @@ pub struct JudgedRow {
 
 /// All rows of a run's study.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Comparison {
+pub struct RowComparison {
     /// The study's id.
     pub study: String,
     /// Whether the lab charged for CPU time.
@@ -72,25 +72,25 @@ pub struct Comparison {
     /// By how much sizes were scaled.
     pub scale: f64,
     /// The counts.
-    pub tally: Tally,
+    pub tally: RowTally,
     /// The rows, in the order in which they were published.
     pub rows: Vec<JudgedRow>,
 }
 
 /// Compares a run with what was published about its study; nothing where nothing was.
-pub fn compare(catalogue: &Catalogue, measured: &MeasuredRun<'_>) -> Option<Comparison> {
+pub fn compare(catalogue: &Catalogue, measured: &MeasuredRun<'_>) -> Option<RowComparison> {
     let study = &measured.study.id;
     if !catalogue.knows(study) {
         return None;
     }
     let rows: Vec<JudgedRow> =
         catalogue.rows_of(study).map(|row| judge(catalogue, measured, row)).collect();
-    Some(Comparison {
+    Some(RowComparison {
         study: study.to_string(),
         processor_charged: measured.processor_charged,
         changed_drives: changed_drives(measured.study),
         scale: measured.scale,
-        tally: Tally::of(&rows),
+        tally: RowTally::of(&rows),
         rows,
     })
 }
@@ -117,7 +117,7 @@ struct Found {
 }
 
 fn judge(catalogue: &Catalogue, measured: &MeasuredRun<'_>, row: &Row) -> JudgedRow {
-    let accepted = Band::of(row);
+    let accepted = AcceptedBand::of(row);
     let mut judged = JudgedRow {
         row: row.clone(),
         accepted,

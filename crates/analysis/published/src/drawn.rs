@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use crate::sensitivity::direction;
-use crate::{Comparison, JudgedRow, RowStatus};
+use crate::{JudgedRow, RowComparison, RowStatus};
 
 /// A claim as shipped, and with drives whose uncertain parameters were drawn.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -46,7 +46,7 @@ pub fn may_fail(n: usize) -> f64 {
 }
 
 /// Holds runs with drives that were drawn against the run as shipped.
-pub fn drawn(shipped: &Comparison, runs: &[Comparison]) -> DrawnDrives {
+pub fn drawn(shipped: &RowComparison, runs: &[RowComparison]) -> DrawnDrives {
     let counted = shipped.rows.iter().filter(|judged| judged.counts);
     let rows = counted.filter_map(|judged| {
         let measured = judged.measured?.centre;

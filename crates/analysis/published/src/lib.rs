@@ -22,9 +22,9 @@ mod tally;
 #[cfg(test)]
 mod testing;
 
-pub use accepted::{Band, RATIO_TOLERANCE, SAME_TOLERANCE, VALUE_TOLERANCE};
+pub use accepted::{AcceptedBand, RATIO_TOLERANCE, SAME_TOLERANCE, VALUE_TOLERANCE};
 pub use catalogue::Catalogue;
-pub use compare::{Comparison, JudgedRow, MeasuredValue, RowStatus, compare};
+pub use compare::{JudgedRow, MeasuredValue, RowComparison, RowStatus, compare};
 pub use drawn::{DrawnDrives, DrawnRow, drawn, may_fail};
 pub use finding::{FindingCause, RowFinding};
 pub use measured::{CellEnd, CellFate, MeasuredRun};
@@ -33,5 +33,5 @@ pub use own::{OwnRatio, compared_with, own_claims};
 pub use record::{comparisons_of_csv, rows_csv};
 pub use row::{Row, RowKind};
 pub use rule::{MeasuredStep, MeasuredTarget, Rule};
-pub use sensitivity::{End, Moved, MovedRow, NO_EFFECT, Parameter, Sensitivity, sensitivity};
-pub use tally::Tally;
+pub use sensitivity::{Moved, MovedRow, NO_EFFECT, Parameter, RangeEnd, Sensitivity, sensitivity};
+pub use tally::RowTally;

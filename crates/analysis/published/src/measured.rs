@@ -49,7 +49,7 @@ pub enum CellEnd {
 /// One measured figure: its value in each block in which it was measured, in the
 /// measurement's own unit.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub(crate) struct Values {
+pub(crate) struct MeasuredValues {
     /// (block, value).
     pub(crate) values: Vec<(u32, f64)>,
     /// What was done to it besides looking it up.
@@ -59,7 +59,7 @@ pub(crate) struct Values {
 /// A figure with its interval: (centre, interval, blocks).
 pub(crate) type Summed = (f64, Option<(f64, f64)>, usize);
 
-impl Values {
+impl MeasuredValues {
     /// The figure over all blocks.
     pub(crate) fn summed(&self) -> Option<Summed> {
         let values: Vec<f64> = self.values.iter().map(|(_, value)| *value).collect();
@@ -96,7 +96,11 @@ impl MeasuredRun<'_> {
     ///
     /// # Errors
     /// [`NoFigure`]: what the run lacks.
-    pub(crate) fn values(&self, target: &MeasuredTarget, stack: &str) -> Result<Values, NoFigure> {
+    pub(crate) fn values(
+        &self,
+        target: &MeasuredTarget,
+        stack: &str,
+    ) -> Result<MeasuredValues, NoFigure> {
         let stack = target.stack.as_deref().unwrap_or(stack);
         let fates = || {
             self.cells.iter().filter(|c| c.stack == stack && matches(&target.workload, &c.workload))
@@ -105,14 +109,14 @@ impl MeasuredRun<'_> {
             let ended = fates().filter_map(|c| Some((c.block, c.end.as_ref()?)));
             let values =
                 ended.map(|(b, end)| (b, if *end == CellEnd::Done { 1.0 } else { 0.0 })).collect();
-            Values { values, note: None }
+            MeasuredValues { values, note: None }
         } else {
             self.figures(target, stack)
         };
         if values.values.is_empty() { Err(self.why_not(target, stack)) } else { Ok(values) }
     }
 
-    fn figures(&self, target: &MeasuredTarget, stack: &str) -> Values {
+    fn figures(&self, target: &MeasuredTarget, stack: &str) -> MeasuredValues {
         let group = self.groups.iter().find(|group| {
             let key = &group.key;
             // The authors' figures are of whole steps.
@@ -122,7 +126,7 @@ impl MeasuredRun<'_> {
                 && matches(&target.step, &key.step)
                 && matches(&target.direction, key.direction.word())
         });
-        let Some(group) = group else { return Values::default() };
+        let Some(group) = group else { return MeasuredValues::default() };
         let mut note = None;
         let values = group
             .observations
@@ -143,7 +147,7 @@ impl MeasuredRun<'_> {
             })
             .filter(|(_, value)| value.is_finite())
             .collect();
-        Values { values, note }
+        MeasuredValues { values, note }
     }
 
     /// Why a figure is not there.

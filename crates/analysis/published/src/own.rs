@@ -2,7 +2,8 @@
 //! compared with it as against what was published.
 
 use crate::{
-    Band, Comparison, JudgedRow, MeasuredValue, Row, RowKind, RowStatus, SAME_TOLERANCE, Tally,
+    AcceptedBand, JudgedRow, MeasuredValue, Row, RowComparison, RowKind, RowStatus, RowTally,
+    SAME_TOLERANCE,
 };
 
 /// One stack against another in a run.
@@ -24,7 +25,7 @@ pub struct OwnRatio {
 
 /// The claims of a run about its own study: each stack is above another, below it, or within
 /// ±10 % equivalent to it.
-pub fn own_claims(study: &str, ratios: &[OwnRatio]) -> Comparison {
+pub fn own_claims(study: &str, ratios: &[OwnRatio]) -> RowComparison {
     let rows = ratios.iter().map(|ratio| {
         let sign = match ratio.measured.centre - 1.0 {
             by if by.abs() <= SAME_TOLERANCE => 0.0,
@@ -51,7 +52,7 @@ pub fn own_claims(study: &str, ratios: &[OwnRatio]) -> Comparison {
 }
 
 /// Another run of the study, compared with the claims of the first.
-pub fn compared_with(claims: &Comparison, ratios: &[OwnRatio]) -> Comparison {
+pub fn compared_with(claims: &RowComparison, ratios: &[OwnRatio]) -> RowComparison {
     let rows = claims.rows.iter().map(|claim| {
         let there = ratios.iter().find(|ratio| ratio.id == claim.row.id);
         judge(claim.row.clone(), there.map(|ratio| ratio.measured))
@@ -60,7 +61,7 @@ pub fn compared_with(claims: &Comparison, ratios: &[OwnRatio]) -> Comparison {
 }
 
 fn judge(row: Row, measured: Option<MeasuredValue>) -> JudgedRow {
-    let accepted = Band::of(&row);
+    let accepted = AcceptedBand::of(&row);
     let status = match measured {
         None => RowStatus::NotRun,
         Some(measured) if accepted.is_some_and(|band| band.holds(measured.centre)) => {
@@ -82,13 +83,13 @@ fn judge(row: Row, measured: Option<MeasuredValue>) -> JudgedRow {
     }
 }
 
-fn comparison(study: &str, rows: Vec<JudgedRow>) -> Comparison {
-    Comparison {
+fn comparison(study: &str, rows: Vec<JudgedRow>) -> RowComparison {
+    RowComparison {
         study: study.to_owned(),
         processor_charged: false,
         changed_drives: Vec::new(),
         scale: 1.0,
-        tally: Tally::of(&rows),
+        tally: RowTally::of(&rows),
         rows,
     }
 }

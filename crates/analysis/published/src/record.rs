@@ -11,7 +11,9 @@ use disklab_units::significant;
 use serde::{Deserialize, Serialize};
 
 use crate::row::line_error;
-use crate::{Band, Catalogue, Comparison, JudgedRow, MeasuredValue, Row, RowStatus, Tally};
+use crate::{
+    AcceptedBand, Catalogue, JudgedRow, MeasuredValue, Row, RowComparison, RowStatus, RowTally,
+};
 
 /// More digits than a page shows, so that a figure is rounded once.
 const DIGITS: usize = 6;
@@ -42,7 +44,7 @@ struct Record {
 }
 
 /// The rows of several studies as CSV, with a header.
-pub fn rows_csv(comparisons: &[Comparison]) -> String {
+pub fn rows_csv(comparisons: &[RowComparison]) -> String {
     let mut writer = csv::Writer::from_writer(Vec::new());
     for comparison in comparisons {
         for judged in &comparison.rows {
@@ -60,7 +62,7 @@ pub fn rows_csv(comparisons: &[Comparison]) -> String {
 pub fn comparisons_of_csv(
     catalogue: &Catalogue,
     table: Source,
-) -> Result<Vec<Comparison>, SourceError> {
+) -> Result<Vec<RowComparison>, SourceError> {
     let source = Arc::new(table);
     let mut reader = csv::Reader::from_reader(source.text.as_bytes());
     let mut studies: Vec<String> = Vec::new();
@@ -90,7 +92,7 @@ pub fn comparisons_of_csv(
     }
 }
 
-fn record(comparison: &Comparison, judged: &JudgedRow) -> Record {
+fn record(comparison: &RowComparison, judged: &JudgedRow) -> Record {
     let row = &judged.row;
     let interval = judged.measured.and_then(|measured| measured.interval);
     Record {
@@ -117,20 +119,24 @@ fn record(comparison: &Comparison, judged: &JudgedRow) -> Record {
     }
 }
 
-fn comparison(catalogue: &Catalogue, study: &str, rows: Vec<(&Row, Record)>) -> Option<Comparison> {
+fn comparison(
+    catalogue: &Catalogue,
+    study: &str,
+    rows: Vec<(&Row, Record)>,
+) -> Option<RowComparison> {
     let (_, first) = rows.first()?;
     let settings = first.drive_settings.split("; ").filter(|s| !s.is_empty());
     let (processor_charged, scale) = (first.processor_charged, first.scale);
     let changed_drives = settings.map(str::to_owned).collect();
     let rows: Vec<JudgedRow> = rows.into_iter().map(|(row, r)| judged(catalogue, row, r)).collect();
-    let tally = Tally::of(&rows);
+    let tally = RowTally::of(&rows);
     let study = study.to_owned();
-    Some(Comparison { study, processor_charged, changed_drives, scale, tally, rows })
+    Some(RowComparison { study, processor_charged, changed_drives, scale, tally, rows })
 }
 
 fn judged(catalogue: &Catalogue, row: &Row, record: Record) -> JudgedRow {
     JudgedRow {
-        accepted: Band::of(row),
+        accepted: AcceptedBand::of(row),
         measured: record.measured.map(|centre| MeasuredValue {
             centre,
             interval: record.low.zip(record.high),
@@ -157,7 +163,7 @@ mod tests {
     use crate::RowKind;
     use crate::testing::{comparison, row};
 
-    fn catalogue(comparison: &Comparison) -> Catalogue {
+    fn catalogue(comparison: &RowComparison) -> Catalogue {
         let rows = comparison.rows.iter().map(|judged| judged.row.clone()).collect();
         Catalogue { rows, ..Catalogue::default() }
     }
@@ -175,7 +181,7 @@ mod tests {
         made.rows[0].is_certain = Some(true);
         made.rows[1].measured_note = Some("a \"quoted\", note".to_owned());
         made.changed_drives = vec!["a: b = 1".to_owned(), "a: c = 2".to_owned()];
-        made.tally = Tally::of(&made.rows);
+        made.tally = RowTally::of(&made.rows);
         let text = rows_csv(std::slice::from_ref(&made));
         let read = comparisons_of_csv(&catalogue(&made), source(&text)).expect("valid");
         assert_eq!(read, [made]);

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use crate::{Comparison, JudgedRow, Row, RowKind, RowStatus, SAME_TOLERANCE};
+use crate::{JudgedRow, Row, RowComparison, RowKind, RowStatus, SAME_TOLERANCE};
 
 /// A change of a figure by less than this share is none: other timing alone may give it.
 pub const NO_EFFECT: f64 = 0.005;
@@ -19,7 +19,7 @@ pub struct Moved {
     /// Its value in this run.
     pub value: String,
     /// The run, compared with what was published.
-    pub comparison: Comparison,
+    pub comparison: RowComparison,
 }
 
 /// A figure as shipped, and with a parameter moved.
@@ -53,14 +53,14 @@ impl MovedRow {
 
 /// One end of a parameter's range.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct End {
+pub struct RangeEnd {
     /// The parameter's value.
     pub value: String,
     /// The figures that depend on the drive, in the order in which they were published.
     pub rows: Vec<MovedRow>,
 }
 
-impl End {
+impl RangeEnd {
     /// The row whose figure changes most.
     pub fn most(&self) -> Option<&MovedRow> {
         self.rows.iter().max_by(|a, b| distance(a).total_cmp(&distance(b)))
@@ -77,7 +77,7 @@ pub struct Parameter {
     /// Its value in the drive's file.
     pub own: String,
     /// The ends.
-    pub ends: Vec<End>,
+    pub ends: Vec<RangeEnd>,
     /// The largest change of any figure at any end, up or down; 1 is twofold or half.
     pub effect: f64,
 }
@@ -89,7 +89,7 @@ impl Parameter {
     }
 
     /// The claims that change, and where.
-    pub fn changed(&self) -> impl Iterator<Item = (&End, &MovedRow)> {
+    pub fn changed(&self) -> impl Iterator<Item = (&RangeEnd, &MovedRow)> {
         self.ends.iter().flat_map(|end| {
             end.rows.iter().filter(|row| row.is_changed()).map(move |row| (end, row))
         })
@@ -139,12 +139,12 @@ pub(crate) fn direction(row: &Row, figure: f64) -> i8 {
 }
 
 /// Holds runs with one parameter moved each against the run as shipped.
-pub fn sensitivity(shipped: &Comparison, moved: &[Moved]) -> Sensitivity {
+pub fn sensitivity(shipped: &RowComparison, moved: &[Moved]) -> Sensitivity {
     let rows: Vec<JudgedRow> =
         shipped.rows.iter().filter(|j| j.counts && j.measured.is_some()).cloned().collect();
     let mut parameters: Vec<Parameter> = Vec::new();
     for run in moved {
-        let end = End { value: run.value.clone(), rows: moved_rows(&rows, &run.comparison) };
+        let end = RangeEnd { value: run.value.clone(), rows: moved_rows(&rows, &run.comparison) };
         let effect = end.rows.iter().map(distance).fold(0.0, f64::max);
         let known = parameters.iter_mut().find(|p| p.drive == run.drive && p.field == run.field);
         match known {
@@ -166,7 +166,7 @@ pub fn sensitivity(shipped: &Comparison, moved: &[Moved]) -> Sensitivity {
 }
 
 /// The rows that both have: a run measures only what depends on its drive.
-fn moved_rows(rows: &[JudgedRow], other: &Comparison) -> Vec<MovedRow> {
+fn moved_rows(rows: &[JudgedRow], other: &RowComparison) -> Vec<MovedRow> {
     rows.iter()
         .filter_map(|judged| {
             let there = other.rows.iter().find(|j| j.row.id == judged.row.id)?;
@@ -190,7 +190,7 @@ mod tests {
     use super::*;
     use crate::testing::{comparison, row};
 
-    fn moved(field: &str, value: &str, comparison: Comparison) -> Moved {
+    fn moved(field: &str, value: &str, comparison: RowComparison) -> Moved {
         let [drive, own] = ["d", "5 ms"].map(str::to_owned);
         let (field, value) = (field.to_owned(), value.to_owned());
         Moved { drive, field, own, value, comparison }

@@ -6,7 +6,7 @@ use crate::{JudgedRow, RowStatus};
 
 /// How many rows stand where.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
-pub struct Tally {
+pub struct RowTally {
     /// All rows.
     pub rows: usize,
     /// Those that are counted: published, and not bound by the processor. They are
@@ -32,7 +32,7 @@ pub struct Tally {
     pub without_value: usize,
 }
 
-impl Tally {
+impl RowTally {
     /// The counts of some rows.
     pub fn of(rows: &[JudgedRow]) -> Self {
         let mut tally = Self { rows: rows.len(), ..Self::default() };

@@ -1,6 +1,8 @@
 //! Made-up rows.
 
-use crate::{Band, Comparison, JudgedRow, MeasuredValue, Row, RowKind, RowStatus, Tally};
+use crate::{
+    AcceptedBand, JudgedRow, MeasuredValue, Row, RowComparison, RowKind, RowStatus, RowTally,
+};
 
 /// A row of this kind and value, about `raid5/ext4`.
 pub(crate) fn row(kind: RowKind, value: f64) -> Row {
@@ -22,13 +24,13 @@ pub(crate) fn row(kind: RowKind, value: f64) -> Row {
 }
 
 /// A run's figures with rows, which get the ids `r0`, `r1` and so on.
-pub(crate) fn comparison(rows: &[(Row, f64)]) -> Comparison {
+pub(crate) fn comparison(rows: &[(Row, f64)]) -> RowComparison {
     let rows = rows
         .iter()
         .enumerate()
         .map(|(index, (row, centre))| {
             let row = Row { id: format!("r{index}"), ..row.clone() };
-            let accepted = Band::of(&row);
+            let accepted = AcceptedBand::of(&row);
             let holds = accepted.is_some_and(|band| band.holds(*centre));
             JudgedRow {
                 accepted,
@@ -44,12 +46,12 @@ pub(crate) fn comparison(rows: &[(Row, f64)]) -> Comparison {
             }
         })
         .collect();
-    Comparison {
+    RowComparison {
         study: "s".to_owned(),
         processor_charged: false,
         changed_drives: Vec::new(),
         scale: 1.0,
-        tally: Tally::default(),
+        tally: RowTally::default(),
         rows,
     }
 }

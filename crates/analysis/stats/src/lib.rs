@@ -40,7 +40,7 @@ pub use ranks::{
     MedianRanks, QuantileRanks, median_interval, median_ranks, quantile_interval, quantile_ranks,
 };
 pub use snia::{SNIA_ROUNDS, SniaWindow, snia_steady_from};
-pub use steady::{SeriesSteadiness, Trend, steadiness};
+pub use steady::{SeriesSteadiness, SeriesTrend, steadiness};
 pub use two_modes::{TwoModes, two_modes};
 pub use von_neumann::randomness_p;
 pub use welch::{unpaired_ratio, unpaired_ratio_at};

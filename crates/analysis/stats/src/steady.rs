@@ -26,7 +26,7 @@ const LEAST_SHARE: f64 = 0.25;
 
 /// What the trend of a sample is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Trend {
+pub enum SeriesTrend {
     /// The same all along.
     Flat,
     /// Slower at first.
@@ -41,7 +41,7 @@ pub enum Trend {
 #[derive(Debug, Clone, PartialEq)]
 pub struct SeriesSteadiness {
     /// The trend.
-    pub trend: Trend,
+    pub trend: SeriesTrend,
     /// The steady part, by index; the whole where there is none.
     pub part: Range<usize>,
 }
@@ -77,13 +77,13 @@ pub fn steadiness(rates: &[f64]) -> Option<SeriesSteadiness> {
     let from = if first == 0 { 0 } else { (kept[starts[first] - 1] + 1) * step };
     let whole = 0..rates.len();
     let (trend, part) = if first == 0 {
-        (Trend::Flat, whole)
+        (SeriesTrend::Flat, whole)
     } else if ((rates.len() - from) as f64) < LEAST_SHARE * rates.len() as f64 {
-        (Trend::NotSteady, whole)
+        (SeriesTrend::NotSteady, whole)
     } else if means[..first].iter().any(|mean| *mean > last && !level(mean)) {
-        (Trend::Slowdown, from..rates.len())
+        (SeriesTrend::Slowdown, from..rates.len())
     } else {
-        (Trend::Warmup, from..rates.len())
+        (SeriesTrend::Warmup, from..rates.len())
     };
     Some(SeriesSteadiness { trend, part })
 }
@@ -119,15 +119,15 @@ mod tests {
     fn trends_are_distinguished() {
         let trend = |levels: &[(usize, f64)]| steadiness(&noisy(levels)).expect("long enough");
         let is = |trend, part| SeriesSteadiness { trend, part };
-        assert_eq!(trend(&[(200, 100.0)]), is(Trend::Flat, 0..200));
-        assert_eq!(trend(&[(60, 150.0), (140, 120.0)]), is(Trend::Slowdown, 60..200));
-        assert_eq!(trend(&[(60, 50.0), (140, 120.0)]), is(Trend::Warmup, 60..200));
-        assert_eq!(trend(&[(160, 50.0), (40, 120.0)]), is(Trend::NotSteady, 0..200));
+        assert_eq!(trend(&[(200, 100.0)]), is(SeriesTrend::Flat, 0..200));
+        assert_eq!(trend(&[(60, 150.0), (140, 120.0)]), is(SeriesTrend::Slowdown, 60..200));
+        assert_eq!(trend(&[(60, 50.0), (140, 120.0)]), is(SeriesTrend::Warmup, 60..200));
+        assert_eq!(trend(&[(160, 50.0), (40, 120.0)]), is(SeriesTrend::NotSteady, 0..200));
         // Three hundredths more are no other level.
-        assert_eq!(trend(&[(60, 103.0), (140, 100.0)]).trend, Trend::Flat);
+        assert_eq!(trend(&[(60, 103.0), (140, 100.0)]).trend, SeriesTrend::Flat);
         // A cache that empties in between.
         let cliff = trend(&[(50, 100.0), (50, 300.0), (300, 100.0)]);
-        assert_eq!((cliff.trend, cliff.part), (Trend::Slowdown, 100..400));
+        assert_eq!((cliff.trend, cliff.part), (SeriesTrend::Slowdown, 100..400));
     }
 
     #[test]
@@ -135,14 +135,14 @@ mod tests {
         let mut rates = noisy(&[(200, 100.0)]);
         rates[70] = 5.0;
         rates[150] = 900.0;
-        assert_eq!(steadiness(&rates).expect("one").trend, Trend::Flat);
+        assert_eq!(steadiness(&rates).expect("one").trend, SeriesTrend::Flat);
     }
 
     #[test]
     fn long_series_are_merged() {
         let rates = noisy(&[(9000, 300.0), (27_000, 100.0)]);
         let found = steadiness(&rates).expect("one");
-        assert_eq!(found.trend, Trend::Slowdown);
+        assert_eq!(found.trend, SeriesTrend::Slowdown);
         assert!((8990..=9020).contains(&found.part.start), "{:?}", found.part);
     }
 
@@ -150,7 +150,7 @@ mod tests {
     fn too_little_says_nothing() {
         assert_eq!(steadiness(&[1.0; 9]), None);
         assert_eq!(steadiness(&[f64::NAN; 20]), None);
-        assert_eq!(steadiness(&[0.0; 20]).map(|s| s.trend), Some(Trend::Flat));
+        assert_eq!(steadiness(&[0.0; 20]).map(|s| s.trend), Some(SeriesTrend::Flat));
     }
 
     proptest! {

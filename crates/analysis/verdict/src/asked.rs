@@ -1,7 +1,7 @@
 //! The questions: the study's own, or made up where it asks none.
 
 use disklab_sample::Direction;
-use disklab_study::{Chart, Part, Question, Study, WorkloadSpec};
+use disklab_study::{ChartKind, Part, Question, Study, WorkloadSpec};
 
 use crate::describe::describe;
 use crate::{Group, GroupKey};
@@ -102,7 +102,7 @@ fn single_question(ask: String, key: &GroupKey) -> AskedQuestion {
         stacks: Vec::new(),
         measure: None,
         part: Part::Whole,
-        chart: Chart::Bars,
+        chart: ChartKind::Bars,
         baseline: None,
     };
     AskedQuestion { question, direction: Some(key.direction), by_study: true }
@@ -131,7 +131,7 @@ fn line_question(
         stacks: Vec::new(),
         measure: None,
         part: Part::Whole,
-        chart: Chart::LinesOver(over.to_owned()),
+        chart: ChartKind::LinesOver(over.to_owned()),
         baseline: None,
     }
 }
@@ -195,7 +195,7 @@ mod tests {
                 "How fast are 1 MiB writes?",
             ]
         );
-        assert_eq!(got[0].question.chart, Chart::LinesOver("bs".to_owned()));
+        assert_eq!(got[0].question.chart, ChartKind::LinesOver("bs".to_owned()));
         assert_eq!(got[0].question.workloads, ["dd-4k", "dd-64k", "dd-1M"]);
         assert_eq!(
             (got[1].direction, got[2].direction),

@@ -1,7 +1,7 @@
 //! Which measure a question looks at where the study does not say.
 
 use disklab_sample::Direction;
-use disklab_study::{Chart, Measure, Percentile};
+use disklab_study::{ChartKind, Measure, Percentile};
 
 use crate::Group;
 
@@ -14,8 +14,8 @@ const SMALL_OPERATION: f64 = 65536.0;
 /// removing files, deadlines missed where there are deadlines, a high percentile of latency for a chart of distributions,
 /// IOPS where the median operation is small, otherwise throughput; along a line
 /// always throughput, so that its points can be compared.
-pub(crate) fn measure(groups: &[&Group], chart: &Chart) -> Measure {
-    if *chart == Chart::Distribution {
+pub(crate) fn measure(groups: &[&Group], chart: &ChartKind) -> Measure {
+    if *chart == ChartKind::Distribution {
         return Measure::Latency(Percentile::P99);
     }
     let files = |g: &Group| matches!(g.key.direction, Direction::Copy | Direction::Remove);
@@ -36,7 +36,7 @@ pub(crate) fn measure(groups: &[&Group], chart: &Chart) -> Measure {
         return Measure::Missed;
     }
     let (throughput, iops) = (has(Measure::Throughput), has(Measure::Iops));
-    let along_a_line = matches!(chart, Chart::LinesOver(_));
+    let along_a_line = matches!(chart, ChartKind::LinesOver(_));
     match (throughput, iops) {
         (true, true) if !along_a_line && small(groups) => Measure::Iops,
         (true, _) => Measure::Throughput,
@@ -68,7 +68,7 @@ mod tests {
         workload: &str,
         direction: Direction,
         operations: Option<u64>,
-        chart: &Chart,
+        chart: &ChartKind,
     ) -> Measure {
         let mut fixture = RunFixture::new("");
         let mut one = figure(direction, 1 << 20, 1.0);
@@ -80,22 +80,22 @@ mod tests {
 
     #[test]
     fn the_measure_fits_the_work() {
-        let over = Chart::LinesOver("bs".to_owned());
+        let over = ChartKind::LinesOver("bs".to_owned());
         for (workload, direction, operations, chart, expected) in [
-            ("fio", Direction::Read, Some(256), &Chart::Bars, Measure::Iops),
-            ("fio", Direction::Read, Some(16), &Chart::Bars, Measure::Throughput),
+            ("fio", Direction::Read, Some(256), &ChartKind::Bars, Measure::Iops),
+            ("fio", Direction::Read, Some(16), &ChartKind::Bars, Measure::Throughput),
             ("fio", Direction::Read, Some(256), &over, Measure::Throughput),
-            ("fio", Direction::Read, None, &Chart::Bars, Measure::Throughput),
+            ("fio", Direction::Read, None, &ChartKind::Bars, Measure::Throughput),
             (
                 "fio",
                 Direction::Read,
                 Some(256),
-                &Chart::Distribution,
+                &ChartKind::Distribution,
                 Measure::Latency(Percentile::P99),
             ),
-            ("dd-4k", Direction::Write, Some(256), &Chart::Bars, Measure::Throughput),
-            ("copy", Direction::Copy, None, &Chart::Bars, Measure::Elapsed),
-            ("copy", Direction::Remove, None, &Chart::Bars, Measure::Elapsed),
+            ("dd-4k", Direction::Write, Some(256), &ChartKind::Bars, Measure::Throughput),
+            ("copy", Direction::Copy, None, &ChartKind::Bars, Measure::Elapsed),
+            ("copy", Direction::Remove, None, &ChartKind::Bars, Measure::Elapsed),
         ] {
             assert_eq!(chosen(workload, direction, operations, chart), expected, "{workload}");
         }
@@ -110,7 +110,7 @@ mod tests {
             fixture.sample("single/ext4", "copy", 0, vec![step("s", vec![one])]);
             let analysis = fixture.analyse();
             let groups: Vec<_> = analysis.groups.iter().collect();
-            assert_eq!(measure(&groups, &Chart::Bars), Measure::Throughput);
+            assert_eq!(measure(&groups, &ChartKind::Bars), Measure::Throughput);
         }
     }
 }

@@ -35,15 +35,7 @@ pub(crate) fn comparisons(
     looks: usize,
 ) -> Vec<Comparison> {
     let wanted = wanted_baseline(study, groups, question, figures, measure);
-    let mut pairs: Vec<(&FigureSet, usize, usize)> = Vec::new();
-    for figure in figures {
-        let with_data: Vec<usize> =
-            figure.groups.iter().copied().filter(|g| has_data(&groups[*g], measure)).collect();
-        let named = with_data.iter().find(|g| Some(groups[**g].key.stack.as_str()) == wanted);
-        let Some(&baseline) = named.or(with_data.first()) else { continue };
-        let others = with_data.into_iter().filter(|g| *g != baseline);
-        pairs.extend(others.map(|group| (figure, group, baseline)));
-    }
+    let pairs = figure_pairs(groups, figures, measure, wanted);
     // How many are judged together says which test bears each of them.
     let ratio_of = |(_, group, baseline): &(&FigureSet, usize, usize), level: f64| {
         ratio_of_looks(&groups[*group], &groups[*baseline], measure, level, looks)
@@ -93,6 +85,25 @@ pub(crate) fn comparisons(
         }
     }
     all
+}
+
+/// Each figure's groups with its baseline: the `wanted` stack's, or else the first with data.
+fn figure_pairs<'a>(
+    groups: &[Group],
+    figures: &'a [FigureSet],
+    measure: Measure,
+    wanted: Option<&str>,
+) -> Vec<(&'a FigureSet, usize, usize)> {
+    let mut pairs = Vec::new();
+    for figure in figures {
+        let with_data: Vec<usize> =
+            figure.groups.iter().copied().filter(|g| has_data(&groups[*g], measure)).collect();
+        let named = with_data.iter().find(|g| Some(groups[**g].key.stack.as_str()) == wanted);
+        let Some(&baseline) = named.or(with_data.first()) else { continue };
+        let others = with_data.into_iter().filter(|g| *g != baseline);
+        pairs.extend(others.map(|group| (figure, group, baseline)));
+    }
+    pairs
 }
 
 /// The level that Holm's procedure judges each comparison at: those that it claims at a

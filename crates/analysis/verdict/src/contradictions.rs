@@ -23,6 +23,27 @@ struct Mixed<'a> {
     worse: Option<(usize, &'a Comparison)>,
 }
 
+impl Mixed<'_> {
+    /// How strong the weaker side is, and both in a clause; `None` if there is one side only.
+    fn in_words(&self, writers: &[AnswerWriter<'_>]) -> Option<(f64, String)> {
+        let (better, worse) = (self.better?, self.worse?);
+        let in_words = |(writer, c): (usize, &Comparison)| {
+            let writer = &writers[writer];
+            let key = &writer.groups[c.group].key;
+            let noun = describe(writer.study, writer.groups, key).full();
+            format!("{noun} ({})", ratio(c.ratio, c.interval))
+        };
+        let text = format!(
+            "{} is better than {} in {} and worse in {}",
+            self.stack,
+            self.baseline,
+            in_words(better),
+            in_words(worse)
+        );
+        Some((strength(better.1.interval).min(strength(worse.1.interval)), text))
+    }
+}
+
 /// Stacks that are significantly better than a baseline in one figure and significantly worse
 /// than the same in another, strongest first. `sure` are the comparisons without doubt, each with
 /// the index of its teller; only what stands among all of the run is told.
@@ -55,29 +76,8 @@ pub(crate) fn mixed<'a>(
             *place = Some((writer, comparison));
         }
     }
-    let mut contradictions: Vec<(f64, String)> = all
-        .iter()
-        .filter_map(|m| {
-            let (better, worse) = (m.better?, m.worse?);
-            let in_words = |(writer, c): (usize, &Comparison)| {
-                let writer = &writers[writer];
-                let key = &writer.groups[c.group].key;
-                let noun = describe(writer.study, writer.groups, key).full();
-                format!("{noun} ({})", ratio(c.ratio, c.interval))
-            };
-            let weaker = strength(better.1.interval).min(strength(worse.1.interval));
-            Some((
-                weaker,
-                format!(
-                    "{} is better than {} in {} and worse in {}",
-                    m.stack,
-                    m.baseline,
-                    in_words(better),
-                    in_words(worse)
-                ),
-            ))
-        })
-        .collect();
+    let mut contradictions: Vec<(f64, String)> =
+        all.iter().filter_map(|mixed| mixed.in_words(writers)).collect();
     if contradictions.is_empty() {
         return None;
     }

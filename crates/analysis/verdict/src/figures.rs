@@ -2,7 +2,7 @@
 
 use disklab_config::Node;
 use disklab_sample::Direction;
-use disklab_study::{Chart, Study, WorkloadSpec, matches};
+use disklab_study::{ChartKind, Study, WorkloadSpec, matches};
 
 use crate::Group;
 use crate::asked::AskedQuestion;
@@ -33,8 +33,8 @@ struct QuestionGroup<'a> {
 /// line.
 pub(crate) fn figures(study: &Study, groups: &[Group], asked: &AskedQuestion) -> Vec<FigureSet> {
     let over = match &asked.question.chart {
-        Chart::LinesOver(over) => Some(over.as_str()),
-        Chart::Bars | Chart::Distribution => None,
+        ChartKind::LinesOver(over) => Some(over.as_str()),
+        ChartKind::Bars | ChartKind::Distribution => None,
     };
     let mut placed: Vec<QuestionGroup<'_>> = groups
         .iter()

@@ -44,10 +44,13 @@ pub use analysis::{
 pub use audits::{AUDITS, Audit, Reproducer, audits_markdown};
 pub use blocks_needed::{Ask, BlocksError, Planned, Tails, blocks_needed};
 pub use purposes::{
-    Advice, Aspect, Class, Confidence, ConfidenceWords, Guess, GuessFigure, NextBest, PURPOSES,
-    Purpose, PurposeRank, RankWord, Recommendation, Score, recommend,
+    Advice, AdviceChange, Aspect, Confidence, ConfidenceWords, Guess, GuessFigure, NextBest,
+    NoAdvice, PURPOSES, Purpose, PurposeClass, PurposeRank, RankWord, Recommendation, Score,
+    recommend,
 };
-pub use quantity::{Quantity, Unit, confidence_level, measure_heading, range, show_figure, times};
+pub use quantity::{
+    Quantity, Unit, confidence_level, measure_heading, range, show_figure, times, times_range,
+};
 pub use versus::{
     Change, Missing, Pair, RunVerdict, Side, Terms, Unmatched, Versus, VersusError, Why,
 };

@@ -11,7 +11,7 @@ use disklab_runner::{decide_leftover, leftover_lines, state_folder, tear_down_le
 use disklab_stack::{LeftoverDecision, Machine, Need, Recovery};
 use serde_json::{Value, json};
 
-use self::sections::{Row, Section};
+use self::sections::{DoctorRow, DoctorSection};
 use super::{print, print_json};
 use crate::cli::DoctorArgs;
 use crate::exit::{DONE, Failure};
@@ -45,21 +45,24 @@ pub fn doctor(args: &DoctorArgs, as_json: bool) -> Result<u8, Failure> {
     let (lab_rows, lab_packages) = lab::lab();
     let needs = needs();
     let sections = [
-        Section::new("The lab (the default bench; needs no root)", lab_rows),
-        Section::new("Programs, for the stacks and workloads that use them", programs(&needs)),
-        Section::new(
+        DoctorSection::new("The lab (the default bench; needs no root)", lab_rows),
+        DoctorSection::new(
+            "Programs, for the stacks and workloads that use them",
+            programs(&needs),
+        ),
+        DoctorSection::new(
             "This machine's own kernel, for --on loop and --on disks:…; the lab has its own",
             kernel(&needs),
         ),
     ];
     if as_json {
         let mut answer = leftovers(&recovery);
-        answer["needs"] = sections.iter().flat_map(Section::json).collect::<Vec<_>>().into();
+        answer["needs"] = sections.iter().flat_map(DoctorSection::json).collect::<Vec<_>>().into();
         print_json(&answer)?;
         return Ok(DONE);
     }
     let mut text = leftovers_text(&recovery);
-    let shown: Vec<String> = sections.iter().map(Section::to_string).collect();
+    let shown: Vec<String> = sections.iter().map(DoctorSection::to_string).collect();
     text.push_str(&shown.join("\n"));
     let mut packages = missing_packages(&needs);
     packages.extend(lab_packages);
@@ -113,7 +116,7 @@ fn needs() -> BTreeSet<Need> {
     needs
 }
 
-fn programs(needs: &BTreeSet<Need>) -> Vec<Row> {
+fn programs(needs: &BTreeSet<Need>) -> Vec<DoctorRow> {
     let row = |need: &Need| match need {
         Need::Program { name, package } => {
             let remedy = if ZFS_PROGRAMS.contains(name) {
@@ -121,21 +124,23 @@ fn programs(needs: &BTreeSet<Need>) -> Vec<Row> {
             } else {
                 format!("apt-get install {package}")
             };
-            Some(Row::new(*name, find_program(name).is_some(), remedy))
+            Some(DoctorRow::new(*name, find_program(name).is_some(), remedy))
         }
         _ => None,
     };
     needs.iter().filter_map(row).collect()
 }
 
-fn kernel(needs: &BTreeSet<Need>) -> Vec<Row> {
+fn kernel(needs: &BTreeSet<Need>) -> Vec<DoctorRow> {
     let machine = Machine::here();
     // What the guests' kernels have: with ZFS, which the lab builds when it is needed.
     let lab = Machine::configured(&zfs_configuration(), ZFS_PROGRAMS);
     needs
         .iter()
         .filter(|need| need.package().is_none())
-        .map(|need| Row::new(need.to_string(), machine.has(need), remedy(need, lab.has(need))))
+        .map(|need| {
+            DoctorRow::new(need.to_string(), machine.has(need), remedy(need, lab.has(need)))
+        })
         .collect()
 }
 

@@ -1,6 +1,6 @@
 //! `disklab import`: what other programs measured, as a run.
 
-use disklab_import::{Import, ImportError, ImportRequest, Target};
+use disklab_import::{Import, ImportError, ImportRequest, ImportTarget};
 use disklab_published::Catalogue;
 use disklab_runner::{check_outputs, find_study, is_study, session};
 
@@ -41,9 +41,9 @@ fn read(args: ImportArgs) -> Result<Import, Failure> {
         return Ok(Import::published(&catalogue, study)?);
     }
     let target = match args.study {
-        None => Target::default(),
-        Some(name) if is_study(&name) => Target::Existing(Box::new(find_study(&name)?.study)),
-        Some(id) => Target::Made(id),
+        None => ImportTarget::default(),
+        Some(name) if is_study(&name) => ImportTarget::Existing(Box::new(find_study(&name)?.study)),
+        Some(id) => ImportTarget::Made(id),
     };
     let request = ImportRequest {
         files: args.files,

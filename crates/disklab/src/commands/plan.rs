@@ -15,7 +15,7 @@ use disklab_study::{Cell, PlannedLayer, PlannedStack};
 use disklab_units::{Bytes, count, scale_words, show_duration};
 use serde_json::{Value, json};
 
-use self::extent::Extent;
+use self::extent::PlanExtent;
 use super::lab::build::{build_time, parts_words};
 use super::{print, print_json};
 use crate::cli::PlanArgs;
@@ -65,7 +65,7 @@ pub fn words(run: &CheckedRun, estimate: &RunEstimate<'_>, with_cells: bool) -> 
     }
     add_cells(&mut lines, plan);
     add_limits(&mut lines, plan);
-    let extent = Extent::new(plan, estimate, &prediction);
+    let extent = PlanExtent::new(plan, estimate, &prediction);
     for (at, time) in extent.times().into_iter().enumerate() {
         lines.add(if at == 0 { "time" } else { "" }, &time);
     }
@@ -215,7 +215,7 @@ fn describe(run: &CheckedRun, estimate: &RunEstimate<'_>, with_cells: bool) -> V
         .into_iter()
         .zip(prediction.drive_writes.iter().map(|w| json!(w.0)))
         .collect();
-    let extent = Extent::new(plan, estimate, &prediction);
+    let extent = PlanExtent::new(plan, estimate, &prediction);
     let mut value = json!({
         "study": plan.campaign.study.id.as_str(),
         "bench": plan.bench.name,

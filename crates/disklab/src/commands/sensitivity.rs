@@ -7,7 +7,7 @@ mod page;
 
 use std::time::{Duration, Instant};
 
-use disklab_published::{Comparison, compared_with, own_claims};
+use disklab_published::{RowComparison, compared_with, own_claims};
 use disklab_report::Report;
 use disklab_runner::sensitivity::{
     Begun, CaseRun, SensitivityPlan, SensitivityRequest, SensitivityRun, Variation, own_ratios,
@@ -16,8 +16,8 @@ use disklab_runner::{Caller, Pairs, RunnerError, find_study, is_shipped, new_run
 use disklab_units::show_duration;
 use serde_json::json;
 
-use self::outcome::{Outcome, SensitivityConditions};
-use self::pace::Pace;
+use self::outcome::{SensitivityConditions, SensitivityOutcome};
+use self::pace::SensitivityPace;
 use super::outputs::write_own;
 use super::{caller, print, print_json};
 use crate::cli::SensitivityArgs;
@@ -105,9 +105,9 @@ fn print_plan(plan: &SensitivityPlan, as_json: bool) -> Result<u8, Failure> {
 /// What the runs say of the claims.
 struct Measured {
     /// As shipped.
-    shipped: Comparison,
+    shipped: RowComparison,
     /// By the analysis' cases.
-    moved: Vec<Comparison>,
+    moved: Vec<RowComparison>,
     /// Cells that failed.
     failed: usize,
 }
@@ -116,7 +116,7 @@ impl Measured {
     fn of(analysis: &SensitivityRun, caller: &Caller) -> Result<Self, Failure> {
         let mut runs = Runs {
             analysis,
-            pace: Pace::new(analysis.cases.len() + 1, analysis.total_seconds()),
+            pace: SensitivityPace::new(analysis.cases.len() + 1, analysis.total_seconds()),
             watcher: Watcher::default(),
             failed: 0,
         };
@@ -143,7 +143,7 @@ impl Measured {
 /// The runs, one after the other, with a line for each.
 struct Runs<'a> {
     analysis: &'a SensitivityRun,
-    pace: Pace,
+    pace: SensitivityPace,
     watcher: Watcher,
     failed: usize,
 }
@@ -179,7 +179,7 @@ impl Runs<'_> {
     }
 }
 
-fn outcome(analysis: &SensitivityRun, measured: &Measured) -> Outcome {
+fn outcome(analysis: &SensitivityRun, measured: &Measured) -> SensitivityOutcome {
     let SensitivityRun { shipped, plan, claims, .. } = analysis;
     let file = &shipped.campaign.study.source.name;
     let conditions = SensitivityConditions {
@@ -190,15 +190,26 @@ fn outcome(analysis: &SensitivityRun, measured: &Measured) -> Outcome {
         study: if is_shipped(file) { plan.study.clone() } else { file.clone() },
     };
     if plan.draws.is_empty() {
-        Outcome::one_at_a_time(plan, &conditions, &measured.shipped, measured.moved.clone())
+        SensitivityOutcome::one_at_a_time(
+            plan,
+            &conditions,
+            &measured.shipped,
+            measured.moved.clone(),
+        )
     } else {
-        Outcome::all_at_once(plan, &conditions, &measured.shipped, &measured.moved, claims)
+        SensitivityOutcome::all_at_once(
+            plan,
+            &conditions,
+            &measured.shipped,
+            &measured.moved,
+            claims,
+        )
     }
 }
 
 fn write_outcome(
     analysis: &SensitivityRun,
-    outcome: &Outcome,
+    outcome: &SensitivityOutcome,
     as_json: bool,
 ) -> Result<(), Failure> {
     let text = serde_json::to_string_pretty(&outcome.json)? + "\n";

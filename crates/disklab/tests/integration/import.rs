@@ -72,7 +72,7 @@ fn fios_outputs_of_two_stacks_become_a_report_with_a_comparison() {
         "{post}"
     );
     // The ratio with its interval, next to the figures with theirs.
-    assert!(post.contains("0.500× (0.4"), "{post}");
+    assert!(post.contains("0.50× (0.4"), "{post}");
     assert!(post.contains("worse"), "{post}");
     assert!(post.contains("*imported*: 2 figures were imported without the drives"), "{post}");
     let page = std::fs::read_to_string(home.join("run/report.html")).expect("a report");

@@ -34,7 +34,6 @@ mod lab_support;
 mod leftovers;
 mod linux_in_the_lab;
 mod merge;
-mod one_file_one_line;
 mod other_code_in_the_lab;
 mod queues_in_the_lab;
 mod reference;

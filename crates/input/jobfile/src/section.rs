@@ -8,14 +8,14 @@ use crate::error::{NumberError, OptionError};
 use crate::given::OptionValue;
 use crate::job::{DEFAULT_FORMAT, Distribution, ZoneSize};
 use crate::names::directory_below;
-use crate::options::{Known, Scaled, look_up};
+use crate::options::{KnownOption, Scaled, look_up};
 use crate::policy::Policy;
 use crate::value::{KbBase, shown, size};
 
 /// One option, as written.
 #[derive(Debug, Clone)]
 pub struct JobOption {
-    known: Known,
+    known: KnownOption,
     /// The name as written, which may be an alias that old versions know.
     written: String,
     /// Its value; an option without one is switched on.
@@ -42,7 +42,7 @@ impl JobOption {
     ) -> Result<Self, SourceError> {
         let known = look_up(written, policy).map_err(|why| place.error(why.to_string()))?;
         if value.is_none()
-            && let Known::Native(spec) = known
+            && let KnownOption::Native(spec) = known
             && !spec.bare
         {
             return Err(place.error(format!("`{written}` needs a value: {written}={}", spec.value)));
@@ -99,8 +99,8 @@ impl JobOption {
 
     const fn scaled(&self) -> Scaled {
         match self.known {
-            Known::Native(spec) => spec.scaled,
-            Known::Unsupported(_) => Scaled::No,
+            KnownOption::Native(spec) => spec.scaled,
+            KnownOption::Unsupported(_) => Scaled::No,
         }
     }
 }
@@ -199,7 +199,7 @@ impl Section {
         let base = self.kb_base();
         let mut draft = Draft::default();
         for setting in &self.settings {
-            let Known::Native(spec) = setting.known else { continue };
+            let KnownOption::Native(spec) = setting.known else { continue };
             let given = OptionValue { text: setting.value().trim(), base, policy: self.policy };
             if given.text.is_empty() && spec.name != "description" {
                 return Err(setting

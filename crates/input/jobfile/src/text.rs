@@ -53,45 +53,17 @@ pub fn sections(
             // fio compares no more than these six letters (init.c).
             in_global = Some(name.starts_with("global"));
             if in_global == Some(false) {
-                if sections.len() == MOST_SECTIONS {
-                    return Err(place.error(format!("more than {MOST_SECTIONS} sections")));
-                }
                 inherited += globals.len();
-                if inherited > MOST_SETTINGS {
-                    return Err(place.error(format!(
-                        "the sections so far have more than {MOST_SETTINGS} global options \
-                         together"
-                    )));
-                }
+                check_counts(&place, sections.len(), inherited)?;
                 sections.push(Section::new(name, place, globals.clone(), policy));
             }
             continue;
-        }
-        if content.split_whitespace().next() == Some("include") {
-            return Err(place().error(
-                "`include` is not allowed here: give the whole job in one text, so that the \
-                 study says what was run",
-            ));
         }
         options += 1;
         if options > MOST_OPTIONS {
             return Err(place().error(format!("more than {MOST_OPTIONS} options")));
         }
-        let global = in_global == Some(true);
-        let setting = match content.split_once('=') {
-            None => JobOption::new(content, None, &place(), &place(), global, policy)?,
-            Some((name, value)) => {
-                let name = name.trim_end();
-                let trimmed = value.trim_start();
-                let from = start + content.len() - trimmed.len();
-                let named = locate(start..start + name.len().max(1));
-                let valued = match trimmed.len() {
-                    0 => place(),
-                    _ => locate(from..from + trimmed.len()),
-                };
-                JobOption::new(name, Some(trimmed.to_owned()), &named, &valued, global, policy)?
-            }
-        };
+        let setting = setting(content, start, locate, in_global == Some(true), policy)?;
         match (in_global, sections.last_mut()) {
             (Some(true), _) => globals.push(setting),
             (Some(false), Some(section)) => section.push(setting),
@@ -107,6 +79,45 @@ pub fn sections(
         return Err(whole.error("this job file has no section; expected [NAME] with options below"));
     }
     Ok(sections)
+}
+
+/// Whether one more section may follow `sections`, with which all have `inherited` global options.
+fn check_counts(place: &Location, sections: usize, inherited: usize) -> Result<(), SourceError> {
+    if sections == MOST_SECTIONS {
+        return Err(place.error(format!("more than {MOST_SECTIONS} sections")));
+    }
+    if inherited > MOST_SETTINGS {
+        return Err(place.error(format!(
+            "the sections so far have more than {MOST_SETTINGS} global options together"
+        )));
+    }
+    Ok(())
+}
+
+/// The option of a line, `NAME` or `NAME=VALUE`, that begins at `start`.
+fn setting(
+    content: &str,
+    start: usize,
+    locate: &dyn Fn(Range<usize>) -> Location,
+    global: bool,
+    policy: Policy,
+) -> Result<JobOption, SourceError> {
+    let place = || locate(start..start + content.len());
+    if content.split_whitespace().next() == Some("include") {
+        return Err(place().error(
+            "`include` is not allowed here: give the whole job in one text, so that the study says \
+             what was run",
+        ));
+    }
+    let Some((name, value)) = content.split_once('=') else {
+        return JobOption::new(content, None, &place(), &place(), global, policy);
+    };
+    let name = name.trim_end();
+    let value = value.trim_start();
+    let from = start + content.len() - value.len();
+    let named = locate(start..start + name.len().max(1));
+    let valued = if value.is_empty() { place() } else { locate(from..from + value.len()) };
+    JobOption::new(name, Some(value.to_owned()), &named, &valued, global, policy)
 }
 
 /// The name of a section from what follows its '['.

@@ -2,11 +2,11 @@
 
 use std::collections::{BTreeSet, HashSet};
 
-use disklab_source::{FileName, SourceError, did_you_mean, one_of};
+use disklab_source::{FileName, Location, SourceError, did_you_mean, one_of};
 
 use crate::limits::{MOST_EXCLUSIONS, MOST_STACKS, MOST_WORKLOADS};
 use crate::load::check_id;
-use crate::parameters::{Filler, combinations, without_parameters};
+use crate::parameters::{ParameterTexts, PlaceholderFiller, combinations, without_parameters};
 use crate::shipped::{CACHES, changed, used};
 use crate::stack_text::parse_options;
 use crate::{DriveSpec, LayerSpec, StackSpec, WorkloadSpec, matches, parse_layers};
@@ -221,7 +221,7 @@ fn check_stack_id(key: &Key) -> Result<(), SourceError> {
 /// `[[workloads]]`, with `each` and `matrix` expanded.
 pub(crate) fn workloads(node: &Node) -> Result<Vec<WorkloadSpec>, SourceError> {
     let mut workloads: Vec<WorkloadSpec> = Vec::new();
-    let (mut ids, mut filler) = (HashSet::new(), Filler::new());
+    let (mut ids, mut filler) = (HashSet::new(), PlaceholderFiller::new());
     for item in node.items() {
         let mut fields = Fields::new(item, "a workload")?;
         let combinations = combinations(&mut fields)?;
@@ -234,61 +234,70 @@ pub(crate) fn workloads(node: &Node) -> Result<Vec<WorkloadSpec>, SourceError> {
         let own = without_parameters(item);
         for parameters in combinations {
             let filled = filler.fill(&own, &parameters)?;
-            let mut fields = Fields::new(&filled, "a workload")?;
-            let use_node = fields.take("use");
-            let id_node = match (fields.take("id"), use_node) {
-                (Some(id), _) | (None, Some(id)) => id,
-                (None, None) => fields.require("id")?,
-            };
-            let id = String::from(check_id(id_node)?);
-            let title = fields.line("title")?;
-            let caches = fields.choice("caches", &CACHES)?;
-            let shipped = use_node.map(used).transpose()?;
-            let with = shipped.as_ref().and_then(|_| fields.take("with"));
-            let rest = fields.rest();
-            let own = rest.iter().map(|(kind, _, body)| (*kind, *body));
-            let given = shipped.iter().map(|s| (s.kind.as_str(), &s.body));
-            let programs: Vec<_> = given.chain(own).collect();
-            let [(kind, body)] = programs.as_slice() else {
-                let found = if programs.is_empty() {
-                    "found none".to_owned()
-                } else {
-                    let names: Vec<_> = programs.iter().map(|(n, _)| format!("'{n}'")).collect();
-                    format!("found {}", names.join(" and "))
-                };
-                let place = rest.last().map_or(&item.place, |(_, place, _)| *place);
-                return Err(place.error(format!(
-                    "a workload has id, title, caches, each, matrix, and exactly one program \
-                     with its fields, such as fio = {{ … }} or dd = {{ … }}, or instead `use`, a \
-                     workload that comes with disklab, and `with`, fields to change in it; {found}"
-                )));
-            };
-            let body = with.map_or_else(|| Ok((*body).clone()), |with| changed(body, with))?;
-            if !ids.insert(id.clone()) {
-                return Err(id_node.error(format!(
-                    "there are two workloads called '{id}'; an id of a workload with `each` or \
-                     `matrix` must name its parameters, such as 'dd-{{bs}}'"
+            let workload = workload(&filled, &item.place, parameters)?;
+            if !ids.insert(workload.id.clone()) {
+                return Err(workload.place.error(format!(
+                    "there are two workloads called '{}'; an id of a workload with `each` or \
+                     `matrix` must name its parameters, such as 'dd-{{bs}}'",
+                    workload.id
                 )));
             }
-            workloads.push(WorkloadSpec {
-                title: title
-                    .or_else(|| shipped.as_ref().map(|s| s.title.clone()))
-                    .unwrap_or_else(|| id.clone()),
-                id,
-                kind: (*kind).to_owned(),
-                body,
-                parameters,
-                caches: caches
-                    .or_else(|| shipped.as_ref().and_then(|s| s.caches))
-                    .unwrap_or_default(),
-                place: id_node.place.clone(),
-            });
+            workloads.push(workload);
         }
     }
     if workloads.is_empty() {
         return Err(node.error("expected at least one workload"));
     }
     Ok(workloads)
+}
+
+/// One workload, whose parameters are filled in; `item` is where it stands.
+fn workload(
+    filled: &Node,
+    item: &Location,
+    parameters: ParameterTexts,
+) -> Result<WorkloadSpec, SourceError> {
+    let mut fields = Fields::new(filled, "a workload")?;
+    let use_node = fields.take("use");
+    let id_node = match (fields.take("id"), use_node) {
+        (Some(id), _) | (None, Some(id)) => id,
+        (None, None) => fields.require("id")?,
+    };
+    let id = String::from(check_id(id_node)?);
+    let title = fields.line("title")?;
+    let caches = fields.choice("caches", &CACHES)?;
+    let shipped = use_node.map(used).transpose()?;
+    let with = shipped.as_ref().and_then(|_| fields.take("with"));
+    let rest = fields.rest();
+    let own = rest.iter().map(|(kind, _, body)| (*kind, *body));
+    let given = shipped.iter().map(|s| (s.kind.as_str(), &s.body));
+    let programs: Vec<_> = given.chain(own).collect();
+    let [(kind, body)] = programs.as_slice() else {
+        let found = if programs.is_empty() {
+            "found none".to_owned()
+        } else {
+            let names: Vec<_> = programs.iter().map(|(n, _)| format!("'{n}'")).collect();
+            format!("found {}", names.join(" and "))
+        };
+        let place = rest.last().map_or(item, |(_, place, _)| *place);
+        return Err(place.error(format!(
+            "a workload has id, title, caches, each, matrix, and exactly one program with its \
+             fields, such as fio = {{ … }} or dd = {{ … }}, or instead `use`, a workload that comes \
+             with disklab, and `with`, fields to change in it; {found}"
+        )));
+    };
+    let body = with.map_or_else(|| Ok((*body).clone()), |with| changed(body, with))?;
+    Ok(WorkloadSpec {
+        title: title
+            .or_else(|| shipped.as_ref().map(|s| s.title.clone()))
+            .unwrap_or_else(|| id.clone()),
+        id,
+        kind: (*kind).to_owned(),
+        body,
+        parameters,
+        caches: caches.or_else(|| shipped.as_ref().and_then(|s| s.caches)).unwrap_or_default(),
+        place: id_node.place.clone(),
+    })
 }
 
 /// `[[exclude]]`: pairs that match all the patterns given.

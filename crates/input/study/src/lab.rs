@@ -14,7 +14,7 @@ const SLOWEST_BUS: BytesPerSecond = BytesPerSecond(1e6);
 
 /// What the lab is like that a study was made in.
 #[derive(Debug, Default)]
-pub(crate) struct Lab {
+pub(crate) struct LabTable {
     /// Memory of a guest.
     pub memory: Option<Bytes>,
     /// The bus that its drives share.
@@ -27,8 +27,8 @@ pub(crate) struct Lab {
 ///
 /// # Errors
 /// Where a field is unknown or wrong.
-pub(crate) fn lab(fields: &mut Fields<'_>) -> Result<Lab, SourceError> {
-    let Some(node) = fields.take("lab") else { return Ok(Lab::default()) };
+pub(crate) fn lab(fields: &mut Fields<'_>) -> Result<LabTable, SourceError> {
+    let Some(node) = fields.take("lab") else { return Ok(LabTable::default()) };
     let mut fields = Fields::new(node, "'lab'")?;
     let memory = fields.bytes("memory")?;
     let place = fields.take("bus");
@@ -37,10 +37,10 @@ pub(crate) fn lab(fields: &mut Fields<'_>) -> Result<Lab, SourceError> {
     let bus = bus.transpose()?;
     let host = fields.take("host").cloned();
     fields.finish()?;
-    Ok(Lab { memory, bus, host })
+    Ok(LabTable { memory, bus, host })
 }
 
-impl Lab {
+impl LabTable {
     /// # Errors
     /// Where a stack has a host's cache mode, and there is no host.
     pub fn check(&self, stacks: &[StackSpec]) -> Result<(), SourceError> {
@@ -95,7 +95,7 @@ mod tests {
     use super::*;
     use disklab_config::Node;
 
-    fn read(text: &str) -> Result<Lab, String> {
+    fn read(text: &str) -> Result<LabTable, String> {
         let source = disklab_source::Source { name: "s.toml".to_owned(), text: text.to_owned() };
         let root = Node::parse(&std::sync::Arc::new(source)).map_err(|e| e.to_string())?;
         let mut fields = Fields::new(&root, "the study").map_err(|e| e.to_string())?;

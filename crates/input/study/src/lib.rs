@@ -21,13 +21,13 @@ mod study;
 pub use lab::{BusError, bus};
 pub use limits::{MOST_CELLS, TooManyCells, check_run_size};
 pub use load::load;
-pub use model_sizes::{MODEL_SIZES, model_size};
+pub use model_sizes::model_size;
 pub use order::{Cell, cell_seed, order};
 pub use pattern::matches;
 pub use plan::{LeftOut, PlannedLayer, PlannedStack};
 pub use shipped::{SHIPPED_WORKLOADS, ShippedWorkload, read_shipped};
 pub use stack_text::{LayerSpec, parse_layers};
 pub use study::{
-    Caches, Chart, Draws, DriveSpec, Measure, Part, Percentile, Question, StackSpec, Study,
+    Caches, ChartKind, Draws, DriveSpec, Measure, Part, Percentile, Question, StackSpec, Study,
     StudyGoal, WorkloadSpec,
 };

@@ -14,8 +14,8 @@ use crate::model_sizes::model_size;
 use crate::quick::quick;
 use crate::study::Positions;
 use crate::{
-    Chart, Draws, DriveSpec, Measure, Part, Question, StackSpec, Study, StudyGoal, WorkloadSpec,
-    matches,
+    ChartKind, Draws, DriveSpec, Measure, Part, Question, StackSpec, Study, StudyGoal,
+    WorkloadSpec, matches,
 };
 use disklab_config::{Fields, Node, Setting};
 
@@ -262,15 +262,15 @@ fn question(
 }
 
 /// How a question is drawn: `chart`, and `over`, which goes with lines.
-fn chart(fields: &mut Fields<'_>) -> Result<Chart, SourceError> {
+fn chart(fields: &mut Fields<'_>) -> Result<ChartKind, SourceError> {
     let over = fields.text("over")?;
     let Some(node) = fields.take("chart") else {
-        return Ok(over.map_or(Chart::Bars, Chart::LinesOver));
+        return Ok(over.map_or(ChartKind::Bars, ChartKind::LinesOver));
     };
     match (node.as_text()?.as_str(), over) {
-        ("bars", None) => Ok(Chart::Bars),
-        ("lines", Some(over)) => Ok(Chart::LinesOver(over)),
-        ("distribution", None) => Ok(Chart::Distribution),
+        ("bars", None) => Ok(ChartKind::Bars),
+        ("lines", Some(over)) => Ok(ChartKind::LinesOver(over)),
+        ("distribution", None) => Ok(ChartKind::Distribution),
         ("lines", None) => Err(node.error("a chart of lines needs `over`, a parameter")),
         (other, _) => {
             let known = one_of(["bars", "lines", "distribution"]);

@@ -1,13 +1,13 @@
 //! Capacities of the drive models that come with disklab, for drives of a study without a
 //! `size`.
 //!
-//! The models themselves are described downstream, in `drives/*.toml`; a test there compares
-//! this table with them.
+//! The models themselves are described downstream, in `drives/*.toml`; a test there writes this
+//! table from them (`UPDATE=1 cargo test -p disklab-drive studies_know`).
 
 use disklab_units::Bytes;
 
 /// Ids and other names of the models, and their bytes.
-pub const MODEL_SIZES: [(&str, u64); 106] = [
+pub(crate) const MODEL_SIZES: &[(&str, u64)] = &[
     ("hdn721010ale604", 10_000_831_348_736),
     ("hgst-10tb", 10_000_831_348_736),
     ("wd40efrx-68n32n0", 4_000_787_030_016),

@@ -8,15 +8,15 @@ use disklab_config::{Fields, Node, Value};
 use disklab_source::SourceError;
 
 /// The values of one combination, by name.
-pub(crate) type Parameters = IndexMap<String, String>;
+pub(crate) type ParameterTexts = IndexMap<String, String>;
 
 /// No study needs more combinations of one workload than this.
 const MOST_COMBINATIONS: usize = MOST_WORKLOADS;
 
 /// All combinations that a workload's `each` and `matrix` make; one empty
 /// combination where it has neither.
-pub(crate) fn combinations(fields: &mut Fields<'_>) -> Result<Vec<Parameters>, SourceError> {
-    let mut rows = vec![Parameters::new()];
+pub(crate) fn combinations(fields: &mut Fields<'_>) -> Result<Vec<ParameterTexts>, SourceError> {
+    let mut rows = vec![ParameterTexts::new()];
     if let Some(each) = fields.take("each") {
         if let Some(row) = each.items().get(MOST_COMBINATIONS) {
             return Err(row.error(format!("`each` has more than {MOST_COMBINATIONS} rows")));
@@ -55,17 +55,17 @@ pub(crate) fn without_parameters(node: &Node) -> Node {
     own
 }
 
-fn row(node: &Node) -> Result<Parameters, SourceError> {
+fn row(node: &Node) -> Result<ParameterTexts, SourceError> {
     node.entries()?.iter().map(|(key, value)| Ok((key.name.clone(), value.as_text()?))).collect()
 }
 
 /// Fills parameters into workloads, as far as there is room for what comes of it.
-pub(crate) struct Filler {
+pub(crate) struct PlaceholderFiller {
     /// Bytes that may still be filled.
     room: usize,
 }
 
-impl Filler {
+impl PlaceholderFiller {
     pub(crate) fn new() -> Self {
         Self { room: MOST_FILLED }
     }
@@ -76,7 +76,7 @@ impl Filler {
     pub(crate) fn fill(
         &mut self,
         node: &Node,
-        parameters: &Parameters,
+        parameters: &ParameterTexts,
     ) -> Result<Node, SourceError> {
         self.take(node, BYTES_OF_VALUE)?;
         let value = match &node.value {
@@ -110,7 +110,7 @@ impl Filler {
         &mut self,
         node: &Node,
         text: &str,
-        parameters: &Parameters,
+        parameters: &ParameterTexts,
     ) -> Result<String, SourceError> {
         if parameters.is_empty() {
             self.take(node, text.len())?;

@@ -17,6 +17,8 @@ pub struct PlannedStack {
     pub capacity: u64,
     /// How many drives may fail.
     pub tolerates: u32,
+    /// Whether it keeps data by copies alone, all of them equal: a read may take any of them.
+    pub copies: bool,
 }
 
 /// A layer of a stack on a bench. [`PlannedLayer::notation`] is how a study has them.

@@ -262,7 +262,7 @@ impl Part {
 
 /// How a question is drawn.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub enum Chart {
+pub enum ChartKind {
     /// Grouped bars: layouts × file systems.
     #[default]
     Bars,
@@ -286,7 +286,7 @@ pub struct Question {
     /// Which part of each step is looked at.
     pub part: Part,
     /// How it is drawn.
-    pub chart: Chart,
+    pub chart: ChartKind,
     /// The stack that others are compared with; the study's where absent.
     pub baseline: Option<String>,
 }

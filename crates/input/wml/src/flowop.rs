@@ -32,7 +32,7 @@ pub struct Flowop {
 
 /// Which file an operation works on.
 #[derive(Debug, Clone)]
-pub struct Files {
+pub struct FlowopFiles {
     /// The fileset to pick from. I/O may do without one where the slot is filled
     /// by another flowop of the thread; then an empty slot is an error.
     pub fileset: Option<FilesetId>,
@@ -64,7 +64,7 @@ pub struct OpenHow {
 #[derive(Debug, Clone)]
 pub struct Io {
     /// Which file.
-    pub files: Files,
+    pub files: FlowopFiles,
     /// `iosize` in bytes. For whole files 0 means all at once; elsewhere a
     /// constant is never 0, but a draw may be.
     pub size: Attribute,
@@ -79,17 +79,17 @@ pub struct Io {
 #[derive(Debug, Clone)]
 pub enum Action {
     /// Opens an existing file; the slot must be empty.
-    OpenFile(Files),
+    OpenFile(FlowopFiles),
     /// Makes a file that does not exist, and opens it.
-    CreateFile(Files),
+    CreateFile(FlowopFiles),
     /// Closes a slot.
-    CloseFile(Files),
+    CloseFile(FlowopFiles),
     /// Removes a file: that last held by the slot where `fd` is above 0, else the
     /// next of the fileset. One that is open elsewhere is skipped and not counted.
-    DeleteFile(Files),
+    DeleteFile(FlowopFiles),
     /// `fstat(2)` of the slot where `fd` is above 0 and it holds a file, else `stat(2)` of
     /// the next existing file.
-    StatFile(Files),
+    StatFile(FlowopFiles),
     /// Reads `size` bytes.
     Read(Io),
     /// Writes `size` bytes.
@@ -111,15 +111,15 @@ pub enum Action {
     /// Writes ⌊u·(size−1)⌋ bytes at the file's end.
     AppendFileRandom(Io),
     /// `fsync(2)` of a slot; errors are ignored.
-    Fsync(Files),
+    Fsync(FlowopFiles),
     /// `fsync(2)` of all slots that hold files of the fileset.
     FsyncSet(FilesetId),
     /// Makes the next leaf directory that does not exist.
-    MakeDir(Files),
+    MakeDir(FlowopFiles),
     /// Removes the next leaf directory that exists.
-    RemoveDir(Files),
+    RemoveDir(FlowopFiles),
     /// Lists the next inner directory; its bytes are those of the entries.
-    ListDir(Files),
+    ListDir(FlowopFiles),
     /// Writes with asynchronous I/O at a random offset.
     AioWrite(Io),
     /// Waits for the asynchronous writes of this thread. Upstream on Linux only
@@ -183,7 +183,7 @@ pub struct Finish {
 
 impl Action {
     /// The files it works on, if any.
-    pub fn files(&self) -> Option<&Files> {
+    pub fn files(&self) -> Option<&FlowopFiles> {
         match self {
             Self::OpenFile(files)
             | Self::CreateFile(files)

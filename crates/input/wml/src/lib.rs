@@ -26,9 +26,9 @@
 //! # Running
 //!
 //! Carry out [`Personality::commands`] in their order. There is at least one
-//! [`Command::Run`], and a [`Command::CreateFiles`] before it.
+//! [`ScriptCommand::Run`], and a [`ScriptCommand::CreateFiles`] before it.
 //!
-//! - **Files.** For each fileset draw a [`Tree`], then [`preallocated`] says which
+//! - **Files.** For each fileset draw a [`FilesetTree`], then [`preallocated`] says which
 //!   files to make, in which order; [`Picks`] with those existing says what comes next
 //!   during the run. The same with empty directories, and a [`PickPool`] of all inner
 //!   directories for `listdir`. [`Fileset::name`] is safe as a folder's name;
@@ -47,9 +47,9 @@
 //! - **Rows.** Flowops of one name share the row [`Flowop::row`]; a `target` names a
 //!   row. State that belongs to one flowop (a semaphore, what a limit has counted) goes
 //!   by [`Flowop::id`], for each thread instance.
-//! - **Changes.** On [`Command::Set`] call [`Variable::set`], then look at counts such
+//! - **Changes.** On [`ScriptCommand::Set`] call [`Variable::set`], then look at counts such
 //!   as [`Thread::instances`] again; before a second pass call [`Personality::rewind`].
-//! - **Shell.** [`Command::System`] is never executed: do its [`SystemStep`]s.
+//! - **Shell.** [`ScriptCommand::System`] is never executed: do its [`SystemStep`]s.
 //! - **Output.** [`output::Output`] writes what Filebench would.
 //!
 //! # Differences from Filebench
@@ -79,15 +79,16 @@ mod value;
 pub use check::MAX_THREADS;
 pub use error::{OverrideProblem, WmlError};
 pub use fileset::{Fileset, FilesetId};
-pub use flowop::{Action, Files, Finish, Flowop, Io, OpenHow, RowId, SLOTS};
+pub use flowop::{Action, Finish, Flowop, FlowopFiles, Io, OpenHow, RowId, SLOTS};
 pub use library::{BuiltIn, PERSONALITIES, find_personality};
 pub use parse::lex::WmlNumberError;
 pub use personality::{
-    Assignment, Command, DEFAULT_RUN_SECONDS, Dialect, Personality, Process, Quit, RunTime, Thread,
+    Assignment, DEFAULT_RUN_SECONDS, Dialect, Personality, Process, Quit, RunTime, ScriptCommand,
+    Thread,
 };
 pub use picks::{PickPool, Picks};
 pub use system::SystemStep;
-pub use tree::{MAX_ENTRIES, Tree, TreeError, preallocated};
+pub use tree::{FilesetTree, MAX_ENTRIES, TreeError, preallocated};
 pub use value::{Attribute, PerInstance, Variable};
 
 /// What is given from outside, in place of what the script says.

@@ -79,7 +79,7 @@ pub fn find_personality(name: &str) -> Option<&'static BuiltIn> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Action, Attribute, Command, Overrides, Personality, Quit};
+    use crate::{Action, Attribute, Overrides, Personality, Quit, ScriptCommand};
 
     #[test]
     fn each_is_read_without_notes_and_runs_once() {
@@ -87,7 +87,7 @@ mod tests {
             let personality = Personality::read(&built_in.source(), &Overrides::default())
                 .unwrap_or_else(|error| panic!("{error}"));
             assert_eq!(personality.notes, [], "{}", built_in.name);
-            let runs = personality.commands.iter().filter(|c| matches!(c, Command::Run(_)));
+            let runs = personality.commands.iter().filter(|c| matches!(c, ScriptCommand::Run(_)));
             assert_eq!(runs.count(), 1, "{}", built_in.name);
             let limited = personality.run_time().is_some();
             assert_eq!(limited, personality.quit == Quit::Timeout, "{}", built_in.name);

@@ -34,7 +34,7 @@ pub struct Personality {
     /// Number of flowops: each [`Flowop::id`] is below it.
     pub flowop_count: usize,
     /// What to do, in order. There is at least one `run`.
-    pub commands: Vec<Command>,
+    pub commands: Vec<ScriptCommand>,
     /// What was accepted but has no effect, or another one than in Filebench.
     /// Show them.
     pub notes: Vec<SourceError>,
@@ -111,7 +111,7 @@ pub struct Thread {
 
 /// One command of the sequence, `foreach` unrolled, texts complete.
 #[derive(Debug, Clone)]
-pub enum Command {
+pub enum ScriptCommand {
     /// Makes the trees, and the files that exist before the run. A second one
     /// does nothing.
     CreateFiles,
@@ -207,8 +207,8 @@ impl Personality {
     pub fn event_rate(&self) -> Option<&Attribute> {
         self.commands
             .iter()
-            .take_while(|c| !matches!(c, Command::Run(_) | Command::PeriodicRun { .. }))
-            .filter_map(|c| if let Command::EventRate(rate) = c { Some(rate) } else { None })
+            .take_while(|c| !matches!(c, ScriptCommand::Run(_) | ScriptCommand::PeriodicRun { .. }))
+            .filter_map(|c| if let ScriptCommand::EventRate(rate) = c { Some(rate) } else { None })
             .last()
     }
 
@@ -217,8 +217,10 @@ impl Personality {
         self.commands
             .iter()
             .map(|command| match command {
-                Command::Run(time) | Command::PeriodicRun { time, .. } => time.limit(self.quit),
-                Command::Warmup(value) | Command::Sleep(value) => {
+                ScriptCommand::Run(time) | ScriptCommand::PeriodicRun { time, .. } => {
+                    time.limit(self.quit)
+                }
+                ScriptCommand::Warmup(value) | ScriptCommand::Sleep(value) => {
                     Some(Duration::from_secs(value.mean() as u64))
                 }
                 _ => Some(Duration::ZERO),

@@ -46,7 +46,7 @@ enum Sizes {
 /// One difference: a directory that gets files and empty directories numbers them
 /// on; upstream gives both the same names, and then cannot make one of them.
 #[derive(Debug, Clone)]
-pub struct Tree {
+pub struct FilesetTree {
     directories: Vec<Directory>,
     file_parents: Vec<u32>,
     leaf_parents: Vec<u32>,
@@ -92,7 +92,7 @@ pub enum TreeError {
     },
 }
 
-impl Tree {
+impl FilesetTree {
     /// Draws a tree. The same generator in the same state gives the same tree.
     ///
     /// # Errors
@@ -299,7 +299,7 @@ struct Growth<'a> {
     mean_depth: f64,
     entries: usize,
     leafdirs: usize,
-    tree: Tree,
+    tree: FilesetTree,
 }
 
 impl Growth<'_> {

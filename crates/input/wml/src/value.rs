@@ -11,7 +11,7 @@ pub enum Attribute {
     /// Always the same.
     Constant(u64),
     /// A variable that a later `set` of the script changes (see
-    /// [`Command::Set`](crate::Command::Set)); all others are constants by now.
+    /// [`ScriptCommand::Set`](crate::ScriptCommand::Set)); all others are constants by now.
     Variable(Arc<Variable>),
     /// A random variable: every use draws.
     Random(Arc<RandomVariable>),

@@ -5,7 +5,7 @@ use disklab_units::{Bytes, BytesPerSecond, show_nanoseconds};
 use crate::hdd::SectorFormat;
 
 /// A field of a drive file: its table, empty for the root, and its name.
-pub(crate) type Field = (&'static str, &'static str);
+pub(crate) type NamedField = (&'static str, &'static str);
 
 /// Why parameters are impossible.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -18,13 +18,13 @@ pub struct Fault {
 
 impl Fault {
     /// What is wrong with a field.
-    pub(crate) fn new(field: Field, message: impl Into<String>) -> Self {
+    pub(crate) fn new(field: NamedField, message: impl Into<String>) -> Self {
         Self { field, message: message.into() }
     }
 }
 
 /// A whole number within a range.
-pub(crate) fn number(field: Field, value: u64, low: u64, high: u64) -> Result<(), Fault> {
+pub(crate) fn number(field: NamedField, value: u64, low: u64, high: u64) -> Result<(), Fault> {
     if (low..=high).contains(&value) {
         return Ok(());
     }
@@ -32,7 +32,7 @@ pub(crate) fn number(field: Field, value: u64, low: u64, high: u64) -> Result<()
 }
 
 /// A fraction from 0 to `high`; no number is none.
-pub(crate) fn share(field: Field, value: f64, high: f64) -> Result<(), Fault> {
+pub(crate) fn share(field: NamedField, value: f64, high: f64) -> Result<(), Fault> {
     if (0.0..=high).contains(&value) {
         return Ok(());
     }
@@ -40,7 +40,7 @@ pub(crate) fn share(field: Field, value: f64, high: f64) -> Result<(), Fault> {
 }
 
 /// A time within a range, ns.
-pub(crate) fn time(field: Field, value: u64, low: u64, high: u64) -> Result<(), Fault> {
+pub(crate) fn time(field: NamedField, value: u64, low: u64, high: u64) -> Result<(), Fault> {
     if (low..=high).contains(&value) {
         return Ok(());
     }
@@ -58,7 +58,7 @@ fn bound(time: u64) -> String {
 }
 
 /// A rate from 1 MB/s to `high`, B/s.
-pub(crate) fn rate(field: Field, value: f64, high: f64) -> Result<(), Fault> {
+pub(crate) fn rate(field: NamedField, value: f64, high: f64) -> Result<(), Fault> {
     if (1e6..=high).contains(&value) {
         return Ok(());
     }
@@ -68,7 +68,13 @@ pub(crate) fn rate(field: Field, value: f64, high: f64) -> Result<(), Fault> {
 }
 
 /// A size within a range that is a multiple of a unit, bytes.
-pub(crate) fn bytes(field: Field, value: u64, low: u64, high: u64, unit: u64) -> Result<(), Fault> {
+pub(crate) fn bytes(
+    field: NamedField,
+    value: u64,
+    low: u64,
+    high: u64,
+    unit: u64,
+) -> Result<(), Fault> {
     if (low..=high).contains(&value) && value.is_multiple_of(unit) {
         return Ok(());
     }

@@ -15,7 +15,7 @@ use crate::{Drive, hdd, smr, ssd};
 
 pub use class::Class;
 pub use plausible::Plausible;
-pub use setting::Change;
+pub use setting::SettingChange;
 
 /// A drive's description, as a file in `drives/` gives it.
 #[derive(Debug, Clone, PartialEq)]
@@ -40,7 +40,7 @@ pub struct DriveFile {
     /// Fields whose value is not certain, and between what it may lie.
     pub plausible: Vec<Plausible>,
     /// What is otherwise here than in its file; empty for the file's own drive.
-    pub changes: Vec<Change>,
+    pub changes: Vec<SettingChange>,
 }
 
 /// The kinds of drives that are modelled.
@@ -222,7 +222,7 @@ pub fn load_with(name: &str, text: &str, set: &[Setting]) -> Result<DriveFile, S
         return Ok(own);
     }
     let mut changed = root.clone();
-    let mut changes: Vec<Change> = Vec::new();
+    let mut changes: Vec<SettingChange> = Vec::new();
     for setting in set {
         let change = setting::apply(&root, &mut changed, setting)?;
         changes.retain(|c| c.field != change.field);

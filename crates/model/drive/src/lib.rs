@@ -22,7 +22,7 @@ mod values;
 
 pub use drive::{Completion, Drive, Nanos, Operation, Request};
 pub use fault::Fault;
-pub use file::{Change, Class, DriveFile, Kind, Plausible, SizeError, load, load_with};
+pub use file::{Class, DriveFile, Kind, Plausible, SettingChange, SizeError, load, load_with};
 pub use queue_limits::{IoScheduler, QueueLimits, Transport, scheduler_requests};
 pub use shipped::{SHIPPED, by_name, shipped};
 pub use statistics::{HostStatistics, ShingledStatistics, Statistics};

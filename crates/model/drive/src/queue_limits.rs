@@ -22,6 +22,20 @@ impl Transport {
     pub(crate) const WORDS: [(&'static str, Self); 3] =
         [("sata", Self::Sata), ("sas", Self::Sas), ("nvme", Self::Nvme)];
 
+    /// Its word in a drive file.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Sata => "sata",
+            Self::Sas => "sas",
+            Self::Nvme => "nvme",
+        }
+    }
+
+    /// The transport with this word; `None` if there is none.
+    pub fn from_word(word: &str) -> Option<Self> {
+        Self::WORDS.iter().find(|(known, _)| *known == word).map(|(_, transport)| *transport)
+    }
+
     /// The transport that `[interface]` names. Older files, and those of older probes, do not:
     /// then `known` is what the drive's other data say.
     pub(crate) fn read(fields: &mut Fields<'_>, known: Self) -> Result<Self, SourceError> {

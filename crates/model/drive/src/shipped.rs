@@ -137,17 +137,36 @@ mod tests {
         assert!(drive.note.contains("measured from outside"), "{}", drive.note);
     }
 
+    /// The table of sizes is upstream, where studies need it; it is written from the drives.
     #[test]
     fn studies_know_the_sizes_of_all_models() {
-        let mut known = 0;
+        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../input/study/src/model_sizes.rs");
+        let text = std::fs::read_to_string(path).expect(path);
+        let (before, rest) = text.split_once("&[\n").expect("the table");
+        let (_, after) = rest.split_once("];\n").expect("its end");
+        let mut table = String::new();
         for (id, _) in SHIPPED {
             let drive = shipped(id).expect(id);
             for name in std::iter::once(id).chain(drive.aliases.iter().map(String::as_str)) {
-                let size = disklab_study::model_size(name);
-                assert_eq!(size.map(|size| size.0), Some(drive.capacity()), "{name}");
-                known += 1;
+                let bytes = grouped(drive.capacity());
+                table.push_str(&format!("    (\"{name}\", {bytes}),\n"));
             }
         }
-        assert_eq!(known, disklab_study::MODEL_SIZES.len());
+        let wanted = format!("{before}&[\n{table}];\n{after}");
+        if std::env::var_os("UPDATE").is_some() && text != wanted {
+            std::fs::write(path, wanted).expect("written");
+            return;
+        }
+        assert_eq!(text, wanted, "UPDATE=1 cargo test -p disklab-drive studies_know");
+        let size = |name| disklab_study::model_size(name).map(|size| size.0);
+        assert_eq!(size("HGST-10TB"), Some(shipped("hdn721010ale604").unwrap().capacity()));
+        assert_eq!(size("no-such-drive"), None);
+    }
+
+    /// `10_000_831_348_736`.
+    fn grouped(number: u64) -> String {
+        let digits = number.to_string();
+        let groups: Vec<&[u8]> = digits.as_bytes().rchunks(3).rev().collect();
+        groups.iter().map(|g| String::from_utf8_lossy(g)).collect::<Vec<_>>().join("_")
     }
 }

@@ -5,7 +5,7 @@ use std::collections::BinaryHeap;
 
 /// Something that happens.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Event {
+pub(crate) enum HostEvent {
     /// QEMU's main thread has understood a request.
     Arrived(usize),
     /// A thread takes a request up.
@@ -19,14 +19,14 @@ pub(crate) enum Event {
 /// Events that wait for their time; those of one time come in the order in which they
 /// were entered.
 #[derive(Debug, Default)]
-pub(crate) struct Events {
-    heap: BinaryHeap<Reverse<(u64, u64, Event)>>,
+pub(crate) struct HostEvents {
+    heap: BinaryHeap<Reverse<(u64, u64, HostEvent)>>,
     entered: u64,
 }
 
-impl Events {
+impl HostEvents {
     /// Enters an event at a time, ns.
-    pub fn push(&mut self, at: u64, event: Event) {
+    pub fn push(&mut self, at: u64, event: HostEvent) {
         self.heap.push(Reverse((at, self.entered, event)));
         self.entered += 1;
     }
@@ -37,7 +37,7 @@ impl Events {
     }
 
     /// Takes the first, if it is not later than `now`.
-    pub fn pop_until(&mut self, now: u64) -> Option<Event> {
+    pub fn pop_until(&mut self, now: u64) -> Option<HostEvent> {
         self.next().filter(|at| *at <= now)?;
         self.heap.pop().map(|Reverse((.., event))| event)
     }

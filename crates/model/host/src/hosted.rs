@@ -6,10 +6,10 @@ use disklab_drive::{Completion, Drive, HostStatistics, Nanos, Operation, Request
 
 use crate::HostSettings;
 use crate::backend::HostBackend;
-use crate::events::{Event, Events};
+use crate::events::{HostEvent, HostEvents};
 use crate::page_cache::PageCache;
 use crate::read_ahead::ReadAhead;
-use crate::requests::Requests;
+use crate::requests::RequestTable;
 use crate::settings::PAGE;
 use crate::write_back::WriteBack;
 
@@ -43,8 +43,8 @@ pub struct HostedDrive {
     /// The pages of the image, where the host's page cache is used.
     pub(crate) cache: Option<PageCache>,
     pub(crate) ahead: ReadAhead,
-    pub(crate) requests: Requests,
-    pub(crate) events: Events,
+    pub(crate) requests: RequestTable,
+    pub(crate) events: HostEvents,
     main_free: u64,
     threads: u64,
     untaken: VecDeque<usize>,
@@ -71,8 +71,8 @@ impl HostedDrive {
             write_cache: settings.cache.write_cache,
             cache: settings.cache.page_cache.then(|| PageCache::new(pages)),
             ahead: ReadAhead::new(settings.read_ahead / PAGE),
-            requests: Requests::default(),
-            events: Events::default(),
+            requests: RequestTable::default(),
+            events: HostEvents::default(),
             main_free: 0,
             threads: 0,
             untaken: VecDeque::new(),
@@ -111,20 +111,20 @@ impl HostedDrive {
         self.now = self.now.max(now);
     }
 
-    fn handle(&mut self, now: u64, event: Event) {
+    fn handle(&mut self, now: u64, event: HostEvent) {
         match event {
-            Event::Arrived(slot) if self.threads < self.settings.threads => {
+            HostEvent::Arrived(slot) if self.threads < self.settings.threads => {
                 self.threads += 1;
                 self.take_up(now, slot);
             }
-            Event::Arrived(slot) => self.untaken.push_back(slot),
-            Event::Taken(slot) => self.take_up(now, slot),
-            Event::Copied(slot) => match self.requests.get(slot).map(|p| p.request.operation) {
+            HostEvent::Arrived(slot) => self.untaken.push_back(slot),
+            HostEvent::Taken(slot) => self.take_up(now, slot),
+            HostEvent::Copied(slot) => match self.requests.get(slot).map(|p| p.request.operation) {
                 Some(Operation::Read) => self.finish(now, slot),
                 Some(_) => self.copied_in(now, slot),
                 None => {}
             },
-            Event::Look => self.look_for_old(now),
+            HostEvent::Look => self.look_for_old(now),
         }
     }
 
@@ -212,7 +212,7 @@ impl HostedDrive {
         let Some(pending) = self.requests.take(slot) else { return };
         self.done.push(Completion { id: pending.request.id, at: Nanos(now) });
         match self.untaken.pop_front() {
-            Some(next) => self.events.push(now, Event::Taken(next)),
+            Some(next) => self.events.push(now, HostEvent::Taken(next)),
             None => self.threads -= 1,
         }
     }
@@ -223,7 +223,7 @@ impl Drive for HostedDrive {
         self.run_until(now.0);
         let slot = self.requests.enter(request);
         self.main_free = self.main_free.max(self.now) + self.settings.request;
-        self.events.push(self.main_free, Event::Arrived(slot));
+        self.events.push(self.main_free, HostEvent::Arrived(slot));
     }
 
     fn next_event(&self) -> Option<Nanos> {

@@ -8,7 +8,7 @@
 
 /// Pages that are to be read, as far as they are not there.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Window {
+pub(crate) struct ReadAheadWindow {
     /// The first page.
     pub start: u64,
     /// How many.
@@ -41,9 +41,14 @@ impl ReadAhead {
 
     /// What to read where `page` is missing, of which and whose followers `wanted` are
     /// asked for.
-    pub fn on_miss(&mut self, page: u64, wanted: u64, holds: impl Fn(u64) -> bool) -> Window {
+    pub fn on_miss(
+        &mut self,
+        page: u64,
+        wanted: u64,
+        holds: impl Fn(u64) -> bool,
+    ) -> ReadAheadWindow {
         if self.max == 0 {
-            return Window { start: page, pages: 1, marker: None };
+            return ReadAheadWindow { start: page, pages: 1, marker: None };
         }
         if page == 0 {
             return self.begin(page, wanted);
@@ -66,7 +71,7 @@ impl ReadAhead {
             self.async_size = 1;
             return self.submit(page);
         }
-        Window { start: page, pages: wanted, marker: None }
+        ReadAheadWindow { start: page, pages: wanted, marker: None }
     }
 
     /// What to read where `page`, a marker, is read.
@@ -75,7 +80,7 @@ impl ReadAhead {
         page: u64,
         wanted: u64,
         holds: impl Fn(u64) -> bool,
-    ) -> Option<Window> {
+    ) -> Option<ReadAheadWindow> {
         if self.max == 0 {
             return None;
         }
@@ -95,21 +100,21 @@ impl ReadAhead {
         self.size > 0 && (page == end || page == end - self.async_size)
     }
 
-    fn begin(&mut self, page: u64, wanted: u64) -> Window {
+    fn begin(&mut self, page: u64, wanted: u64) -> ReadAheadWindow {
         self.start = page;
         self.size = self.initial(wanted);
         self.async_size = if self.size > wanted { self.size - wanted } else { self.size };
         self.submit(page)
     }
 
-    fn next(&mut self, page: u64) -> Window {
+    fn next(&mut self, page: u64) -> ReadAheadWindow {
         self.start += self.size;
         self.size = self.following(self.size);
         self.async_size = self.size;
         self.submit(page)
     }
 
-    fn submit(&mut self, page: u64) -> Window {
+    fn submit(&mut self, page: u64) -> ReadAheadWindow {
         // A marker in the first page would be reached at once: both windows are read now.
         if page == self.start && self.size == self.async_size {
             let more = self.following(self.size);
@@ -123,7 +128,7 @@ impl ReadAhead {
         }
         let marker = self.start + self.size - self.async_size;
         let marker = (self.async_size > 0).then_some(marker);
-        Window { start: self.start, pages: self.size, marker }
+        ReadAheadWindow { start: self.start, pages: self.size, marker }
     }
 
     /// `get_init_ra_size`: four times what is asked for, twice where that is much.
@@ -165,7 +170,7 @@ mod tests {
             Self { ahead: ReadAhead::new(max), cached, markers, windows: Vec::new() }
         }
 
-        fn enter(&mut self, window: Window) {
+        fn enter(&mut self, window: ReadAheadWindow) {
             self.windows.push((window.start, window.pages));
             let new = |page: &u64| !self.cached.contains(page);
             if let Some(marker) = window.marker.filter(new) {

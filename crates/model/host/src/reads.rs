@@ -3,9 +3,9 @@
 use disklab_drive::Operation;
 
 use crate::HostedDrive;
-use crate::events::Event;
+use crate::events::HostEvent;
 use crate::hosted::Use;
-use crate::read_ahead::Window;
+use crate::read_ahead::ReadAheadWindow;
 use crate::requests::PAGE_SECTORS;
 
 impl HostedDrive {
@@ -19,7 +19,7 @@ impl HostedDrive {
                 self.ahead.read(end - 1);
                 self.count_read(pending.waited);
                 let copied = now + self.settings.copying(pending.bytes());
-                self.events.push(copied, Event::Copied(slot));
+                self.events.push(copied, HostEvent::Copied(slot));
                 return;
             }
             self.look_ahead(now, page, end - page);
@@ -43,7 +43,7 @@ impl HostedDrive {
         let Some(cache) = &mut self.cache else { return };
         if !cache.holds(page) {
             // Its window continued from elsewhere.
-            self.fill(now, Window { start: page, pages: 1, marker: None });
+            self.fill(now, ReadAheadWindow { start: page, pages: 1, marker: None });
         }
         let Some(cache) = &mut self.cache else { return };
         if cache.take_mark(page)
@@ -54,7 +54,7 @@ impl HostedDrive {
     }
 
     /// Reads what is missing of a window.
-    pub(crate) fn fill(&mut self, now: u64, window: Window) {
+    pub(crate) fn fill(&mut self, now: u64, window: ReadAheadWindow) {
         let end = window.start.saturating_add(window.pages);
         let end = end.min(self.backend.sectors().div_ceil(PAGE_SECTORS));
         let mut page = window.start;

@@ -37,12 +37,12 @@ impl Pending {
 
 /// Requests by their slots, which are used again.
 #[derive(Debug, Default)]
-pub(crate) struct Requests {
+pub(crate) struct RequestTable {
     slots: Vec<Option<Pending>>,
     free: Vec<usize>,
 }
 
-impl Requests {
+impl RequestTable {
     /// Enters a request.
     pub fn enter(&mut self, request: Request) -> usize {
         let page = request.sector / PAGE_SECTORS;

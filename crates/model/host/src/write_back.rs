@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, VecDeque};
 use disklab_drive::Operation;
 
 use crate::HostedDrive;
-use crate::events::Event;
+use crate::events::HostEvent;
 use crate::hosted::Use;
 
 /// How often the kernel looks for old pages, ns (`vm.dirty_writeback_centisecs`).
@@ -118,7 +118,7 @@ impl HostedDrive {
     fn look_later(&mut self, now: u64) {
         if !self.write_back.looks {
             self.write_back.looks = true;
-            self.events.push(now + POLL, Event::Look);
+            self.events.push(now + POLL, HostEvent::Look);
         }
     }
 

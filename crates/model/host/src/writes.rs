@@ -3,8 +3,8 @@
 use disklab_drive::Operation;
 
 use crate::HostedDrive;
-use crate::events::Event;
-use crate::read_ahead::Window;
+use crate::events::HostEvent;
+use crate::read_ahead::ReadAheadWindow;
 use crate::requests::PAGE_SECTORS;
 
 impl HostedDrive {
@@ -42,7 +42,7 @@ impl HostedDrive {
         ];
         let mut waits = false;
         for page in partial.into_iter().flatten() {
-            self.fill(now, Window { start: page, pages: 1, marker: None });
+            self.fill(now, ReadAheadWindow { start: page, pages: 1, marker: None });
             waits |= self.wait_for(page, slot);
         }
         if !waits {
@@ -67,7 +67,7 @@ impl HostedDrive {
             }
         }
         let copied = now + self.settings.copying(pending.bytes());
-        self.events.push(copied, Event::Copied(slot));
+        self.events.push(copied, HostEvent::Copied(slot));
     }
 
     /// A write's data are in the page cache.

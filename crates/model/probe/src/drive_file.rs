@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use disklab_drive::{DriveFile, Kind, SHIPPED, load};
 use disklab_source::SourceError;
-use disklab_validation::{Value, values};
+use disklab_validation::{SourcedValue, values};
 
 use crate::field::Field;
 use crate::findings::Findings;
@@ -135,8 +135,13 @@ fn lines(
     lines
 }
 
-fn line(value: Value, sibling: &DriveFile, findings: &Findings, description: &Description) -> Line {
-    let Value { table, name, value, source } = value;
+fn line(
+    value: SourcedValue,
+    sibling: &DriveFile,
+    findings: &Findings,
+    description: &Description,
+) -> Line {
+    let SourcedValue { table, name, value, source } = value;
     let path = format!("{table}.{name}");
     let of_sibling = |source: &str| format!("sibling {}: {source}", sibling.id);
     let (value, source) = match (table.as_str(), name.as_str()) {
@@ -213,7 +218,7 @@ fn fit(lines: &mut [Line], sibling: &DriveFile) {
             |line: &&mut Line| line.name == write_name && !line.source.starts_with("measured");
         if let (Some(own), Some(line)) = (own, lines.iter_mut().find(unmeasured)) {
             let value = own as f64 + write as f64 - read as f64;
-            line.value = crate::Unit::Time.toml(value);
+            line.value = crate::FieldUnit::Time.toml(value);
             line.source = format!("sibling {}: as much longer than a read", sibling.id);
         }
     }

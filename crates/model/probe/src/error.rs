@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use disklab_units::Bytes;
 
-use crate::Unit;
+use crate::FieldUnit;
 
 /// Why a probe cannot continue.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -82,9 +82,9 @@ pub enum Unsuitable {
     NothingWritten,
     /// Blocks read backwards do not come once in a revolution.
     #[error(
-        "reading backwards takes {} per block, which is no revolution of a hard disk: this may be a \
+        "reading backwards takes {} per block, not a revolution of a hard disk: this may be a \
          solid-state drive, or something between the kernel and the disk answers",
-        Unit::Time.show(*per_block_ns as f64)
+        FieldUnit::Time.show(*per_block_ns as f64)
     )]
     NoRevolution {
         /// What a block took, in nanoseconds.
@@ -93,7 +93,7 @@ pub enum Unsuitable {
     /// No zones explain the rates.
     #[error("the rates cannot be fitted")]
     Rates,
-    /// No shipped drive is of the kind, so that nothing can stand in for what is not measured.
+    /// No shipped drive is of the kind, so that nothing replaces what is not measured.
     #[error("no {0} is known")]
     NoSibling(&'static str),
     /// A completion was waited for that cannot come.

@@ -5,7 +5,7 @@ use disklab_units::Bytes;
 
 /// What a parameter counts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Unit {
+pub enum FieldUnit {
     /// Nanoseconds.
     Time,
     /// Bytes per second.
@@ -20,7 +20,7 @@ pub enum Unit {
     Flag,
 }
 
-impl Unit {
+impl FieldUnit {
     /// A value as drive files write it, without quotes.
     pub fn show(self, value: f64) -> String {
         match self {
@@ -70,7 +70,7 @@ pub struct Field {
     /// Its table and name in a drive file, such as `seek.average`.
     pub path: &'static str,
     /// What it counts.
-    pub unit: Unit,
+    pub unit: FieldUnit,
     get: fn(&Kind) -> Option<f64>,
     set: fn(&mut Kind, f64),
 }
@@ -189,7 +189,7 @@ macro_rules! field {
     ($path:literal, $unit:ident, $($of:ident . $($place:ident).+),+) => {
         Field {
             path: $path,
-            unit: Unit::$unit,
+            unit: FieldUnit::$unit,
             get: |kind| {
                 let values = [$($of::get(kind).map(|p| Number::to_value(p.$($place).+))),+];
                 values.into_iter().flatten().next()
@@ -278,14 +278,14 @@ mod tests {
 
     #[test]
     fn values_are_shown_as_drive_files_write_them() {
-        assert_eq!(Unit::Time.show(8_021_234.0), "8.021 ms");
-        assert_eq!(Unit::Time.show(150_000.0), "150 µs");
-        assert_eq!(Unit::Rate.show(251_260_000.0), "251.3 MB/s");
-        assert_eq!(Unit::Rate.toml(3_360_000_000.0), "\"3360 MB/s\"");
+        assert_eq!(FieldUnit::Time.show(8_021_234.0), "8.021 ms");
+        assert_eq!(FieldUnit::Time.show(150_000.0), "150 µs");
+        assert_eq!(FieldUnit::Rate.show(251_260_000.0), "251.3 MB/s");
+        assert_eq!(FieldUnit::Rate.toml(3_360_000_000.0), "\"3360 MB/s\"");
         assert_eq!(
-            (Unit::Size.toml(2_097_152.0), Unit::Count.toml(30.2)),
+            (FieldUnit::Size.toml(2_097_152.0), FieldUnit::Count.toml(30.2)),
             ("2097152".into(), "30".into())
         );
-        assert_eq!(Unit::Share.show(0.75), "0.75");
+        assert_eq!(FieldUnit::Share.show(0.75), "0.75");
     }
 }

@@ -23,7 +23,7 @@ pub use check::{DISK_LOADS, FLASH_LOADS, Load, LoadOrder, difference, run_load};
 pub use drive_file::{Description, DriveFileError, MARK, drive_file};
 pub use error::{Disturbance, ProbeError, Unsuitable};
 pub use estimate::ProbedValue;
-pub use field::{FIELDS, Field, Unit};
+pub use field::{FIELDS, Field, FieldUnit};
 pub use findings::{Findings, MeasuredCurve};
 pub use hdd::{probe_hard_disk, probe_write_cache};
 pub use progress::{ProbeWatcher, Unwatched};

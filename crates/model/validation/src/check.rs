@@ -15,8 +15,20 @@ pub struct Check {
     /// What is done, what is compared with what, and where that comes from: a
     /// paragraph or more, in Markdown.
     pub about: &'static str,
+    /// Set if the summary shows each drive, not the farthest one only: of published figures each
+    /// is worth a row.
+    pub by_drive: Option<DriveColumns>,
     /// Does it. `None` where it says nothing about drives of this kind.
     pub run: fn(&DriveFile) -> Option<Outcome>,
+}
+
+/// Headings of a table with a row for each drive.
+#[derive(Debug, Clone, Copy)]
+pub struct DriveColumns {
+    /// What the model did.
+    pub model: &'static str,
+    /// What it should have done.
+    pub theory: &'static str,
 }
 
 /// What came out.

@@ -19,7 +19,7 @@ pub mod summary;
 pub mod theory;
 
 pub use chart::{Axis, Chart, Curve, Mark, Scale};
-pub use check::{Check, Checked, Expected, Figure, Outcome};
+pub use check::{Check, Checked, DriveColumns, Expected, Figure, Outcome};
 pub use checks::{CHECKS, check};
 pub use draw::{DrawError, draw};
-pub use sources::{KINDS_OF_SOURCES, Known, SourceKind, Value, values};
+pub use sources::{KINDS_OF_SOURCES, Known, SourceKind, SourcedValue, values};

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use disklab_drive::{DriveFile, shipped};
 use disklab_units::{Bytes, significant};
 
-use crate::{Checked, DrawError, Expected, Figure, Value, draw, values};
+use crate::{Checked, DrawError, Expected, Figure, SourcedValue, draw, values};
 
 /// A file of the documentation.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -68,7 +68,7 @@ fn pictured(file: &DriveFile) -> Option<String> {
     Some(id)
 }
 
-fn markdown(file: &DriveFile, values: &[Value], checked: &[Checked]) -> String {
+fn markdown(file: &DriveFile, values: &[SourcedValue], checked: &[Checked]) -> String {
     let id = &file.id;
     let mut page = format!(
         "<!-- Written by `disklab drive --pages docs/drives` from drives/{id}.toml. -->\n\
@@ -116,7 +116,7 @@ fn markdown(file: &DriveFile, values: &[Value], checked: &[Checked]) -> String {
     }
     page.push_str(".\n");
     page.push_str("\n| parameter | value | source |\n|---|---|---|\n");
-    for Value { table, name, value, source } in values {
+    for SourcedValue { table, name, value, source } in values {
         let dot = if table.is_empty() { "" } else { "." };
         let [value, source] = [value, source].map(|cell| escape(cell));
         let _ = writeln!(page, "| `{table}{dot}{name}` | {value} | {source} |");

@@ -67,7 +67,7 @@ pub struct Known {
 
 impl Known {
     /// The count of these values; one without a source counts as assumed.
-    pub fn new(values: &[Value]) -> Self {
+    pub fn new(values: &[SourcedValue]) -> Self {
         let mut known = Self::default();
         for value in values {
             match value.kind() {
@@ -93,7 +93,7 @@ const NAMES: [&str; 8] = ["id", "aliases", "name", "model", "kind", "class", "li
 
 /// A parameter of a drive file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Value {
+pub struct SourcedValue {
     /// Its table; empty for the drive's own.
     pub table: String,
     /// Its name.
@@ -104,7 +104,7 @@ pub struct Value {
     pub source: String,
 }
 
-impl Value {
+impl SourcedValue {
     /// Which of [`KINDS_OF_SOURCES`] its source is; `None` if it has none of them.
     pub fn kind(&self) -> Option<SourceKind> {
         let found = KINDS_OF_SOURCES.iter().find(|(_, word, _)| {
@@ -124,19 +124,19 @@ impl Value {
 /// which uncertain values may lie: those of its file, and its sibling's where the file
 /// names one and has none. The text need not be a drive file, nor
 /// TOML: what cannot be understood is left out.
-pub fn values(text: &str) -> Vec<Value> {
+pub fn values(text: &str) -> Vec<SourcedValue> {
     values_within(text, LONGEST)
 }
 
 /// A drive follows that many others at most; a circle ends.
 const LONGEST: usize = 8;
 
-fn values_within(text: &str, left: usize) -> Vec<Value> {
+fn values_within(text: &str, left: usize) -> Vec<SourcedValue> {
     let own = own_values(text);
     let sibling = sibling(text).and_then(|id| SHIPPED.iter().find(|(known, _)| *known == id));
     let Some((id, base)) = sibling.filter(|_| left > 0) else { return own };
-    let is = |a: &Value, b: &Value| a.table == b.table && a.name == b.name;
-    let mut all: Vec<Value> =
+    let is = |a: &SourcedValue, b: &SourcedValue| a.table == b.table && a.name == b.name;
+    let mut all: Vec<SourcedValue> =
         values_within(base, left - 1).into_iter().map(|value| inherited(value, id)).collect();
     for value in own {
         match all.iter_mut().find(|known| is(known, &value)) {
@@ -149,12 +149,12 @@ fn values_within(text: &str, left: usize) -> Vec<Value> {
 
 /// A sibling's value: what the sibling is known to have is assumed of this drive. A
 /// standard holds for both, and what is chosen was chosen for both.
-fn inherited(value: Value, id: &str) -> Value {
+fn inherited(value: SourcedValue, id: &str) -> SourcedValue {
     let source = match value.kind() {
         Some(Standard | Assumed) => value.source,
         _ => format!("assumed: as {id}, there {}", value.source),
     };
-    Value { source, ..value }
+    SourcedValue { source, ..value }
 }
 
 /// The id of the sibling that a file names, above its tables.
@@ -166,7 +166,7 @@ fn sibling(text: &str) -> Option<&str> {
 }
 
 /// The parameters that a file itself gives.
-fn own_values(text: &str) -> Vec<Value> {
+fn own_values(text: &str) -> Vec<SourcedValue> {
     let (mut table, mut values, mut in_text) = (String::new(), Vec::new(), false);
     for line in text.lines() {
         let line = line.trim();
@@ -188,7 +188,7 @@ fn own_values(text: &str) -> Vec<Value> {
         if name.is_empty() || ranges || (table.is_empty() && NAMES.contains(&name)) {
             continue;
         }
-        values.push(Value {
+        values.push(SourcedValue {
             table: table.clone(),
             name: name.to_owned(),
             value: value.trim_matches('"').to_owned(),
@@ -245,8 +245,11 @@ mod tests {
             .collect();
         let expected = ["/capacity/12/data sheet", "seek/full/1 # 2/assumed: so", "seek/bare/3/"];
         assert_eq!(shown, expected);
-        assert_eq!(found.iter().map(Value::has_source).collect::<Vec<_>>(), [true, true, false]);
-        let other = Value { source: "assumedly".to_owned(), ..found[0].clone() };
+        assert_eq!(
+            found.iter().map(SourcedValue::has_source).collect::<Vec<_>>(),
+            [true, true, false]
+        );
+        let other = SourcedValue { source: "assumedly".to_owned(), ..found[0].clone() };
         assert!(!other.has_source());
     }
 
@@ -274,7 +277,7 @@ mod tests {
         let known = Known { stated: 1, measured: 2, recalled: 0, assumed: 5 };
         assert_eq!(known.percent(), [13, 25, 0, 63]);
         assert_eq!(Known::default().percent(), [0; 4]);
-        let bare = Value { source: String::new(), ..values("rpm = 3")[0].clone() };
+        let bare = SourcedValue { source: String::new(), ..values("rpm = 3")[0].clone() };
         assert_eq!(Known::new(&[bare]).assumed, 1);
     }
 

@@ -12,14 +12,14 @@ use indexmap::IndexMap;
 
 use crate::files::{Seen, source};
 use crate::formats::{FORMATS, ImportFormat, detect, near};
-use crate::mapping::{TABLE, Table};
+use crate::mapping::{MappingTable, TABLE};
 use crate::naming::{direction_in, stack_of};
 use crate::reading::{Repeat, one_line, stack_id_of};
 use crate::sample::{ImportedSample, sample};
 use crate::study_text::{Outline, study};
 use disklab_store::ImportSettings;
 
-use crate::{ImportError, ImportedDrives, Mapping, Reading, Work};
+use crate::{ImportError, ImportedDrives, ImportedWork, Mapping, Reading};
 
 /// What is wanted.
 #[derive(Debug, Default)]
@@ -35,19 +35,19 @@ pub struct ImportRequest {
     /// The drives beneath, if given; else those of the tables next to the files.
     pub drives: Option<ImportedDrives>,
     /// What the figures become part of.
-    pub target: Target,
+    pub target: ImportTarget,
 }
 
 /// What the figures become part of.
 #[derive(Debug, Clone)]
-pub enum Target {
+pub enum ImportTarget {
     /// A study of their own with this id.
     Made(String),
     /// A study that exists: stacks and workloads must be its own.
     Existing(Box<Study>),
 }
 
-impl Default for Target {
+impl Default for ImportTarget {
     fn default() -> Self {
         Self::Made("imported".to_owned())
     }
@@ -113,11 +113,11 @@ impl Import {
         }
         let table = tables.values().flatten().next().cloned().unwrap_or_default();
         let study = match &request.target {
-            Target::Existing(study) => {
+            ImportTarget::Existing(study) => {
                 placed.iter().try_for_each(|p| belongs(study, p))?;
                 (**study).clone()
             }
-            Target::Made(id) => made(id, &table, &placed)?,
+            ImportTarget::Made(id) => made(id, &table, &placed)?,
         };
         let formats = placed.iter().map(|p| p.format).collect::<indexmap::IndexSet<_>>();
         let formats = formats.into_iter().collect::<Vec<_>>().join(", ");
@@ -145,7 +145,7 @@ impl Import {
 }
 
 /// The tables next to the files, by directory.
-fn tables(files: &[PathBuf]) -> Result<IndexMap<PathBuf, Option<Table>>, ImportError> {
+fn tables(files: &[PathBuf]) -> Result<IndexMap<PathBuf, Option<MappingTable>>, ImportError> {
     let mut tables = IndexMap::new();
     for path in files {
         let folder = path.parent().unwrap_or(Path::new("")).to_owned();
@@ -153,7 +153,7 @@ fn tables(files: &[PathBuf]) -> Result<IndexMap<PathBuf, Option<Table>>, ImportE
             continue;
         }
         let path = folder.join(TABLE);
-        let table = if path.is_file() { Some(Table::read(&source(&path)?)?) } else { None };
+        let table = if path.is_file() { Some(MappingTable::read(&source(&path)?)?) } else { None };
         tables.insert(folder, table);
     }
     Ok(tables)
@@ -163,7 +163,7 @@ fn read_file(
     path: &Path,
     source: &Arc<Source>,
     request: &ImportRequest,
-    tables: &IndexMap<PathBuf, Option<Table>>,
+    tables: &IndexMap<PathBuf, Option<MappingTable>>,
     placed: &mut Vec<Assigned>,
 ) -> Result<(), ImportError> {
     let format = match request.format {
@@ -256,9 +256,9 @@ fn belongs(study: &Study, placed: &Assigned) -> Result<(), ImportError> {
 }
 
 /// A study of the figures' own.
-fn made(id: &str, table: &Table, placed: &[Assigned]) -> Result<Study, ImportError> {
+fn made(id: &str, table: &MappingTable, placed: &[Assigned]) -> Result<Study, ImportError> {
     let mut stacks: Vec<String> = Vec::new();
-    let mut works: IndexMap<String, Work> = IndexMap::new();
+    let mut works: IndexMap<String, ImportedWork> = IndexMap::new();
     let mut first: BTreeMap<&str, &Assigned> = BTreeMap::new();
     let mut counts: BTreeMap<(&str, &str), u32> = BTreeMap::new();
     for one in placed {
@@ -294,7 +294,7 @@ fn same_work(a: &Assigned, b: &Assigned) -> Result<(), ImportError> {
     if one.kind == other.kind && one.fields == other.fields {
         return Ok(());
     }
-    let lines = |work: &Work| -> Vec<String> {
+    let lines = |work: &ImportedWork| -> Vec<String> {
         let fields = work.fields.iter().flat_map(|(name, value)| {
             let single = !value.contains('\n');
             let whole = single.then(|| format!("{name}={value}"));

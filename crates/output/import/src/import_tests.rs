@@ -208,7 +208,7 @@ fn an_existing_study_takes_its_own_stacks_only() {
     .expect("a study");
     let mut request = ImportRequest {
         files: vec![folder.file("ext4-1.json", fio("4k", 1.0))],
-        target: Target::Existing(Box::new(study)),
+        target: ImportTarget::Existing(Box::new(study)),
         ..ImportRequest::default()
     };
     assert!(said(&request).contains("has no workload 'randread'"));

@@ -10,13 +10,13 @@ use disklab_source::{Location, Source, SourceError};
 /// A value and its place.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Json {
-    pub value: Value,
+    pub value: JsonNode,
     pub place: Location,
 }
 
 /// What a value is.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) enum Value {
+pub(crate) enum JsonNode {
     Absent,
     Boolean(bool),
     /// As written.
@@ -132,17 +132,17 @@ impl<'a> Reader<'a> {
         let value = match self.rest().as_bytes().first() {
             Some(b'{') => self.object(depth)?,
             Some(b'[') => self.list(depth)?,
-            Some(b'"') => Value::Text(self.string()?),
+            Some(b'"') => JsonNode::Text(self.string()?),
             _ => self.word()?,
         };
         Ok(Json { value, place: self.place(start) })
     }
 
-    fn object(&mut self, depth: usize) -> Result<Value, SourceError> {
+    fn object(&mut self, depth: usize) -> Result<JsonNode, SourceError> {
         self.at += 1;
         let mut entries = Vec::new();
         if self.take('}') {
-            return Ok(Value::Object(entries));
+            return Ok(JsonNode::Object(entries));
         }
         loop {
             self.blank();
@@ -155,7 +155,7 @@ impl<'a> Reader<'a> {
             }
             entries.push((name, self.value(depth + 1)?));
             if self.take('}') {
-                return Ok(Value::Object(entries));
+                return Ok(JsonNode::Object(entries));
             }
             if !self.take(',') {
                 return self.unexpected("',' or '}'");
@@ -163,16 +163,16 @@ impl<'a> Reader<'a> {
         }
     }
 
-    fn list(&mut self, depth: usize) -> Result<Value, SourceError> {
+    fn list(&mut self, depth: usize) -> Result<JsonNode, SourceError> {
         self.at += 1;
         let mut items = Vec::new();
         if self.take(']') {
-            return Ok(Value::List(items));
+            return Ok(JsonNode::List(items));
         }
         loop {
             items.push(self.value(depth + 1)?);
             if self.take(']') {
-                return Ok(Value::List(items));
+                return Ok(JsonNode::List(items));
             }
             if !self.take(',') {
                 return self.unexpected("',' or ']'");
@@ -202,18 +202,18 @@ impl<'a> Reader<'a> {
             .map_err(|_| self.place(start).error("not valid JSON text"))
     }
 
-    fn word(&mut self) -> Result<Value, SourceError> {
+    fn word(&mut self) -> Result<JsonNode, SourceError> {
         let start = self.at;
         let ends = |c: char| c.is_whitespace() || ",:[]{}\"".contains(c);
         let word = &self.rest()[..self.rest().find(ends).unwrap_or(self.rest().len())];
         let value = match word {
-            "true" => Value::Boolean(true),
-            "false" => Value::Boolean(false),
-            "null" => Value::Absent,
+            "true" => JsonNode::Boolean(true),
+            "false" => JsonNode::Boolean(false),
+            "null" => JsonNode::Absent,
             _ => match word.trim_start_matches('-').to_ascii_lowercase().as_str() {
-                "nan" | "inf" | "infinity" => Value::Absent,
+                "nan" | "inf" | "infinity" => JsonNode::Absent,
                 _ if word.parse::<f64>().is_ok_and(f64::is_finite) => {
-                    Value::Number(word.to_owned())
+                    JsonNode::Number(word.to_owned())
                 }
                 _ if word.is_empty() => return self.unexpected("a value"),
                 _ => {
@@ -233,19 +233,19 @@ impl Json {
     /// What kind of value it is, with its article.
     fn kind(&self) -> &'static str {
         match self.value {
-            Value::Absent => "nothing",
-            Value::Boolean(_) => "a boolean",
-            Value::Number(_) => "a number",
-            Value::Text(_) => "a text",
-            Value::List(_) => "a list",
-            Value::Object(_) => "an object",
+            JsonNode::Absent => "nothing",
+            JsonNode::Boolean(_) => "a boolean",
+            JsonNode::Number(_) => "a number",
+            JsonNode::Text(_) => "a text",
+            JsonNode::List(_) => "a list",
+            JsonNode::Object(_) => "an object",
         }
     }
 
     /// The entries of an object; none for anything else.
     pub fn entries(&self) -> &[(String, Self)] {
         match &self.value {
-            Value::Object(entries) => entries,
+            JsonNode::Object(entries) => entries,
             _ => &[],
         }
     }
@@ -253,7 +253,7 @@ impl Json {
     /// A field that is there and is not null. Of several, the last counts.
     pub fn get(&self, name: &str) -> Option<&Self> {
         let (_, found) = self.entries().iter().rfind(|(key, _)| key == name)?;
-        (found.value != Value::Absent).then_some(found)
+        (found.value != JsonNode::Absent).then_some(found)
     }
 
     /// The items of a field that is a list; none where it is absent.
@@ -263,7 +263,7 @@ impl Json {
     pub fn list(&self, name: &str) -> Result<&[Self], SourceError> {
         match self.get(name).map(|field| (field, &field.value)) {
             None => Ok(&[]),
-            Some((_, Value::List(items))) => Ok(items),
+            Some((_, JsonNode::List(items))) => Ok(items),
             Some((field, _)) => Err(field.expected(name, "a list")),
         }
     }
@@ -276,9 +276,9 @@ impl Json {
     /// This value as text; a number or boolean as written.
     pub fn as_text(&self) -> Option<String> {
         match &self.value {
-            Value::Text(text) | Value::Number(text) => Some(text.clone()),
-            Value::Boolean(value) => Some(value.to_string()),
-            Value::Absent | Value::List(_) | Value::Object(_) => None,
+            JsonNode::Text(text) | JsonNode::Number(text) => Some(text.clone()),
+            JsonNode::Boolean(value) => Some(value.to_string()),
+            JsonNode::Absent | JsonNode::List(_) | JsonNode::Object(_) => None,
         }
     }
 
@@ -296,7 +296,7 @@ impl Json {
     /// Where it is something else.
     pub fn as_number(&self, name: &str) -> Result<f64, SourceError> {
         let number = match &self.value {
-            Value::Number(text) => text.parse().ok().filter(|n| *n >= 0.0),
+            JsonNode::Number(text) => text.parse().ok().filter(|n| *n >= 0.0),
             _ => None,
         };
         number.ok_or_else(|| self.expected(name, "a number from 0"))
@@ -309,7 +309,7 @@ impl Json {
     pub fn count(&self, name: &str) -> Result<Option<u64>, SourceError> {
         let Some(field) = self.get(name) else { return Ok(None) };
         let whole = match &field.value {
-            Value::Number(text) => text.parse::<u64>().ok().or_else(|| {
+            JsonNode::Number(text) => text.parse::<u64>().ok().or_else(|| {
                 let number: f64 = text.parse().ok()?;
                 (number >= 0.0 && number.fract() == 0.0 && number < 1.8e19).then_some(number as u64)
             }),
@@ -320,7 +320,7 @@ impl Json {
 
     fn expected(&self, name: &str, expected: &str) -> SourceError {
         let found = match &self.value {
-            Value::Number(text) => format!("'{text}'"),
+            JsonNode::Number(text) => format!("'{text}'"),
             _ => self.kind().to_owned(),
         };
         self.place.error(format!("`{name}`: expected {expected}, found {found}"))

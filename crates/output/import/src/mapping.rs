@@ -51,7 +51,7 @@ impl Mapping {
 
 /// What is next to the files: `import.toml`.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Table {
+pub struct MappingTable {
     /// The run's title.
     pub title: Option<String>,
     /// The stack that others are compared with.
@@ -65,7 +65,7 @@ pub struct Table {
 /// Name of the table next to the files.
 pub const TABLE: &str = "import.toml";
 
-impl Table {
+impl MappingTable {
     /// Reads a table:
     ///
     /// ```toml
@@ -120,8 +120,8 @@ mod tests {
 
     use super::*;
 
-    fn table(text: &str) -> Result<Table, SourceError> {
-        Table::read(&Arc::new(Source { name: TABLE.to_owned(), text: text.to_owned() }))
+    fn table(text: &str) -> Result<MappingTable, SourceError> {
+        MappingTable::read(&Arc::new(Source { name: TABLE.to_owned(), text: text.to_owned() }))
     }
 
     #[test]

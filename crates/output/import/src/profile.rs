@@ -10,7 +10,7 @@ use disklab_sample::{
 use disklab_study::WorkloadSpec;
 use disklab_units::Bytes;
 
-use crate::reading::{UNKNOWN_KIND, Work};
+use crate::reading::{ImportedWork, UNKNOWN_KIND};
 
 /// A copy of fewer files is a stream.
 const MANY_FILES: u64 = 100;
@@ -22,7 +22,7 @@ const DD_BLOCK: &str = "512";
 type Field<'a> = &'a dyn Fn(&str) -> Option<String>;
 
 /// What a step of imported work does.
-pub(crate) fn of_work(work: &Work, step: &str) -> Option<StepProfile> {
+pub(crate) fn of_work(work: &ImportedWork, step: &str) -> Option<StepProfile> {
     let field = |name: &str| {
         work.fields.iter().find(|(field, _)| *field == name).map(|(_, value)| value.clone())
     };
@@ -332,7 +332,7 @@ mod tests {
             ("pattern", "seq-read-1m-q8-t1", false),
             ("command", "cp randfile x", false),
         ] {
-            let work = Work::unknown("w", "w", vec![(field, value.to_owned())]);
+            let work = ImportedWork::unknown("w", "w", vec![(field, value.to_owned())]);
             assert_eq!(of_work(&work, "s").is_some(), expected, "{field} = {value}");
         }
     }

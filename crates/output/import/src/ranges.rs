@@ -167,15 +167,17 @@ mod tests {
     use disklab_source::{Location, Source};
 
     use super::*;
-    use crate::reading::{Work, figure, moments, step};
+    use crate::reading::{ImportedWork, figure, moments, step};
 
     /// A reading of one figure.
     fn reading(change: impl FnOnce(&mut Figure)) -> Reading {
         let source = Arc::new(Source { name: "x".to_owned(), text: "text".to_owned() });
         let mut one = figure(Direction::Read, 1.0);
         change(&mut one);
-        let mut reading =
-            Reading::new(Work::unknown("w", "w", Vec::new()), Location { source, span: 0..4 });
+        let mut reading = Reading::new(
+            ImportedWork::unknown("w", "w", Vec::new()),
+            Location { source, span: 0..4 },
+        );
         reading.steps = vec![step("s", vec![one])];
         reading
     }

@@ -9,7 +9,7 @@ use disklab_source::{Location, SourceError, is_hidden};
 #[derive(Debug, Clone, PartialEq)]
 pub struct Reading {
     /// What was run.
-    pub work: Work,
+    pub work: ImportedWork,
     /// On what, where the output tells it, such as a result file's identifier.
     pub stack: Option<String>,
     /// What came out, in order.
@@ -46,7 +46,7 @@ pub(crate) struct Repeat {
 
 impl Reading {
     /// One without steps.
-    pub(crate) fn new(work: Work, place: Location) -> Self {
+    pub(crate) fn new(work: ImportedWork, place: Location) -> Self {
         Self {
             work,
             stack: None,
@@ -99,7 +99,7 @@ pub(crate) fn check_count(readings: usize, place: &Location) -> Result<(), Sourc
 
 /// What was run, as far as the output tells it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Work {
+pub struct ImportedWork {
     /// The id that the workload gets where nobody gives it another.
     pub id: String,
     /// For people.
@@ -114,7 +114,7 @@ pub struct Work {
 /// The kind of a workload of which the output does not tell all.
 pub const UNKNOWN_KIND: &str = "imported";
 
-impl Work {
+impl ImportedWork {
     /// Work of which not all is known: the program's name, and what else there is.
     pub(crate) fn unknown(id: &str, title: &str, fields: Vec<(&'static str, String)>) -> Self {
         Self { id: id_of(id), title: one_line(title), kind: UNKNOWN_KIND, fields }

@@ -4,7 +4,7 @@ use disklab_study::{Study, load};
 use indexmap::IndexMap;
 
 use crate::reading::one_line;
-use crate::{ImportError, Work};
+use crate::{ImportError, ImportedWork};
 
 /// What a made study is about.
 pub(crate) struct Outline<'a> {
@@ -14,7 +14,7 @@ pub(crate) struct Outline<'a> {
     pub repeats: u32,
     pub baseline: Option<&'a str>,
     pub stacks: &'a [String],
-    pub works: &'a IndexMap<String, Work>,
+    pub works: &'a IndexMap<String, ImportedWork>,
 }
 
 /// The study's text, and what it is read as.
@@ -104,7 +104,7 @@ mod tests {
 
     use super::*;
 
-    fn made(stacks: &[&str], work: Work) -> Result<Study, ImportError> {
+    fn made(stacks: &[&str], work: ImportedWork) -> Result<Study, ImportError> {
         let stacks: Vec<String> = stacks.iter().map(|s| (*s).to_owned()).collect();
         let works = IndexMap::from([(work.id.clone(), work)]);
         let outline = Outline {
@@ -119,8 +119,8 @@ mod tests {
         study(&outline)
     }
 
-    fn work() -> Work {
-        Work::unknown("w", "w", vec![("bs", "4k".to_owned())])
+    fn work() -> ImportedWork {
+        ImportedWork::unknown("w", "w", vec![("bs", "4k".to_owned())])
     }
 
     #[test]
@@ -141,7 +141,7 @@ mod tests {
     proptest! {
         #[test]
         fn any_title_and_field_survive(title in "\\PC{0,40}", value in "(\\PC|\n|\t|\"|\\\\){0,40}") {
-            let work = Work { title: title.clone(), ..Work::unknown("w", "", vec![("command", value.clone())]) };
+            let work = ImportedWork { title: title.clone(), ..ImportedWork::unknown("w", "", vec![("command", value.clone())]) };
             let study = made(&["ext4"], work).expect("valid");
             prop_assert_eq!(&study.workloads[0].title, &one_line(&title));
             let (_, field) = &study.workloads[0].body.entries().expect("a table")[0];

@@ -6,7 +6,7 @@ use disklab_source::{Location, Source, SourceError};
 
 /// A line of a text.
 #[derive(Debug, Clone)]
-pub(crate) struct Line<'a> {
+pub(crate) struct TextLine<'a> {
     source: &'a Arc<Source>,
     /// The line without its end.
     pub text: &'a str,
@@ -16,20 +16,20 @@ pub(crate) struct Line<'a> {
 
 /// The lines of a text. A carriage return begins a new line too: progress
 /// displays end with one.
-pub(crate) fn lines(source: &Arc<Source>) -> Vec<Line<'_>> {
+pub(crate) fn lines(source: &Arc<Source>) -> Vec<TextLine<'_>> {
     let mut start = 0;
     let mut all = Vec::new();
     for piece in source.text.split_inclusive(['\n', '\r']) {
         let text = piece.trim_end_matches(['\n', '\r']);
         if !(text.is_empty() && piece == "\n" && source.text[..start].ends_with('\r')) {
-            all.push(Line { source, text, start });
+            all.push(TextLine { source, text, start });
         }
         start += piece.len();
     }
     all
 }
 
-impl<'a> Line<'a> {
+impl<'a> TextLine<'a> {
     /// Where it ends, in bytes.
     pub fn end(&self) -> usize {
         self.start + self.text.len()

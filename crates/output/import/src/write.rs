@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use disklab_sample::Environment;
 use disklab_source::{Location, Source};
-use disklab_store::{Origin, Run, RunInfo, RunSettings, Session};
+use disklab_store::{Run, RunInfo, RunOrigin, RunSettings, Session};
 use jiff::Timestamp;
 
 use crate::{Import, ImportError, ImportedCell, ImportedSample};
@@ -32,7 +32,7 @@ impl Import {
             title: study.title.clone(),
             study_file: study.source.name.clone(),
             study_text: study.source.text.clone(),
-            bench: Origin::Import,
+            bench: RunOrigin::Import,
             bench_about: self.about.clone(),
             options: RunSettings { import: self.settings.clone(), ..RunSettings::default() },
             scale: 1.0,

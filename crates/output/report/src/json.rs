@@ -2,10 +2,10 @@
 
 use disklab_stats::{Estimate, Interval, Method};
 use disklab_store::{CellRecord, CellState};
-use disklab_study::{Chart, Measure};
+use disklab_study::{ChartKind, Measure};
 use disklab_verdict::{
-    Advice, Answer, Class, Comparison, Finding, Group, Observation, Point, Recommendation,
-    recommend,
+    Advice, AdviceChange, Answer, Comparison, Finding, Group, Observation, Point, PurposeClass,
+    Recommendation, recommend,
 };
 use serde_json::{Map, Value, json};
 
@@ -47,7 +47,7 @@ pub(crate) fn text(report: &Report) -> String {
 }
 
 fn recommendation(r: &Recommendation) -> Value {
-    let class = |class: &Class| {
+    let class = |class: &PurposeClass| {
         let stacks = match &class.advice {
             Advice::One(stack) => vec![stack.as_str()],
             Advice::Any(stacks) => stacks.iter().map(String::as_str).collect(),
@@ -62,7 +62,8 @@ fn recommendation(r: &Recommendation) -> Value {
             })).collect::<Value>(),
             "reasons": class.reasons,
             "against": class.against,
-            "would_change": class.would_change,
+            "would_change":
+                class.would_change.iter().map(AdviceChange::sentence).collect::<Vec<_>>(),
         })
     };
     json!({
@@ -157,9 +158,9 @@ fn observation(o: &Observation) -> Value {
 
 fn answer(answer: &Answer) -> Value {
     let (chart, over) = match &answer.question.chart {
-        Chart::Bars => ("bars", None),
-        Chart::LinesOver(over) => ("lines", Some(over)),
-        Chart::Distribution => ("distribution", None),
+        ChartKind::Bars => ("bars", None),
+        ChartKind::LinesOver(over) => ("lines", Some(over)),
+        ChartKind::Distribution => ("distribution", None),
     };
     json!({
         "ask": answer.question.ask,

@@ -1,6 +1,6 @@
 //! A run, compared with what was published about its study.
 
-use disklab_published::{Catalogue, CellEnd, CellFate, Comparison, MeasuredRun, compare};
+use disklab_published::{Catalogue, CellEnd, CellFate, MeasuredRun, RowComparison, compare};
 use disklab_store::{CellRecord, CellState, RunInfo};
 use disklab_study::Study;
 use disklab_verdict::Analysis;
@@ -14,7 +14,7 @@ pub(crate) fn published_rows(
     study: &Study,
     cells: &[CellRecord],
     analysis: &Analysis,
-) -> Result<Option<Comparison>, ReportError> {
+) -> Result<Option<RowComparison>, ReportError> {
     let catalogue = Catalogue::shipped().map_err(ReportError::Published)?;
     // What was published would be compared with itself.
     if !catalogue.knows(&study.id) || info.options.import.published.is_some() {

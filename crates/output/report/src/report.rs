@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use disklab_campaign::CampaignOutcome;
-use disklab_published::Comparison;
+use disklab_published::RowComparison;
 use disklab_source::{SourceError, printable, printable_json};
 use disklab_store::{CellRecord, RunInfo, Session, StoreError};
 use disklab_study::Study;
@@ -30,7 +30,7 @@ pub struct Report {
     /// Surroundings, overhead, notes, commands.
     pub facts: Facts,
     /// Published and measured results; `None` if nothing was published about the study.
-    pub published: Option<Comparison>,
+    pub published: Option<RowComparison>,
     /// What came of a campaign that decided as it went how long to run; none of others.
     pub campaign: Option<CampaignOutcome>,
 }

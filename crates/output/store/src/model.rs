@@ -6,7 +6,7 @@ use disklab_study::{Cell, LeftOut, PlannedStack, Study, load};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use crate::{BenchKind, Origin, RunSettings};
+use crate::{BenchKind, RunOrigin, RunSettings};
 
 /// What a run is: fixed when it begins.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -22,7 +22,7 @@ pub struct RunInfo {
     /// The study's whole text.
     pub study_text: String,
     /// Where its figures come from.
-    pub bench: Origin,
+    pub bench: RunOrigin,
     /// The bench in a sentence.
     pub bench_about: String,
     /// What it was asked for.
@@ -62,12 +62,12 @@ impl RunInfo {
 
     /// Whether drives and time are modelled.
     pub fn is_lab(&self) -> bool {
-        self.bench == Origin::Bench(BenchKind::Lab)
+        self.bench == RunOrigin::Bench(BenchKind::Lab)
     }
 
     /// Whether another program measured the figures.
     pub fn is_import(&self) -> bool {
-        self.bench == Origin::Import
+        self.bench == RunOrigin::Import
     }
 
     /// Whether the lab charged for CPU time: it does where the command line

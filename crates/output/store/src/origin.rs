@@ -10,7 +10,7 @@ use crate::{BenchKind, UnknownBench};
 /// Where a run's figures come from.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
-pub enum Origin {
+pub enum RunOrigin {
     /// disklab measured them on this bench.
     Bench(BenchKind),
     /// Another program measured them.
@@ -20,13 +20,13 @@ pub enum Origin {
 /// The word for an import, in place of a bench.
 const IMPORT: &str = "import";
 
-impl From<BenchKind> for Origin {
+impl From<BenchKind> for RunOrigin {
     fn from(bench: BenchKind) -> Self {
         Self::Bench(bench)
     }
 }
 
-impl FromStr for Origin {
+impl FromStr for RunOrigin {
     type Err = UnknownBench;
 
     fn from_str(text: &str) -> Result<Self, UnknownBench> {
@@ -34,7 +34,7 @@ impl FromStr for Origin {
     }
 }
 
-impl fmt::Display for Origin {
+impl fmt::Display for RunOrigin {
     /// As it is read again.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -44,7 +44,7 @@ impl fmt::Display for Origin {
     }
 }
 
-impl TryFrom<String> for Origin {
+impl TryFrom<String> for RunOrigin {
     type Error = UnknownBench;
 
     fn try_from(text: String) -> Result<Self, UnknownBench> {
@@ -52,8 +52,8 @@ impl TryFrom<String> for Origin {
     }
 }
 
-impl From<Origin> for String {
-    fn from(origin: Origin) -> Self {
+impl From<RunOrigin> for String {
+    fn from(origin: RunOrigin) -> Self {
         origin.to_string()
     }
 }

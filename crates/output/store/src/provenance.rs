@@ -5,7 +5,7 @@ use std::fmt;
 
 use disklab_sample::Environment;
 
-use crate::{Origin, RunInfo};
+use crate::{RunInfo, RunOrigin};
 
 /// The program, the bench and the machine of a run. Samples of two of them, put into one
 /// run, would be compared with each other as if they were of one.
@@ -14,7 +14,7 @@ pub struct Provenance<'a> {
     /// disklab's version.
     pub disklab: &'a str,
     /// Where the figures come from.
-    pub bench: &'a Origin,
+    pub bench: &'a RunOrigin,
     /// The bench in a sentence.
     pub bench_about: &'a str,
     /// Machine and programs.

@@ -2,13 +2,16 @@
 //! `disklab run` are, so that a run says how it is made again.
 
 use std::collections::BTreeMap;
-use std::fmt::Display;
+use std::num::ParseIntError;
 use std::path::PathBuf;
 use std::str::FromStr;
 use std::time::Duration;
 
-use disklab_study::StudyGoal;
-use disklab_units::{Bytes, parse_duration, parse_share, show_share};
+use disklab_study::{BusError, StudyGoal};
+use disklab_units::{
+    Bytes, ParseBytesError, ParseDurationError, ParseShareError, parse_duration, parse_share,
+    show_share,
+};
 use serde::{Deserialize, Serialize};
 
 use crate::Bus;
@@ -66,7 +69,7 @@ pub struct ImportSettings {
 }
 
 /// A setting of a run that this version cannot read.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum SettingError {
     /// Its value.
     #[error("the run's own '{name}' is '{text}', which cannot be read: {why}")]
@@ -76,22 +79,49 @@ pub enum SettingError {
         /// As it was recorded.
         text: String,
         /// What is wrong with it.
-        why: String,
+        #[source]
+        why: SettingProblem,
     },
     /// Its name.
     #[error("the run has a setting '{0}', which this disklab does not know")]
     Name(String),
 }
 
+/// What is wrong with the value of a setting.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+pub enum SettingProblem {
+    /// A size.
+    #[error(transparent)]
+    Size(#[from] ParseBytesError),
+    /// A bus.
+    #[error(transparent)]
+    Bus(#[from] BusError),
+    /// A duration.
+    #[error(transparent)]
+    Duration(#[from] ParseDurationError),
+    /// A share.
+    #[error(transparent)]
+    Share(#[from] ParseShareError),
+    /// A number.
+    #[error(transparent)]
+    Number(#[from] ParseIntError),
+    /// Words as a shell has them.
+    #[error("its quotes do not match")]
+    Quotes(#[from] shell_words::ParseError),
+    /// One of few words.
+    #[error("expected {0}")]
+    Word(&'static str),
+}
+
 /// A setting: its name, what a run has of it as a text, and how that is read.
 struct Field {
     name: &'static str,
     show: fn(&RunSettings) -> Option<String>,
-    read: fn(&mut RunSettings, &str) -> Result<(), String>,
+    read: fn(&mut RunSettings, &str) -> Result<(), SettingProblem>,
 }
 
-fn parsed<T: FromStr<Err: Display>>(text: &str) -> Result<Option<T>, String> {
-    text.parse().map(Some).map_err(|why: T::Err| why.to_string())
+fn parsed<T: FromStr<Err: Into<SettingProblem>>>(text: &str) -> Result<Option<T>, SettingProblem> {
+    text.parse().map(Some).map_err(Into::into)
 }
 
 fn words(text: &str) -> Vec<String> {
@@ -106,17 +136,17 @@ fn path(path: &Option<PathBuf>) -> Option<String> {
     path.as_ref().map(|path| path.display().to_string())
 }
 
-fn time(text: &str) -> Result<Option<Duration>, String> {
-    parse_duration(text).map(Some).map_err(|why| why.to_string())
+fn time(text: &str) -> Result<Option<Duration>, SettingProblem> {
+    Ok(Some(parse_duration(text)?))
 }
 
-fn goal(text: &str) -> Result<StudyGoal, String> {
+fn goal(text: &str) -> Result<StudyGoal, SettingProblem> {
     let goal = StudyGoal::WORDS.iter().find(|(word, _)| *word == text);
-    goal.map(|(_, goal)| *goal).ok_or_else(|| "expected best or rank".to_owned())
+    goal.map(|(_, goal)| *goal).ok_or(SettingProblem::Word("best or rank"))
 }
 
-fn yes(text: &str) -> Result<bool, String> {
-    if text == "yes" { Ok(true) } else { Err("expected yes".to_owned()) }
+fn yes(text: &str) -> Result<bool, SettingProblem> {
+    if text == "yes" { Ok(true) } else { Err(SettingProblem::Word("yes")) }
 }
 
 fn seconds(time: Option<Duration>) -> Option<String> {
@@ -156,7 +186,7 @@ const FIELDS: [Field; 19] = [
     field!("memory", |s| s.memory.map(Bytes::short), |s, text| s.memory = parsed(text)?),
     field!("only", |s| joined(&s.only), |s, text| s.only = words(text)),
     field!("precision", |s| s.precision.map(show_share), |s, text| s.precision =
-        Some(parse_share(text).map_err(|why| why.to_string())?)),
+        Some(parse_share(text)?)),
     field!("processor", |s| s.processor.clone(), |s, text| s.processor = Some(text.to_owned())),
     field!("published", |s| s.import.published.clone(), |s, text| s.import.published =
         Some(text.to_owned())),
@@ -165,7 +195,7 @@ const FIELDS: [Field; 19] = [
     field!(
         "set-drive",
         |s| (!s.set_drive.is_empty()).then(|| shell_words::join(&s.set_drive)),
-        |s, text| s.set_drive = shell_words::split(text).map_err(|why| why.to_string())?
+        |s, text| s.set_drive = shell_words::split(text)?
     ),
     field!("without", |s| joined(&s.without), |s, text| s.without = words(text)),
 ];

@@ -11,6 +11,9 @@ struct StackRow {
     drives: Vec<String>,
     capacity: u64,
     tolerates: u32,
+    /// Runs of older versions do not say it.
+    #[serde(default)]
+    copies: bool,
 }
 
 pub(crate) fn serialize<S: Serializer>(
@@ -23,6 +26,7 @@ pub(crate) fn serialize<S: Serializer>(
         drives: stack.drives.clone(),
         capacity: stack.capacity,
         tolerates: stack.tolerates,
+        copies: stack.copies,
     }))
 }
 
@@ -33,10 +37,10 @@ pub(crate) fn deserialize<'de, D: Deserializer<'de>>(
 }
 
 fn planned<E: Error>(row: StackRow) -> Result<PlannedStack, E> {
-    let StackRow { id, layers, drives, capacity, tolerates } = row;
+    let StackRow { id, layers, drives, capacity, tolerates, copies } = row;
     let layers = PlannedLayer::parse_notation(&layers).map_err(|why| {
         let why = why.message;
         E::custom(format!("the layers of its stack '{id}' cannot be read: {why}"))
     })?;
-    Ok(PlannedStack { id, layers, drives, capacity, tolerates })
+    Ok(PlannedStack { id, layers, drives, capacity, tolerates, copies })
 }

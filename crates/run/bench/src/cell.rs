@@ -11,7 +11,7 @@ use disklab_measure::{
 use disklab_sample::{Note, Pool, Sample};
 use disklab_stack::{LayerContext, Ledger, Made, MadePool, Stack, StackError, Undo};
 use disklab_study::{Cell, Study, WorkloadSpec};
-use disklab_workload::{Remount, WorkContext, Workload};
+use disklab_workload::{Remounter, WorkContext, Workload};
 
 use crate::remount::StackRemount;
 use crate::safety::Pin;
@@ -155,10 +155,9 @@ pub(crate) fn run_one(
     let mut result = run(ledger, &executor, &mut |phase| sink.phase(cell, phase));
     sink.phase(cell, Phase::TearDown);
     let tear_down = Instant::now();
-    let complaints = ledger.tear_down_to(mark, &executor);
-    if !complaints.is_empty() {
-        let why: Vec<_> = complaints.iter().map(ToString::to_string).collect();
-        return Err(BenchError::TearDown { cell: cell.number, why: why.join("; ") });
+    let problems = ledger.tear_down_to(mark, &executor);
+    if !problems.is_empty() {
+        return Err(BenchError::TearDown { cell: cell.number, problems });
     }
     let interrupted = result.as_ref().is_err_and(CellError::is_interrupt);
     if interrupted || executor.interrupt.is_raised() {
@@ -214,7 +213,7 @@ pub(crate) fn measure(
         watched: place.watched.to_vec(),
         seed: cell.seed,
         caches: spec.caches,
-        remount: place.remount.as_ref().map(|again| again as &dyn Remount),
+        remount: place.remount.as_ref().map(|again| again as &dyn Remounter),
         emptied: false,
         steps: Vec::new(),
         files_read: Vec::new(),

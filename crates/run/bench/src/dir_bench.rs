@@ -132,6 +132,7 @@ impl BenchSteps for DirBench {
             drives,
             capacity: free.0,
             tolerates: 0,
+            copies: false,
         }];
         preflight
     }

@@ -34,12 +34,12 @@ pub enum BenchError {
     #[error(transparent)]
     Stack(#[from] StackError),
     /// What was made could not be torn down; continuing would measure on ruins.
-    #[error("could not tear down what cell {cell} created: {why}")]
+    #[error("could not tear down what cell {cell} created: {}", all_of(problems))]
     TearDown {
         /// The cell's number.
         cell: u32,
-        /// All complaints.
-        why: String,
+        /// All that went wrong.
+        problems: Vec<StackError>,
     },
     /// The lab's kernel cannot be one.
     #[error(
@@ -243,4 +243,8 @@ impl CellError {
             Self::Workload(e) => e.is_interrupt(),
         }
     }
+}
+
+fn all_of(problems: &[StackError]) -> String {
+    problems.iter().map(ToString::to_string).collect::<Vec<_>>().join("; ")
 }

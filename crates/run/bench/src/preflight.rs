@@ -79,6 +79,7 @@ pub(crate) fn preflight_devices(
                 drives: spec.drives.iter().map(|d| study.drives[*d].name.to_string()).collect(),
                 capacity: volume.size.0,
                 tolerates: volume.tolerates,
+                copies: stack.keeps_copies(),
             });
             preflight.writes.push(writes_of(spec, stack, &volume, study.drives.len()));
         }

@@ -2,7 +2,7 @@
 
 use disklab_exec::{Executor, Interrupted};
 use disklab_stack::{Stack, StackError};
-use disklab_workload::{Remount, WorkloadError};
+use disklab_workload::{Remounter, WorkloadError};
 
 /// What a stack ends in, and what lies below it.
 #[derive(Debug)]
@@ -13,7 +13,7 @@ pub(crate) struct StackRemount<'a> {
     pub stack: &'a Stack,
 }
 
-impl Remount for StackRemount<'_> {
+impl Remounter for StackRemount<'_> {
     fn unmount(&self, executor: &Executor) -> Result<Option<String>, WorkloadError> {
         self.remount.unmount(executor).map_err(failed)
     }

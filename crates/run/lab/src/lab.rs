@@ -8,8 +8,8 @@ use disklab_drive::{Nanos, Statistics};
 use crate::boot::KernelProcess;
 use crate::bus;
 use crate::console::{self, ConsoleLine};
-use crate::content::{Content, ContentUsage};
-use crate::disk::{Medium, ReadLog};
+use crate::content::{ContentUsage, DiskContent};
+use crate::disk::{MediumFile, ReadLog};
 use crate::event_loop::{EventCounts, EventLoop, Limits};
 use crate::guest_memory::MemoryFile;
 use crate::options::Console;
@@ -79,7 +79,7 @@ impl Lab {
         }
         let began = Instant::now();
         let pinned = Pinned::to(options.core)?;
-        let content = Content::new(&options.folder, options.disks.len(), options.content)?;
+        let content = DiskContent::new(&options.folder, options.disks.len(), options.content)?;
         let sockets = Sockets::new(&options.folder, options.disks.len())?;
         let (console, line) = match std::mem::take(&mut options.console) {
             Console::File => (None, None),
@@ -90,7 +90,9 @@ impl Lab {
         };
         let tells = options.disks.iter().map(|disk| disk.tells_medium).enumerate();
         let media = tells
-            .map(|(index, tells)| tells.then(|| Medium::new(&options.folder, index)).transpose())
+            .map(|(index, tells)| {
+                tells.then(|| MediumFile::new(&options.folder, index)).transpose()
+            })
             .collect::<Result<_, _>>()?;
         let mut kernel = KernelProcess::start(&options, line)?;
         let memory = Released(kernel.take_memory_file());

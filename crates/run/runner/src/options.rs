@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use disklab_lab::kernel::LinuxChoice;
-use disklab_store::{BenchKind, Bus, Origin, RunInfo, RunSettings};
+use disklab_store::{BenchKind, Bus, RunInfo, RunOrigin, RunSettings};
 use disklab_units::Bytes;
 
 /// What a run is asked for. What is `None` or empty is the study's, the bench's, or drawn.
@@ -225,7 +225,7 @@ impl RunOptions {
     /// [`OptionsError::Differs`] and [`OptionsError::SelectionFixed`] for what is given, and
     /// [`OptionsError::Import`].
     pub fn as_begun(&self, info: &RunInfo) -> Result<Self, OptionsError> {
-        let Origin::Bench(bench) = info.bench.clone() else {
+        let RunOrigin::Bench(bench) = info.bench.clone() else {
             return Err(OptionsError::Import);
         };
         differs("--on", self.bench.as_ref(), &bench)?;

@@ -86,14 +86,14 @@ pub enum SensitivityError {
     )]
     Occupied(PathBuf),
     /// The directory has none that can be resumed.
-    #[error("{} contains no analysis to resume: {}: {why}", folder.display(), file.display())]
+    #[error("{} contains no analysis to resume: {}: {source}", folder.display(), file.display())]
     NotThere {
         /// The directory.
         folder: PathBuf,
         /// The file that remembers it.
         file: PathBuf,
         /// What is wrong with it.
-        why: String,
+        source: PlanFileError,
     },
     /// It was planned, and nothing was run.
     #[error("nothing was run in {} yet; start again with another --out", .0.display())]
@@ -109,6 +109,17 @@ pub enum SensitivityError {
     /// The table of what was published is wrong.
     #[error(transparent)]
     Catalogue(#[from] disklab_source::SourceError),
+}
+
+/// What is wrong with the file that remembers an analysis.
+#[derive(Debug, thiserror::Error)]
+pub enum PlanFileError {
+    /// It cannot be read.
+    #[error(transparent)]
+    Io(#[from] std::io::Error),
+    /// It is not what disklab writes.
+    #[error(transparent)]
+    Json(#[from] serde_json::Error),
 }
 
 /// What an analysis is asked for.

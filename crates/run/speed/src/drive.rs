@@ -18,7 +18,7 @@ const MARK_SECTORS: u64 = super::job::PAGE as u64 / 512;
 
 /// The state of things when the guest made a mark.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Mark {
+pub(crate) struct DriveMark {
     /// Real time.
     pub real: Instant,
     /// The guest's time.
@@ -31,7 +31,7 @@ pub(crate) struct Mark {
 #[derive(Debug, Default)]
 struct DriveRecord {
     requests: u64,
-    marks: Vec<Mark>,
+    marks: Vec<DriveMark>,
 }
 
 /// What the drives of one guest tell, shared by them.
@@ -40,7 +40,7 @@ pub(crate) struct Record(Arc<Mutex<DriveRecord>>);
 
 impl Record {
     /// The marks, in their order.
-    pub fn marks(&self) -> Vec<Mark> {
+    pub fn marks(&self) -> Vec<DriveMark> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).marks.clone()
     }
 
@@ -48,7 +48,7 @@ impl Record {
         let mut record = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if request.operation == Operation::Write && request.sector == SECTORS - MARK_SECTORS {
             let requests = record.requests;
-            record.marks.push(Mark { real: Instant::now(), virtual_time: now, requests });
+            record.marks.push(DriveMark { real: Instant::now(), virtual_time: now, requests });
         } else {
             record.requests += 1;
         }

@@ -3,8 +3,8 @@
 use std::path::{Path, PathBuf};
 
 use crate::SpeedOptions;
-use crate::drive::{Mark, Record, Recorded};
-use crate::job::{Job, SPEED_JOB};
+use crate::drive::{DriveMark, Record, Recorded};
+use crate::job::{SPEED_JOB, SpeedJob};
 use disklab_lab::ContentLimits;
 use disklab_lab::console;
 use disklab_lab::{DiskOptions, Lab, LabError, LabOptions, LabReport, guest};
@@ -13,14 +13,14 @@ use disklab_lab::{DiskOptions, Lab, LabError, LabOptions, LabReport, guest};
 pub(crate) struct TimedGuest<'o> {
     pub options: &'o SpeedOptions,
     pub core: usize,
-    pub job: Job,
+    pub job: SpeedJob,
     pub drives: usize,
     pub memory_mib: u64,
 }
 
 impl TimedGuest<'_> {
     /// Boots it, has it do its job, and returns its marks.
-    pub fn run(&self) -> Result<(LabReport, Vec<Mark>), LabError> {
+    pub fn run(&self) -> Result<(LabReport, Vec<DriveMark>), LabError> {
         let folder = Folder::new(&self.options.folder, self.core)?;
         let record = Record::default();
         let mut options = LabOptions::new(&self.options.kernel, &folder.0, &self.options.program);

@@ -21,7 +21,7 @@ pub(crate) const MIB: usize = 1 << 20;
 
 /// What a guest is to do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Job {
+pub(crate) enum SpeedJob {
     /// Nothing.
     Nothing,
     /// So many reads of 4 KiB at random offsets of a drive, one after another, with
@@ -36,7 +36,7 @@ pub(crate) enum Job {
     Stream(u64),
 }
 
-impl Job {
+impl SpeedJob {
     /// The words on the guest's command line.
     pub fn words(self) -> [String; 2] {
         let (word, count) = match self {
@@ -80,15 +80,15 @@ impl Job {
 /// [`GuestWorkError`] if the words name no work, or it cannot be done.
 pub fn carry_out_in_guest(words: &[String]) -> Result<(), GuestWorkError> {
     let on_drive = |action| move |source| GuestWorkError::Drive { action, source };
-    match Job::parse(words).ok_or_else(|| GuestWorkError::UnknownJob(words.to_vec()))? {
-        Job::Nothing => Ok(()),
-        Job::Reads(count) => reads(count).map_err(on_drive("read")),
-        Job::EngineReads(count) => engine::reads(count),
-        Job::RaidWrites(count) => {
+    match SpeedJob::parse(words).ok_or_else(|| GuestWorkError::UnknownJob(words.to_vec()))? {
+        SpeedJob::Nothing => Ok(()),
+        SpeedJob::Reads(count) => reads(count).map_err(on_drive("read")),
+        SpeedJob::EngineReads(count) => engine::reads(count),
+        SpeedJob::RaidWrites(count) => {
             let array = raid::assemble()?;
             raid_writes(&array, count).map_err(|source| GuestWorkError::Array { array, source })
         }
-        Job::Stream(mib) => stream(mib).map_err(on_drive("use")),
+        SpeedJob::Stream(mib) => stream(mib).map_err(on_drive("use")),
     }
 }
 
@@ -236,13 +236,13 @@ mod tests {
     #[test]
     fn jobs_are_reported_in_words() {
         for job in [
-            Job::Nothing,
-            Job::Reads(7),
-            Job::EngineReads(3),
-            Job::RaidWrites(1),
-            Job::Stream(u64::MAX),
+            SpeedJob::Nothing,
+            SpeedJob::Reads(7),
+            SpeedJob::EngineReads(3),
+            SpeedJob::RaidWrites(1),
+            SpeedJob::Stream(u64::MAX),
         ] {
-            assert_eq!(Job::parse(&job.words()), Some(job));
+            assert_eq!(SpeedJob::parse(&job.words()), Some(job));
         }
         for words in [&[] as &[&str], &["reads"], &["reads", "x"], &["dance", "1"]] {
             let words: Vec<String> = words.iter().map(|w| (*w).to_owned()).collect();

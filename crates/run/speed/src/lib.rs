@@ -18,7 +18,7 @@ mod round_trip;
 mod side_by_side;
 
 pub use against::{AgainstError, AgainstOptions, AnswerProblem, Compared, Program, against};
-pub use figure::{Figure, Target};
+pub use figure::{SpeedFigure, SpeedTarget};
 pub use guest_error::GuestWorkError;
 pub use job::{SPEED_JOB, carry_out_in_guest};
 pub use measure::{SpeedOptions, measure};

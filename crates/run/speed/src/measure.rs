@@ -5,12 +5,12 @@ use std::time::Duration;
 
 use disklab_exec::Interrupt;
 
-use crate::drive::Mark;
+use crate::drive::DriveMark;
 use crate::guests::TimedGuest;
-use crate::job::{Job, MIB};
+use crate::job::{MIB, SpeedJob};
 use crate::memory_copies::copies;
 use crate::side_by_side::side_by_side;
-use crate::{Figure, Target, round_trip};
+use crate::{SpeedFigure, SpeedTarget, round_trip};
 use disklab_lab::LabError;
 
 /// Reads of one measurement: a second or two.
@@ -56,34 +56,35 @@ pub struct SpeedOptions {
 pub fn measure(
     options: &SpeedOptions,
     progress: &mut dyn FnMut(&str),
-) -> Result<Vec<Figure>, LabError> {
+) -> Result<Vec<SpeedFigure>, LabError> {
     let mut all = Figures::default();
     let repeats = options.repeats.max(1);
     for number in 1..=repeats {
         let mut step = |what: &str| progress(&format!("{what} ({number} of {repeats})"));
         step("single reads");
         let before = unit(options)?;
-        let (_, marks) = guest(options, Job::Reads(READS), 1).run()?;
+        let (_, marks) = guest(options, SpeedJob::Reads(READS), 1).run()?;
         let between = unit(options)?;
         all.reads(&marks, (before + between) / 2);
         step("single reads by the engine");
-        let (_, marks) = guest(options, Job::EngineReads(READS), 1).run()?;
+        let (_, marks) = guest(options, SpeedJob::EngineReads(READS), 1).run()?;
         let then = unit(options)?;
         all.engine_reads(&marks, (between + then) / 2);
         step("an array's writes");
-        let (_, marks) = guest(options, Job::RaidWrites(RAID_WRITES), 4).run()?;
+        let (_, marks) = guest(options, SpeedJob::RaidWrites(RAID_WRITES), 4).run()?;
         let after = unit(options)?;
         all.array(&marks, (then + after) / 2);
         all.round_trip.extend([before, between, then, after].map(micros));
         step("sequential access");
         let copies_before = copies(options.core, STREAM_MIB)?;
-        let (_, marks) = guest(options, Job::Stream(STREAM_MIB), 1).run()?;
+        let (_, marks) = guest(options, SpeedJob::Stream(STREAM_MIB), 1).run()?;
         let copies_after = copies(options.core, STREAM_MIB)?;
         let write = (copies_before.write + copies_after.write) / 2.0;
         let read = (copies_before.read + copies_after.read) / 2.0;
         all.stream(&marks, write, read);
         step("booting");
-        let boot = TimedGuest { memory_mib: BOOT_MIB, ..guest(options, Job::Nothing, BOOT_DRIVES) };
+        let boot =
+            TimedGuest { memory_mib: BOOT_MIB, ..guest(options, SpeedJob::Nothing, BOOT_DRIVES) };
         all.boot.push(boot.run()?.0.real_time.as_secs_f64() * 1e3);
         if options.other_core.is_some() {
             step("two labs side by side");
@@ -98,7 +99,7 @@ pub fn measure(
 }
 
 /// A guest on the core that is measured.
-pub(crate) fn guest(options: &SpeedOptions, job: Job, drives: usize) -> TimedGuest<'_> {
+pub(crate) fn guest(options: &SpeedOptions, job: SpeedJob, drives: usize) -> TimedGuest<'_> {
     TimedGuest { options, core: options.core, job, drives, memory_mib: SMALL_MIB }
 }
 
@@ -130,7 +131,7 @@ struct Figures {
 }
 
 impl Figures {
-    fn reads(&mut self, marks: &[Mark], unit: Duration) {
+    fn reads(&mut self, marks: &[DriveMark], unit: Duration) {
         let [from, to] = marks else { return };
         let took = to.real - from.real;
         let each = took.as_secs_f64() / READS as f64;
@@ -140,22 +141,22 @@ impl Figures {
         self.times_real_time.push(virtual_ns as f64 / 1e9 / took.as_secs_f64());
     }
 
-    fn engine_reads(&mut self, marks: &[Mark], unit: Duration) {
+    fn engine_reads(&mut self, marks: &[DriveMark], unit: Duration) {
         let [from, to] = marks else { return };
         let each = (to.real - from.real).as_secs_f64() / READS as f64;
         self.engine_read.push(each / unit.as_secs_f64());
     }
 
-    fn array(&mut self, marks: &[Mark], unit: Duration) {
+    fn array(&mut self, marks: &[DriveMark], unit: Duration) {
         let [from, to] = marks else { return };
         let requests = to.requests.saturating_sub(from.requests).max(1);
         let each = (to.real - from.real).as_secs_f64() / requests as f64;
         self.array.push(each / unit.as_secs_f64());
     }
 
-    fn stream(&mut self, marks: &[Mark], memory_write: f64, memory_read: f64) {
+    fn stream(&mut self, marks: &[DriveMark], memory_write: f64, memory_read: f64) {
         let [a, b, c, d, e] = marks else { return };
-        let speed = |from: &Mark, to: &Mark| {
+        let speed = |from: &DriveMark, to: &DriveMark| {
             (STREAM_MIB * MIB as u64) as f64 / (to.real - from.real).as_secs_f64()
         };
         let (write, read) = (speed(a, b), speed(b, c));
@@ -170,9 +171,9 @@ impl Figures {
     }
 
     /// In the order of a report; what was not measured is left out.
-    fn figures(self) -> Vec<Figure> {
-        use Target::{AtLeast, AtMost};
-        let at = |key, name, unit, target, values| Figure { key, name, unit, target, values };
+    fn figures(self) -> Vec<SpeedFigure> {
+        use SpeedTarget::{AtLeast, AtMost};
+        let at = |key, name, unit, target, values| SpeedFigure { key, name, unit, target, values };
         let all = vec![
             at("round_trip", "round trip of 16 bytes, the unit RT", "µs", None, self.round_trip),
             at("read", "random read of 4 KiB", "RT", Some(AtMost(8.0)), self.read),

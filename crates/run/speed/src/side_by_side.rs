@@ -6,7 +6,7 @@ use std::thread;
 use std::time::Instant;
 
 use crate::guests::TimedGuest;
-use crate::job::Job;
+use crate::job::SpeedJob;
 use crate::measure::{READS, guest};
 use crate::{SpeedOptions, round_trip};
 use disklab_lab::LabError;
@@ -68,7 +68,7 @@ fn gain(
 
 /// Reads per second of a lab on a processor.
 fn lab(options: &SpeedOptions, core: usize) -> Result<f64, LabError> {
-    let (_, marks) = TimedGuest { core, ..guest(options, Job::Reads(READS), 1) }.run()?;
+    let (_, marks) = TimedGuest { core, ..guest(options, SpeedJob::Reads(READS), 1) }.run()?;
     let took = match marks.as_slice() {
         [from, to] => (to.real - from.real).as_secs_f64(),
         _ => f64::NAN,

@@ -28,7 +28,7 @@ mod trust;
 mod withdraw;
 
 use host::LedgerHost;
-use line::Line;
+use line::LedgerLine;
 
 pub use leftover::{InvalidLedgerId, LedgerId, Leftover, LeftoverDecision, Recovery};
 pub use recover::{decide, recover};
@@ -87,7 +87,7 @@ impl Ledger {
         let number = self.next;
         self.marks.extend(undo.marks().into_iter().chain(marks.iter().cloned()));
         if let Some(file) = &mut self.file {
-            file.append(&Line::Enter { number, undo: undo.clone(), marks })?;
+            file.append(&LedgerLine::Enter { number, undo: undo.clone(), marks })?;
         }
         self.next += 1;
         self.entries.push((number, undo));
@@ -138,7 +138,7 @@ impl Ledger {
         let identity = FileIdentity::new(&metadata);
         let entry = self.entries.iter().rev().find(|(_, undo)| undo.paths().contains(&path));
         if let (Some((number, _)), Some(file)) = (entry, &mut self.file) {
-            file.append(&Line::Created { number: *number, identity })?;
+            file.append(&LedgerLine::Created { number: *number, identity })?;
         }
         Ok(())
     }
@@ -150,7 +150,9 @@ impl Ledger {
     /// If this cannot be written.
     pub fn expect(&mut self, directory: &Path, names: Vec<String>) -> Result<(), StackError> {
         match &mut self.file {
-            Some(file) => file.append(&Line::Names { directory: directory.to_owned(), names }),
+            Some(file) => {
+                file.append(&LedgerLine::Names { directory: directory.to_owned(), names })
+            }
             None => Ok(()),
         }
     }
@@ -202,7 +204,7 @@ impl Ledger {
                     // The thing is gone. If its line says otherwise, undoing it
                     // again later does nothing.
                     if let Some(file) = &mut self.file
-                        && let Err(error) = file.append(&Line::Gone { number })
+                        && let Err(error) = file.append(&LedgerLine::Gone { number })
                     {
                         context.complaints.push(error);
                     }
@@ -244,7 +246,7 @@ impl LockedFile {
                 .and_then(|f| f.sync_all())
                 .map_err(|e| StackError::io("cannot write", folder, e))?;
             let mut file = Self { path, file };
-            file.append(&Line::Owner { mark: owner().to_owned(), host: LedgerHost::here() })?;
+            file.append(&LedgerLine::Owner { mark: owner().to_owned(), host: LedgerHost::here() })?;
             // A recovery may have taken it for an abandoned one until its first line
             // said whose it is: before its lock, or on a machine that it does not reach.
             let fail = |e| StackError::io("cannot look at", &file.path, e);
@@ -252,7 +254,7 @@ impl LockedFile {
                 continue;
             }
             if !marks.is_empty() {
-                file.append(&Line::Marks(marks.iter().cloned().collect()))?;
+                file.append(&LedgerLine::Marks(marks.iter().cloned().collect()))?;
             }
             return Ok(file);
         }
@@ -260,7 +262,7 @@ impl LockedFile {
     }
 
     /// Adds a line and waits until it is on the disk.
-    fn append(&mut self, line: &Line) -> Result<(), StackError> {
+    fn append(&mut self, line: &LedgerLine) -> Result<(), StackError> {
         let fail = |e: io::Error| StackError::io("cannot write to the ledger", &self.path, e);
         let mut text = serde_json::to_string(line).map_err(|e| fail(e.into()))?;
         text.push('\n');

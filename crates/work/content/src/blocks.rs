@@ -24,7 +24,7 @@ pub(crate) struct BlockLocation {
 
 /// The blocks of one stream.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Blocks {
+pub(crate) struct ContentBlocks {
     seed: u64,
     own: Words,
     shared: Words,
@@ -34,7 +34,7 @@ pub(crate) struct Blocks {
     duplicates: Option<Duplicates>,
 }
 
-impl Blocks {
+impl ContentBlocks {
     /// The blocks of `stream`, each taking `words_per_block` words.
     pub fn new(
         seed: u64,
@@ -151,8 +151,8 @@ mod tests {
     use super::*;
     use crate::Share;
 
-    fn blocks(share: Share, repeats: Repeats, seed: u64) -> Blocks {
-        Blocks::new(seed, 3, 512, Some(Duplicates { share, block: 4096, repeats }))
+    fn blocks(share: Share, repeats: Repeats, seed: u64) -> ContentBlocks {
+        ContentBlocks::new(seed, 3, 512, Some(Duplicates { share, block: 4096, repeats }))
     }
 
     #[test]
@@ -163,7 +163,7 @@ mod tests {
         let places: HashSet<u64> = (0..5).map(|b| pool.place(b).at).collect();
         assert_eq!(places.len(), 5);
         assert_eq!(pool.place(7), pool.place(2));
-        let other = Blocks { key: 0, ..pool };
+        let other = ContentBlocks { key: 0, ..pool };
         assert!(places.contains(&other.place(0).at));
     }
 
@@ -209,7 +209,7 @@ mod tests {
             let repeats = Repeats::WorkingSet { blocks: set, streams };
             let blocks = blocks(Share::percent(percent), repeats, seed);
             let duplicates = blocks.duplicates.expect("there");
-            let each: Vec<Blocks> = (0..4).map(|stream| blocks.of_stream(stream)).collect();
+            let each: Vec<ContentBlocks> = (0..4).map(|stream| blocks.of_stream(stream)).collect();
             let count = 20_000_u64;
             let fresh: HashSet<BlockLocation> = each.iter().flat_map(|of| {
                 (0..count).filter(|b| !of.repeats(duplicates, *b)).map(|b| of.place(b))

@@ -1,6 +1,6 @@
 //! Bytes by their place.
 
-use crate::blocks::Blocks;
+use crate::blocks::ContentBlocks;
 use crate::words::WORD;
 use crate::{Base, Spec, SpecError};
 
@@ -95,7 +95,7 @@ impl Content {
 
     fn fill_random(&self, stream: u64, offset: u64, buffer: &mut [u8]) {
         let words_per_block = self.block.div_ceil(WORD) as u64;
-        let blocks = Blocks::new(self.seed, stream, words_per_block, self.duplicates);
+        let blocks = ContentBlocks::new(self.seed, stream, words_per_block, self.duplicates);
         let size = self.block as u64;
         let (mut block, mut within) = (offset / size, (offset % size) as usize);
         let mut left = buffer;
@@ -108,7 +108,7 @@ impl Content {
     }
 
     /// Fills `buffer` with a block's bytes from `within` on; it ends in the block.
-    fn fill_part(&self, blocks: &Blocks, block: u64, within: usize, buffer: &mut [u8]) {
+    fn fill_part(&self, blocks: &ContentBlocks, block: u64, within: usize, buffer: &mut [u8]) {
         let place = blocks.place(block);
         let mut within = within;
         let mut left = buffer;

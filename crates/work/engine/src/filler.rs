@@ -11,7 +11,7 @@ pub(crate) const LAYOUT_STREAM: u64 = 1 << 62;
 
 /// Fills the buffers of one clone.
 #[derive(Debug)]
-pub(crate) struct Filler {
+pub(crate) struct BufferFiller {
     content: Content,
     stream: u64,
     at: u64,
@@ -23,7 +23,7 @@ pub(crate) struct Filler {
     duplicated: bool,
 }
 
-impl Filler {
+impl BufferFiller {
     /// That of a clone of a job. `seed` decides the bytes.
     ///
     /// # Errors
@@ -153,7 +153,7 @@ mod tests {
     use crate::testing::job;
 
     fn written(options: &str, writes: usize) -> Vec<Vec<u8>> {
-        let mut filler = Filler::new(&job(options), 0, 1).expect("valid");
+        let mut filler = BufferFiller::new(&job(options), 0, 1).expect("valid");
         let mut buffer = vec![0; 4096];
         filler.begin(&mut buffer);
         (0..writes)

@@ -9,14 +9,14 @@ use crate::context::JobContext;
 use crate::control::{Controls, groups};
 use crate::error::EngineError;
 use crate::files::{Ends, lay_out_job, preflight, take_lengths};
-use crate::filler::Filler;
+use crate::filler::BufferFiller;
 use crate::flow::Flows;
 use crate::measure::{FINEST_NS, now_ns};
 use crate::report::{EngineReport, JobReport};
 use crate::segment::Segments;
 use crate::steady::Watches;
 use crate::verify::Checker;
-use crate::worker::Outcome;
+use crate::worker::CloneOutcome;
 
 /// More clones at once than this are refused: each is a thread.
 const MOST_CLONES: u32 = 10_000;
@@ -58,7 +58,7 @@ pub fn run(jobs: &[Job], context: &JobContext) -> Result<EngineReport, EngineErr
     context.interrupt.check()?;
     let (controls, flows) = (Controls::new(jobs), Flows::new(jobs));
     let began = now_ns();
-    let mut outcomes: BTreeMap<(usize, u32), Outcome> = BTreeMap::new();
+    let mut outcomes: BTreeMap<(usize, u32), CloneOutcome> = BTreeMap::new();
     let mut segments = Segments {
         jobs,
         context,
@@ -88,7 +88,7 @@ fn check(jobs: &[Job]) -> Result<(), EngineError> {
     let mut clones = 0_u32;
     for job in jobs {
         let wrong = |text: String| EngineError::Job(job.place.error(text));
-        Filler::new(job, 0, 0).map_err(|e| wrong(e.to_string()))?;
+        BufferFiller::new(job, 0, 0).map_err(|e| wrong(e.to_string()))?;
         Checker::new(job, 0, 0).map_err(|e| wrong(e.to_string()))?;
         clones = clones.saturating_add(job.process.clones);
         if clones > MOST_CLONES {
@@ -110,7 +110,7 @@ fn check(jobs: &[Job]) -> Result<(), EngineError> {
 /// Outcomes by clone or by group, in the order of the jobs.
 fn reports(
     jobs: &[Job],
-    outcomes: BTreeMap<(usize, u32), Outcome>,
+    outcomes: BTreeMap<(usize, u32), CloneOutcome>,
     watches: &Watches,
 ) -> Vec<JobReport> {
     let mut reports: Vec<(JobReport, crate::worker::Account, bool)> = Vec::new();
@@ -144,7 +144,7 @@ fn reports(
 }
 
 /// A report with everything but what is summed up.
-fn one(job: &Job, index: usize, clone: u32, group: u32, outcome: &Outcome) -> JobReport {
+fn one(job: &Job, index: usize, clone: u32, group: u32, outcome: &CloneOutcome) -> JobReport {
     let warnings = job.warnings.iter().map(|warning| warning.message.clone());
     JobReport {
         name: if clone == 0 { job.name.clone() } else { job.section.clone() },

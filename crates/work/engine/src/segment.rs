@@ -18,7 +18,7 @@ use crate::files::Ends;
 use crate::flow::Flows;
 use crate::measure::now_ns;
 use crate::steady::Watches;
-use crate::worker::{self, Outcome, Shared};
+use crate::worker::{self, CloneOutcome, SegmentShared};
 
 /// A clone's stack: its buffers lie elsewhere. The lab's guest keeps all memory of its
 /// first program in place, stacks included.
@@ -69,7 +69,7 @@ pub(crate) struct Segments<'a> {
 }
 
 /// The end of a clone: its job, its number, what it did.
-type Ended = (usize, u32, Outcome);
+type Ended = (usize, u32, CloneOutcome);
 
 /// What runs, and what waits.
 #[derive(Default)]
@@ -101,13 +101,13 @@ impl Segments<'_> {
     pub(crate) fn run(
         &mut self,
         range: Range<usize>,
-        outcomes: &mut BTreeMap<(usize, u32), Outcome>,
+        outcomes: &mut BTreeMap<(usize, u32), CloneOutcome>,
     ) -> Result<(), EngineError> {
         let Self { jobs, context, ends, controls, flows, bytes, watches } = self;
         let (jobs, controls) = (*jobs, *controls);
         let bytes: &[AtomicU64; 2] = bytes;
         let reported = context.progress.is_some().then_some(bytes);
-        let shared = |job: usize, clone: u32| Shared {
+        let shared = |job: usize, clone: u32| SegmentShared {
             context,
             ends,
             control: controls.of(job, clone),
@@ -180,7 +180,7 @@ fn start<'scope, 'env: 'scope>(
     scope: &'scope Scope<'scope, 'env>,
     jobs: &'env [Job],
     indices: &[usize],
-    shared: &impl Fn(usize, u32) -> Shared<'env>,
+    shared: &impl Fn(usize, u32) -> SegmentShared<'env>,
     sender: &Sender<Ended>,
 ) -> (usize, Option<EngineError>) {
     let barrier = Arc::new(StartBarrier::default());

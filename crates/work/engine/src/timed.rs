@@ -9,7 +9,7 @@ use std::time::Instant;
 
 use disklab_jobfile::{Depth, Engine};
 
-use crate::backend::{Backend, Call, Chosen, Completion, Operation, choose};
+use crate::backend::{Backend, Call, Chosen, IoCompletion, IoOperation, choose};
 use crate::memory::Memory;
 use crate::pattern::RequestKind;
 
@@ -37,8 +37,8 @@ pub struct TimedFile {
     file: File,
     begun: Instant,
     pending: Vec<Option<(RequestKind, u64, u64, u64)>>,
-    ends: Vec<Completion>,
-    done: Vec<(Completion, u64)>,
+    ends: Vec<IoCompletion>,
+    done: Vec<(IoCompletion, u64)>,
 }
 
 enum Interface {
@@ -113,7 +113,7 @@ impl TimedFile {
         }
         let slot = self.pending.iter().position(Option::is_none);
         let slot = slot.ok_or_else(|| io::Error::from_raw_os_error(libc::EBUSY))?;
-        let operation = Operation {
+        let operation = IoOperation {
             kind,
             fd: self.file.as_raw_fd(),
             file: 0,
@@ -126,7 +126,7 @@ impl TimedFile {
         match &mut self.interface {
             Interface::Calls => {
                 let result = Call::Positioned.perform(&operation);
-                self.done.push((Completion { slot: slot as u32, result }, self.now()));
+                self.done.push((IoCompletion { slot: slot as u32, result }, self.now()));
             }
             Interface::Queue(backend) => {
                 backend.queue(&operation)?;

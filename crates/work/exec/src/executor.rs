@@ -90,6 +90,38 @@ impl Finished {
     }
 }
 
+/// The program of an invocation, in a process group of its own: Ctrl-C reaches disklab only, which
+/// then decides what to stop.
+fn command(
+    path: PathBuf,
+    invocation: &Invocation,
+    stdin: Stdio,
+    stdout: &File,
+    stderr: &File,
+) -> io::Result<Command> {
+    let mut command = Command::new(path);
+    command
+        .args(&invocation.args)
+        .envs(invocation.env.iter().map(|(k, v)| (k, v)))
+        .env(OWNER_VARIABLE, owner())
+        .stdin(stdin)
+        .process_group(0);
+    match &invocation.output_to {
+        Some(path) => {
+            let file = File::options().append(true).create(true).open(path)?;
+            command.stdout(file.try_clone()?).stderr(file);
+        }
+        None => {
+            command.stdout(stdout.try_clone()?).stderr(stderr.try_clone()?);
+        }
+    }
+    if let Some(folder) = &invocation.cwd {
+        command.current_dir(folder);
+    }
+    tie(&mut command);
+    Ok(command)
+}
+
 fn status_words(code: i32) -> String {
     match code {
         0 => "0".to_owned(),
@@ -157,31 +189,7 @@ impl Executor {
         let mut stdout = capture("stdout").map_err(pipe)?;
         let mut stderr = capture("stderr").map_err(pipe)?;
         let stdin = stdin().map_err(pipe)?;
-        let mut command = Command::new(path);
-        command
-            .args(&invocation.args)
-            .envs(invocation.env.iter().map(|(k, v)| (k, v)))
-            .env(OWNER_VARIABLE, owner())
-            .stdin(stdin)
-            // A group of its own: Ctrl-C reaches disklab only, which then
-            // decides what to stop.
-            .process_group(0);
-        match &invocation.output_to {
-            Some(path) => {
-                let file = File::options().append(true).create(true).open(path).map_err(pipe)?;
-                command.stdout(file.try_clone().map_err(pipe)?).stderr(file);
-            }
-            None => {
-                command
-                    .stdout(stdout.try_clone().map_err(pipe)?)
-                    .stderr(stderr.try_clone().map_err(pipe)?);
-            }
-        }
-        if let Some(folder) = &invocation.cwd {
-            command.current_dir(folder);
-        }
-        tie(&mut command);
-
+        let mut command = command(path, invocation, stdin, &stdout, &stderr).map_err(pipe)?;
         let at_seconds = self.trace.now_seconds();
         let began = Instant::now();
         tracing::debug!(command = invocation.command_line(), "run");

@@ -8,7 +8,7 @@ use std::os::fd::OwnedFd;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::Scope;
 
-use crate::filler::{Filler, Part};
+use crate::filler::{FillPart, Filler};
 
 /// Threads of the C library's asynchronous I/O.
 const MOST_THREADS: usize = 20;
@@ -17,13 +17,13 @@ const MOST_THREADS: usize = 20;
 #[derive(Debug)]
 struct Job {
     file: Arc<OwnedFd>,
-    part: Part,
-    owner: Arc<Owner>,
+    part: FillPart,
+    owner: Arc<AioOwner>,
 }
 
 /// A thread that hands over writes.
 #[derive(Debug, Default)]
-pub(crate) struct Owner {
+pub(crate) struct AioOwner {
     state: Mutex<Outstanding>,
     changed: Condvar,
 }
@@ -38,7 +38,7 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-impl Owner {
+impl AioOwner {
     /// Waits until all writes of this thread are done.
     ///
     /// # Errors
@@ -82,8 +82,8 @@ impl Aio {
         scope: &'scope Scope<'scope, 'env>,
         filler: &'env Filler,
         file: &Arc<OwnedFd>,
-        part: Part,
-        owner: &Arc<Owner>,
+        part: FillPart,
+        owner: &Arc<AioOwner>,
     ) {
         lock(&owner.state).count += 1;
         let job = Job { file: Arc::clone(file), part, owner: Arc::clone(owner) };

@@ -5,9 +5,9 @@ use std::time::{Duration, Instant};
 /// A clock that starts when it is made. In the lab each look at it is a system
 /// call, so flowops share them: the end of one is the begin of the next.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Clock(Instant);
+pub(crate) struct RunClock(Instant);
 
-impl Clock {
+impl RunClock {
     pub fn start() -> Self {
         Self(Instant::now())
     }

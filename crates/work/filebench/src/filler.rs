@@ -18,7 +18,7 @@ const PIECE: usize = 1 << 20;
 
 /// Some bytes of a file.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Part {
+pub(crate) struct FillPart {
     /// Which data: a file's bytes follow from this and their offset.
     pub stream: u64,
     pub offset: u64,
@@ -37,7 +37,7 @@ pub(crate) struct Filler {
 
 /// A thread's own random data.
 #[derive(Debug)]
-pub(crate) struct Scratch {
+pub(crate) struct ScratchBuffer {
     buffers: ContentBuffers,
     memory: Aligned,
 }
@@ -59,18 +59,23 @@ impl Filler {
     }
 
     /// What thread `number` needs to write.
-    pub fn scratch(&self, number: u64) -> Scratch {
+    pub fn scratch(&self, number: u64) -> ScratchBuffer {
         let random = Content::plain(disklab_content::Base::Random, self.seed);
         // The number of all bits is not free.
         let stream = number.min(u64::MAX - 1);
-        Scratch { buffers: ContentBuffers::of(random, stream), memory: Aligned::new(0) }
+        ScratchBuffer { buffers: ContentBuffers::of(random, stream), memory: Aligned::new(0) }
     }
 
     /// Writes a part of a file, with one system call where the kernel takes it so.
     ///
     /// # Errors
     /// The system's; also where the device is full.
-    pub fn write(&self, file: &impl AsFd, part: Part, scratch: &mut Scratch) -> io::Result<()> {
+    pub fn write(
+        &self,
+        file: &impl AsFd,
+        part: FillPart,
+        scratch: &mut ScratchBuffer,
+    ) -> io::Result<()> {
         let mut done = 0;
         while done < part.length {
             let (offset, left) = (part.offset.saturating_add(done), part.length - done);
@@ -135,7 +140,7 @@ mod tests {
 
     use super::*;
 
-    fn written(kind: ContentKind, parts: &[Part]) -> Vec<u8> {
+    fn written(kind: ContentKind, parts: &[FillPart]) -> Vec<u8> {
         let file = tempfile::tempfile().expect("file");
         let filler = Filler::new(kind, 1);
         let mut scratch = filler.scratch(0);
@@ -149,7 +154,7 @@ mod tests {
 
     #[test]
     fn pages_are_those_of_the_pool_however_they_are_written() {
-        let part = |stream, offset, length| Part { stream, offset, length };
+        let part = |stream, offset, length| FillPart { stream, offset, length };
         let whole = written(ContentKind::Pool, &[part(3, 0, 40 << 20)]);
         assert_eq!(whole.len(), 40 << 20);
         let parts = [part(3, 0, 1000), part(3, 1000, 20 << 20), part(3, (20 << 20) + 1000, 9999)];
@@ -163,12 +168,12 @@ mod tests {
 
     #[test]
     fn random_data_never_repeat() {
-        let part = Part { stream: 1, offset: 0, length: 1 << 20 };
-        let later = Part { offset: 1 << 20, ..part };
+        let part = FillPart { stream: 1, offset: 0, length: 1 << 20 };
+        let later = FillPart { offset: 1 << 20, ..part };
         let bytes = written(ContentKind::Random, &[part, later]);
         let pages: HashSet<&[u8]> = bytes.chunks(4096).collect();
         assert_eq!(pages.len(), 512);
-        let zeros = Part { stream: 1, offset: 100, length: 3 << 20 };
+        let zeros = FillPart { stream: 1, offset: 100, length: 3 << 20 };
         assert!(written(ContentKind::Zeros, &[zeros]).iter().all(|byte| *byte == 0));
     }
 
@@ -176,7 +181,7 @@ mod tests {
     fn a_file_that_cannot_be_written_is_an_error() {
         let file = std::fs::File::open("/proc/self/status").expect("file");
         let filler = Filler::new(ContentKind::Zeros, 1);
-        let part = Part { stream: 0, offset: 0, length: 1 };
+        let part = FillPart { stream: 0, offset: 0, length: 1 };
         assert!(filler.write(&file, part, &mut filler.scratch(0)).is_err());
     }
 }

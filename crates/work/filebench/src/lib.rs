@@ -32,6 +32,6 @@ mod workers;
 
 pub use error::FilebenchError;
 pub use options::{ContentKind, Options, RunProgress, SessionContext};
-pub use report::{FilebenchFigures, FilebenchReport, OperationSeries, Row};
+pub use report::{FilebenchFigures, FilebenchReport, OperationSeries, ReportRow};
 pub use session::{FilebenchSession, run};
 pub use tally::Counted;

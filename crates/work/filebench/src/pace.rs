@@ -9,7 +9,7 @@ const KEPT_NS: f64 = 5e9;
 /// Events at an even rate. Nothing makes them: taking one returns from when on
 /// it is there.
 #[derive(Debug, Default)]
-pub(crate) struct Events {
+pub(crate) struct PacedEvents {
     /// Events per second as bits of an f64; 0 means without limit.
     rate: AtomicU64,
     /// Nanoseconds at which the last event that was taken came, as bits of an f64:
@@ -17,7 +17,7 @@ pub(crate) struct Events {
     taken: AtomicU64,
 }
 
-impl Events {
+impl PacedEvents {
     /// Sets the rate in events per second; 0 means without limit. Events are counted
     /// from `now` on, in nanoseconds.
     pub fn set(&self, rate: f64, now: u64) {
@@ -55,7 +55,7 @@ mod tests {
 
     #[test]
     fn events_come_evenly() {
-        let events = Events::default();
+        let events = PacedEvents::default();
         assert!(!events.limited());
         assert_eq!(events.take(7, 3), 3);
         events.set(100.0, SECOND);
@@ -67,7 +67,7 @@ mod tests {
 
     #[test]
     fn five_seconds_of_events_are_kept() {
-        let events = Events::default();
+        let events = PacedEvents::default();
         events.set(10.0, 0);
         let now = 1000 * SECOND;
         for _ in 0..50 {
@@ -78,7 +78,7 @@ mod tests {
 
     #[test]
     fn no_rate_panics() {
-        let events = Events::default();
+        let events = PacedEvents::default();
         for rate in [f64::NAN, f64::INFINITY, -1.0, 1e-300, 1e300] {
             events.set(rate, 5);
             let _ = events.take(u64::MAX, u64::MAX);

@@ -20,7 +20,7 @@ pub struct FilebenchFigures {
     /// The language of the script, which decides how rows are shown.
     pub dialect: Dialect,
     /// Rows in the order of definition.
-    pub rows: Vec<Row>,
+    pub rows: Vec<ReportRow>,
     /// All operations on files and directories together.
     pub summary: Counted,
     /// Of them, reads.
@@ -48,7 +48,7 @@ pub struct FilebenchFigures {
 
 /// What the flowops of one name did.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Row {
+pub struct ReportRow {
     /// The flowop's name.
     pub name: String,
     /// Whether the summary counts it.

@@ -4,11 +4,11 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use crate::clock::Clock;
+use crate::clock::RunClock;
 
 /// Why a run ends before its time.
 #[derive(Debug)]
-pub(crate) enum Cause {
+pub(crate) enum StopCause {
     /// As the script wants: a `finishon…`, or `set mode quit firstdone`.
     Finished,
     /// A flowop failed or found no file, or all threads wait for one another.
@@ -18,7 +18,7 @@ pub(crate) enum Cause {
 /// What all threads of a run look at.
 #[derive(Debug)]
 pub(crate) struct RunControl {
-    clock: Clock,
+    clock: RunClock,
     /// When the measurement begins; `u64::MAX` until the threads may start.
     begin: AtomicU64,
     /// When the run ends. Ending it early sets it to the present.
@@ -35,7 +35,7 @@ struct State {
     done: usize,
     /// Threads in `block`, `semblock` or a blocking `sempost`.
     held: usize,
-    cause: Option<Cause>,
+    cause: Option<StopCause>,
 }
 
 /// The state stays whole whatever panicked while it was held.
@@ -44,7 +44,7 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 impl RunControl {
-    pub fn new(clock: Clock) -> Self {
+    pub fn new(clock: RunClock) -> Self {
         Self {
             clock,
             begin: AtomicU64::new(u64::MAX),
@@ -131,7 +131,7 @@ impl RunControl {
                 stuck_since = None;
             } else if self.now().saturating_sub(*stuck_since.get_or_insert(self.now())) > STUCK_NS {
                 let reason = "every thread waits for another to wake it".to_owned();
-                self.end_now(&mut state, Cause::Early(reason));
+                self.end_now(&mut state, StopCause::Early(reason));
                 return;
             }
             state = self.wait(state, POLL.min(Duration::from_nanos(left)));
@@ -153,11 +153,11 @@ impl RunControl {
     }
 
     /// Ends the run for all, now. The first cause counts.
-    pub fn stop(&self, cause: Cause) {
+    pub fn stop(&self, cause: StopCause) {
         self.end_now(&mut lock(&self.state), cause);
     }
 
-    fn end_now(&self, state: &mut State, cause: Cause) {
+    fn end_now(&self, state: &mut State, cause: StopCause) {
         let now = self.now();
         if self.end() > now {
             state.cause.get_or_insert(cause);
@@ -167,7 +167,7 @@ impl RunControl {
     }
 
     /// Why the run ended before its time, if so.
-    pub fn take_cause(&self) -> Option<Cause> {
+    pub fn take_cause(&self) -> Option<StopCause> {
         lock(&self.state).cause.take()
     }
 
@@ -310,7 +310,7 @@ mod tests {
     use super::*;
 
     fn open(limit: Option<u64>) -> RunControl {
-        let control = RunControl::new(Clock::start());
+        let control = RunControl::new(RunClock::start());
         assert!(control.start(0, 0, limit, |_| {}, || false));
         control
     }
@@ -320,10 +320,10 @@ mod tests {
         let control = open(None);
         thread::scope(|scope| {
             let sleeper = scope.spawn(|| control.sleep_until(u64::MAX));
-            control.stop(Cause::Finished);
+            control.stop(StopCause::Finished);
             sleeper.join().expect("ends");
         });
-        assert!(matches!(control.take_cause(), Some(Cause::Finished)));
+        assert!(matches!(control.take_cause(), Some(StopCause::Finished)));
     }
 
     #[test]
@@ -354,17 +354,17 @@ mod tests {
             control.finish(1, || false);
             signal.shake();
         });
-        assert!(matches!(control.take_cause(), Some(Cause::Early(_))));
+        assert!(matches!(control.take_cause(), Some(StopCause::Early(_))));
     }
 
     #[test]
     fn the_first_cause_counts_and_none_after_the_end() {
         let control = open(Some(0));
-        control.stop(Cause::Early("late".to_owned()));
+        control.stop(StopCause::Early("late".to_owned()));
         assert!(control.take_cause().is_none());
         let control = open(None);
-        control.stop(Cause::Finished);
-        control.stop(Cause::Early("second".to_owned()));
-        assert!(matches!(control.take_cause(), Some(Cause::Finished)));
+        control.stop(StopCause::Finished);
+        control.stop(StopCause::Early("second".to_owned()));
+        assert!(matches!(control.take_cause(), Some(StopCause::Finished)));
     }
 }

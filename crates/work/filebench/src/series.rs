@@ -12,13 +12,13 @@ const SECOND_NS: u64 = 1_000_000_000;
 
 /// What all threads add to, each once per interval.
 #[derive(Debug)]
-pub(crate) struct Shared {
+pub(crate) struct SharedSeries {
     interval_ns: u64,
     counts: Mutex<Vec<(u64, u64)>>,
     windows: Mutex<Windows>,
 }
 
-impl Shared {
+impl SharedSeries {
     /// For a run that lasts so long, as far as that is known.
     pub fn new(limit_ns: Option<u64>) -> Self {
         let seconds = limit_ns.map_or(0, |limit| limit / SECOND_NS);
@@ -75,7 +75,7 @@ pub(crate) struct Own {
 impl Own {
     /// Counts an operation that took `ns` and ended `at` so many nanoseconds into the
     /// measurement.
-    pub fn count(&mut self, at: u64, bytes: u64, ns: u64, shared: &Shared) {
+    pub fn count(&mut self, at: u64, bytes: u64, ns: u64, shared: &SharedSeries) {
         if at >= self.closes {
             self.close(at, shared);
         }
@@ -91,20 +91,20 @@ impl Own {
 
     /// Hands over the open window; the next one holds `at`.
     #[cold]
-    fn close(&mut self, at: u64, shared: &Shared) {
+    fn close(&mut self, at: u64, shared: &SharedSeries) {
         let mut windows = shared.windows.lock().unwrap_or_else(PoisonError::into_inner);
         windows.add(self.closes.saturating_sub(1), &mut self.open);
         self.closes = windows.end_of(at);
     }
 
     /// Hands over all that was counted.
-    pub fn end(&mut self, shared: &Shared) {
+    pub fn end(&mut self, shared: &SharedSeries) {
         self.flush(shared);
         self.close(self.closes.saturating_sub(1), shared);
     }
 
     /// Hands over what was counted.
-    fn flush(&mut self, shared: &Shared) {
+    fn flush(&mut self, shared: &SharedSeries) {
         shared.add(self.interval, self.operations, self.bytes);
         (self.operations, self.bytes) = (0, 0);
     }
@@ -116,7 +116,7 @@ mod tests {
 
     #[test]
     fn whole_seconds_are_kept() {
-        let shared = Shared::new(Some(4 * SECOND_NS));
+        let shared = SharedSeries::new(Some(4 * SECOND_NS));
         let (mut one, mut other) = (Own::default(), Own::default());
         for at in [0, 1, SECOND_NS, 3 * SECOND_NS + 5] {
             one.count(at, 10, at + 1, &shared);
@@ -134,8 +134,8 @@ mod tests {
 
     #[test]
     fn long_runs_have_longer_intervals() {
-        let shared = Shared::new(Some(250_000 * SECOND_NS));
+        let shared = SharedSeries::new(Some(250_000 * SECOND_NS));
         assert_eq!(shared.interval_ns, 3 * SECOND_NS);
-        assert!(Shared::new(Some(u64::MAX)).take(u64::MAX).0.operations.len() <= MOST);
+        assert!(SharedSeries::new(Some(u64::MAX)).take(u64::MAX).0.operations.len() <= MOST);
     }
 }

@@ -6,13 +6,13 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use disklab_wml::random::Rng;
-use disklab_wml::{Command, Fileset, Personality, RunTime, SystemStep};
+use disklab_wml::{Fileset, Personality, RunTime, ScriptCommand, SystemStep};
 use rustix::fs::{CWD, Mode, OFlags};
 
-use crate::clock::{Clock, nanoseconds};
-use crate::fileset::{Kind, Made, Maker, Set, check_room};
+use crate::clock::{RunClock, nanoseconds};
+use crate::fileset::{EntryKind, MadeFileset, Maker, Set, check_room};
 use crate::filler::{Filler, retry};
-use crate::pace::Events;
+use crate::pace::PacedEvents;
 use crate::{FilebenchError, FilebenchReport, Options, SessionContext};
 
 /// Numbers of the random streams of the filesets: far from those of threads.
@@ -29,8 +29,8 @@ pub struct FilebenchSession {
     pub(crate) options: Options,
     pub(crate) sets: Vec<Set>,
     pub(crate) filler: Option<Filler>,
-    pub(crate) events: Events,
-    pub(crate) clock: Clock,
+    pub(crate) events: PacedEvents,
+    pub(crate) clock: RunClock,
     /// Events per second in force.
     pub(crate) rate: f64,
     /// Seconds of 1.4.9's `warmup` that the next run owes.
@@ -82,8 +82,8 @@ impl FilebenchSession {
             options,
             sets,
             filler: None,
-            events: Events::default(),
-            clock: Clock::start(),
+            events: PacedEvents::default(),
+            clock: RunClock::start(),
             rate: 0.0,
             warm_up: Duration::ZERO,
             streams: 0,
@@ -96,7 +96,7 @@ impl FilebenchSession {
 
     /// Number of files, existing or not, and bytes of all of them as drawn.
     pub fn extent(&self) -> (u64, u64) {
-        let counts = self.sets.iter().map(|set| (set.count(Kind::File) as u64, set.bytes()));
+        let counts = self.sets.iter().map(|set| (set.count(EntryKind::File) as u64, set.bytes()));
         counts.fold((0, 0), |(n, bytes), (m, more)| (n + m, bytes.saturating_add(more)))
     }
 
@@ -122,7 +122,7 @@ impl FilebenchSession {
     pub fn prepare(&mut self) -> Result<(), FilebenchError> {
         let personality = Arc::clone(&self.personality);
         while let Some(command) = personality.commands.get(self.next) {
-            if matches!(command, Command::Run(_) | Command::PeriodicRun { .. }) {
+            if matches!(command, ScriptCommand::Run(_) | ScriptCommand::PeriodicRun { .. }) {
                 break;
             }
             self.next += 1;
@@ -146,44 +146,44 @@ impl FilebenchSession {
         Ok(std::mem::take(&mut self.report))
     }
 
-    fn carry_out(&mut self, command: &Command) -> Result<(), FilebenchError> {
+    fn carry_out(&mut self, command: &ScriptCommand) -> Result<(), FilebenchError> {
         self.context.interrupt.check()?;
         match command {
-            Command::CreateFiles => self.make()?,
-            Command::RemoveFiles => self.remove()?,
-            Command::EventRate(rate) => self.rate = rate.draw_exactly(&mut self.rng),
-            Command::Run(time) => self.run(time, MINUTE_NS)?,
-            Command::PeriodicRun { period, time, .. } => {
+            ScriptCommand::CreateFiles => self.make()?,
+            ScriptCommand::RemoveFiles => self.remove()?,
+            ScriptCommand::EventRate(rate) => self.rate = rate.draw_exactly(&mut self.rng),
+            ScriptCommand::Run(time) => self.run(time, MINUTE_NS)?,
+            ScriptCommand::PeriodicRun { period, time, .. } => {
                 self.run(time, nanoseconds(Duration::from_secs(*period)))?;
             }
-            Command::Warmup(seconds) => {
+            ScriptCommand::Warmup(seconds) => {
                 let seconds = Duration::from_secs(seconds.draw(&mut self.rng));
                 self.warm_up = self.warm_up.saturating_add(seconds);
             }
-            Command::Sleep(seconds) => {
+            ScriptCommand::Sleep(seconds) => {
                 let seconds = seconds.draw(&mut self.rng);
                 self.context.interrupt.sleep(Duration::from_secs(seconds.min(MOST_SECONDS)))?;
             }
-            Command::Echo(text) => self.context.progress.tell(text),
-            Command::System { text, steps, .. } => self.system(text, steps)?,
-            Command::Set(variable, value) => variable.set(*value),
-            Command::ListFilesets => {
+            ScriptCommand::Echo(text) => self.context.progress.tell(text),
+            ScriptCommand::System { text, steps, .. } => self.system(text, steps)?,
+            ScriptCommand::Set(variable, value) => variable.set(*value),
+            ScriptCommand::ListFilesets => {
                 for set in &self.sets {
-                    let files = set.count(Kind::File);
+                    let files = set.count(EntryKind::File);
                     self.context.progress.tell(&format!("{}: {files} files", set.name));
                 }
             }
-            Command::ListFlowops => {
+            ScriptCommand::ListFlowops => {
                 for row in &self.personality.rows {
                     self.context.progress.tell(row);
                 }
             }
             // A run starts its processes itself, they end with it, and each run's
             // figures are its own.
-            Command::CreateProcesses
-            | Command::ShutdownProcesses
-            | Command::StatsClear
-            | Command::StatsSnap => {}
+            ScriptCommand::CreateProcesses
+            | ScriptCommand::ShutdownProcesses
+            | ScriptCommand::StatsClear
+            | ScriptCommand::StatsSnap => {}
         }
         Ok(())
     }
@@ -227,14 +227,14 @@ impl FilebenchSession {
             one_by_one: self.options.strict,
             sets: self.sets.len(),
         };
-        let mut made = Made::default();
+        let mut made = MadeFileset::default();
         for set in &mut self.sets {
             let more = set.make(&maker)?;
-            made = Made { files: made.files + more.files, bytes: made.bytes + more.bytes };
+            made = MadeFileset { files: made.files + more.files, bytes: made.bytes + more.bytes };
         }
         self.made = true;
         self.filler = Some(filler);
-        let Made { files, bytes } = made;
+        let MadeFileset { files, bytes } = made;
         self.context.progress.tell(&format!("made {files} files with {bytes} bytes"));
         Ok(())
     }
@@ -257,8 +257,8 @@ impl FilebenchSession {
         let interrupted = self.context.interrupt.is_raised();
         let stopped = match cause {
             _ if interrupted => Some("it was interrupted".to_owned()),
-            Some(crate::run_control::Cause::Early(reason)) => Some(reason),
-            Some(crate::run_control::Cause::Finished) | None => None,
+            Some(crate::run_control::StopCause::Early(reason)) => Some(reason),
+            Some(crate::run_control::StopCause::Finished) | None => None,
         };
         measured.stopped_early.clone_from(&stopped);
         self.report.runs.push(measured);

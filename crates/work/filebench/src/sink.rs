@@ -16,9 +16,9 @@ pub(crate) const LONGEST_READ: u64 = 16 << 20;
 
 /// Memory to read into.
 #[derive(Debug)]
-pub(crate) struct Sink(Aligned);
+pub(crate) struct ReadSink(Aligned);
 
-impl Sink {
+impl ReadSink {
     pub fn new() -> Self {
         Self(Aligned::new(0))
     }
@@ -82,7 +82,7 @@ mod tests {
         let size = 3 * PIECE + 100;
         file.write_all_at(&vec![7; size], 0).expect("written");
         let fd = OwnedFd::from(file);
-        let mut sink = Sink::new();
+        let mut sink = ReadSink::new();
         for (length, place, got) in [
             (size, 0, size),
             (2 * PIECE + 1, 10, 2 * PIECE + 1),

@@ -25,7 +25,7 @@ impl Bins {
 
 /// Counts and latencies of the flowops of one row in one thread.
 #[derive(Debug, Clone)]
-pub(crate) struct Tally {
+pub(crate) struct FlowopTally {
     /// Operations since the thread began: what limits and `finishon…` look at.
     pub all_operations: u64,
     /// Bytes since the thread began.
@@ -38,7 +38,7 @@ pub(crate) struct Tally {
     bins: Bins,
 }
 
-impl Tally {
+impl FlowopTally {
     pub fn new() -> Self {
         Self {
             all_operations: 0,
@@ -124,13 +124,13 @@ mod tests {
 
     #[test]
     fn counts_are_merged() {
-        let (mut one, mut other) = (Tally::new(), Tally::new());
+        let (mut one, mut other) = (FlowopTally::new(), FlowopTally::new());
         one.measure(10, 1000);
         other.measure(5, 200);
         other.measure(5, 4000);
         let mut sum = one.take();
         sum.merge(&other.take());
-        sum.merge(&Tally::new().take());
+        sum.merge(&FlowopTally::new().take());
         assert_eq!((sum.operations, sum.bytes, sum.total_ns), (3, 20, 5200));
         assert_eq!((sum.min_ns, sum.max_ns), (200, 4000));
         assert_eq!(sum.histogram.count(), 3);

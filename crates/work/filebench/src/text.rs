@@ -2,7 +2,7 @@
 
 use disklab_wml::Dialect;
 use disklab_wml::output::{
-    Counts, HISTOGRAM_BUCKETS, Output, OutputFormat, OutputRow, bucket, stopped_early,
+    FlowopCounts, HISTOGRAM_BUCKETS, Output, OutputFormat, OutputRow, bucket, stopped_early,
 };
 
 use crate::{Counted, FilebenchFigures};
@@ -29,7 +29,7 @@ impl FilebenchFigures {
                 histogram: histograms.then(|| buckets(&row.counted)),
             })
             .collect();
-        let all = Counts {
+        let all = FlowopCounts {
             reads: self.reads.operations,
             writes: self.writes.operations,
             ..counts(&self.summary)
@@ -41,14 +41,14 @@ impl FilebenchFigures {
     }
 }
 
-fn counts(counted: &Counted) -> Counts {
-    Counts {
+fn counts(counted: &Counted) -> FlowopCounts {
+    FlowopCounts {
         operations: counted.operations,
         bytes: counted.bytes,
         latency_ns: counted.total_ns,
         shortest_ns: counted.min_ns,
         longest_ns: counted.max_ns,
-        ..Counts::default()
+        ..FlowopCounts::default()
     }
 }
 

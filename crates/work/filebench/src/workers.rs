@@ -8,8 +8,8 @@ use disklab_wml::random::Rng;
 use disklab_wml::{Action, Flowop, Personality, Thread};
 
 use crate::aio::Aio;
-use crate::report::{FilebenchFigures, Row, per_second};
-use crate::run_control::{Cause, RunControl, Signal};
+use crate::report::{FilebenchFigures, ReportRow, per_second};
+use crate::run_control::{RunControl, Signal, StopCause};
 use crate::series;
 use crate::session::FilebenchSession;
 use crate::tally::Counted;
@@ -121,7 +121,7 @@ impl FilebenchSession {
         &mut self,
         limit: Option<u64>,
         period_ns: u64,
-    ) -> Result<(FilebenchFigures, Option<Cause>), FilebenchError> {
+    ) -> Result<(FilebenchFigures, Option<StopCause>), FilebenchError> {
         let personality = std::sync::Arc::clone(&self.personality);
         let workers = self.workers(&personality)?;
         let Some(filler) = &self.filler else {
@@ -141,41 +141,17 @@ impl FilebenchSession {
             signals: workers.signals,
             io_rows: kinds.iter().map(|kind| *kind != Kind::Other).collect(),
             flowops: personality.flowop_count,
-            series: series::Shared::new(limit),
+            series: series::SharedSeries::new(limit),
             progress: &self.context.progress,
         };
         let counts = &workers.counts;
-        let threads = workers.members.len();
+        let members = workers.members;
+        let threads = members.len();
         let interrupt = &self.context.interrupt;
         let rate = self.rate;
         let (rows, used, ended) = thread::scope(|scope| {
             let shared = &shared;
-            let mut handles = Vec::with_capacity(threads);
-            let mut failed = None;
-            for (number, member) in workers.members.into_iter().enumerate() {
-                let (nice, io_priority) = (member.nice, member.io_priority);
-                let place = ThreadContext {
-                    thread: member.thread,
-                    process: counts[member.process].as_ref(),
-                    rng: member.rng,
-                    number,
-                    signals: member.signals,
-                };
-                let builder =
-                    thread::Builder::new().name(format!("wml-{number}")).stack_size(STACK_BYTES);
-                let spawned = builder.spawn_scoped(scope, move || {
-                    priority::set(nice, io_priority);
-                    (Worker::new(shared, scope, place).run(), usage::of_thread())
-                });
-                match spawned {
-                    Ok(handle) => handles.push(handle),
-                    Err(source) => {
-                        let number = number + 1;
-                        failed = Some(FilebenchError::Thread { number, threads, source });
-                        break;
-                    }
-                }
-            }
+            let (handles, failed) = spawn(scope, shared, members, counts);
             let control = &shared.control;
             let stop = || failed.is_some() || interrupt.is_raised();
             if control.start(
@@ -195,43 +171,19 @@ impl FilebenchSession {
             for signal in shared.signals.iter().flatten() {
                 signal.shake();
             }
-            let mut rows = vec![Counted::default(); kinds.len()];
-            let mut used = (0_u64, 0_u64);
-            for handle in handles {
-                match handle.join() {
-                    Ok((own, (user, system))) => {
-                        rows.iter_mut().zip(&own).for_each(|(row, own)| row.merge(own));
-                        used = (used.0 + user, used.1 + system);
-                    }
-                    Err(_) => failed = Some(FilebenchError::Panicked),
-                }
-            }
+            let joined = join(handles, kinds.len());
             shared.aio.close();
+            let (rows, used) = joined?;
             failed.map_or(Ok((rows, used, ended)), Err)
         })?;
         let elapsed_ns = ended.saturating_sub(shared.control.begin());
-        let of = |wanted: &dyn Fn(Kind) -> bool| {
-            let mut sum = Counted::default();
-            let fitting = rows.iter().zip(&kinds).filter(|(_, kind)| wanted(**kind));
-            fitting.for_each(|(row, _)| sum.merge(row));
-            sum
-        };
         let (series, windows) = shared.series.take(elapsed_ns);
         let measured = FilebenchFigures {
             dialect: personality.dialect,
-            summary: of(&|kind| kind != Kind::Other),
-            reads: of(&|kind| kind == Kind::Read),
-            writes: of(&|kind| kind == Kind::Write),
-            rows: rows
-                .iter()
-                .zip(&personality.rows)
-                .zip(&kinds)
-                .map(|((counted, name), kind)| Row {
-                    name: name.clone(),
-                    io: *kind != Kind::Other,
-                    counted: counted.clone(),
-                })
-                .collect(),
+            summary: sum(&rows, &kinds, |kind| kind != Kind::Other),
+            reads: sum(&rows, &kinds, |kind| kind == Kind::Read),
+            writes: sum(&rows, &kinds, |kind| kind == Kind::Write),
+            rows: report_rows(&rows, &kinds, &personality.rows),
             elapsed_ns,
             warm_up_ns,
             threads,
@@ -243,6 +195,82 @@ impl FilebenchSession {
         };
         Ok((measured, shared.control.take_cause()))
     }
+}
+
+/// What a thread counted by row, and its CPU time in user and kernel mode.
+type ThreadReport = (Vec<Counted>, (u64, u64));
+
+/// Starts the threads, up to one that cannot be started.
+fn spawn<'scope, 'env>(
+    scope: &'scope thread::Scope<'scope, 'env>,
+    shared: &'env Shared<'env>,
+    members: Vec<Member<'env>>,
+    counts: &'env [Option<ProcessCount>],
+) -> (Vec<thread::ScopedJoinHandle<'scope, ThreadReport>>, Option<FilebenchError>) {
+    let threads = members.len();
+    let mut handles = Vec::with_capacity(threads);
+    for (number, member) in members.into_iter().enumerate() {
+        let (nice, io_priority) = (member.nice, member.io_priority);
+        let place = ThreadContext {
+            thread: member.thread,
+            process: counts[member.process].as_ref(),
+            rng: member.rng,
+            number,
+            signals: member.signals,
+        };
+        let builder = thread::Builder::new().name(format!("wml-{number}")).stack_size(STACK_BYTES);
+        let spawned = builder.spawn_scoped(scope, move || {
+            priority::set(nice, io_priority);
+            (Worker::new(shared, scope, place).run(), usage::of_thread())
+        });
+        match spawned {
+            Ok(handle) => handles.push(handle),
+            Err(source) => {
+                let number = number + 1;
+                return (handles, Some(FilebenchError::Thread { number, threads, source }));
+            }
+        }
+    }
+    (handles, None)
+}
+
+/// Waits for the threads and adds up what they counted in so many rows.
+fn join(
+    handles: Vec<thread::ScopedJoinHandle<'_, ThreadReport>>,
+    rows: usize,
+) -> Result<ThreadReport, FilebenchError> {
+    let mut all = vec![Counted::default(); rows];
+    let mut used = (0_u64, 0_u64);
+    let mut panicked = false;
+    for handle in handles {
+        match handle.join() {
+            Ok((own, (user, system))) => {
+                all.iter_mut().zip(&own).for_each(|(row, own)| row.merge(own));
+                used = (used.0 + user, used.1 + system);
+            }
+            Err(_) => panicked = true,
+        }
+    }
+    if panicked { Err(FilebenchError::Panicked) } else { Ok((all, used)) }
+}
+
+/// The rows of these kinds together.
+fn sum(rows: &[Counted], kinds: &[Kind], wanted: impl Fn(Kind) -> bool) -> Counted {
+    let mut sum = Counted::default();
+    let fitting = rows.iter().zip(kinds).filter(|(_, kind)| wanted(**kind));
+    fitting.for_each(|(row, _)| sum.merge(row));
+    sum
+}
+
+fn report_rows(rows: &[Counted], kinds: &[Kind], names: &[String]) -> Vec<ReportRow> {
+    let named = rows.iter().zip(kinds).zip(names);
+    named
+        .map(|((counted, kind), name)| ReportRow {
+            name: name.clone(),
+            io: *kind != Kind::Other,
+            counted: counted.clone(),
+        })
+        .collect()
 }
 
 impl Workers<'_> {

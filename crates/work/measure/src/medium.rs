@@ -17,12 +17,12 @@ const TEXT_BYTES: usize = 32;
 
 /// A drive that tells.
 #[derive(Debug)]
-pub(crate) struct Medium {
+pub(crate) struct MediumCounter {
     file: File,
     before: u64,
 }
 
-impl Medium {
+impl MediumCounter {
     /// That of a whole device; nothing where it does not tell, as no drive outside of
     /// the lab does.
     pub fn of(root: &SystemRoot, device: &BlockDevice) -> Option<Self> {
@@ -59,10 +59,10 @@ mod tests {
         let tree = Fabricated::new(folder.path());
         tree.drive("vda", (254, 0), "A");
         let device = BlockDevice::at(&tree.root(), "/dev/vda".as_ref()).expect("device");
-        assert!(Medium::of(&tree.root(), &device).is_none(), "it does not tell");
+        assert!(MediumCounter::of(&tree.root(), &device).is_none(), "it does not tell");
         let file = format!("{MEDIUM_FOLDER}/medium-vda");
         tree.file(&file, "00000000000000001000\n");
-        let medium = Medium::of(&tree.root(), &device).expect("tells");
+        let medium = MediumCounter::of(&tree.root(), &device).expect("tells");
         tree.file(&file, "00000000000000005096\n");
         assert_eq!(medium.written(), Some(4096));
         tree.file(&file, "what?");

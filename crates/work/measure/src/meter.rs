@@ -11,7 +11,7 @@ use crate::SystemRoot;
 use crate::background::BackgroundIo;
 use crate::block::BlockDevice;
 use crate::counters::Counters;
-use crate::medium::Medium;
+use crate::medium::MediumCounter;
 use crate::processors::ProcessorTime;
 use disklab_sample::{Cpu, DriveSeries, DriveTraffic, Series};
 
@@ -145,7 +145,7 @@ struct Probe {
     name: String,
     stat: File,
     before: Counters,
-    medium: Option<Medium>,
+    medium: Option<MediumCounter>,
 }
 
 fn probes(root: &SystemRoot, watched: &[Watched], devices: &[Option<BlockDevice>]) -> Vec<Probe> {
@@ -154,7 +154,7 @@ fn probes(root: &SystemRoot, watched: &[Watched], devices: &[Option<BlockDevice>
         let stat = device.as_ref().and_then(|d| File::open(d.attribute_path("stat")).ok());
         let opened = stat.and_then(|stat| {
             let before = read_counters(&stat)?;
-            let medium = device.as_ref().and_then(|device| Medium::of(root, device));
+            let medium = device.as_ref().and_then(|device| MediumCounter::of(root, device));
             Some(Probe { name: drive.name.clone(), stat, before, medium })
         });
         if opened.is_none() {
@@ -169,7 +169,7 @@ fn probes(root: &SystemRoot, watched: &[Watched], devices: &[Option<BlockDevice>
 impl Probe {
     fn traffic(&self) -> Option<DriveTraffic> {
         let traffic = read_counters(&self.stat)?.since(&self.before).traffic(&self.name);
-        let medium_write_bytes = self.medium.as_ref().and_then(Medium::written);
+        let medium_write_bytes = self.medium.as_ref().and_then(MediumCounter::written);
         Some(DriveTraffic { medium_write_bytes, ..traffic })
     }
 }

@@ -15,7 +15,7 @@ use crate::WorkloadError;
 const SWITCH: &str = "/proc/sys/vm/drop_caches";
 
 /// What unmounts the file system of a workload and mounts it again.
-pub trait Remount: std::fmt::Debug {
+pub trait Remounter: std::fmt::Debug {
     /// Unmounts it. Where something still uses it, it stays, and the reason is returned.
     ///
     /// # Errors
@@ -38,7 +38,7 @@ pub trait Remount: std::fmt::Debug {
 /// Where `directory` cannot be synced, or is not mounted again.
 pub(crate) fn make_cold(
     directory: &Path,
-    remount: Option<&dyn Remount>,
+    remount: Option<&dyn Remounter>,
     executor: &Executor,
 ) -> Result<Vec<String>, WorkloadError> {
     let mut notes = Vec::new();

@@ -8,7 +8,7 @@ use disklab_measure::{Meter, Watched};
 use disklab_sample::{Cpu, Figure, Note, Steadiness, Step};
 use disklab_study::Caches;
 
-use crate::caches::{self, Remount};
+use crate::caches::{self, Remounter};
 use crate::since_boot::since_boot;
 use crate::steady::note;
 use crate::{Workload, WorkloadError};
@@ -69,7 +69,7 @@ pub struct WorkContext<'a> {
     pub caches: Caches,
     /// What unmounts the directory's file system and mounts it again, where that is the
     /// bench's to do.
-    pub remount: Option<&'a dyn Remount>,
+    pub remount: Option<&'a dyn Remounter>,
     /// Whether caches have been emptied for the next step; see
     /// [`empty_caches`](Self::empty_caches).
     pub emptied: bool,
@@ -224,7 +224,7 @@ mod tests {
     #[derive(Debug, Default)]
     struct Mounts(std::cell::RefCell<Vec<&'static str>>, Option<&'static str>);
 
-    impl Remount for Mounts {
+    impl Remounter for Mounts {
         fn unmount(&self, _: &Executor) -> Result<Option<String>, WorkloadError> {
             self.0.borrow_mut().push("unmount");
             Ok(self.1.map(str::to_owned))

@@ -15,7 +15,7 @@ use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
 use crate::WorkloadError;
-use crate::data::Stream;
+use crate::data::ByteStream;
 use crate::tree::{Tree, sync_tree};
 
 /// Compressible data and random data take turns in pieces of this size, so that
@@ -32,7 +32,7 @@ const WRITTEN: u64 = 1_735_689_600;
 pub(crate) struct Corpus {
     tree: Tree,
     files: Vec<CorpusFile>,
-    stream: Stream,
+    stream: ByteStream,
     random: ChaCha8Rng,
     /// How often it has changed.
     age: u64,
@@ -87,7 +87,7 @@ impl Corpus {
             folders: tree.folders.clamp(1, count),
             size: files.iter().map(|f| f.size).sum(),
         };
-        Ok(Self { tree, files, stream: Stream::like(spec, seed)?, random, age: 0 })
+        Ok(Self { tree, files, stream: ByteStream::like(spec, seed)?, random, age: 0 })
     }
 
     /// How many files there are, and how large they are together.

@@ -18,7 +18,7 @@ const PIECE: usize = 1 << 20;
 
 /// What files are filled with.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(crate) enum Content {
+pub(crate) enum FileContent {
     /// Bytes that look random: of no use to compression or deduplication.
     #[default]
     Random,
@@ -26,7 +26,7 @@ pub(crate) enum Content {
     Zeros,
 }
 
-impl Content {
+impl FileContent {
     /// Its words in a study file.
     pub const WORDS: [(&'static str, Self); 2] = [("random", Self::Random), ("zeros", Self::Zeros)];
 
@@ -48,14 +48,14 @@ impl Content {
 
 /// An endless stream of bytes, the same for the same seed.
 #[derive(Debug)]
-pub(crate) struct Stream {
+pub(crate) struct ByteStream {
     buffers: ContentBuffers,
     piece: Vec<u8>,
 }
 
-impl Stream {
+impl ByteStream {
     /// The stream of `seed`.
-    pub fn new(content: Content, seed: u64) -> Self {
+    pub fn new(content: FileContent, seed: u64) -> Self {
         // Random and zeros have no numbers that could be wrong.
         Self { buffers: ContentBuffers::plain(content.spec().base, seed), piece: Vec::new() }
     }
@@ -135,7 +135,7 @@ mod tests {
 
     fn written(seed: u64, sizes: &[u64]) -> Vec<Vec<u8>> {
         let folder = tempfile::tempdir().expect("temp");
-        let mut stream = Stream::new(Content::Random, seed);
+        let mut stream = ByteStream::new(FileContent::Random, seed);
         sizes
             .iter()
             .enumerate()
@@ -178,7 +178,7 @@ mod tests {
         let folder = tempfile::tempdir().expect("temp");
         let interrupt = Interrupt::new();
         interrupt.raise();
-        let error = Stream::new(Content::Zeros, 0)
+        let error = ByteStream::new(FileContent::Zeros, 0)
             .write_file(&folder.path().join("f"), Bytes::gib(100), false, &interrupt)
             .expect_err("stopped");
         assert!(error.is_interrupt());
@@ -190,15 +190,19 @@ mod tests {
         let (precious, link) = (folder.path().join("precious"), folder.path().join("f"));
         std::fs::write(&precious, "data").expect("written");
         std::os::unix::fs::symlink(&precious, &link).expect("linked");
-        let written =
-            Stream::new(Content::Zeros, 0).write_file(&link, Bytes(9), false, &Interrupt::new());
+        let written = ByteStream::new(FileContent::Zeros, 0).write_file(
+            &link,
+            Bytes(9),
+            false,
+            &Interrupt::new(),
+        );
         assert!(written.is_err());
         assert_eq!(std::fs::read(&precious).expect("read"), b"data");
     }
 
     #[test]
     fn an_unwritable_place_is_named() {
-        let error = Stream::new(Content::Zeros, 0)
+        let error = ByteStream::new(FileContent::Zeros, 0)
             .write_file(Path::new("/no/such/place"), Bytes(1), false, &Interrupt::new())
             .expect_err("no such folder");
         assert!(error.to_string().contains("cannot make /no/such/place"), "{error}");

@@ -18,7 +18,7 @@ mod testing;
 mod tree;
 mod workload;
 
-pub use caches::Remount;
+pub use caches::Remounter;
 pub use context::{StepOutcome, WorkContext};
 pub use error::{Damage, WorkloadError};
 pub use kinds::{WORKLOADS, assume_fio, find_workload, read_workload};

@@ -25,7 +25,7 @@ const MOST_CACHED: u64 = 8 << 30;
 
 /// What is read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Extent {
+pub(crate) enum ReadExtent {
     /// All of it from the start, once.
     Forward,
     /// Its first 2 MiB again and again, after a first time that is not counted:
@@ -40,7 +40,7 @@ pub(crate) enum Extent {
 /// Where it cannot be read or is empty, or the user asked to stop.
 pub(crate) fn read_for(
     path: &Path,
-    extent: Extent,
+    extent: ReadExtent,
     direct: bool,
     limit: Duration,
     interrupt: &Interrupt,
@@ -52,11 +52,11 @@ pub(crate) fn read_for(
     let mut read =
         |offset: u64| file.read_at(buffer, offset).map_err(WorkloadError::io("cannot read", path));
     match extent {
-        Extent::Start => {
+        ReadExtent::Start => {
             read(0)?;
         }
         // As hdparm's BLKFLSBUF: what is cached already would not be read.
-        Extent::Forward => {
+        ReadExtent::Forward => {
             let _ = fadvise(&file, 0, None, Advice::DontNeed);
         }
     }
@@ -65,7 +65,7 @@ pub(crate) fn read_for(
     let (mut bytes, mut operations) = (0_u64, 0_u64);
     let elapsed = loop {
         interrupt.check()?;
-        let count = read(if extent == Extent::Start { 0 } else { bytes })?;
+        let count = read(if extent == ReadExtent::Start { 0 } else { bytes })?;
         bytes += count as u64;
         let elapsed = began.elapsed();
         if count == 0 {
@@ -74,8 +74,8 @@ pub(crate) fn read_for(
         operations += 1;
         // After a short piece an offset would be unaligned; it is the end anyway.
         let ends = match extent {
-            Extent::Forward => count < PIECE,
-            Extent::Start => bytes >= MOST_CACHED,
+            ReadExtent::Forward => count < PIECE,
+            ReadExtent::Start => bytes >= MOST_CACHED,
         };
         if elapsed >= limit || ends {
             break elapsed;
@@ -85,8 +85,17 @@ pub(crate) fn read_for(
         return Err(WorkloadError::NothingToRead(path.to_owned()));
     }
     let used = thread_time();
+    Ok(StepOutcome {
+        figures: vec![figure(bytes, operations, elapsed)],
+        user_ns: used.0.saturating_sub(cpu.0),
+        system_ns: used.1.saturating_sub(cpu.1),
+        ..StepOutcome::default()
+    })
+}
+
+fn figure(bytes: u64, operations: u64, elapsed: Duration) -> Figure {
     let seconds = elapsed.as_secs_f64();
-    let figure = Figure {
+    Figure {
         direction: Direction::Read,
         bytes,
         operations: Some(operations),
@@ -97,13 +106,7 @@ pub(crate) fn read_for(
         missed: None,
         operation: OperationKind::Io,
         commit: None,
-    };
-    Ok(StepOutcome {
-        figures: vec![figure],
-        user_ns: used.0.saturating_sub(cpu.0),
-        system_ns: used.1.saturating_sub(cpu.1),
-        ..StepOutcome::default()
-    })
+    }
 }
 
 fn open(path: &Path, direct: bool) -> Result<File, WorkloadError> {
@@ -150,7 +153,7 @@ mod tests {
         let (_folder, path) = file(5 << 20);
         for direct in [false, true] {
             let limit = Duration::from_secs(100);
-            let read = read_for(&path, Extent::Forward, direct, limit, &Interrupt::new());
+            let read = read_for(&path, ReadExtent::Forward, direct, limit, &Interrupt::new());
             if direct && read.is_err() {
                 eprintln!("skipped: needs a file system with direct I/O");
                 return;
@@ -165,7 +168,7 @@ mod tests {
         let (_folder, path) = file(5 << 20);
         let limit = Duration::from_millis(30);
         let outcome =
-            read_for(&path, Extent::Start, false, limit, &Interrupt::new()).expect("read");
+            read_for(&path, ReadExtent::Start, false, limit, &Interrupt::new()).expect("read");
         let figure = &outcome.figures[0];
         assert_eq!(figure.bytes, figure.operations.expect("counted") * PIECE as u64);
         assert!(figure.elapsed_ns >= 30_000_000);
@@ -176,14 +179,14 @@ mod tests {
         let (_folder, path) = file(5 << 20);
         let limit = Duration::from_secs(1_000_000);
         let outcome =
-            read_for(&path, Extent::Start, false, limit, &Interrupt::new()).expect("read");
+            read_for(&path, ReadExtent::Start, false, limit, &Interrupt::new()).expect("read");
         assert_eq!(outcome.figures[0].bytes, MOST_CACHED);
     }
 
     #[test]
     fn an_empty_file_is_an_error() {
         let (_folder, path) = file(0);
-        for extent in [Extent::Start, Extent::Forward] {
+        for extent in [ReadExtent::Start, ReadExtent::Forward] {
             let limit = Duration::from_secs(1);
             let error = read_for(&path, extent, false, limit, &Interrupt::new());
             assert!(error.expect_err("empty").to_string().contains("nothing to read"));
@@ -195,7 +198,7 @@ mod tests {
         let (_folder, path) = file(4096);
         let interrupt = Interrupt::new();
         interrupt.raise();
-        let read = read_for(&path, Extent::Start, false, Duration::from_secs(1000), &interrupt);
+        let read = read_for(&path, ReadExtent::Start, false, Duration::from_secs(1000), &interrupt);
         assert!(read.expect_err("stopped").is_interrupt());
     }
 

@@ -37,10 +37,10 @@ impl Counts {
         let rounds: Vec<f64> = rates.chunks_exact(round).map(|c| c.iter().sum()).collect();
         let at = |index: usize| index as u64 * interval_ns;
         let (trend, from) = match found.trend {
-            disklab_stats::Trend::Flat => (Trend::Flat, 0),
-            disklab_stats::Trend::Warmup => (Trend::Warmup, found.part.start),
-            disklab_stats::Trend::Slowdown => (Trend::Slowdown, found.part.start),
-            disklab_stats::Trend::NotSteady => (Trend::NotSteady, 0),
+            disklab_stats::SeriesTrend::Flat => (Trend::Flat, 0),
+            disklab_stats::SeriesTrend::Warmup => (Trend::Warmup, found.part.start),
+            disklab_stats::SeriesTrend::Slowdown => (Trend::Slowdown, found.part.start),
+            disklab_stats::SeriesTrend::NotSteady => (Trend::NotSteady, 0),
         };
         Some(Steadiness {
             interval_ns,

@@ -10,7 +10,7 @@ use rand_chacha::ChaCha8Rng;
 use rustix::fs::syncfs;
 
 use crate::WorkloadError;
-use crate::data::Stream;
+use crate::data::ByteStream;
 
 /// File sizes spread over so many doublings, evenly in their logarithm, as
 /// sizes in real file systems roughly do around their middle (Agrawal and
@@ -73,7 +73,7 @@ impl Tree {
     pub fn write(
         &self,
         folder: &Path,
-        stream: &mut Stream,
+        stream: &mut ByteStream,
         seed: u64,
         interrupt: &Interrupt,
     ) -> Result<(), WorkloadError> {
@@ -123,13 +123,13 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::data::Content;
+    use crate::data::FileContent;
 
     #[test]
     fn the_tree_is_as_said() {
         let folder = tempfile::tempdir().expect("temp");
         let tree = Tree { files: 50, folders: 4, size: Bytes(300_000) };
-        let mut stream = Stream::new(Content::Random, 3);
+        let mut stream = ByteStream::new(FileContent::Random, 3);
         let root = folder.path().join("tree");
         tree.write(&root, &mut stream, 3, &Interrupt::new()).expect("written");
         let (mut files, mut bytes) = (0, 0);

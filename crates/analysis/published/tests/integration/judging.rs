@@ -1,7 +1,7 @@
 //! A made-up study, a made-up run, and what follows.
 
 use disklab_published::{
-    Catalogue, CellEnd, CellFate, Comparison, JudgedRow, MeasuredRun, RowStatus, compare,
+    Catalogue, CellEnd, CellFate, JudgedRow, MeasuredRun, RowComparison, RowStatus, compare,
 };
 use disklab_sample::Direction;
 use disklab_source::Source;
@@ -122,7 +122,7 @@ fn fate(stack: &str, end: CellEnd) -> CellFate {
     CellFate { stack: stack.into(), workload: "read".into(), block: 0, end: Some(end) }
 }
 
-fn judged(single: &[f64], raid5: &[f64]) -> Comparison {
+fn judged(single: &[f64], raid5: &[f64]) -> RowComparison {
     let groups = [
         group("single/ext4", "read", single),
         group("single/ext4", "backup", single),
@@ -150,7 +150,7 @@ fn judged(single: &[f64], raid5: &[f64]) -> Comparison {
     compare(&catalogue(), &measured).expect("something was published")
 }
 
-fn row<'a>(comparison: &'a Comparison, id: &str) -> &'a JudgedRow {
+fn row<'a>(comparison: &'a RowComparison, id: &str) -> &'a JudgedRow {
     comparison.rows.iter().find(|j| j.row.id == id).expect("a row")
 }
 

@@ -3,7 +3,7 @@
 use disklab_units::Bytes;
 
 use crate::Severity;
-use crate::audits::{Audit, Found, Reproducer};
+use crate::audits::{Audit, Detection, Reproducer};
 use disklab_store::BenchKind;
 
 use crate::evidence::{CellFacts, Evidence};
@@ -29,7 +29,7 @@ fn disturbance(cell: &CellFacts) -> Option<u64> {
     (background > IDLE && background as f64 > SHARE * cell.own_bytes as f64).then_some(background)
 }
 
-fn check(evidence: &Evidence<'_>) -> Vec<Found> {
+fn check(evidence: &Evidence<'_>) -> Vec<Detection> {
     let disturbed: Vec<(&CellFacts, u64)> =
         evidence.cells.iter().filter_map(|cell| Some((cell, disturbance(cell)?))).collect();
     let Some((worst, most)) = disturbed.iter().max_by_key(|(_, background)| *background) else {
@@ -51,7 +51,7 @@ fn check(evidence: &Evidence<'_>) -> Vec<Found> {
         disturbed.iter().map(|(cell, _)| cell.workload.as_str()).collect();
     workloads.sort_unstable();
     workloads.dedup();
-    vec![Found {
+    vec![Detection {
         severity: Severity::Warning,
         text: format!(
             "Something else used the machine's disks during {} (of {}): at most {} in one, \

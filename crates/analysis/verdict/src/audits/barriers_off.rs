@@ -2,7 +2,7 @@
 
 use crate::Severity;
 use crate::audits::support::differing;
-use crate::audits::{Audit, Found, Reproducer};
+use crate::audits::{Audit, Detection, Reproducer};
 use crate::evidence::{CellFacts, Evidence};
 
 pub(super) const AUDIT: Audit = Audit {
@@ -31,9 +31,9 @@ fn barrier(cell: &CellFacts) -> Option<String> {
     Some(if off { "off" } else { "on" }.to_owned())
 }
 
-fn check(evidence: &Evidence<'_>) -> Vec<Found> {
+fn check(evidence: &Evidence<'_>) -> Vec<Detection> {
     if let Some(differs) = differing(evidence, barrier) {
-        return vec![Found {
+        return vec![Detection {
             severity: Severity::Severe,
             text: format!(
                 "Barriers were {}. Without them the drive is never told to flush its write cache, \
@@ -50,7 +50,7 @@ fn check(evidence: &Evidence<'_>) -> Vec<Found> {
     if !evidence.cells.iter().any(|cell| barrier(cell).as_deref() == Some("off")) {
         return Vec::new();
     }
-    vec![Found {
+    vec![Detection {
         severity: Severity::Warning,
         text: "Barriers were off for all stacks: writes were reported as durable that a power \
                loss would destroy."

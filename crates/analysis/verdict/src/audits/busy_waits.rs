@@ -1,7 +1,7 @@
 //! In the lab, time that went by although nothing waited for a drive or a timer.
 
 use super::cpu_bound::busy;
-use crate::audits::{Audit, Found, Reproducer};
+use crate::audits::{Audit, Detection, Reproducer};
 use crate::evidence::Evidence;
 use crate::quantity::per_cents;
 use crate::{Group, Severity};
@@ -19,7 +19,7 @@ pub(super) const AUDIT: Audit = Audit {
 /// Share of a step that may go by so unmentioned.
 const SOME: f64 = 0.1;
 
-fn check(evidence: &Evidence<'_>) -> Vec<Found> {
+fn check(evidence: &Evidence<'_>) -> Vec<Detection> {
     if !evidence.computes_in_no_time() {
         return Vec::new();
     }
@@ -28,7 +28,7 @@ fn check(evidence: &Evidence<'_>) -> Vec<Found> {
         (!group.profile().is_of_memory() && share > SOME).then_some(share)
     };
     let found = evidence.suspects(computed);
-    let findings = found.iter().map(|suspects| Found {
+    let findings = found.iter().map(|suspects| Detection {
         severity: Severity::Note,
         text: format!(
             "{} with {}: {} of the time was spent on the CPU. In the lab that takes no time, except \

@@ -2,7 +2,7 @@
 
 use crate::Severity;
 use crate::audits::support::afflicted;
-use crate::audits::{Audit, Found, Reproducer};
+use crate::audits::{Audit, Detection, Reproducer};
 use crate::evidence::{CellFacts, Evidence};
 
 pub(super) const AUDIT: Audit = Audit {
@@ -29,11 +29,11 @@ fn stepped(cell: &CellFacts) -> Option<f64> {
     (off > allowed).then_some(off)
 }
 
-fn check(evidence: &Evidence<'_>) -> Vec<Found> {
+fn check(evidence: &Evidence<'_>) -> Vec<Detection> {
     let Some(cells) = afflicted(evidence, stepped) else { return Vec::new() };
     let (worst, most) = cells.worst();
     let slept = worst.conditions().clock.as_ref().is_some_and(|c| c.slept_ms as f64 == most);
-    vec![Found {
+    vec![Detection {
         severity: Severity::Warning,
         text: format!(
             "{} {:.1} s in {}. Programs that clock themselves by the time of day gave wrong \

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use crate::Severity;
 use crate::audits::support::afflicted;
-use crate::audits::{Audit, Found, Reproducer};
+use crate::audits::{Audit, Detection, Reproducer};
 use crate::evidence::Evidence;
 use crate::words::list;
 
@@ -24,7 +24,7 @@ pub(super) const AUDIT: Audit = Audit {
 /// (arch/x86/kernel/i8253.c).
 const SLOW: [&str; 5] = ["hpet", "acpi_pm", "jiffies", "refined-jiffies", "pit"];
 
-fn check(evidence: &Evidence<'_>) -> Vec<Found> {
+fn check(evidence: &Evidence<'_>) -> Vec<Detection> {
     let source = |cell: &crate::evidence::CellFacts| {
         let source = cell.conditions().clock.as_ref()?.source.clone()?;
         SLOW.contains(&source.as_str()).then_some(source)
@@ -33,7 +33,7 @@ fn check(evidence: &Evidence<'_>) -> Vec<Found> {
         return Vec::new();
     };
     let names: BTreeSet<String> = cells.cells.iter().filter_map(|(c, _)| source(c)).collect();
-    vec![Found {
+    vec![Detection {
         severity: Severity::Warning,
         text: format!(
             "The kernel's clock was {} in {}: it costs a microsecond or more for each reading, or \

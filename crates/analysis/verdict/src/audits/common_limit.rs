@@ -3,7 +3,7 @@
 use disklab_units::BytesPerSecond;
 
 use crate::audits::support::median;
-use crate::audits::{Audit, Found, Reproducer};
+use crate::audits::{Audit, Detection, Reproducer};
 use crate::evidence::Evidence;
 use crate::words::list;
 use crate::{Group, Severity};
@@ -30,7 +30,7 @@ fn rate(group: &Group) -> Option<f64> {
     median(rates).filter(|rate| *rate >= SLOWEST)
 }
 
-fn check(evidence: &Evidence<'_>) -> Vec<Found> {
+fn check(evidence: &Evidence<'_>) -> Vec<Detection> {
     if !evidence.is_import() {
         return Vec::new();
     }
@@ -55,7 +55,7 @@ fn check(evidence: &Evidence<'_>) -> Vec<Found> {
     if capped.len() < FIGURES || others.is_empty() {
         return Vec::new();
     }
-    vec![Found {
+    vec![Detection {
         severity: Severity::Warning,
         text: format!(
             "{} figures end at the same rate, {}, and none is above: {}. Something that they share \

@@ -2,7 +2,7 @@
 
 use disklab_study::StackSpec;
 
-use crate::audits::{Audit, Found, Reproducer};
+use crate::audits::{Audit, Detection, Reproducer};
 use crate::evidence::{CellFacts, Evidence};
 use crate::words::list;
 use crate::{Group, Severity};
@@ -50,7 +50,7 @@ fn ratio(stack: Option<&StackSpec>, cell: &CellFacts) -> Option<f64> {
     (ratio >= RATIO).then_some(ratio)
 }
 
-fn check(evidence: &Evidence<'_>) -> Vec<Found> {
+fn check(evidence: &Evidence<'_>) -> Vec<Detection> {
     let suspects = evidence.suspects(|_, group: &Group| {
         if group.profile().is_of_memory() {
             return None;
@@ -65,7 +65,7 @@ fn check(evidence: &Evidence<'_>) -> Vec<Found> {
     let listed: Vec<String> =
         suspects.iter().map(|s| format!("{} with {}", s.figure, s.stacks())).collect();
     let most = if most > 1000.0 { "more than 1000".to_owned() } else { format!("{most:.1}") };
-    vec![Found {
+    vec![Detection {
         severity: Severity::Severe,
         text: format!(
             "The stack stored the workload's data in a fraction of their size, at most {most} \

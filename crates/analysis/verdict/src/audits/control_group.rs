@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use crate::Severity;
 use crate::audits::support::afflicted;
-use crate::audits::{Audit, Found, Reproducer};
+use crate::audits::{Audit, Detection, Reproducer};
 use crate::evidence::Evidence;
 use crate::words::list;
 
@@ -18,13 +18,13 @@ pub(super) const AUDIT: Audit = Audit {
     check,
 };
 
-fn check(evidence: &Evidence<'_>) -> Vec<Found> {
+fn check(evidence: &Evidence<'_>) -> Vec<Detection> {
     let limited =
         |cell: &crate::evidence::CellFacts| (!cell.conditions().limits.is_empty()).then_some(1.0);
     let Some(cells) = afflicted(evidence, limited) else { return Vec::new() };
     let limits: BTreeSet<&str> =
         cells.cells.iter().flat_map(|(c, _)| &c.conditions().limits).map(String::as_str).collect();
-    vec![Found {
+    vec![Detection {
         severity: Severity::Warning,
         text: format!(
             "A control group limited disklab and its programs in {}: {}. The figures may be those \

@@ -1,6 +1,6 @@
 //! Latencies of work that is to come at a rate, measured from when it was sent.
 
-use crate::audits::{Audit, Found, Reproducer};
+use crate::audits::{Audit, Detection, Reproducer};
 use crate::evidence::Evidence;
 use crate::{Group, Severity};
 
@@ -33,9 +33,9 @@ fn stalled(group: &Group) -> Option<f64> {
     stalls.reduce(f64::max).filter(|requests| *requests > STALLED)
 }
 
-fn check(evidence: &Evidence<'_>) -> Vec<Found> {
+fn check(evidence: &Evidence<'_>) -> Vec<Detection> {
     let suspects = evidence.suspects(|_, group| stalled(group));
-    let findings = suspects.iter().map(|suspects| Found {
+    let findings = suspects.iter().map(|suspects| Detection {
         severity: Severity::Warning,
         text: format!(
             "{} with {}: the work was to come at a pace, and one request took the time of {:.0}. \

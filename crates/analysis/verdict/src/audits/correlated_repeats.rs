@@ -3,11 +3,11 @@
 use std::collections::BTreeMap;
 
 use disklab_stats::{lag_1, randomness_p};
-use disklab_study::{Chart, Measure};
+use disklab_study::{ChartKind, Measure};
 use disklab_units::significant;
 
 use crate::audits::support::median;
-use crate::audits::{Audit, Found, Reproducer};
+use crate::audits::{Audit, Detection, Reproducer};
 use crate::evidence::Evidence;
 use crate::{Observation, Severity, choice};
 
@@ -30,7 +30,7 @@ const SIGNIFICANCE: f64 = 0.01;
 const REPEATS: usize = 3;
 
 /// In the lab no cell meets another.
-fn check(evidence: &Evidence<'_>) -> Vec<Found> {
+fn check(evidence: &Evidence<'_>) -> Vec<Detection> {
     if evidence.is_lab() {
         return Vec::new();
     }
@@ -39,7 +39,7 @@ fn check(evidence: &Evidence<'_>) -> Vec<Found> {
         return Vec::new();
     }
     let correlation = lag_1(&levels).unwrap_or_default();
-    vec![Found {
+    vec![Detection {
         severity: Severity::Warning,
         text: format!(
             "Each of the {} cells resembles the one before it (correlation {}): the machine has \
@@ -62,7 +62,7 @@ fn levels(evidence: &Evidence<'_>) -> (Vec<f64>, Vec<usize>) {
     let mut changes: BTreeMap<u32, Vec<f64>> = BTreeMap::new();
     let mut groups = Vec::new();
     for (index, group) in evidence.groups.iter().enumerate() {
-        let measure = choice::measure(&[group], &Chart::Bars);
+        let measure = choice::measure(&[group], &ChartKind::Bars);
         if measure == Measure::Missed || group.observations.len() < REPEATS {
             continue;
         }

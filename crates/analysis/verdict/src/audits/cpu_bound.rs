@@ -1,6 +1,6 @@
 //! The processor, not the drives, set the pace.
 
-use crate::audits::{Audit, Found, Reproducer};
+use crate::audits::{Audit, Detection, Reproducer};
 use crate::evidence::{Detail, Evidence, Suspects};
 use crate::quantity::per_cents;
 use crate::{Group, Severity};
@@ -25,7 +25,7 @@ const ONE_AT_MOST: f64 = 1.05;
 /// 10 ms (USER_HZ, proc(5)).
 const SHORTEST_SECONDS: f64 = 0.5;
 
-fn check(evidence: &Evidence<'_>) -> Vec<Found> {
+fn check(evidence: &Evidence<'_>) -> Vec<Detection> {
     // There it is another finding, `busy-waits`.
     if evidence.computes_in_no_time() {
         return Vec::new();
@@ -51,7 +51,7 @@ fn check(evidence: &Evidence<'_>) -> Vec<Found> {
             (low.min(share), high.max(share))
         })
     };
-    let machine = machine.iter().map(|suspects| Found {
+    let machine = machine.iter().map(|suspects| Detection {
         severity: Severity::Warning,
         text: format!(
             "{} with {}: all processors were {} busy, and the workload's own program took {} of \
@@ -68,7 +68,7 @@ fn check(evidence: &Evidence<'_>) -> Vec<Found> {
             .to_owned(),
         groups: suspects.groups(),
     });
-    let program = program.iter().map(|suspects| Found {
+    let program = program.iter().map(|suspects| Detection {
         severity: Severity::Warning,
         text: format!(
             "{} with {}: the program, with the kernel on its behalf, used {} of one processor's \

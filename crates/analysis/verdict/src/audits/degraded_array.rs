@@ -2,7 +2,7 @@
 
 use crate::Severity;
 use crate::audits::support::afflicted;
-use crate::audits::{Audit, Found, Reproducer};
+use crate::audits::{Audit, Detection, Reproducer};
 use crate::evidence::{CellFacts, Evidence};
 
 pub(super) const AUDIT: Audit = Audit {
@@ -29,12 +29,12 @@ fn broken(cell: &CellFacts) -> Option<String> {
     array.or(pool)
 }
 
-fn check(evidence: &Evidence<'_>) -> Vec<Found> {
+fn check(evidence: &Evidence<'_>) -> Vec<Detection> {
     let Some(cells) = afflicted(evidence, |cell| broken(cell).map(|_| 1.0)) else {
         return Vec::new();
     };
     let first = broken(cells.worst().0).unwrap_or_default();
-    vec![Found {
+    vec![Detection {
         severity: Severity::Severe,
         text: format!(
             "In {}: {first}. A degraded array computes what it reads from the other members, and \

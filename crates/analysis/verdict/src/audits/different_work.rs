@@ -1,8 +1,8 @@
 //! Stacks that did not do the same work.
 
-use disklab_study::{Chart, Measure};
+use disklab_study::{ChartKind, Measure};
 
-use crate::audits::{Audit, Found, Reproducer};
+use crate::audits::{Audit, Detection, Reproducer};
 use crate::evidence::Evidence;
 use crate::quantity::per_cent;
 use crate::words::list;
@@ -29,7 +29,7 @@ fn amount(group: &Group) -> f64 {
     work / group.observations.len().max(1) as f64
 }
 
-fn check(evidence: &Evidence<'_>) -> Vec<Found> {
+fn check(evidence: &Evidence<'_>) -> Vec<Detection> {
     let timed = evidence.suspects(|_, group| {
         let question = evidence.study.questions.iter().any(|question| {
             question.measure == Some(Measure::Elapsed)
@@ -39,7 +39,7 @@ fn check(evidence: &Evidence<'_>) -> Vec<Found> {
                         && disklab_study::matches(step, &group.key.step)
                 })
         });
-        let chosen = choice::measure(&[group], &Chart::Bars) == Measure::Elapsed;
+        let chosen = choice::measure(&[group], &ChartKind::Bars) == Measure::Elapsed;
         (question || chosen).then(|| amount(group)).filter(|amount| *amount > 0.0)
     });
     let unequal: Vec<(String, f64, Vec<usize>)> = timed
@@ -57,7 +57,7 @@ fn check(evidence: &Evidence<'_>) -> Vec<Found> {
         .iter()
         .map(|(figure, share, _)| format!("{figure} (up to {} more)", per_cent(*share)))
         .collect();
-    vec![Found {
+    vec![Detection {
         severity: Severity::Severe,
         text: format!(
             "Elapsed times are compared of different amounts of work: {}.",

@@ -1,6 +1,6 @@
 //! Direct I/O that went through memory all the same.
 
-use crate::audits::{Audit, Found, Reproducer};
+use crate::audits::{Audit, Detection, Reproducer};
 use crate::evidence::{CellFacts, Evidence};
 use crate::words::list;
 use crate::{Group, Severity};
@@ -39,7 +39,7 @@ fn buffered(evidence: &Evidence<'_>, cell: &CellFacts) -> Option<String> {
     zvol.then(|| "zvols, which pass through ZFS's own cache (ARC)".to_owned())
 }
 
-fn check(evidence: &Evidence<'_>) -> Vec<Found> {
+fn check(evidence: &Evidence<'_>) -> Vec<Detection> {
     let what = |group: &Group| {
         evidence.cells_of(group).into_iter().find_map(|cell| buffered(evidence, cell))
     };
@@ -54,7 +54,7 @@ fn check(evidence: &Evidence<'_>) -> Vec<Found> {
         suspects.iter().flat_map(|s| &s.found).filter_map(|(_, g, _)| what(g)).collect();
     whats.sort_unstable();
     whats.dedup();
-    vec![Found {
+    vec![Detection {
         severity: Severity::Warning,
         text: format!(
             "Direct I/O was asked for and is but a hint to {}: memory took part in {}.",

@@ -4,7 +4,7 @@ use disklab_sample::{Direction, Order};
 use disklab_units::Bytes;
 
 use crate::audits::support::on_hard_disks;
-use crate::audits::{Audit, Found, Reproducer};
+use crate::audits::{Audit, Detection, Reproducer};
 use crate::evidence::{CellFacts, Detail, Evidence};
 use crate::words::list;
 use crate::{Group, Observation, Severity};
@@ -71,14 +71,14 @@ fn too_many(evidence: &Evidence<'_>, index: usize, group: &Group) -> Option<f64>
     crate::audits::support::median(rates).filter(|rate| *rate > READS_OF_ONE_ARM)
 }
 
-fn check(evidence: &Evidence<'_>) -> Vec<Found> {
+fn check(evidence: &Evidence<'_>) -> Vec<Detection> {
     let mut all = Vec::new();
     let writes = evidence.suspects(|index, group| kept(evidence, index, group).map(|m| m as f64));
     if !writes.is_empty() {
         let listed: Vec<String> =
             writes.iter().map(|s| format!("{} with {}", s.figure, s.stacks())).collect();
         let memory = writes.iter().map(|s| s.range().0).fold(f64::INFINITY, f64::min);
-        all.push(Found {
+        all.push(Detection {
             severity: Severity::Warning,
             text: format!(
                 "Fewer bytes were written to each drive than its own memory of {} takes, and \
@@ -93,7 +93,7 @@ fn check(evidence: &Evidence<'_>) -> Vec<Found> {
         });
     }
     let reads = evidence.suspects(|index, group| too_many(evidence, index, group));
-    all.extend(reads.iter().map(|suspects| Found {
+    all.extend(reads.iter().map(|suspects| Detection {
         severity: Severity::Warning,
         text: format!(
             "{} with {}: a hard disk answered {:.0} random reads per second, more than its arm can \

@@ -3,7 +3,7 @@
 use disklab_sample::{Direction, Order};
 
 use crate::audits::support::{decides_answer, median, on_hard_disks};
-use crate::audits::{Audit, Found, Reproducer};
+use crate::audits::{Audit, Detection, Reproducer};
 use crate::evidence::{Evidence, drive_share};
 use crate::quantity::per_cents;
 use crate::{Group, Severity};
@@ -66,7 +66,7 @@ fn too_soon(evidence: &Evidence<'_>, group: &Group) -> Option<f64> {
 const ADVICE: &str = "Read from a larger file: some gigabytes on each drive, and never less than \
                       their memory.";
 
-fn check(evidence: &Evidence<'_>) -> Vec<Found> {
+fn check(evidence: &Evidence<'_>) -> Vec<Detection> {
     let mut all = by_counts(evidence);
     all.extend(by_latency(evidence));
     all
@@ -74,14 +74,14 @@ fn check(evidence: &Evidence<'_>) -> Vec<Found> {
 
 /// Severe where another stack has the figure too and a question asks for it: what a drive
 /// answers from memory then differs from stack to stack.
-fn by_counts(evidence: &Evidence<'_>) -> Vec<Found> {
+fn by_counts(evidence: &Evidence<'_>) -> Vec<Detection> {
     let suspects = evidence.suspects(|_, group| {
         let share = counted(group).filter(|share| *share >= LARGEST_SHARE)?;
         is_of_random_reads(evidence, group).then_some(share)
     });
     let reported = suspects.iter().map(|suspects| {
         let decides = suspects.found.iter().any(|(_, group, _)| decides_answer(evidence, group));
-        Found {
+        Detection {
             severity: if decides { Severity::Severe } else { Severity::Warning },
             text: format!(
                 "{} with {}: the drives answered {} of the reads from their own memory, which \
@@ -98,9 +98,9 @@ fn by_counts(evidence: &Evidence<'_>) -> Vec<Found> {
     reported.collect()
 }
 
-fn by_latency(evidence: &Evidence<'_>) -> Vec<Found> {
+fn by_latency(evidence: &Evidence<'_>) -> Vec<Detection> {
     let suspects = evidence.suspects(|_, group| too_soon(evidence, group));
-    let reported = suspects.iter().map(|suspects| Found {
+    let reported = suspects.iter().map(|suspects| Detection {
         severity: Severity::Severe,
         text: format!(
             "{} with {}: half of the random reads took less than {} of half a revolution of the \

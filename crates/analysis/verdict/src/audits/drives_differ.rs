@@ -7,7 +7,7 @@ use disklab_units::Bytes;
 
 use crate::Severity;
 use crate::audits::support::{joined, unlike};
-use crate::audits::{Audit, Found, Reproducer};
+use crate::audits::{Audit, Detection, Reproducer};
 use crate::evidence::Evidence;
 
 pub(super) const AUDIT: Audit = Audit {
@@ -33,7 +33,7 @@ fn kind(drive: &DriveState) -> String {
         .join(" ")
 }
 
-fn check(evidence: &Evidence<'_>) -> Vec<Found> {
+fn check(evidence: &Evidence<'_>) -> Vec<Detection> {
     let words = [
         "The drives are",
         "Their own differences look like those of the stacks, and the slowest drive of an array \

@@ -1,7 +1,7 @@
 //! Cells that failed.
 
 use crate::Severity;
-use crate::audits::{Audit, Found, Reproducer};
+use crate::audits::{Audit, Detection, Reproducer};
 use crate::evidence::Evidence;
 use crate::words::{count, list};
 
@@ -18,7 +18,7 @@ pub(super) const AUDIT: Audit = Audit {
 /// Characters of an error that are quoted.
 const QUOTED: usize = 200;
 
-fn check(evidence: &Evidence<'_>) -> Vec<Found> {
+fn check(evidence: &Evidence<'_>) -> Vec<Detection> {
     let failed: Vec<(String, &str)> = evidence
         .unfinished
         .iter()
@@ -32,7 +32,7 @@ fn check(evidence: &Evidence<'_>) -> Vec<Found> {
     names.dedup();
     let line = first.lines().find(|line| !line.trim().is_empty()).unwrap_or("no reason given");
     let quoted: String = line.chars().take(QUOTED).collect();
-    vec![Found {
+    vec![Detection {
         severity: Severity::Warning,
         text: format!(
             "{} failed: {}. The first said: {quoted}",

@@ -5,7 +5,7 @@ use disklab_study::Caches;
 use disklab_units::{BytesPerSecond, significant};
 
 use crate::audits::drive_cache::READS_OF_ONE_ARM;
-use crate::audits::{Audit, Found, Reproducer};
+use crate::audits::{Audit, Detection, Reproducer};
 use crate::evidence::Evidence;
 use crate::{Group, Severity};
 
@@ -160,12 +160,12 @@ fn beyond(evidence: &Evidence<'_>, group: &Group) -> Option<(f64, String)> {
     below.rate(group).or_else(|| below.reads(group)).or_else(|| below.commits(group))
 }
 
-fn check(evidence: &Evidence<'_>) -> Vec<Found> {
+fn check(evidence: &Evidence<'_>) -> Vec<Detection> {
     let suspects = evidence.suspects(|_, group| beyond(evidence, group).map(|(ratio, _)| ratio));
     let findings = suspects.iter().filter_map(|suspects| {
         let worst = suspects.found.iter().max_by(|a, b| a.2.total_cmp(&b.2))?;
         let (_, text) = beyond(evidence, worst.1)?;
-        Some(Found {
+        Some(Detection {
             severity: Severity::Severe,
             text: format!(
                 "{} with {}: {text}. Something else gave this figure.",

@@ -1,8 +1,8 @@
 //! Quantiles of latency from too few operations.
 
-use disklab_study::{Chart, Measure, matches};
+use disklab_study::{ChartKind, Measure, matches};
 
-use crate::audits::{Audit, Found, Reproducer};
+use crate::audits::{Audit, Detection, Reproducer};
 use crate::evidence::Evidence;
 use crate::words::list;
 use crate::{Group, Severity};
@@ -21,14 +21,14 @@ pub(super) const AUDIT: Audit = Audit {
 /// is within about a factor of two of it in rank (order statistics are binomial).
 const BEYOND: f64 = 10.0;
 
-fn check(evidence: &Evidence<'_>) -> Vec<Found> {
+fn check(evidence: &Evidence<'_>) -> Vec<Detection> {
     let few = |group: &Group| {
         let asked = evidence.study.questions.iter().filter(|question| {
             let step = format!("{}:{}", group.key.workload, group.key.step);
             question.workloads.iter().any(|p| matches(p, &group.key.workload) || matches(p, &step))
         });
         let quantile = asked.filter_map(|question| match (question.measure, &question.chart) {
-            (Some(Measure::Latency(percentile)), Chart::Bars | Chart::LinesOver(_)) => {
+            (Some(Measure::Latency(percentile)), ChartKind::Bars | ChartKind::LinesOver(_)) => {
                 Some(percentile)
             }
             _ => None,
@@ -43,7 +43,7 @@ fn check(evidence: &Evidence<'_>) -> Vec<Found> {
     }
     let listed: Vec<String> =
         suspects.iter().map(|s| format!("{} ({:.0})", s.figure, s.range().0)).collect();
-    vec![Found {
+    vec![Detection {
         severity: Severity::Warning,
         text: format!(
             "The quantile of latency that is asked for rests on fewer than ten operations beyond \

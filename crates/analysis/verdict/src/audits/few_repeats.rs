@@ -1,7 +1,7 @@
 //! Figures with too few repeats for an interval that says much.
 
 use crate::Severity;
-use crate::audits::{Audit, Found, Reproducer};
+use crate::audits::{Audit, Detection, Reproducer};
 use crate::evidence::Evidence;
 use crate::words::count;
 
@@ -19,7 +19,7 @@ pub(super) const AUDIT: Audit = Audit {
 /// with three 4.3.
 const ENOUGH: usize = 3;
 
-fn check(evidence: &Evidence<'_>) -> Vec<Found> {
+fn check(evidence: &Evidence<'_>) -> Vec<Detection> {
     let few: Vec<usize> = (0..evidence.groups.len())
         .filter(|g| evidence.groups[*g].observations.len() < ENOUGH)
         .collect();
@@ -43,7 +43,7 @@ fn check(evidence: &Evidence<'_>) -> Vec<Found> {
             .collect::<Vec<_>>();
         format!("Of {}, {}.", count(all, "figure"), listed.join(" and "))
     };
-    vec![Found {
+    vec![Detection {
         severity: Severity::Warning,
         text,
         advice: "Run the study with at least three repeats, better six: then an interval needs no \

@@ -2,8 +2,8 @@
 
 use disklab_sample::{Direction, Order};
 
-use crate::audits::{Audit, Found, Reproducer};
-use disklab_store::{BenchKind, Origin};
+use crate::audits::{Audit, Detection, Reproducer};
+use disklab_store::{BenchKind, RunOrigin};
 
 use crate::evidence::{CellFacts, Evidence};
 use crate::quantity::per_cents;
@@ -24,11 +24,11 @@ pub(super) const AUDIT: Audit = Audit {
 const SHARE: f64 = 1.0;
 /// The file systems' making discards all that they get, so that each stack begins with
 /// erased SSDs; a directory's file system has a past that nobody knows.
-const fn discards(bench: &Origin) -> bool {
-    matches!(bench, Origin::Bench(BenchKind::Lab | BenchKind::Disks(_)))
+const fn discards(bench: &RunOrigin) -> bool {
+    matches!(bench, RunOrigin::Bench(BenchKind::Lab | BenchKind::Disks(_)))
 }
 
-fn check(evidence: &Evidence<'_>) -> Vec<Found> {
+fn check(evidence: &Evidence<'_>) -> Vec<Detection> {
     if !discards(&evidence.info.bench) {
         return Vec::new();
     }
@@ -45,7 +45,7 @@ fn check(evidence: &Evidence<'_>) -> Vec<Found> {
         .iter()
         .map(|s| format!("{} with {} ({})", s.figure, s.stacks(), per_cents(s.range())))
         .collect();
-    vec![Found {
+    vec![Detection {
         severity: Severity::Warning,
         text: format!(
             "Random writes to SSDs of which less than the size had been written: {}. Erased blocks \

@@ -3,7 +3,7 @@
 use disklab_sample::{Direction, FileData};
 use disklab_units::Bytes;
 
-use crate::audits::{Audit, Found, Reproducer};
+use crate::audits::{Audit, Detection, Reproducer};
 use crate::evidence::{CellFacts, Detail, Evidence};
 use crate::quantity::per_cents;
 use crate::{Group, Severity};
@@ -34,7 +34,7 @@ fn data(files: FileData) -> Option<f64> {
     (files.bytes >= LEAST && share < SHARE).then_some(share)
 }
 
-fn check(evidence: &Evidence<'_>) -> Vec<Found> {
+fn check(evidence: &Evidence<'_>) -> Vec<Detection> {
     let seen = |index: usize, group: &Group| -> Vec<FileData> {
         let details = evidence.details[index].iter().zip(&group.observations);
         let files = details.filter_map(|(d, o)| files(evidence.cell(o.cell)?, d));
@@ -50,7 +50,7 @@ fn check(evidence: &Evidence<'_>) -> Vec<Found> {
     let findings = suspects.iter().map(|suspects| {
         let (index, group, _) = suspects.found[0];
         let bytes = seen(index, group).iter().map(|files| files.bytes).max();
-        Found {
+        Detection {
             severity: Severity::Severe,
             text: format!(
                 "{} with {}: {} of {} in the files that were read are data, the rest holes or \

@@ -4,7 +4,7 @@ use disklab_units::Bytes;
 
 use crate::Severity;
 use crate::audits::support::afflicted;
-use crate::audits::{Audit, Found, Reproducer};
+use crate::audits::{Audit, Detection, Reproducer};
 use crate::evidence::{CellFacts, Evidence};
 use crate::quantity::per_cent;
 
@@ -29,11 +29,11 @@ fn fullest(cell: &CellFacts) -> Option<(f64, u64)> {
     full.max_by(|a, b| a.0.total_cmp(&b.0)).filter(|(full, _)| *full > FULL)
 }
 
-fn check(evidence: &Evidence<'_>) -> Vec<Found> {
+fn check(evidence: &Evidence<'_>) -> Vec<Detection> {
     let Some(cells) = afflicted(evidence, |cell| Some(fullest(cell)?.0)) else { return Vec::new() };
     let (worst, full) = cells.worst();
     let free = fullest(worst).map_or(0, |(_, free)| free);
-    vec![Found {
+    vec![Detection {
         severity: Severity::Warning,
         text: format!(
             "The disk with the files that stand for the drives was {} full in {}, with {} left: \

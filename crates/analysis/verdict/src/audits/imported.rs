@@ -1,7 +1,7 @@
 //! Figures that another program measured, of which little else is known.
 
 use crate::Severity;
-use crate::audits::{Audit, Found, Reproducer};
+use crate::audits::{Audit, Detection, Reproducer};
 use crate::evidence::Evidence;
 use crate::words::count;
 
@@ -15,7 +15,7 @@ pub(super) const AUDIT: Audit = Audit {
     check,
 };
 
-fn check(evidence: &Evidence<'_>) -> Vec<Found> {
+fn check(evidence: &Evidence<'_>) -> Vec<Detection> {
     if !evidence.is_import() {
         return Vec::new();
     }
@@ -26,7 +26,7 @@ fn check(evidence: &Evidence<'_>) -> Vec<Found> {
         return Vec::new();
     }
     let knows_drives = evidence.cells.iter().any(|cell| !cell.environment.drives.is_empty());
-    vec![Found {
+    vec![Detection {
         severity: Severity::Warning,
         text: format!(
             "{} imported without the drives' own counters: reads from memory, data that were \

@@ -2,7 +2,7 @@
 
 use crate::Severity;
 use crate::audits::support::unlike;
-use crate::audits::{Audit, Found, Reproducer};
+use crate::audits::{Audit, Detection, Reproducer};
 use crate::evidence::{CellFacts, Evidence};
 
 pub(super) const AUDIT: Audit = Audit {
@@ -23,7 +23,7 @@ fn versions(cell: &CellFacts) -> Option<String> {
     (!all.is_empty()).then(|| all.join(", "))
 }
 
-fn check(evidence: &Evidence<'_>) -> Vec<Found> {
+fn check(evidence: &Evidence<'_>) -> Vec<Detection> {
     let words = [
         "Kernel and programs were",
         "File systems, schedulers and programs change from release to release.",

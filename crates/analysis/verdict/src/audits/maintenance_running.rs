@@ -6,7 +6,7 @@ use disklab_sample::{OTHER_LAZY_INIT, OWN_LAZY_INIT, UNKNOWN_LAZY_INIT};
 
 use crate::Severity;
 use crate::audits::support::afflicted;
-use crate::audits::{Audit, Found, Reproducer};
+use crate::audits::{Audit, Detection, Reproducer};
 use crate::evidence::{CellFacts, Evidence};
 use crate::words::list;
 
@@ -51,14 +51,14 @@ fn running(cell: &CellFacts, wanted: Severity) -> Vec<String> {
     all.filter(|what| severity(what, cell) == Some(wanted)).collect()
 }
 
-fn check(evidence: &Evidence<'_>) -> Vec<Found> {
+fn check(evidence: &Evidence<'_>) -> Vec<Detection> {
     [Severity::Severe, Severity::Warning, Severity::Note]
         .into_iter()
         .filter_map(|severity| found(evidence, severity))
         .collect()
 }
 
-fn found(evidence: &Evidence<'_>, severity: Severity) -> Option<Found> {
+fn found(evidence: &Evidence<'_>, severity: Severity) -> Option<Detection> {
     let cells = afflicted(evidence, |cell| (!running(cell, severity).is_empty()).then_some(1.0))?;
     let what: BTreeSet<String> =
         cells.cells.iter().flat_map(|(cell, _)| running(cell, severity)).collect();
@@ -67,7 +67,7 @@ fn found(evidence: &Evidence<'_>, severity: Severity) -> Option<Found> {
         Severity::Warning => "Whether that was on the measured drives could not be read.",
         Severity::Note => "It wrote nothing to the measured file system.",
     };
-    Some(Found {
+    Some(Detection {
         severity,
         text: format!(
             "Background maintenance during the workload of {}: {}. {effect}",

@@ -1,7 +1,7 @@
 //! A figure of the memory among those of the drives.
 
 use crate::Severity;
-use crate::audits::{Audit, Found, Reproducer};
+use crate::audits::{Audit, Detection, Reproducer};
 use crate::evidence::Evidence;
 
 pub(super) const AUDIT: Audit = Audit {
@@ -14,9 +14,9 @@ pub(super) const AUDIT: Audit = Audit {
     check,
 };
 
-fn check(evidence: &Evidence<'_>) -> Vec<Found> {
+fn check(evidence: &Evidence<'_>) -> Vec<Detection> {
     let suspects = evidence.suspects(|_, group| group.profile().is_of_memory().then_some(0.0));
-    let findings = suspects.iter().map(|suspects| Found {
+    let findings = suspects.iter().map(|suspects| Detection {
         severity: Severity::Note,
         text: format!(
             "{} (hdparm -T) is the speed of this machine's memory and processor: no drive takes \

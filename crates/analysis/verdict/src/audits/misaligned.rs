@@ -3,7 +3,7 @@
 use disklab_units::Bytes;
 
 use crate::audits::support::afflicted;
-use crate::audits::{Audit, Found, Reproducer};
+use crate::audits::{Audit, Detection, Reproducer};
 use crate::evidence::{CellFacts, Evidence};
 use crate::words::list;
 use crate::{Group, Severity};
@@ -60,11 +60,11 @@ fn block(evidence: &Evidence<'_>, group: &Group) -> Option<u64> {
     (even && size > 0 && size % logical != 0).then_some(size)
 }
 
-fn check(evidence: &Evidence<'_>) -> Vec<Found> {
+fn check(evidence: &Evidence<'_>) -> Vec<Detection> {
     let mut all = Vec::new();
     if let Some(cells) = afflicted(evidence, |cell| partition(cell).map(|start| start as f64)) {
         let (cell, start) = cells.worst();
-        all.push(Found {
+        all.push(Detection {
             severity: Severity::Warning,
             text: format!(
                 "A partition begins {start:.0} bytes into its drive in {}, in the middle of a \
@@ -80,7 +80,7 @@ fn check(evidence: &Evidence<'_>) -> Vec<Found> {
     }
     if let Some(cells) = afflicted(evidence, |cell| ashift(cell).map(f64::from)) {
         let (cell, exponent) = cells.worst();
-        all.push(Found {
+        all.push(Detection {
             severity: Severity::Warning,
             text: format!(
                 "ZFS works with sectors of {} (ashift={exponent:.0}) on drives of {} in {}: the \
@@ -97,7 +97,7 @@ fn check(evidence: &Evidence<'_>) -> Vec<Found> {
     let listed: Vec<String> =
         odd.iter().map(|s| format!("{} ({:.0} bytes)", s.figure, s.range().0)).collect();
     if !odd.is_empty() {
-        all.push(Found {
+        all.push(Detection {
             severity: Severity::Warning,
             text: format!(
                 "Blocks are no whole sectors in {}: direct I/O is refused for such, and pages are \

@@ -92,7 +92,7 @@ pub struct Audit {
     pub remedy: &'static str,
     /// How a test makes it find something.
     pub reproducer: Reproducer,
-    pub(crate) check: fn(&Evidence<'_>) -> Vec<Found>,
+    pub(crate) check: fn(&Evidence<'_>) -> Vec<Detection>,
 }
 
 /// How a test makes an audit find something. Each has unit tests besides, with a near
@@ -127,7 +127,7 @@ impl Reproducer {
 
 /// What an audit found.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Found {
+pub(crate) struct Detection {
     pub severity: Severity,
     pub text: String,
     pub advice: String,

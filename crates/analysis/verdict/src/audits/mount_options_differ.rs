@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use crate::Severity;
 use crate::audits::support::differing;
-use crate::audits::{Audit, Found, Reproducer};
+use crate::audits::{Audit, Detection, Reproducer};
 use crate::evidence::{CellFacts, Evidence};
 
 pub(super) const AUDIT: Audit = Audit {
@@ -41,7 +41,7 @@ fn matters(option: &&str) -> bool {
     OPTIONS.contains(&option.split('=').next().unwrap_or(option))
 }
 
-fn check(evidence: &Evidence<'_>) -> Vec<Found> {
+fn check(evidence: &Evidence<'_>) -> Vec<Detection> {
     let kinds: BTreeSet<&str> =
         evidence.cells.iter().filter_map(|cell| Some(cell.mount()?.0)).collect();
     let mut all = Vec::new();
@@ -60,7 +60,7 @@ fn check(evidence: &Evidence<'_>) -> Vec<Found> {
             kept.sort_unstable();
             Some(if kept.is_empty() { "none".to_owned() } else { kept.join(",") })
         };
-        all.extend(differing(evidence, value).map(|differs| Found {
+        all.extend(differing(evidence, value).map(|differs| Detection {
             severity: Severity::Warning,
             text: format!(
                 "{kind} was mounted with options that differ and are not the stacks' own: {}.",

@@ -2,7 +2,7 @@
 
 use crate::Severity;
 use crate::audits::support::{afflicted, differing};
-use crate::audits::{Audit, Found, Reproducer};
+use crate::audits::{Audit, Detection, Reproducer};
 use crate::evidence::{CellFacts, Evidence};
 use crate::quantity::per_cent;
 
@@ -32,10 +32,10 @@ fn at_the_end(cell: &CellFacts) -> Option<f64> {
     Some(full(used, space.bytes)).filter(|full| *full > FULL)
 }
 
-fn check(evidence: &Evidence<'_>) -> Vec<Found> {
+fn check(evidence: &Evidence<'_>) -> Vec<Detection> {
     let mut all = Vec::new();
     if let Some(cells) = afflicted(evidence, at_the_end) {
-        all.push(Found {
+        all.push(Detection {
             severity: Severity::Warning,
             text: format!(
                 "The file system was {} full at the end of {}: near its end it searches long for \
@@ -55,7 +55,7 @@ fn check(evidence: &Evidence<'_>) -> Vec<Found> {
         Some(format!("{:.0} % full", steps * STEP * 100.0))
     };
     if let Some(differs) = differing(evidence, before).filter(|d| d.parts_stacks()) {
-        all.push(Found {
+        all.push(Detection {
             severity: Severity::Warning,
             text: format!(
                 "The file systems were not equally full before: {}. A fuller one is an older one, \

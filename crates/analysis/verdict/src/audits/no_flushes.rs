@@ -2,7 +2,7 @@
 
 use disklab_sample::Direction;
 
-use crate::audits::{Audit, Found, Reproducer};
+use crate::audits::{Audit, Detection, Reproducer};
 use crate::evidence::Evidence;
 use crate::{Group, Severity};
 
@@ -16,7 +16,7 @@ pub(super) const AUDIT: Audit = Audit {
     check,
 };
 
-fn check(evidence: &Evidence<'_>) -> Vec<Found> {
+fn check(evidence: &Evidence<'_>) -> Vec<Detection> {
     let suspects = evidence.suspects(|index, group: &Group| {
         let profile = group.profile();
         // Direct synchronous writes are sent with FUA, which counts as no flush.
@@ -38,7 +38,7 @@ fn check(evidence: &Evidence<'_>) -> Vec<Found> {
         });
         (cached && none && written && (counted || off)).then_some(0.0)
     });
-    let findings = suspects.iter().map(|suspects| Found {
+    let findings = suspects.iter().map(|suspects| Detection {
         severity: Severity::Warning,
         text: format!(
             "{} with {}: the writes were to be safe, the drives have write caches, and none was \

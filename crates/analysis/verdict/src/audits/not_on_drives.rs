@@ -2,7 +2,7 @@
 
 use crate::Severity;
 use crate::audits::support::afflicted;
-use crate::audits::{Audit, Found, Reproducer};
+use crate::audits::{Audit, Detection, Reproducer};
 use crate::evidence::{CellFacts, Evidence};
 
 pub(super) const AUDIT: Audit = Audit {
@@ -19,11 +19,11 @@ fn kind<'a>(cell: &'a CellFacts, front: &str) -> Option<&'a str> {
     cell.conditions().beneath.iter().map(String::as_str).find(|what| what.starts_with(front))
 }
 
-fn check(evidence: &Evidence<'_>) -> Vec<Found> {
+fn check(evidence: &Evidence<'_>) -> Vec<Detection> {
     let found = |front: &str, severity, tail: &str, advice: &str| {
         let cells = afflicted(evidence, |cell| kind(cell, front).map(|_| 1.0))?;
         let what = kind(cells.worst().0, front)?.to_owned();
-        Some(Found {
+        Some(Detection {
             severity,
             text: format!(
                 "The files of {} are not on drives of this machine but in {what}: {tail}",

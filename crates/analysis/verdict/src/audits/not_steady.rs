@@ -1,6 +1,6 @@
 //! Work that did not become steady, or whose figures mix two states.
 
-use crate::audits::{Audit, Found, Reproducer};
+use crate::audits::{Audit, Detection, Reproducer};
 use crate::evidence::{Detail, Evidence};
 use crate::quantity::per_cent;
 use crate::words::list;
@@ -62,7 +62,7 @@ fn safe_at_end(group: &Group) -> bool {
         && matches!(group.profile().durability, Some(Durability::AtEnd(_)))
 }
 
-fn check(evidence: &Evidence<'_>) -> Vec<Found> {
+fn check(evidence: &Evidence<'_>) -> Vec<Detection> {
     let asks_steady = evidence.study.questions.iter().any(|q| q.part == Part::Steady);
     let found = |wanted: Unsteadiness| {
         evidence.suspects(|index, group: &Group| {
@@ -111,7 +111,7 @@ fn check(evidence: &Evidence<'_>) -> Vec<Found> {
                 format!("{} with {}{share}", s.figure, s.stacks())
             })
             .collect();
-        all.push(Found {
+        all.push(Detection {
             severity: Severity::Warning,
             text: format!("Some work {words}: {}.", list(listed.iter().map(String::as_str), 6)),
             advice: advice.to_owned(),

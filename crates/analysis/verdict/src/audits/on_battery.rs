@@ -2,7 +2,7 @@
 
 use crate::Severity;
 use crate::audits::support::afflicted;
-use crate::audits::{Audit, Found, Reproducer};
+use crate::audits::{Audit, Detection, Reproducer};
 use crate::evidence::Evidence;
 
 pub(super) const AUDIT: Audit = Audit {
@@ -15,13 +15,13 @@ pub(super) const AUDIT: Audit = Audit {
     check,
 };
 
-fn check(evidence: &Evidence<'_>) -> Vec<Found> {
+fn check(evidence: &Evidence<'_>) -> Vec<Detection> {
     let on_battery = |on: Option<bool>| on.unwrap_or(false).then_some(1.0);
     let Some(cells) = afflicted(evidence, |cell| on_battery(cell.conditions().power.on_battery))
     else {
         return Vec::new();
     };
-    vec![Found {
+    vec![Detection {
         severity: Severity::Warning,
         text: format!(
             "The machine ran on its battery in {}: processors, links and drives save power then, \

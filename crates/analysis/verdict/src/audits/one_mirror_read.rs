@@ -1,9 +1,8 @@
 //! A mirror whose reads came from one drive.
 
 use disklab_sample::Direction;
-use disklab_study::StackSpec;
 
-use crate::audits::{Audit, Found, Reproducer};
+use crate::audits::{Audit, Detection, Reproducer};
 use crate::evidence::Evidence;
 use crate::quantity::per_cents;
 use crate::{Group, Severity};
@@ -18,26 +17,23 @@ pub(super) const AUDIT: Audit = Audit {
     check,
 };
 
-/// Layers whose every drive holds all data.
-const MIRRORS: [&str; 5] =
-    ["md-raid1", "btrfs-raid1", "btrfs-raid1c3", "btrfs-raid1c4", "zfs-mirror"];
 /// One drive's share of the bytes read from which it read alone.
 const SHARE: f64 = 0.9;
 /// Fewer bytes read may be those of metadata.
 const LEAST: u64 = 1 << 20;
 
-fn check(evidence: &Evidence<'_>) -> Vec<Found> {
+fn check(evidence: &Evidence<'_>) -> Vec<Detection> {
     let suspects = evidence.suspects(|_, group| {
         let reads = group.key.direction == Direction::Read && !group.profile().is_of_memory();
-        (reads && evidence.stack(group).is_some_and(is_mirror)).then(|| alone(group)).flatten()
+        (reads && keeps_copies(evidence, group)).then(|| alone(group)).flatten()
     });
     suspects
         .iter()
-        .map(|suspects| Found {
+        .map(|suspects| Detection {
             severity: Severity::Note,
             text: format!(
-                "{} with {}: {} of what the drives read came from one drive, though each holds \
-                 all data. A single reader gets one drive's speed here.",
+                "{} with {}: {} of what the drives read came from one drive, though others hold \
+                 the same data. A single reader gets one drive's speed here.",
                 suspects.figure,
                 suspects.stacks(),
                 per_cents(suspects.range())
@@ -51,14 +47,9 @@ fn check(evidence: &Evidence<'_>) -> Vec<Found> {
         .collect()
 }
 
-/// Two drives or more, with a mirror as the lowest layer that joins them.
-fn is_mirror(stack: &StackSpec) -> bool {
-    stack.drives.len() > 1
-        && stack
-            .layers
-            .iter()
-            .find(|layer| layer.name != "partition")
-            .is_some_and(|layer| MIRRORS.contains(&layer.name.as_str()))
+/// Whether others of the stack's drives hold the same data as the one that is read.
+fn keeps_copies(evidence: &Evidence<'_>, group: &Group) -> bool {
+    evidence.info.stacks.iter().any(|stack| stack.id == group.key.stack && stack.copies)
 }
 
 /// The smallest share, over all observations, of the drive that read most; none
@@ -78,11 +69,23 @@ fn alone(group: &Group) -> Option<f64> {
 
 #[cfg(test)]
 mod tests {
+    use disklab_study::PlannedStack;
+
     use super::*;
     use crate::testing::{RunFixture, figure, on_drives, step};
 
     fn found(stack: &str, traffic: &[(u64, u64)]) -> Vec<String> {
         let mut fixture = RunFixture::new("[stacks]\nbtrfs-raid1 = \"btrfs-raid1\"");
+        let planned = |(id, copies): (&str, bool)| PlannedStack {
+            id: id.to_owned(),
+            layers: Vec::new(),
+            drives: Vec::new(),
+            capacity: 0,
+            tolerates: u32::from(copies),
+            copies,
+        };
+        let stacks = [("btrfs-raid1", true), ("raid1/ext4", true), ("single/ext4", false)];
+        fixture.info.stacks = stacks.map(planned).to_vec();
         let bytes: u64 = traffic.iter().map(|(read, _)| read).sum();
         let read = figure(Direction::Read, bytes, 1.0);
         fixture.sample(stack, "fio", 0, vec![on_drives(step("fio", vec![read]), traffic)]);

@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use disklab_study::{Chart, Measure};
+use disklab_study::{ChartKind, Measure};
 
 use crate::audits::support::median;
-use crate::audits::{Audit, Found, Reproducer};
+use crate::audits::{Audit, Detection, Reproducer};
 use crate::evidence::Evidence;
 use crate::quantity::per_cent;
 use crate::words::list;
@@ -34,7 +34,7 @@ const TAU: f64 = 0.7;
 /// In the lab each cell has a guest, drives and a clock of its own, and its figures depend on
 /// its seed alone: nothing can change from one cell to the next, and a trend over blocks is
 /// one of their draws. So neither finding exists there.
-fn check(evidence: &Evidence<'_>) -> Vec<Found> {
+fn check(evidence: &Evidence<'_>) -> Vec<Detection> {
     if evidence.is_lab() {
         return Vec::new();
     }
@@ -42,7 +42,7 @@ fn check(evidence: &Evidence<'_>) -> Vec<Found> {
 }
 
 /// Whether all cells of each stack ran together, apart from those of the others.
-fn confounded(evidence: &Evidence<'_>) -> Option<Found> {
+fn confounded(evidence: &Evidence<'_>) -> Option<Detection> {
     let mut cells: Vec<_> = evidence.cells.iter().collect();
     // Numbers say what was planned; of an imported run, nothing.
     if cells.iter().any(|cell| cell.ended_ms.is_none()) {
@@ -71,7 +71,7 @@ fn confounded(evidence: &Evidence<'_>) -> Option<Found> {
             figures.push(suspects.figure);
         }
     }
-    (!figures.is_empty()).then(|| Found {
+    (!figures.is_empty()).then(|| Detection {
         severity: Severity::Severe,
         text: format!(
             "All repeats of one stack ran before those of the next, in {}: what changed meanwhile \
@@ -86,11 +86,11 @@ fn confounded(evidence: &Evidence<'_>) -> Option<Found> {
 }
 
 /// A drift that all stacks share, from block to block.
-fn drifted(evidence: &Evidence<'_>) -> Option<Found> {
+fn drifted(evidence: &Evidence<'_>) -> Option<Detection> {
     // Logarithms of each figure against its group's middle, by block.
     let mut blocks: BTreeMap<u32, Vec<f64>> = BTreeMap::new();
     for group in evidence.groups {
-        let measure = choice::measure(&[group], &Chart::Bars);
+        let measure = choice::measure(&[group], &ChartKind::Bars);
         if measure == Measure::Missed || group.observations.len() < BLOCKS {
             continue;
         }
@@ -115,7 +115,7 @@ fn drifted(evidence: &Evidence<'_>) -> Option<Found> {
     if change.abs() < DRIFT || kendall(&levels).abs() < TAU {
         return None;
     }
-    Some(Found {
+    Some(Detection {
         severity: Severity::Warning,
         text: format!(
             "All figures together became {} {} from the first third of the {} blocks to the last: \

@@ -3,8 +3,8 @@
 use disklab_sample::Direction;
 use disklab_units::Bytes;
 
-use crate::audits::{Audit, Found, Reproducer};
-use disklab_store::{BenchKind, Origin};
+use crate::audits::{Audit, Detection, Reproducer};
+use disklab_store::{BenchKind, RunOrigin};
 
 use crate::evidence::Evidence;
 use crate::{Group, Observation, Severity};
@@ -51,7 +51,7 @@ fn writes_large(group: &Group) -> bool {
 fn copies(evidence: &Evidence<'_>, group: &Group, drives: usize) -> f64 {
     let stack = evidence.info.stacks.iter().find(|stack| stack.id == group.key.stack);
     match stack {
-        Some(stack) if !matches!(evidence.info.bench, Origin::Bench(BenchKind::Dir(_))) => {
+        Some(stack) if !matches!(evidence.info.bench, RunOrigin::Bench(BenchKind::Dir(_))) => {
             f64::from(stack.tolerates) + 1.0
         }
         // What lies below a directory is not known.
@@ -88,7 +88,7 @@ fn is_judged(evidence: &Evidence<'_>, group: &Group) -> bool {
     known && !kept && !evidence.is_lab() && !evidence.is_import() && is_all(evidence, group)
 }
 
-fn check(evidence: &Evidence<'_>) -> Vec<Found> {
+fn check(evidence: &Evidence<'_>) -> Vec<Detection> {
     let worst = |group: &Group| {
         let all = group.observations.iter().filter_map(|o| others(evidence, group, o));
         all.max_by_key(|(extra, _)| *extra)
@@ -102,7 +102,7 @@ fn check(evidence: &Evidence<'_>) -> Vec<Found> {
         let (extra, own) = worst(group)?;
         let much = suspects.range().1 >= MUCH;
         let verb = if group.key.direction == Direction::Read { "read" } else { "wrote" };
-        Some(Found {
+        Some(Detection {
             severity: if much { Severity::Severe } else { Severity::Warning },
             text: format!(
                 "{} with {}: the drives wrote {} during the step that are not its own; it {verb} {}. \
@@ -134,14 +134,14 @@ mod tests {
         of: Direction,
         asked: u64,
         moved: (u64, u64),
-    ) -> Vec<Found> {
+    ) -> Vec<Detection> {
         let mut fixture = RunFixture::new("");
         fixture.info.bench = bench.parse().unwrap();
         let one = step("s", vec![figure(of, asked, 1.0)]);
         fixture.sample("single/ext4", workload, 0, vec![on_drives(one, &[moved])]);
         let found = fixture.findings(AUDIT.name).into_iter();
         found
-            .map(|f| Found {
+            .map(|f| Detection {
                 severity: f.severity,
                 text: f.text,
                 advice: f.advice,

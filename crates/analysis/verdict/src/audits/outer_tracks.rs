@@ -4,7 +4,7 @@ use disklab_units::Bytes;
 
 use crate::Severity;
 use crate::audits::support::afflicted;
-use crate::audits::{Audit, Found, Reproducer};
+use crate::audits::{Audit, Detection, Reproducer};
 use crate::evidence::{CellFacts, Evidence};
 use crate::quantity::per_cent;
 
@@ -46,12 +46,12 @@ fn begins(cell: &CellFacts) -> Option<f64> {
     starts.reduce(f64::max).filter(|share| rotates(cell) && *share > INNER)
 }
 
-fn check(evidence: &Evidence<'_>) -> Vec<Found> {
+fn check(evidence: &Evidence<'_>) -> Vec<Detection> {
     let mut all = Vec::new();
     if let Some(cells) = afflicted(evidence, used) {
         let (cell, most) = cells.worst();
         let size = cell.conditions().space.map_or(0, |space| space.bytes);
-        all.push(Found {
+        all.push(Detection {
             severity: Severity::Note,
             text: format!(
                 "{} of the file system ({}) was in use in {}: the figures are those of a \
@@ -72,7 +72,7 @@ fn check(evidence: &Evidence<'_>) -> Vec<Found> {
         });
     }
     if let Some(cells) = afflicted(evidence, begins) {
-        all.push(Found {
+        all.push(Detection {
             severity: Severity::Warning,
             text: format!(
                 "The partition begins at {} of its disk in {}: on slower tracks than a whole disk, \

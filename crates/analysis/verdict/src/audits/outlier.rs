@@ -1,10 +1,10 @@
 //! One repeat that is far from the others.
 
-use disklab_study::{Chart, Measure};
+use disklab_study::{ChartKind, Measure};
 use disklab_units::significant;
 
 use crate::audits::support::median;
-use crate::audits::{Audit, Found, Reproducer};
+use crate::audits::{Audit, Detection, Reproducer};
 use crate::describe::figure_id;
 use crate::evidence::Evidence;
 use crate::words::count;
@@ -31,7 +31,7 @@ const RATIO: f64 = 1.25;
 
 /// The ratio of the farthest repeat to the middle, and its block.
 fn farthest(group: &Group) -> Option<(f64, u32)> {
-    let measure = choice::measure(&[group], &Chart::Bars);
+    let measure = choice::measure(&[group], &ChartKind::Bars);
     if measure == Measure::Missed || group.observations.len() < REPEATS {
         return None;
     }
@@ -49,7 +49,7 @@ fn farthest(group: &Group) -> Option<(f64, u32)> {
     (far(value) > limit).then(|| ((value - middle).exp(), block))
 }
 
-fn check(evidence: &Evidence<'_>) -> Vec<Found> {
+fn check(evidence: &Evidence<'_>) -> Vec<Detection> {
     let mut found: Vec<(usize, f64, u32)> = Vec::new();
     for (index, group) in evidence.groups.iter().enumerate() {
         found.extend(farthest(group).map(|(ratio, block)| (index, ratio, block)));
@@ -61,7 +61,7 @@ fn check(evidence: &Evidence<'_>) -> Vec<Found> {
         return Vec::new();
     };
     let key = &evidence.groups[worst].key;
-    vec![Found {
+    vec![Detection {
         severity: Severity::Warning,
         text: format!(
             "In {} one repeat is an outlier: at worst {} times the median, {} with {} in \

@@ -3,7 +3,7 @@
 use disklab_sample::Direction;
 use disklab_study::Caches;
 
-use crate::audits::{Audit, Found, Reproducer};
+use crate::audits::{Audit, Detection, Reproducer};
 use crate::evidence::{Evidence, drive_share};
 use crate::quantity::per_cents;
 use crate::{Group, Severity};
@@ -24,7 +24,7 @@ pub(super) const AUDIT: Audit = Audit {
 /// the figure.
 const SHARE: f64 = 0.5;
 
-fn check(evidence: &Evidence<'_>) -> Vec<Found> {
+fn check(evidence: &Evidence<'_>) -> Vec<Detection> {
     let mut all = Vec::new();
     for kept in [false, true] {
         let suspects = evidence.suspects(|_, group| {
@@ -35,7 +35,7 @@ fn check(evidence: &Evidence<'_>) -> Vec<Found> {
             drive_share(group, |o| o.drive_read).filter(|share| *share < SHARE)
         });
         all.extend(suspects.iter().map(|suspects| {
-            Found {
+            Detection {
                 severity: if kept { Severity::Note } else { Severity::Severe },
                 text: format!(
                     "{} with {}: the drives delivered {} of the bytes that the workload read; the \

@@ -3,7 +3,7 @@
 use disklab_units::significant;
 
 use crate::Severity;
-use crate::audits::{Audit, Found, Reproducer};
+use crate::audits::{Audit, Detection, Reproducer};
 use crate::evidence::Evidence;
 
 pub(super) const AUDIT: Audit = Audit {
@@ -16,9 +16,9 @@ pub(super) const AUDIT: Audit = Audit {
     check,
 };
 
-fn check(evidence: &Evidence<'_>) -> Vec<Found> {
+fn check(evidence: &Evidence<'_>) -> Vec<Detection> {
     if evidence.info.is_quick() {
-        return vec![Found {
+        return vec![Detection {
             severity: Severity::Note,
             text: "Files are smaller and operations fewer than in the study itself: this is its \
                    quick form."
@@ -39,7 +39,7 @@ fn check(evidence: &Evidence<'_>) -> Vec<Found> {
     } else {
         "Compare stacks with each other rather than with figures of the study's own size."
     };
-    vec![Found {
+    vec![Detection {
         severity: Severity::Note,
         text: format!("Files are {} the study's size.", factor(scale)),
         advice: advice.to_owned(),

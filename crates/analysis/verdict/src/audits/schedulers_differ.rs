@@ -4,7 +4,7 @@ use disklab_study::LayerSpec;
 
 use crate::Severity;
 use crate::audits::support::{joined, unlike};
-use crate::audits::{Audit, Found, Reproducer};
+use crate::audits::{Audit, Detection, Reproducer};
 use crate::evidence::Evidence;
 
 pub(super) const AUDIT: Audit = Audit {
@@ -17,7 +17,7 @@ pub(super) const AUDIT: Audit = Audit {
     check,
 };
 
-fn check(evidence: &Evidence<'_>) -> Vec<Found> {
+fn check(evidence: &Evidence<'_>) -> Vec<Detection> {
     let words = [
         "The drives' I/O schedulers were",
         "Mixed loads on disks depend on the scheduler.",

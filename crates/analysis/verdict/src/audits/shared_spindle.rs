@@ -6,7 +6,7 @@ use disklab_sample::DriveState;
 
 use crate::Severity;
 use crate::audits::support::afflicted;
-use crate::audits::{Audit, Found, Reproducer};
+use crate::audits::{Audit, Detection, Reproducer};
 use disklab_store::BenchKind;
 
 use crate::evidence::{CellFacts, Evidence};
@@ -22,7 +22,7 @@ pub(super) const AUDIT: Audit = Audit {
     check,
 };
 
-fn check(evidence: &Evidence<'_>) -> Vec<Found> {
+fn check(evidence: &Evidence<'_>) -> Vec<Detection> {
     let mut all = files_of_one_disk(evidence);
     all.extend(one_disk(evidence));
     all
@@ -37,9 +37,9 @@ fn same(cell: &CellFacts) -> Option<f64> {
     (distinct.len() < names.len()).then_some(names.len() as f64)
 }
 
-fn one_disk(evidence: &Evidence<'_>) -> Option<Found> {
+fn one_disk(evidence: &Evidence<'_>) -> Option<Detection> {
     let cells = afflicted(evidence, same)?;
-    Some(Found {
+    Some(Detection {
         severity: Severity::Severe,
         text: format!(
             "Several drives of one stack are partitions of one disk in {}: its arm goes to and fro \
@@ -51,7 +51,7 @@ fn one_disk(evidence: &Evidence<'_>) -> Option<Found> {
     })
 }
 
-fn files_of_one_disk(evidence: &Evidence<'_>) -> Vec<Found> {
+fn files_of_one_disk(evidence: &Evidence<'_>) -> Vec<Detection> {
     if evidence.info.bench != BenchKind::Loop.into() {
         return Vec::new();
     }
@@ -69,7 +69,7 @@ fn files_of_one_disk(evidence: &Evidence<'_>) -> Vec<Found> {
     let mut stacks: Vec<&str> =
         groups.iter().map(|g| evidence.groups[*g].key.stack.as_str()).collect();
     stacks.dedup();
-    vec![Found {
+    vec![Detection {
         severity: Severity::Note,
         text: format!(
             "The drives of {} are files in one directory of this machine. Real drives work at the \

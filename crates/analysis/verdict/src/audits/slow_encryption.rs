@@ -2,7 +2,7 @@
 
 use crate::Severity;
 use crate::audits::support::afflicted;
-use crate::audits::{Audit, Found, Reproducer};
+use crate::audits::{Audit, Detection, Reproducer};
 use crate::evidence::{CellFacts, Evidence};
 
 pub(super) const AUDIT: Audit = Audit {
@@ -15,7 +15,7 @@ pub(super) const AUDIT: Audit = Audit {
     check,
 };
 
-fn check(evidence: &Evidence<'_>) -> Vec<Found> {
+fn check(evidence: &Evidence<'_>) -> Vec<Detection> {
     let encrypted = |cell: &CellFacts| {
         let stack = evidence.study.stacks.iter().find(|stack| stack.id == cell.stack);
         let layer = stack.is_some_and(|stack| stack.layers.iter().any(|l| l.name == "crypt"));
@@ -28,7 +28,7 @@ fn check(evidence: &Evidence<'_>) -> Vec<Found> {
     let slow =
         |cell: &CellFacts| (encrypted(cell) && cell.conditions().aes == Some(false)).then_some(1.0);
     let Some(cells) = afflicted(evidence, slow) else { return Vec::new() };
-    vec![Found {
+    vec![Detection {
         severity: Severity::Warning,
         text: format!(
             "The drives of {} are encrypted, and the processor has no instructions for AES: it \

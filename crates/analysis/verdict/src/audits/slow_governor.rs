@@ -1,7 +1,7 @@
 //! Processors that are kept slow.
 
 use crate::Severity;
-use crate::audits::{Audit, Found, Reproducer};
+use crate::audits::{Audit, Detection, Reproducer};
 use crate::evidence::Evidence;
 
 pub(super) const AUDIT: Audit = Audit {
@@ -19,7 +19,7 @@ pub(super) const AUDIT: Audit = Audit {
 /// the lowest (cpufreq.rst).
 const BY_LOAD: [&str; 2] = ["intel_pstate", "amd-pstate-epp"];
 
-fn check(evidence: &Evidence<'_>) -> Vec<Found> {
+fn check(evidence: &Evidence<'_>) -> Vec<Detection> {
     let fact = |name: &str| evidence.info.environment.extra.get(name).map_or("", String::as_str);
     let (governor, driver) = (fact("cpufreq.governor"), fact("cpufreq.driver"));
     // Modelled drives wait for the model of a processor, not for this one.
@@ -27,7 +27,7 @@ fn check(evidence: &Evidence<'_>) -> Vec<Found> {
     if !slow || evidence.is_lab() {
         return Vec::new();
     }
-    vec![Found {
+    vec![Detection {
         severity: Severity::Warning,
         text: format!(
             "The frequency governor was powersave{}, which keeps processors at their lowest \

@@ -4,8 +4,8 @@ use disklab_sample::Direction;
 use disklab_units::BytesPerSecond;
 
 use crate::audits::support::afflicted;
-use crate::audits::{Audit, Found, Reproducer};
-use crate::evidence::{CellFacts, Evidence, drive_share};
+use crate::audits::{Audit, Detection, Reproducer};
+use crate::evidence::{CellFacts, Evidence, Suspects, drive_share};
 use crate::quantity::per_cents;
 use crate::{Group, Observation, Severity};
 
@@ -109,12 +109,12 @@ fn bus_filled(evidence: &Evidence<'_>, index: usize, group: &Group) -> Option<f6
     crate::audits::support::median(shares.collect()).filter(|share| *share >= FILLED)
 }
 
-fn check(evidence: &Evidence<'_>) -> Vec<Found> {
+fn check(evidence: &Evidence<'_>) -> Vec<Detection> {
     let mut all = Vec::new();
     if let Some(cells) = afflicted(evidence, |cell| slow(cell).map(|_| 1.0))
         && let Some((drive, link)) = slow(cells.worst().0)
     {
-        all.push(Found {
+        all.push(Detection {
             severity: Severity::Warning,
             text: format!("The link of {drive} runs at {link}, in {}.", cells.words()),
             advice: "Try another cable, port or slot; a link that is slower than it was is an \
@@ -123,55 +123,61 @@ fn check(evidence: &Evidence<'_>) -> Vec<Found> {
             groups: cells.groups,
         });
     }
-    let suspects = evidence.suspects(|index, group| filled(evidence, index, group, false));
-    all.extend(suspects.iter().map(|suspects| {
-        Found {
-            severity: Severity::Warning,
-            text: format!(
-                "{} with {}: a drive filled {} of what its link carries. The figure is that of the \
-             link, and faster drives would not be faster here.",
-                suspects.figure,
-                suspects.stacks(),
-                per_cents(suspects.range())
-            ),
-            advice:
-                "Compare with drives on faster links (PCIe instead of SATA or USB), or read the \
-                 figure as the link's."
-                    .to_owned(),
-            groups: suspects.groups(),
-        }
-    }));
-    let suspects = evidence.suspects(|index, group| filled(evidence, index, group, true));
-    all.extend(suspects.iter().map(|suspects| {
-        Found {
-            severity: Severity::Warning,
-            text: format!(
-                "{} with {}: a drive moved {} of what its link carries. Something before the link \
-             answered: the memory of a host, or of a controller.",
-                suspects.figure,
-                suspects.stacks(),
-                per_cents(suspects.range())
-            ),
-            advice: "Read more than that memory holds, or have the host pass requests on (QEMU's \
-                 cache=none)."
-                .to_owned(),
-            groups: suspects.groups(),
-        }
-    }));
-    let suspects = evidence.suspects(|index, group| bus_filled(evidence, index, group));
-    all.extend(suspects.iter().map(|suspects| Found {
+    let over_link = evidence.suspects(|index, group| filled(evidence, index, group, false));
+    all.extend(warnings(
+        &over_link,
+        |share| {
+            format!(
+                "a drive filled {share} of what its link carries. The figure is that of the link, \
+                 and faster drives would not be faster here."
+            )
+        },
+        "Compare with drives on faster links (PCIe instead of SATA or USB), or read the figure as \
+         the link's.",
+    ));
+    let before_link = evidence.suspects(|index, group| filled(evidence, index, group, true));
+    all.extend(warnings(
+        &before_link,
+        |share| {
+            format!(
+                "a drive moved {share} of what its link carries. Something before the link \
+                 answered: the memory of a host, or of a controller."
+            )
+        },
+        "Read more than that memory holds, or have the host pass requests on (QEMU's cache=none).",
+    ));
+    let over_bus = evidence.suspects(|index, group| bus_filled(evidence, index, group));
+    all.extend(warnings(
+        &over_bus,
+        |share| {
+            format!(
+                "the drives together filled {share} of the bus that they share. The figure is that \
+                 of the bus, and more or faster drives would not be faster here."
+            )
+        },
+        "Compare with --bus none, which gives each drive its own.",
+    ));
+    all
+}
+
+/// A warning for each figure; `what` says it with the share that was measured.
+fn warnings(
+    suspects: &[Suspects<'_>],
+    what: impl Fn(&str) -> String,
+    advice: &str,
+) -> Vec<Detection> {
+    let warning = |suspects: &Suspects<'_>| Detection {
         severity: Severity::Warning,
         text: format!(
-            "{} with {}: the drives together filled {} of the bus that they share. The figure is \
-             that of the bus, and more or faster drives would not be faster here.",
+            "{} with {}: {}",
             suspects.figure,
             suspects.stacks(),
-            per_cents(suspects.range())
+            what(&per_cents(suspects.range()))
         ),
-        advice: "Compare with --bus none, which gives each drive its own.".to_owned(),
+        advice: advice.to_owned(),
         groups: suspects.groups(),
-    }));
-    all
+    };
+    suspects.iter().map(warning).collect()
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! Work on too little to be reported apart from its surroundings.
 
 use crate::audits::support::{decides_answer, on_hard_disks};
-use crate::audits::{Audit, Found, Reproducer};
+use crate::audits::{Audit, Detection, Reproducer};
 use crate::evidence::{CellFacts, Evidence};
 use crate::floors::BelowFloor;
 use crate::words::list;
@@ -30,11 +30,11 @@ fn lack(evidence: &Evidence<'_>, group: &Group) -> Option<BelowFloor> {
 }
 
 /// One finding of the figures that answer a question, and one of the others.
-fn check(evidence: &Evidence<'_>) -> Vec<Found> {
+fn check(evidence: &Evidence<'_>) -> Vec<Detection> {
     [true, false].into_iter().filter_map(|decides| found(evidence, decides)).collect()
 }
 
-fn found(evidence: &Evidence<'_>, decides: bool) -> Option<Found> {
+fn found(evidence: &Evidence<'_>, decides: bool) -> Option<Detection> {
     let suspects = evidence.suspects(|_, group| {
         let lacks = decides_answer(evidence, group) == decides && lack(evidence, group).is_some();
         lacks.then_some(0.0)
@@ -48,7 +48,7 @@ fn found(evidence: &Evidence<'_>, decides: bool) -> Option<Found> {
         return None;
     }
     let so = if decides { ", and nothing is concluded from it" } else { "" };
-    Some(Found {
+    Some(Detection {
         severity: if decides { Severity::Severe } else { Severity::Warning },
         text: format!(
             "Too little is worked on for an answer{so}: {}. So few files fit into one journal, so \

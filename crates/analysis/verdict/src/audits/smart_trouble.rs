@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use crate::Severity;
 use crate::audits::support::afflicted;
-use crate::audits::{Audit, Found, Reproducer};
+use crate::audits::{Audit, Detection, Reproducer};
 use crate::evidence::{CellFacts, Evidence};
 use crate::words::list;
 use disklab_sample::DriveState;
@@ -70,11 +70,11 @@ fn worst(cell: &CellFacts) -> Option<(bool, String)> {
     all.max_by_key(|(failing, _)| *failing)
 }
 
-fn check(evidence: &Evidence<'_>) -> Vec<Found> {
+fn check(evidence: &Evidence<'_>) -> Vec<Detection> {
     let found = afflicted(evidence, |cell| Some(if worst(cell)?.0 { 2.0 } else { 1.0 }));
     let Some(cells) = found else { return Vec::new() };
     let Some((failing, words)) = worst(cells.worst().0) else { return Vec::new() };
-    vec![Found {
+    vec![Detection {
         severity: if failing { Severity::Severe } else { Severity::Warning },
         text: format!("A drive is in trouble in {}: {words}.", cells.words()),
         advice: "Errors of the link mean a cable, others a drive to be replaced: one that tries \

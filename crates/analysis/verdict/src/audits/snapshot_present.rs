@@ -2,7 +2,7 @@
 
 use crate::Severity;
 use crate::audits::support::afflicted;
-use crate::audits::{Audit, Found, Reproducer};
+use crate::audits::{Audit, Detection, Reproducer};
 use crate::evidence::{CellFacts, Evidence};
 
 pub(super) const AUDIT: Audit = Audit {
@@ -15,12 +15,12 @@ pub(super) const AUDIT: Audit = Audit {
     check,
 };
 
-fn check(evidence: &Evidence<'_>) -> Vec<Found> {
+fn check(evidence: &Evidence<'_>) -> Vec<Detection> {
     let has = |cell: &CellFacts| {
         cell.conditions().beneath.iter().any(|what| what == "snapshot").then_some(1.0)
     };
     let Some(cells) = afflicted(evidence, has) else { return Vec::new() };
-    vec![Found {
+    vec![Detection {
         severity: Severity::Warning,
         text: format!(
             "The volume of {} has an LVM snapshot: each first write to a chunk reads and writes \

@@ -3,7 +3,7 @@
 use disklab_sample::Direction;
 use disklab_units::Bytes;
 
-use crate::audits::{Audit, Found, Reproducer};
+use crate::audits::{Audit, Detection, Reproducer};
 use crate::evidence::{CellFacts, Evidence};
 use crate::words::list;
 use crate::{Group, Severity};
@@ -59,7 +59,7 @@ fn area(cell: &CellFacts) -> Option<(u64, bool)> {
     known.chain(listed).min_by_key(|(bytes, _)| *bytes)
 }
 
-fn check(evidence: &Evidence<'_>) -> Vec<Found> {
+fn check(evidence: &Evidence<'_>) -> Vec<Detection> {
     let mut all = Vec::new();
     for disk in [true, false] {
         let suspects = evidence.suspects(|_, group: &Group| {
@@ -80,7 +80,7 @@ fn check(evidence: &Evidence<'_>) -> Vec<Found> {
             suspects.iter().map(|s| format!("{} with {}", s.figure, s.stacks())).collect();
         let bytes = suspects.iter().map(|s| s.range().0).fold(f64::INFINITY, f64::min);
         let area = Bytes(bytes as u64).si();
-        all.push(Found {
+        all.push(Detection {
             severity: Severity::Warning,
             text: format!(
                 "{} Less than that was written: {}. What comes when it is full was not measured.",

@@ -4,7 +4,7 @@ use disklab_sample::Direction;
 
 use crate::Severity;
 use crate::audits::zeros_compressed::certainly_written;
-use crate::audits::{Audit, Found, Reproducer};
+use crate::audits::{Audit, Detection, Reproducer};
 use crate::evidence::{Evidence, drive_share};
 use crate::quantity::per_cents;
 
@@ -22,7 +22,7 @@ pub(super) const AUDIT: Audit = Audit {
 /// the figure.
 const SHARE: f64 = 0.5;
 
-fn check(evidence: &Evidence<'_>) -> Vec<Found> {
+fn check(evidence: &Evidence<'_>) -> Vec<Detection> {
     let suspects = evidence.suspects(|_, group| {
         let writes = matches!(group.key.direction, Direction::Write | Direction::Copy);
         if !writes || certainly_written(evidence, group) {
@@ -32,7 +32,7 @@ fn check(evidence: &Evidence<'_>) -> Vec<Found> {
     });
     suspects
         .iter()
-        .map(|suspects| Found {
+        .map(|suspects| Detection {
             severity: Severity::Warning,
             text: format!(
                 "{} with {}: the drives had been written {} of the bytes when the clock stopped; \

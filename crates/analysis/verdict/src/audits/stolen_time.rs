@@ -1,7 +1,7 @@
 //! CPU time that a hypervisor gave to others.
 
 use crate::Severity;
-use crate::audits::{Audit, Found, Reproducer};
+use crate::audits::{Audit, Detection, Reproducer};
 use crate::evidence::Evidence;
 use crate::quantity::per_cents;
 
@@ -21,7 +21,7 @@ const SHARE: f64 = 0.02;
 /// Shorter steps are not judged: the kernel counts in ticks of 10 ms.
 const SHORTEST_SECONDS: f64 = 0.5;
 
-fn check(evidence: &Evidence<'_>) -> Vec<Found> {
+fn check(evidence: &Evidence<'_>) -> Vec<Detection> {
     let suspects = evidence.suspects(|index, _| {
         let details = &evidence.details[index];
         let steps: f64 = details.iter().map(|d| d.step_seconds).sum();
@@ -29,7 +29,7 @@ fn check(evidence: &Evidence<'_>) -> Vec<Found> {
         let long = steps >= SHORTEST_SECONDS * details.len() as f64 && steps > 0.0;
         long.then(|| stolen / steps).filter(|share| *share > SHARE)
     });
-    let listed = |suspects: &crate::evidence::Suspects<'_>| Found {
+    let listed = |suspects: &crate::evidence::Suspects<'_>| Detection {
         severity: Severity::Warning,
         text: format!(
             "{} with {}: the hypervisor gave {} of a CPU to other machines.",

@@ -7,7 +7,7 @@ use disklab_sample::DriveState;
 use disklab_stats::median_low;
 use disklab_study::matches;
 
-use crate::audits::Found;
+use crate::audits::Detection;
 use crate::evidence::{CellFacts, Evidence};
 use crate::words::{count, list};
 use crate::{Group, Severity};
@@ -162,8 +162,8 @@ pub(super) fn unlike<'a>(
     severity: Severity,
     [what, why, advice]: [&str; 3],
     value: impl Fn(&'a CellFacts) -> Option<String>,
-) -> Vec<Found> {
-    let found = differing(evidence, value).map(|differs| Found {
+) -> Vec<Detection> {
+    let found = differing(evidence, value).map(|differs| Detection {
         severity,
         text: format!("{what} not the same for all stacks: {}. {why}", differs.words()),
         advice: advice.to_owned(),

@@ -4,7 +4,7 @@ use disklab_units::Bytes;
 
 use crate::Severity;
 use crate::audits::support::afflicted;
-use crate::audits::{Audit, Found, Reproducer};
+use crate::audits::{Audit, Detection, Reproducer};
 use crate::evidence::Evidence;
 
 pub(super) const AUDIT: Audit = Audit {
@@ -20,7 +20,7 @@ pub(super) const AUDIT: Audit = Audit {
 /// A page or two come back from swap on any machine that has been up for long.
 const MUCH: u64 = 16 << 20;
 
-fn check(evidence: &Evidence<'_>) -> Vec<Found> {
+fn check(evidence: &Evidence<'_>) -> Vec<Detection> {
     let swapped = afflicted(evidence, |cell| {
         let memory = cell.conditions().memory?;
         let moved = memory.swapped_in.saturating_add(memory.swapped_out);
@@ -34,7 +34,7 @@ fn check(evidence: &Evidence<'_>) -> Vec<Found> {
         1 => ", and the kernel killed a process for want of memory".to_owned(),
         n => format!(", and the kernel killed {n} processes for want of memory"),
     };
-    vec![Found {
+    vec![Detection {
         severity: Severity::Warning,
         text: format!(
             "The machine swapped in {}: at most {} in one{killed}. Swapping competes with the \

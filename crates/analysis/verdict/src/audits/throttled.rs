@@ -2,7 +2,7 @@
 
 use crate::Severity;
 use crate::audits::support::afflicted;
-use crate::audits::{Audit, Found, Reproducer};
+use crate::audits::{Audit, Detection, Reproducer};
 use crate::evidence::Evidence;
 
 pub(super) const AUDIT: Audit = Audit {
@@ -15,12 +15,12 @@ pub(super) const AUDIT: Audit = Audit {
     check,
 };
 
-fn check(evidence: &Evidence<'_>) -> Vec<Found> {
+fn check(evidence: &Evidence<'_>) -> Vec<Detection> {
     let throttled = afflicted(evidence, |cell| {
         cell.conditions().power.throttled.filter(|times| *times > 0).map(|times| times as f64)
     });
     let Some(cells) = throttled else { return Vec::new() };
-    vec![Found {
+    vec![Detection {
         severity: Severity::Warning,
         text: format!(
             "Processors were slowed down for their heat in {}: {:.0} times in the worst. \

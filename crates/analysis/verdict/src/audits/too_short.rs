@@ -3,7 +3,7 @@
 use disklab_study::Measure;
 
 use crate::audits::support::median;
-use crate::audits::{Audit, Found, Reproducer};
+use crate::audits::{Audit, Detection, Reproducer};
 use crate::evidence::Evidence;
 use crate::words::list;
 use crate::{Group, Severity};
@@ -27,7 +27,7 @@ const OPERATIONS: u64 = 8;
 /// gigabyte, as dd takes them.
 const LONG: f64 = 1.0;
 
-fn check(evidence: &Evidence<'_>) -> Vec<Found> {
+fn check(evidence: &Evidence<'_>) -> Vec<Detection> {
     let short = |group: &Group| {
         // What is measured in memory is fast on purpose.
         if group.profile().is_of_memory() {
@@ -55,7 +55,7 @@ fn check(evidence: &Evidence<'_>) -> Vec<Found> {
             format!("{} ({:.0} ms{})", s.figure, s.range().0 * 1e3, operations.unwrap_or_default())
         })
         .collect();
-    vec![Found {
+    vec![Detection {
         severity: Severity::Warning,
         text: format!(
             "Some figures come from so little work that its start sets them: {}.",

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use crate::Severity;
 use crate::audits::support::afflicted;
-use crate::audits::{Audit, Found, Reproducer};
+use crate::audits::{Audit, Detection, Reproducer};
 use crate::evidence::Evidence;
 use crate::words::list;
 
@@ -18,14 +18,14 @@ pub(super) const AUDIT: Audit = Audit {
     check,
 };
 
-fn check(evidence: &Evidence<'_>) -> Vec<Found> {
+fn check(evidence: &Evidence<'_>) -> Vec<Detection> {
     let failed = afflicted(evidence, |cell| {
         (!cell.failed_programs.is_empty()).then_some(cell.failed_programs.len() as f64)
     });
     let Some(cells) = failed else { return Vec::new() };
     let names: BTreeSet<&str> =
         cells.cells.iter().flat_map(|(c, _)| &c.failed_programs).map(String::as_str).collect();
-    vec![Found {
+    vec![Detection {
         severity: Severity::Severe,
         text: format!(
             "A program of the workload ended with an error in {} ({}): its figures are those of \

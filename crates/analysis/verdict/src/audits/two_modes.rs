@@ -3,10 +3,10 @@
 use std::collections::BTreeSet;
 
 use disklab_stats::TwoModes;
-use disklab_study::{Chart, Measure};
+use disklab_study::{ChartKind, Measure};
 use disklab_units::significant;
 
-use crate::audits::{Audit, Found, Reproducer};
+use crate::audits::{Audit, Detection, Reproducer};
 use crate::describe::figure_id;
 use crate::evidence::Evidence;
 use crate::modes::modes_of;
@@ -26,10 +26,10 @@ pub(super) const AUDIT: Audit = Audit {
     check,
 };
 
-fn check(evidence: &Evidence<'_>) -> Vec<Found> {
+fn check(evidence: &Evidence<'_>) -> Vec<Detection> {
     let mut found: Vec<(usize, TwoModes)> = Vec::new();
     for (index, group) in evidence.groups.iter().enumerate() {
-        let measure = choice::measure(&[group], &Chart::Bars);
+        let measure = choice::measure(&[group], &ChartKind::Bars);
         if measure != Measure::Missed {
             found.extend(modes_of(group, measure).map(|modes| (index, modes)));
         }
@@ -42,7 +42,7 @@ fn check(evidence: &Evidence<'_>) -> Vec<Found> {
     };
     let key = &evidence.groups[index].key;
     let repeats = modes.in_low + modes.in_high;
-    vec![Found {
+    vec![Detection {
         severity: Severity::Warning,
         text: format!(
             "The repeats of {} fall into two modes: at most, {} of {repeats} are {} times the \
@@ -64,7 +64,7 @@ fn check(evidence: &Evidence<'_>) -> Vec<Found> {
 
 /// How many repeats make up for the modes, if so many can be run.
 fn remedy(evidence: &Evidence<'_>, group: &Group) -> String {
-    let measure = choice::measure(&[group], &Chart::Bars);
+    let measure = choice::measure(&[group], &ChartKind::Bars);
     let same = |other: &&Group| {
         let key = |group: &Group| {
             let key = &group.key;

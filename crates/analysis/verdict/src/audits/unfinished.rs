@@ -1,7 +1,7 @@
 //! Cells that have not run.
 
 use crate::Severity;
-use crate::audits::{Audit, Found, Reproducer};
+use crate::audits::{Audit, Detection, Reproducer};
 use crate::evidence::Evidence;
 use crate::words::count;
 
@@ -15,13 +15,13 @@ pub(super) const AUDIT: Audit = Audit {
     check,
 };
 
-fn check(evidence: &Evidence<'_>) -> Vec<Found> {
+fn check(evidence: &Evidence<'_>) -> Vec<Detection> {
     let waiting = evidence.unfinished.iter().filter(|cell| cell.error.is_none()).count();
     if waiting == 0 {
         return Vec::new();
     }
     let all = evidence.cells.len() + evidence.unfinished.len();
-    vec![Found {
+    vec![Detection {
         severity: Severity::Warning,
         text: format!(
             "{waiting} of {} {} not run: the run was interrupted, and some stacks may have fewer \

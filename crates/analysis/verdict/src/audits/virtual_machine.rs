@@ -1,7 +1,7 @@
 //! A virtual machine, whose host may cache and share.
 
 use crate::Severity;
-use crate::audits::{Audit, Found, Reproducer};
+use crate::audits::{Audit, Detection, Reproducer};
 use crate::evidence::Evidence;
 
 pub(super) const AUDIT: Audit = Audit {
@@ -14,7 +14,7 @@ pub(super) const AUDIT: Audit = Audit {
     check,
 };
 
-fn check(evidence: &Evidence<'_>) -> Vec<Found> {
+fn check(evidence: &Evidence<'_>) -> Vec<Detection> {
     let Some(hypervisor) = evidence.info.environment.virtual_machine.as_deref() else {
         return Vec::new();
     };
@@ -22,7 +22,7 @@ fn check(evidence: &Evidence<'_>) -> Vec<Found> {
     if evidence.is_lab() {
         return Vec::new();
     }
-    vec![Found {
+    vec![Detection {
         severity: Severity::Note,
         text: format!(
             "This is a virtual machine ({hypervisor}): its host may answer from its own memory, \

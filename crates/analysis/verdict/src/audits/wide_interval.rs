@@ -1,9 +1,9 @@
 //! Intervals too wide to tell stacks apart.
 
 use disklab_stats::estimate;
-use disklab_study::{Chart, Measure};
+use disklab_study::{ChartKind, Measure};
 
-use crate::audits::{Audit, Found, Reproducer};
+use crate::audits::{Audit, Detection, Reproducer};
 use crate::describe::figure_id;
 use crate::evidence::Evidence;
 use crate::quantity::{measure_in_sentence, per_cent};
@@ -24,11 +24,11 @@ const HALF_WIDTH: f64 = 0.1;
 /// Fewer repeats are the audit `few-repeats`'s business.
 const REPEATS: usize = 3;
 
-fn check(evidence: &Evidence<'_>) -> Vec<Found> {
+fn check(evidence: &Evidence<'_>) -> Vec<Detection> {
     let mut judged = 0;
     let mut wide = Vec::new();
     for (index, group) in evidence.groups.iter().enumerate() {
-        let which = choice::measure(&[group], &Chart::Bars);
+        let which = choice::measure(&[group], &ChartKind::Bars);
         // A share of a count that may be 0 says nothing.
         if which == Measure::Missed {
             continue;
@@ -45,7 +45,7 @@ fn check(evidence: &Evidence<'_>) -> Vec<Found> {
         return Vec::new();
     };
     let key = &evidence.groups[*worst].key;
-    vec![Found {
+    vec![Detection {
         severity: Severity::Warning,
         text: format!(
             "The intervals of {} of {judged} figures are wider than ±10 %: at worst ±{}, the {} \

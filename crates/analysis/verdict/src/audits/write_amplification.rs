@@ -4,7 +4,7 @@ use disklab_sample::Direction;
 use disklab_units::significant;
 
 use crate::Severity;
-use crate::audits::{Audit, Found, Reproducer};
+use crate::audits::{Audit, Detection, Reproducer};
 use crate::evidence::{Evidence, drive_share};
 use crate::words::list;
 
@@ -22,7 +22,7 @@ pub(super) const AUDIT: Audit = Audit {
 /// costs 2, RAID 5 and 6 in full stripes less than 2.
 const MUCH: f64 = 3.0;
 
-fn check(evidence: &Evidence<'_>) -> Vec<Found> {
+fn check(evidence: &Evidence<'_>) -> Vec<Detection> {
     let suspects = evidence.suspects(|_, group| {
         let writes = group.key.direction == Direction::Write;
         let share = drive_share(group, |o| o.drive_write)?;
@@ -40,7 +40,7 @@ fn check(evidence: &Evidence<'_>) -> Vec<Found> {
             format!("{range} for {} with {}", s.figure, s.stacks())
         })
         .collect();
-    vec![Found {
+    vec![Detection {
         severity: Severity::Note,
         text: format!(
             "For each byte asked for, the drives were written more than three, copies, parity, \

@@ -2,7 +2,7 @@
 
 use crate::Severity;
 use crate::audits::support::{joined, unlike};
-use crate::audits::{Audit, Found, Reproducer};
+use crate::audits::{Audit, Detection, Reproducer};
 use crate::evidence::{CellFacts, Evidence};
 
 pub(super) const AUDIT: Audit = Audit {
@@ -15,7 +15,7 @@ pub(super) const AUDIT: Audit = Audit {
     check,
 };
 
-fn check(evidence: &Evidence<'_>) -> Vec<Found> {
+fn check(evidence: &Evidence<'_>) -> Vec<Detection> {
     let value = |cell: &CellFacts| {
         let stack = evidence.study.stacks.iter().find(|stack| stack.id == cell.stack);
         // Where the study sets it, it is what is compared.

@@ -3,7 +3,7 @@
 use disklab_sample::Direction;
 use disklab_study::StackSpec;
 
-use crate::audits::{Audit, Found, Reproducer};
+use crate::audits::{Audit, Detection, Reproducer};
 use crate::evidence::{Evidence, drive_share};
 use crate::quantity::per_cents;
 use crate::{Group, Severity};
@@ -28,7 +28,7 @@ const SHARE: f64 = 0.5;
 /// are journals and metadata.
 const SHARE_OF_ZEROS: f64 = 0.95;
 
-fn check(evidence: &Evidence<'_>) -> Vec<Found> {
+fn check(evidence: &Evidence<'_>) -> Vec<Detection> {
     let mut all = Vec::new();
     for severity in [Severity::Severe, Severity::Warning] {
         let suspects = evidence.suspects(|_, group| {
@@ -42,7 +42,7 @@ fn check(evidence: &Evidence<'_>) -> Vec<Found> {
             (writes && certainly_written(evidence, group) && matches && share < limit)
                 .then_some(share)
         });
-        all.extend(suspects.iter().map(|suspects| Found {
+        all.extend(suspects.iter().map(|suspects| Detection {
             severity,
             text: format!(
                 "{} with {}: the drives were written {} of the bytes that the workload wrote. {}",
@@ -68,7 +68,7 @@ fn check(evidence: &Evidence<'_>) -> Vec<Found> {
 
 /// Imported zeros on stacks that compress by their own options, where nobody counted what the
 /// drives were written.
-fn uncounted(evidence: &Evidence<'_>) -> Vec<Found> {
+fn uncounted(evidence: &Evidence<'_>) -> Vec<Detection> {
     if !evidence.is_import() {
         return Vec::new();
     }
@@ -78,7 +78,7 @@ fn uncounted(evidence: &Evidence<'_>) -> Vec<Found> {
         let known = zeros && evidence.stack(group).is_some_and(compresses);
         (known && !counted).then_some(0.0)
     });
-    let listed = suspects.iter().map(|suspects| Found {
+    let listed = suspects.iter().map(|suspects| Detection {
         severity: Severity::Severe,
         text: format!(
             "{} with {}: zeros were written to a stack that compresses: the figure tells how fast \

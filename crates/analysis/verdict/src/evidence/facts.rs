@@ -7,7 +7,7 @@ use disklab_sample::{
     Conditions, DriveSeries, DriveState, DriveTraffic, Environment, FileData, Sample, Series,
     Steadiness, Step,
 };
-use disklab_stats::{Trend, steadiness};
+use disklab_stats::{SeriesTrend, steadiness};
 use disklab_store::CellRecord;
 
 /// What an observation does not carry, of its step.
@@ -32,12 +32,12 @@ pub(crate) struct Detail {
     /// What is in the files that the step reads, where that is known.
     pub files_read: Option<FileData>,
     /// How steady the drives' work was by theirs, second by second.
-    pub drives_trend: Option<Change>,
+    pub drives_trend: Option<RateChange>,
 }
 
 /// How a rate changed within a step.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) struct Change {
+pub(crate) struct RateChange {
     /// Share of the step after which it was steady; 1 where it was not.
     pub from: f64,
     /// Mean rate before, and after, in bytes per second.
@@ -65,7 +65,7 @@ impl Detail {
 
 /// The change within the drives' series, all of them together; none where it is flat or
 /// too short to say.
-fn change(series: &Series) -> Option<Change> {
+fn change(series: &Series) -> Option<RateChange> {
     let interval = seconds(series.interval_ns);
     // The last interval is shorter than the others.
     let length = series.drives.iter().map(|d| d.read_bytes.len().min(d.write_bytes.len())).min()?;
@@ -79,14 +79,14 @@ fn change(series: &Series) -> Option<Change> {
     let steadiness = steadiness(&rates)?;
     let mean = |part: &[f64]| part.iter().map(|r| r / part.len() as f64).sum::<f64>();
     let from = match steadiness.trend {
-        Trend::Flat => return None,
-        Trend::NotSteady => {
-            return Some(Change { from: 1.0, rates: (mean(&rates), mean(&rates)) });
+        SeriesTrend::Flat => return None,
+        SeriesTrend::NotSteady => {
+            return Some(RateChange { from: 1.0, rates: (mean(&rates), mean(&rates)) });
         }
-        Trend::Warmup | Trend::Slowdown => steadiness.part.start,
+        SeriesTrend::Warmup | SeriesTrend::Slowdown => steadiness.part.start,
     };
     let rates = (mean(&rates[..from]), mean(&rates[from..]));
-    Some(Change { from: from as f64 / whole as f64, rates })
+    Some(RateChange { from: from as f64 / whole as f64, rates })
 }
 
 fn seconds(nanoseconds: u64) -> f64 {

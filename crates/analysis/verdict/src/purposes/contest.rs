@@ -44,7 +44,7 @@ pub(super) enum LeaderRelation {
 
 /// The leader, and how the others stand to it.
 #[derive(Debug, Clone)]
-pub(super) struct ComparisonOutcome {
+pub(super) struct ContestComparison {
     pub leader: usize,
     /// (stack, leader ÷ stack, how it stands), best first.
     pub others: Vec<(usize, Option<Ratio>, LeaderRelation)>,
@@ -129,7 +129,7 @@ pub(super) fn outcome(
     criteria: &[&Criterion],
     stacks: &[usize],
     number: usize,
-) -> Option<ComparisonOutcome> {
+) -> Option<ContestComparison> {
     let ranked = ranked(criteria, stacks);
     let [(leader, _), others @ ..] = ranked.as_slice() else { return None };
     if others.is_empty() {
@@ -144,7 +144,7 @@ pub(super) fn outcome(
         };
         (stack, ratio, relation)
     };
-    Some(ComparisonOutcome {
+    Some(ContestComparison {
         leader: *leader,
         others: others.iter().map(|(s, _)| relation(*s)).collect(),
     })

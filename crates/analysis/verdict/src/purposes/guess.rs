@@ -7,7 +7,7 @@ use disklab_stats::estimate;
 
 use super::Purpose;
 use super::contest::{
-    ComparisonOutcome, Criterion, LeaderRelation, blocks, contenders, mean, outcome, ranked, ratio,
+    ContestComparison, Criterion, LeaderRelation, blocks, contenders, mean, outcome, ranked, ratio,
 };
 use crate::quantity::plain_value;
 
@@ -112,7 +112,7 @@ impl Guesser<'_> {
         })
     }
 
-    fn confidence(&self, criteria: &[&Criterion], result: &ComparisonOutcome) -> Confidence {
+    fn confidence(&self, criteria: &[&Criterion], result: &ContestComparison) -> Confidence {
         if self.is_partial {
             return Confidence::Partial;
         }
@@ -143,7 +143,7 @@ impl Guesser<'_> {
         }
     }
 
-    fn next(&self, criteria: &[&Criterion], result: &ComparisonOutcome) -> Option<NextBest> {
+    fn next(&self, criteria: &[&Criterion], result: &ContestComparison) -> Option<NextBest> {
         let (other, ..) =
             result.others.iter().find(|(.., relation)| *relation != LeaderRelation::Equivalent)?;
         let (first, second) = (blocks(criteria, result.leader), blocks(criteria, *other));

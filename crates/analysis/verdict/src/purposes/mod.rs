@@ -20,7 +20,7 @@ use disklab_study::{Measure, Part, Study};
 use crate::answer::Suspicions;
 use crate::describe::describe;
 use crate::{Analysis, Group};
-use contest::{ComparisonOutcome, Criterion, LeaderRelation, contenders, outcome};
+use contest::{ContestComparison, Criterion, LeaderRelation, contenders, outcome};
 
 pub use guess::{Confidence, ConfidenceWords, Guess, GuessFigure, NextBest, Score};
 pub use table::{Aspect, PURPOSES, Purpose};
@@ -32,7 +32,7 @@ pub struct Recommendation {
     pub purpose: &'static Purpose,
     /// One per number of lost drives that stacks survive; empty where the purpose is not
     /// measured, see `why_not`.
-    pub classes: Vec<Class>,
+    pub classes: Vec<PurposeClass>,
     /// Why nothing can be recommended; none where something was compared.
     pub why_not: Option<String>,
     /// Aspects that no workload of the run shows.
@@ -50,7 +50,7 @@ pub struct Recommendation {
 
 /// Stacks that survive as many lost drives.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Class {
+pub struct PurposeClass {
     /// How many drives may fail; none where that is not known, as in imported runs.
     pub survives: Option<u32>,
     /// What is recommended.
@@ -62,7 +62,7 @@ pub struct Class {
     /// What speaks against it, in sentences with intervals.
     pub against: Vec<String>,
     /// What would change it.
-    pub would_change: Vec<String>,
+    pub would_change: Vec<AdviceChange>,
 }
 
 /// What is recommended of a class.
@@ -73,7 +73,41 @@ pub enum Advice {
     /// Any of these: they are equivalent, and ahead of all others.
     Any(Vec<String>),
     /// None: why not.
-    None(String),
+    None(NoAdvice),
+}
+
+/// Why no stack of a class is recommended.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum NoAdvice {
+    /// No other stack survives as many lost drives.
+    OnlyStack(String),
+    /// Too few were measured in all that counts.
+    NotMeasured {
+        /// How many were.
+        measured: usize,
+        /// Of how many.
+        of: usize,
+    },
+    /// One repeat says nothing about the scatter.
+    MeasuredOnce,
+    /// One leads, and is not significantly ahead of others.
+    Inconclusive {
+        /// The one that leads.
+        leader: String,
+        /// Those of which it is not known whether they are behind.
+        over: Vec<String>,
+        /// Those that are equivalent to it.
+        equivalent: Vec<String>,
+    },
+}
+
+/// What would be recommended if an aspect did not count.
+#[derive(Debug, Clone, PartialEq)]
+pub struct AdviceChange {
+    /// The aspect.
+    pub aspect: &'static str,
+    /// What would be recommended.
+    pub instead: Advice,
 }
 
 /// How a stack stands for a purpose.
@@ -307,7 +341,7 @@ fn class(
     survives: Option<u32>,
     members: &[usize],
     repeats: u32,
-) -> Class {
+) -> PurposeClass {
     let criteria: Vec<&Criterion> = writer.criteria.iter().collect();
     let name = |stack: usize| writer.stacks[stack].to_owned();
     let unknown = |stack: usize| PurposeRank {
@@ -315,33 +349,27 @@ fn class(
         word: RankWord::Unknown,
         distance: String::new(),
     };
-    let mut class = Class {
+    let mut class = PurposeClass {
         survives,
-        advice: Advice::None(String::new()),
+        advice: Advice::None(NoAdvice::MeasuredOnce),
         places: members.iter().map(|s| unknown(*s)).collect(),
         reasons: Vec::new(),
         against: Vec::new(),
         would_change: Vec::new(),
     };
-    let none = |why: &str| Advice::None(why.to_owned());
     if let [only] = members {
-        class.advice = none(&format!("{} is the only such stack", name(*only)));
+        class.advice = Advice::None(NoAdvice::OnlyStack(name(*only)));
         class.places.iter_mut().for_each(|place| place.word = RankWord::Alone);
         return class;
     }
     let Some(result) = outcome(&criteria, members, writer.number) else {
-        let some = contenders(&criteria, members).len();
-        class.advice = none(&format!(
-            "{some} of {} stacks {} measured in all that counts",
-            members.len(),
-            if some == 1 { "was" } else { "were" }
-        ));
+        let measured = contenders(&criteria, members).len();
+        class.advice = Advice::None(NoAdvice::NotMeasured { measured, of: members.len() });
         return class;
     };
     let once =
         result.others.iter().all(|(_, r, _)| r.as_ref().is_none_or(|r| r.interval.is_none()));
     if once || repeats == 1 {
-        class.advice = none("measured once: nobody knows how much the figures scatter");
         return class;
     }
     class.advice = advice(writer, &result);
@@ -352,18 +380,19 @@ fn class(
     class
 }
 
-fn advice(writer: &words::PurposeWriter<'_>, result: &ComparisonOutcome) -> Advice {
+fn advice(writer: &words::PurposeWriter<'_>, result: &ContestComparison) -> Advice {
     let of = |wanted: LeaderRelation| -> Vec<String> {
         let others = result.others.iter().filter(|(.., relation)| *relation == wanted);
         others.map(|(stack, ..)| writer.stacks[*stack].to_owned()).collect()
     };
-    let (level, open) = (of(LeaderRelation::Equivalent), of(LeaderRelation::Inconclusive));
+    let equivalent = of(LeaderRelation::Equivalent);
+    let over = of(LeaderRelation::Inconclusive);
     let leader = writer.stacks[result.leader].to_owned();
-    if !open.is_empty() {
-        return Advice::None(words::open(&leader, &open, &level));
+    if !over.is_empty() {
+        return Advice::None(NoAdvice::Inconclusive { leader, over, equivalent });
     }
-    if level.is_empty() {
+    if equivalent.is_empty() {
         return Advice::One(leader);
     }
-    Advice::Any([vec![leader], level].concat())
+    Advice::Any([vec![leader], equivalent].concat())
 }

@@ -3,8 +3,8 @@
 use disklab_stats::{Ratio, estimate};
 use disklab_store::RunInfo;
 
-use super::contest::{ComparisonOutcome, Criterion, LeaderRelation, is_better, outcome, ratio};
-use super::{Advice, Class, PurposeRank, RankWord, Recommendation};
+use super::contest::{ContestComparison, Criterion, LeaderRelation, is_better, outcome, ratio};
+use super::{Advice, AdviceChange, NoAdvice, PurposeClass, PurposeRank, RankWord, Recommendation};
 use crate::quantity::{Distance, value};
 use crate::words::list;
 
@@ -24,19 +24,6 @@ pub(super) fn lacks(names: &[&str], suspect: &[String]) -> String {
     text
 }
 
-/// Why nobody is ahead.
-pub(super) fn open(leader: &str, open: &[String], level: &[String]) -> String {
-    let names = list(open.iter().map(String::as_str), NAMES);
-    let mut text = format!("{leader} leads, but its lead over {names} is inconclusive");
-    if !level.is_empty() {
-        text.push_str(&format!(
-            "; equivalent to it: {}",
-            list(level.iter().map(String::as_str), NAMES)
-        ));
-    }
-    text
-}
-
 impl Recommendation {
     /// What a class survives, in words.
     pub fn survives(drives: Option<u32>) -> String {
@@ -51,7 +38,7 @@ impl Recommendation {
     /// How what is inconclusive could be decided; none where nothing is, where it was tried, or
     /// where another program measured the figures.
     pub fn what_would_decide(all: &[Self], info: &RunInfo) -> Option<String> {
-        let is_open = |class: &Class| {
+        let is_open = |class: &PurposeClass| {
             let has = |word| class.places.iter().any(|place| place.word == word);
             has(RankWord::Leads) && has(RankWord::Inconclusive)
         };
@@ -76,13 +63,71 @@ impl Advice {
     pub fn text(&self) -> String {
         match self {
             Self::One(stack) => stack.clone(),
-            Self::Any(stacks) => format!(
-                "any of {}: they are equivalent within 5 %",
-                list(stacks.iter().map(String::as_str), 8)
-            ),
-            Self::None(why) => format!("no recommendation ({why})"),
+            Self::Any(stacks) => {
+                format!("any of {}: they are equivalent within 5 %", listed(stacks, 8, &by_id))
+            }
+            Self::None(why) => format!("no recommendation ({})", why.text()),
         }
     }
+}
+
+impl NoAdvice {
+    /// In a clause.
+    pub fn text(&self) -> String {
+        self.naming(&by_id)
+    }
+
+    fn naming(&self, name: &dyn Fn(&str) -> String) -> String {
+        match self {
+            Self::OnlyStack(stack) => format!("{} is the only such stack", name(stack)),
+            Self::NotMeasured { measured, of } => format!(
+                "{measured} of {of} stacks {} measured in all that counts",
+                if *measured == 1 { "was" } else { "were" }
+            ),
+            Self::MeasuredOnce => {
+                "measured once: nobody knows how much the figures scatter".to_owned()
+            }
+            Self::Inconclusive { leader, over, equivalent } => {
+                let mut text = format!(
+                    "{} leads, but its lead over {} is inconclusive",
+                    name(leader),
+                    listed(over, NAMES, name)
+                );
+                if !equivalent.is_empty() {
+                    let equivalent = listed(equivalent, NAMES, name);
+                    text.push_str(&format!("; equivalent to it: {equivalent}"));
+                }
+                text
+            }
+        }
+    }
+}
+
+impl AdviceChange {
+    /// In a sentence.
+    pub fn sentence(&self) -> String {
+        self.sentence_naming(&by_id)
+    }
+
+    /// The same, with stacks as `name` has them.
+    pub fn sentence_naming(&self, name: &dyn Fn(&str) -> String) -> String {
+        let instead = match &self.instead {
+            Advice::One(stack) => format!("{} would be recommended", name(stack)),
+            Advice::Any(stacks) => format!("any of {} would do", listed(stacks, NAMES, name)),
+            Advice::None(why) => format!("no stack would be recommended: {}", why.naming(name)),
+        };
+        format!("If {} did not matter to you, {instead}.", self.aspect)
+    }
+}
+
+/// Stacks as the study names them.
+fn by_id(stack: &str) -> String {
+    stack.to_owned()
+}
+
+fn listed(stacks: &[String], most: usize, name: &dyn Fn(&str) -> String) -> String {
+    let names: Vec<String> = stacks.iter().map(|stack| name(stack)).collect();
+    list(names.iter().map(String::as_str), most)
 }
 
 /// Whether two pieces of advice name the same stacks, in whatever order.
@@ -125,7 +170,7 @@ impl PurposeWriter<'_> {
     /// Every stack of the class, best first.
     pub fn places(
         &self,
-        result: &ComparisonOutcome,
+        result: &ContestComparison,
         members: &[usize],
         advice: &Advice,
     ) -> Vec<PurposeRank> {
@@ -165,7 +210,7 @@ impl PurposeWriter<'_> {
     }
 
     /// Why the leader is: by all that counts, then in what it is significantly ahead of the next.
-    pub fn reasons(&self, result: &ComparisonOutcome) -> Vec<String> {
+    pub fn reasons(&self, result: &ContestComparison) -> Vec<String> {
         let leader = self.stacks[result.leader];
         let Some((next, overall, _)) =
             result.others.iter().find(|(.., relation)| *relation != LeaderRelation::Equivalent)
@@ -201,7 +246,7 @@ impl PurposeWriter<'_> {
     }
 
     /// In what another of the class is significantly better, worst first, with what could be done.
-    pub fn against(&self, result: &ComparisonOutcome, members: &[usize]) -> Vec<String> {
+    pub fn against(&self, result: &ContestComparison, members: &[usize]) -> Vec<String> {
         let leader = self.stacks[result.leader];
         let mut found: Vec<(f64, String)> = Vec::new();
         for criterion in self.criteria {
@@ -235,33 +280,27 @@ impl PurposeWriter<'_> {
     }
 
     /// What would be recommended if one of the aspects did not count.
-    pub fn would_change(&self, result: &ComparisonOutcome, members: &[usize]) -> Vec<String> {
+    pub fn would_change(&self, result: &ContestComparison, members: &[usize]) -> Vec<AdviceChange> {
         let now = super::advice(self, result);
-        let mut aspects: Vec<&str> = Vec::new();
+        let mut aspects: Vec<&'static str> = Vec::new();
         for criterion in self.criteria {
             if !aspects.contains(&criterion.aspect.name) {
                 aspects.push(criterion.aspect.name);
             }
         }
-        let mut sentences = Vec::new();
+        let mut changes = Vec::new();
         for aspect in &aspects {
             let rest: Vec<&Criterion> =
                 self.criteria.iter().filter(|c| c.aspect.name != *aspect).collect();
             let Some(without) = outcome(&rest, members, self.number * aspects.len()) else {
                 continue;
             };
-            let then = super::advice(self, &without);
-            let instead = match (&now, &then) {
-                (a, b) if same(a, b) => continue,
-                (_, Advice::One(stack)) => format!("{stack} would be recommended"),
-                (_, Advice::Any(stacks)) => {
-                    format!("any of {} would do", list(stacks.iter().map(String::as_str), NAMES))
-                }
-                (Advice::None(_), Advice::None(_)) => continue,
-                (_, Advice::None(why)) => format!("it would be open: {why}"),
-            };
-            sentences.push(format!("If {aspect} did not matter to you, {instead}."));
+            let instead = super::advice(self, &without);
+            let both_none = matches!((&now, &instead), (Advice::None(_), Advice::None(_)));
+            if !both_none && !same(&now, &instead) {
+                changes.push(AdviceChange { aspect, instead });
+            }
         }
-        sentences
+        changes
     }
 }

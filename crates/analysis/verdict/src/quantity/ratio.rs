@@ -33,21 +33,32 @@ pub(super) fn ends(centre: f64, interval: Interval, shown: impl Fn(f64) -> Strin
 
 /// A ratio with its interval in a sentence: `1.10 [0.96, 1.26]`.
 pub(crate) fn ratio(centre: f64, interval: Option<Interval>) -> String {
-    let shown = |x: f64| {
-        if (0.1..10.0).contains(&x) { format!("{x:.2}") } else { significant(x, 2) }
-    };
     match interval {
         Some(interval) if interval.says_something(centre) => {
-            format!("{} {}", shown(centre), ends(centre, interval, shown))
+            format!("{} {}", digits(centre), ends(centre, interval, digits))
         }
-        Some(_) => format!("{} (no interval)", shown(centre)),
-        None => format!("{} (once)", shown(centre)),
+        Some(_) => format!("{} (no interval)", digits(centre)),
+        None => format!("{} (once)", digits(centre)),
     }
 }
 
-/// A ratio in a table, whose digits are those of the figures next to it: `0.520×`.
+/// The digits of a ratio, in sentences and tables alike: two decimals, or two digits where these
+/// would be too few or too many.
+fn digits(ratio: f64) -> String {
+    if (0.1..10.0).contains(&ratio) { format!("{ratio:.2}") } else { significant(ratio, 2) }
+}
+
+/// A ratio in a table: `0.52×`.
 pub fn times(value: f64) -> String {
-    format!("{}×", significant(value, 3))
+    format!("{}×", digits(value))
+}
+
+/// A ratio's interval in a table, `0.48–0.56`, with more digits if its ends need them.
+pub fn times_range(low: f64, high: f64) -> String {
+    match (digits(low), digits(high)) {
+        (l, h) if l != h || low == high => format!("{l}–{h}"),
+        _ => range(low, high),
+    }
 }
 
 /// `low–high` with enough digits to tell them apart (at most six).
@@ -153,6 +164,19 @@ mod tests {
     fn shares_beyond_all_sense_are_bounds() {
         assert_eq!(per_cents((0.001, 0.5)), "0.1 % to 50 %");
         assert_eq!(per_cent(f64::INFINITY), ">100000 %");
+    }
+
+    #[test]
+    fn ratios_have_the_same_digits_everywhere() {
+        for (value, expected) in
+            [(0.88, "0.88×"), (1.0, "1.00×"), (9.994, "9.99×"), (12.34, "12×"), (0.0123, "0.012×")]
+        {
+            assert_eq!(times(value), expected);
+            assert_eq!(ratio(value, None), format!("{} (once)", expected.trim_end_matches('×')));
+        }
+        assert_eq!(times_range(0.476, 0.563), "0.48–0.56");
+        assert_eq!(times_range(1.001, 1.003), "1.001–1.003");
+        assert_eq!(times_range(1.0, 1.0), "1.00–1.00");
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use disklab_study::Chart;
+use disklab_study::ChartKind;
 
 use super::{AnswerWriter, NAMES};
 use crate::quantity::{ratio, value};
@@ -16,7 +16,8 @@ impl<'a> AnswerWriter<'a> {
         if !comparison.figure.is_empty() {
             which.push(comparison.figure.clone());
         }
-        if let (Some(x), Chart::LinesOver(over)) = (&comparison.x, &self.answer.question.chart) {
+        if let (Some(x), ChartKind::LinesOver(over)) = (&comparison.x, &self.answer.question.chart)
+        {
             which.push(format!("{over}={x}"));
         }
         if which.is_empty() {

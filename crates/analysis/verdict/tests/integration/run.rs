@@ -8,7 +8,7 @@ use disklab_sample::{
     Sample, Step, StepProfile,
 };
 use disklab_store::{Run, RunInfo};
-use disklab_study::{Cell, Chart, Measure, Percentile, Study, load, order};
+use disklab_study::{Cell, ChartKind, Measure, Percentile, Study, load, order};
 use disklab_verdict::{AnalyseError, ComparisonOutcome, Severity, analyse};
 use disklab_workload::{Context, read_workload};
 use jiff::Timestamp;
@@ -256,7 +256,7 @@ fn a_run_is_analysed_as_its_model_was_made() {
     assert!((ratio / (95.0 / 120.0) - 1.0).abs() < 0.03, "{ratio}");
     assert_eq!(outcome(2, "single/btrfs", None).map(|o| o.0), Some(ComparisonOutcome::Worse));
     assert_eq!(outcome(3, "raid5/btrfs", Some("4k")).map(|o| o.0), Some(ComparisonOutcome::Worse));
-    assert_eq!(analysis.answers[3].question.chart, Chart::LinesOver("bs".to_owned()));
+    assert_eq!(analysis.answers[3].question.chart, ChartKind::LinesOver("bs".to_owned()));
     assert_eq!(analysis.answers[3].points.len(), 18);
 
     let audits: Vec<_> = analysis.findings.iter().map(|f| f.audit).collect();

@@ -1,6 +1,6 @@
 //! `disklab compare --published`: runs compared with published results.
 
-use disklab_published::{Comparison, Tally, rows_csv};
+use disklab_published::{RowComparison, RowTally, rows_csv};
 use disklab_report::published_text;
 use serde_json::json;
 
@@ -13,7 +13,7 @@ const VERSION: u32 = 1;
 
 /// Compares the runs with what was published about their studies.
 pub fn published(args: &CompareArgs, as_json: bool) -> Result<u8, Failure> {
-    let mut comparisons: Vec<Comparison> = Vec::new();
+    let mut comparisons: Vec<RowComparison> = Vec::new();
     for folder in &args.runs {
         let report = super::gather(folder)?;
         let Some(comparison) = report.published else {
@@ -35,7 +35,7 @@ pub fn published(args: &CompareArgs, as_json: bool) -> Result<u8, Failure> {
         comparisons.push(comparison);
     }
     let text = if as_json {
-        let all = comparisons.iter().fold(Tally::default(), |sum, c| sum.plus(c.tally));
+        let all = comparisons.iter().fold(RowTally::default(), |sum, c| sum.plus(c.tally));
         let value = json!({
             "schema": "disklab-published",
             "version": VERSION,

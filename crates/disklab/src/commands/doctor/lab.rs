@@ -7,7 +7,7 @@ use disklab_lab::Walls;
 use disklab_lab::kernel::{self, KernelError, LinuxSource, LinuxVersion, Parts};
 use disklab_units::Bytes;
 
-use super::sections::Row;
+use super::sections::DoctorRow;
 use crate::commands::lab::build::build_time;
 
 /// Where a guest's memory lies.
@@ -16,7 +16,7 @@ const MEMORY: &str = "/dev/shm";
 const GUEST_MEMORY: Bytes = Bytes::gib(1);
 
 /// What there is of the lab, and the Debian packages that its kernel's build lacks.
-pub fn lab() -> (Vec<Row>, Vec<&'static str>) {
+pub fn lab() -> (Vec<DoctorRow>, Vec<&'static str>) {
     let cache = kernel::cache_folder();
     let built = kernel::find(&cache, Parts::NONE);
     let (remedy, packages) = match kernel::check(
@@ -38,8 +38,8 @@ pub fn lab() -> (Vec<Row>, Vec<&'static str>) {
     let packages = if built.is_some() { Vec::new() } else { packages };
     let with_zfs = kernel::find_zfs(&cache);
     let mut rows = vec![
-        Row::new(named("lab kernel", built.as_deref()), built.is_some(), remedy),
-        Row::new(
+        DoctorRow::new(named("lab kernel", built.as_deref()), built.is_some(), remedy),
+        DoctorRow::new(
             named("lab kernel with ZFS", with_zfs.as_ref().map(|z| z.kernel.as_path())),
             with_zfs.is_some(),
             "disklab lab build --zfs; studies with ZFS do it by themselves",
@@ -51,11 +51,11 @@ pub fn lab() -> (Vec<Row>, Vec<&'static str>) {
 }
 
 /// What keeps a guest from harming this machine.
-fn walls(walls: Walls) -> [Row; 2] {
+fn walls(walls: Walls) -> [DoctorRow; 2] {
     let missing = walls.missing().join("; ");
     [
-        Row::new("Landlock", walls.landlock.is_some(), missing.clone()),
-        Row::new("seccomp with notifications", walls.filter && walls.supervision, missing),
+        DoctorRow::new("Landlock", walls.landlock.is_some(), missing.clone()),
+        DoctorRow::new("seccomp with notifications", walls.filter && walls.supervision, missing),
     ]
 }
 
@@ -71,9 +71,9 @@ fn packages(error: &KernelError) -> Vec<&'static str> {
     }
 }
 
-fn memory() -> Row {
+fn memory() -> DoctorRow {
     let free = rustix::fs::statvfs(MEMORY).map_or(0, |s| s.f_bavail.saturating_mul(s.f_frsize));
-    Row::new(
+    DoctorRow::new(
         format!("{MEMORY} with {} for a lab's guest", GUEST_MEMORY.iec()),
         free >= GUEST_MEMORY.0,
         format!(

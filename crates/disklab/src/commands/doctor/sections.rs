@@ -6,26 +6,26 @@ use serde_json::{Value, json};
 
 /// What, whether it is here, and how to get it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Row {
+pub struct DoctorRow {
     pub name: String,
     pub here: bool,
     pub remedy: String,
 }
 
-impl Row {
+impl DoctorRow {
     pub fn new(name: impl Into<String>, here: bool, remedy: impl Into<String>) -> Self {
         Self { name: name.into(), here, remedy: remedy.into() }
     }
 }
 
 /// Rows under a heading. What is here takes one line together, as it needs no reading.
-pub struct Section {
+pub struct DoctorSection {
     title: &'static str,
-    rows: Vec<Row>,
+    rows: Vec<DoctorRow>,
 }
 
-impl Section {
-    pub fn new(title: &'static str, rows: Vec<Row>) -> Self {
+impl DoctorSection {
+    pub fn new(title: &'static str, rows: Vec<DoctorRow>) -> Self {
         Self { title, rows }
     }
 
@@ -36,10 +36,11 @@ impl Section {
     }
 }
 
-impl fmt::Display for Section {
+impl fmt::Display for DoctorSection {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(f, "{}", self.title)?;
-        let (here, missing): (Vec<&Row>, Vec<&Row>) = self.rows.iter().partition(|row| row.here);
+        let (here, missing): (Vec<&DoctorRow>, Vec<&DoctorRow>) =
+            self.rows.iter().partition(|row| row.here);
         if !here.is_empty() {
             let names: Vec<&str> = here.iter().map(|row| row.name.as_str()).collect();
             writeln!(f, "  here: {}", names.join(", "))?;
@@ -66,13 +67,13 @@ mod tests {
     #[test]
     fn a_remedy_is_said_once() {
         let rows = vec![
-            Row::new("fio", true, "apt-get install fio"),
-            Row::new("md (raid5)", false, "the lab has it"),
-            Row::new("borg", false, "apt-get install borgbackup"),
-            Row::new("md (raid6)", false, "the lab has it"),
+            DoctorRow::new("fio", true, "apt-get install fio"),
+            DoctorRow::new("md (raid5)", false, "the lab has it"),
+            DoctorRow::new("borg", false, "apt-get install borgbackup"),
+            DoctorRow::new("md (raid6)", false, "the lab has it"),
         ];
         assert_eq!(
-            Section::new("Here", rows).to_string(),
+            DoctorSection::new("Here", rows).to_string(),
             "Here\n  here: fio\n  missing: md (raid5), md (raid6): the lab has it\n  missing: borg: \
              apt-get install borgbackup\n"
         );

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use disklab_engine::{Done, EngineReport, JobReport};
+use disklab_engine::{DirectionReport, EngineReport, JobReport};
 use disklab_units::{BytesPerSecond, show_duration, show_nanoseconds, significant};
 
 /// A block of lines for each job.
@@ -49,7 +49,7 @@ fn head(job: &JobReport) -> String {
     )
 }
 
-fn line(text: &mut String, word: &str, done: &Done) {
+fn line(text: &mut String, word: &str, done: &DirectionReport) {
     let latency = done.total.as_ref().map(latencies).unwrap_or_default();
     let _ = writeln!(
         text,

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use disklab_lab::processors;
 use disklab_lab::{CpuLease, CpuLeases};
-use disklab_speed::{AgainstOptions, Figure, Program, SpeedOptions, Target, measure};
+use disklab_speed::{AgainstOptions, Program, SpeedFigure, SpeedOptions, SpeedTarget, measure};
 use disklab_units::significant;
 use serde_json::{Value, json};
 
@@ -69,10 +69,10 @@ pub fn bench(args: &BenchArgs, as_json: bool) -> Result<u8, Failure> {
     Ok(DONE)
 }
 
-fn value(figure: &Figure) -> Value {
+fn value(figure: &SpeedFigure) -> Value {
     let target = figure.target.map(|target| match target {
-        Target::AtMost(limit) => json!({ "at_most": limit }),
-        Target::AtLeast(limit) => json!({ "at_least": limit }),
+        SpeedTarget::AtMost(limit) => json!({ "at_most": limit }),
+        SpeedTarget::AtLeast(limit) => json!({ "at_least": limit }),
     });
     json!({
         "key": figure.key,
@@ -86,7 +86,7 @@ fn value(figure: &Figure) -> Value {
 }
 
 /// Names, medians with their units, spreads, targets.
-fn table(figures: &[Figure]) -> String {
+fn table(figures: &[SpeedFigure]) -> String {
     aligned(&figures.iter().filter_map(row).collect::<Vec<_>>())
 }
 
@@ -104,13 +104,13 @@ pub(super) fn aligned(rows: &[[String; 4]]) -> String {
     text
 }
 
-fn row(figure: &Figure) -> Option<[String; 4]> {
+fn row(figure: &SpeedFigure) -> Option<[String; 4]> {
     let number = |value: f64| significant(value, 3);
     let (low, high) = figure.spread()?;
     let median = format!("{} {}", number(figure.median()?), figure.unit);
     let target = figure.target.map(|target| match target {
-        Target::AtMost(limit) => format!("target: at most {limit}"),
-        Target::AtLeast(limit) => format!("target: at least {limit}"),
+        SpeedTarget::AtMost(limit) => format!("target: at most {limit}"),
+        SpeedTarget::AtLeast(limit) => format!("target: at least {limit}"),
     });
     let status = figure.is_met().map(|is_met| if is_met { ", met" } else { ", missed" });
     Some([
@@ -146,7 +146,7 @@ mod tests {
 
     #[test]
     fn a_table_says_what_was_missed() {
-        let figure = |name, unit, target, values: &[f64]| Figure {
+        let figure = |name, unit, target, values: &[f64]| SpeedFigure {
             key: "key",
             name,
             unit,
@@ -154,7 +154,7 @@ mod tests {
             values: values.to_vec(),
         };
         let figures = [
-            figure("reads", "RT", Some(Target::AtMost(8.0)), &[9.0, 8.5, 7.0]),
+            figure("reads", "RT", Some(SpeedTarget::AtMost(8.0)), &[9.0, 8.5, 7.0]),
             figure("a longer name", "", None, &[1234.5]),
             figure("nothing", "", None, &[]),
         ];

@@ -110,14 +110,15 @@ fn line(now: BuildProgress, left: Option<Duration>) -> String {
     format!("{}{percent}{left}", now.step.words())
 }
 
-/// How long a step still takes of which `fraction` took `so_far`.
+/// How long a step still takes of which `fraction` took `so_far`; `None` if that is too early to
+/// say, or less than a second.
 fn left(so_far: Duration, fraction: f64) -> Option<Duration> {
     if !(ENOUGH..=1.0).contains(&fraction) {
         return None;
     }
     let seconds = so_far.as_secs_f64() * (1.0 - fraction) / fraction;
     // Whole seconds: it is an estimate.
-    Some(Duration::from_secs(seconds as u64))
+    Some(Duration::from_secs(seconds as u64)).filter(|left| !left.is_zero())
 }
 
 #[cfg(test)]
@@ -131,7 +132,8 @@ mod tests {
         assert_eq!(left(minute, 0.01), None);
         assert_eq!(left(minute, f64::NAN), None);
         assert_eq!(left(minute, 0.25), Some(Duration::from_secs(180)));
-        assert_eq!(left(minute, 1.0), Some(Duration::ZERO));
+        assert_eq!(left(minute, 0.99), None);
+        assert_eq!(left(minute, 1.0), None);
     }
 
     #[test]

@@ -8,7 +8,7 @@ use disklab_units::{Bytes, show_duration};
 use serde_json::{Value, json};
 
 /// The blocks of a run: of a fixed one, all that it has.
-pub struct Extent {
+pub struct PlanExtent {
     /// Real seconds of what it runs at least.
     seconds: f64,
     /// How many times as much it may run at most; 1 where that is fixed.
@@ -22,7 +22,7 @@ pub struct Extent {
     is_learnt: bool,
 }
 
-impl Extent {
+impl PlanExtent {
     /// Of a run of which this is predicted for the cells that it has at least.
     pub fn new(plan: &Plan, estimate: &RunEstimate<'_>, prediction: &Prediction) -> Self {
         let mut extent = Self {

@@ -1,6 +1,6 @@
 //! What comes of an analysis.
 
-use disklab_published::{Comparison, JudgedRow, MovedRow, Sensitivity, drawn, sensitivity};
+use disklab_published::{JudgedRow, MovedRow, RowComparison, Sensitivity, drawn, sensitivity};
 use disklab_report::{MovedClaim, moved_page};
 use disklab_runner::sensitivity::{Claims, SensitivityPlan};
 use serde_json::{Value, json};
@@ -25,7 +25,7 @@ pub struct SensitivityConditions {
 }
 
 /// What comes of an analysis.
-pub struct Outcome {
+pub struct SensitivityOutcome {
     /// For programs.
     pub json: Value,
     /// In Markdown.
@@ -36,13 +36,13 @@ pub struct Outcome {
     pub summary: String,
 }
 
-impl Outcome {
+impl SensitivityOutcome {
     /// Of runs in which one parameter was moved each.
     pub fn one_at_a_time(
         plan: &SensitivityPlan,
         conditions: &SensitivityConditions,
-        shipped: &Comparison,
-        moved: Vec<Comparison>,
+        shipped: &RowComparison,
+        moved: Vec<RowComparison>,
     ) -> Self {
         let moved = plan.variations.iter().zip(moved).map(|(v, c)| v.moved(c));
         let found = sensitivity(shipped, &moved.collect::<Vec<_>>());
@@ -62,8 +62,8 @@ impl Outcome {
     pub fn all_at_once(
         plan: &SensitivityPlan,
         conditions: &SensitivityConditions,
-        shipped: &Comparison,
-        moved: &[Comparison],
+        shipped: &RowComparison,
+        moved: &[RowComparison],
         claims: &Claims,
     ) -> Self {
         let found = drawn(shipped, moved);

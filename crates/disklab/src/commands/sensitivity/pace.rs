@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use disklab_units::show_duration;
 
 /// What is done and what is left, by the predicted times of the runs.
-pub struct Pace {
+pub struct SensitivityPace {
     runs: usize,
     begun: usize,
     start: Instant,
@@ -15,7 +15,7 @@ pub struct Pace {
     carried_out: (f64, f64),
 }
 
-impl Pace {
+impl SensitivityPace {
     /// Of so many runs, which are predicted to take `seconds` together.
     pub fn new(runs: usize, seconds: f64) -> Self {
         Self { runs, begun: 0, start: Instant::now(), left: seconds, carried_out: (0.0, 0.0) }
@@ -55,7 +55,7 @@ mod tests {
 
     #[test]
     fn what_is_left_follows_what_the_runs_take() {
-        let mut pace = Pace::new(4, 400.0);
+        let mut pace = SensitivityPace::new(4, 400.0);
         let line = pace.next("as shipped");
         assert_eq!(line, "[1/4] as shipped (about 6 min 40 s left)");
         assert_eq!(pace.seconds_left(), 400.0);

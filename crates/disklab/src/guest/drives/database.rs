@@ -9,7 +9,9 @@ use std::io;
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 
-use super::facts::{Attachment, DriveFacts, FIRMWARE};
+use disklab_drive::Transport;
+
+use super::facts::{DriveFacts, FIRMWARE};
 use super::names::{encode, replace_chars, word};
 
 /// Where all of it is; another folder in tests.
@@ -134,10 +136,10 @@ impl DeviceDatabase {
 
 /// The drive's names below `/dev/disk/by-id`: that of its modelled kind, and virtio's.
 fn link_names(drive: &DriveFacts, partition: Option<u32>) -> Vec<String> {
-    let bus = match drive.attachment {
-        Attachment::Sata => "ata",
-        Attachment::Sas => "scsi",
-        Attachment::Nvme => "nvme",
+    let bus = match drive.transport {
+        Transport::Sata => "ata",
+        Transport::Sas => "scsi",
+        Transport::Nvme => "nvme",
     };
     let part = partition.map(|number| format!("-part{number}")).unwrap_or_default();
     vec![
@@ -150,13 +152,13 @@ fn link_names(drive: &DriveFacts, partition: Option<u32>) -> Vec<String> {
 /// serial number), and as the rules for NVMe.
 fn identity(drive: &DriveFacts) -> String {
     let serial = word(&drive.serial);
-    match drive.attachment {
-        Attachment::Sata => format!("{}_{serial}", word(&drive.model_field(40))),
-        Attachment::Sas => {
+    match drive.transport {
+        Transport::Sata => format!("{}_{serial}", word(&drive.model_field(40))),
+        Transport::Sas => {
             let (vendor, product) = drive.vendor_and_product();
             format!("S{}_{serial}", word(&format!("{vendor} {product}")))
         }
-        Attachment::Nvme => format!("{}_{serial}", replace_chars(drive.model_field(40).trim_end())),
+        Transport::Nvme => format!("{}_{serial}", replace_chars(drive.model_field(40).trim_end())),
     }
 }
 
@@ -176,8 +178,8 @@ fn entry_text(drive: &DriveFacts, names: &[String]) -> String {
 fn properties(drive: &DriveFacts) -> Vec<(&'static str, String)> {
     let model = drive.model_field(40);
     let mut all = Vec::new();
-    match drive.attachment {
-        Attachment::Sata => {
+    match drive.transport {
+        Transport::Sata => {
             all.extend([("ID_ATA", "1".to_owned()), ("ID_BUS", "ata".to_owned())]);
             all.extend([("ID_ATA_SATA", "1".to_owned()), ("ID_ATA_WRITE_CACHE", "1".to_owned())]);
             let enabled = u8::from(drive.write_cache()).to_string();
@@ -189,7 +191,7 @@ fn properties(drive: &DriveFacts) -> Vec<(&'static str, String)> {
                 ("ID_MODEL_ENC", encode(&format!("{model:40}"))),
             ]);
         }
-        Attachment::Sas => {
+        Transport::Sas => {
             let (vendor, product) = drive.vendor_and_product();
             all.extend([("ID_SCSI", "1".to_owned()), ("ID_BUS", "scsi".to_owned())]);
             all.extend([
@@ -202,7 +204,7 @@ fn properties(drive: &DriveFacts) -> Vec<(&'static str, String)> {
             ]);
             all.push(("ID_SCSI_SERIAL", word(&drive.serial)));
         }
-        Attachment::Nvme => {
+        Transport::Nvme => {
             all.push(("ID_MODEL", replace_chars(model.trim_end())));
             all.push(("ID_MODEL_ENC", encode(model.trim_end())));
         }

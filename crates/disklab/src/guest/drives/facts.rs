@@ -8,17 +8,6 @@ use serde::{Deserialize, Serialize};
 /// The firmware's revision that a modelled drive reports: it marks what comes from the lab.
 pub const FIRMWARE: &str = "disklab";
 
-/// How a drive is attached on the machine that it is modelled in; in the lab all are virtio.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Attachment {
-    /// Serial ATA.
-    Sata,
-    /// Serial attached SCSI.
-    Sas,
-    /// NVM Express.
-    Nvme,
-}
-
 /// What a drive says of itself.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DriveFacts {
@@ -28,8 +17,9 @@ pub struct DriveFacts {
     pub model: String,
     /// Its serial number.
     pub serial: String,
-    /// How it is attached.
-    pub attachment: Attachment,
+    /// How it is attached on the machine that it is modelled in; in the lab all are virtio.
+    #[serde(with = "transport_word")]
+    pub transport: Transport,
     /// Size in bytes.
     pub bytes: u64,
     /// Bytes of a logical sector.
@@ -50,18 +40,13 @@ impl DriveFacts {
     /// Of a drive of this model.
     pub fn new(node: String, model: &DriveFile, serial: &str) -> Self {
         let limits = model.queue_limits();
-        let attachment = match limits.transport {
-            Transport::Sata => Attachment::Sata,
-            Transport::Sas => Attachment::Sas,
-            Transport::Nvme => Attachment::Nvme,
-        };
         let link = SATA_LINKS.iter().zip(1..);
         let link = link.filter(|((_, payload), _)| *payload as u64 == model.link_rate());
         Self {
             node,
             model: model.model.clone(),
             serial: serial.to_owned(),
-            attachment,
+            transport: limits.transport,
             bytes: model.capacity(),
             logical_bytes: limits.logical_bytes,
             physical_bytes: limits.physical_bytes,
@@ -100,6 +85,23 @@ impl DriveFacts {
     }
 }
 
+/// A transport by its word in a drive file.
+mod transport_word {
+    use disklab_drive::Transport;
+    use serde::de::Error;
+    use serde::{Deserialize, Deserializer, Serializer};
+
+    pub fn serialize<S: Serializer>(transport: &Transport, to: S) -> Result<S::Ok, S::Error> {
+        to.serialize_str(transport.as_str())
+    }
+
+    pub fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Transport, D::Error> {
+        let word = String::deserialize(from)?;
+        Transport::from_word(&word)
+            .ok_or_else(|| D::Error::custom(format!("unknown transport '{word}'")))
+    }
+}
+
 #[cfg(test)]
 pub mod tests {
     use super::*;
@@ -112,11 +114,22 @@ pub mod tests {
     #[test]
     fn models_say_what_they_are() {
         let disk = facts("hdn721010ale604");
-        assert_eq!((disk.attachment, disk.rpm), (Attachment::Sata, Some(7200)));
+        assert_eq!((disk.transport, disk.rpm), (Transport::Sata, Some(7200)));
         assert_eq!((disk.sata_generation, disk.queue_depth, disk.trims), (3, 32, false));
         let ssd = facts("samsung-980-1tb");
-        assert_eq!((ssd.attachment, ssd.rpm, ssd.trims), (Attachment::Nvme, None, true));
-        assert_eq!(facts("st9300603ss").attachment, Attachment::Sas);
+        assert_eq!((ssd.transport, ssd.rpm, ssd.trims), (Transport::Nvme, None, true));
+        assert_eq!(facts("st9300603ss").transport, Transport::Sas);
+    }
+
+    #[test]
+    fn facts_are_read_back_and_unknown_transports_refused() {
+        for id in ["hdn721010ale604", "samsung-980-1tb", "st9300603ss"] {
+            let text = serde_json::to_string(&facts(id)).expect("json");
+            assert_eq!(serde_json::from_str::<DriveFacts>(&text).expect("read"), facts(id));
+            let other = text.replace("\"transport\":\"", "\"transport\":\"x");
+            let error = serde_json::from_str::<DriveFacts>(&other).expect_err("unknown");
+            assert!(error.to_string().contains("unknown transport 'x"), "{error}");
+        }
     }
 
     #[test]

@@ -10,9 +10,9 @@ use super::facts::{DriveFacts, FIRMWARE};
 const WORDS: usize = 256;
 /// "Shall be set" in words that are valid.
 const VALID: u16 = 1 << 14;
-/// Write cache and look-ahead in words 82 and 85.
+/// Write cache and read look-ahead in words 82 and 85.
 const WRITE_CACHE: u16 = 1 << 5;
-const LOOK_AHEAD: u16 = 1 << 6;
+const READ_LOOK_AHEAD: u16 = 1 << 6;
 /// 48-bit addresses, FLUSH CACHE and FLUSH CACHE EXT in words 83 and 86.
 const BASIC_COMMANDS: u16 = 1 << 10 | 1 << 12 | 1 << 13;
 /// Native command queueing in word 76.
@@ -47,8 +47,8 @@ pub fn identify(drive: &DriveFacts, write_cache: bool) -> [u8; 2 * WORDS] {
     words[76] = generations | if drive.queue_depth > 1 { NCQ } else { 0 };
     words[77] = u16::from(drive.sata_generation) << 1;
     words[80] = STANDARDS;
-    words[82] = WRITE_CACHE | LOOK_AHEAD;
-    words[85] = LOOK_AHEAD | if write_cache { WRITE_CACHE } else { 0 };
+    words[82] = WRITE_CACHE | READ_LOOK_AHEAD;
+    words[85] = READ_LOOK_AHEAD | if write_cache { WRITE_CACHE } else { 0 };
     (words[83], words[84]) = (VALID | BASIC_COMMANDS, VALID);
     (words[86], words[87]) = (BASIC_COMMANDS, VALID);
     wide(&mut words[100..104], sectors);

@@ -9,4 +9,4 @@ pub mod uevents;
 
 #[cfg(test)]
 pub use facts::tests;
-pub use facts::{Attachment, DriveFacts, FIRMWARE};
+pub use facts::{DriveFacts, FIRMWARE};

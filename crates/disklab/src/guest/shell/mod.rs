@@ -15,8 +15,8 @@ use disklab_lab::guest::LAB_FOLDER;
 
 pub use error::SessionError;
 use programs::SessionPrograms;
-use relay::Line;
-use session::Session;
+use relay::ShellLine;
+use session::ShellSession;
 
 use super::drives::uevents::UeventListener;
 
@@ -25,8 +25,8 @@ pub const JOB: &str = "shell";
 
 /// Runs the session until its shell ends.
 pub fn shell(_arguments: &[String]) -> Result<(), SessionError> {
-    let session = Session::read(Path::new(LAB_FOLDER))?;
-    let mut line = Line::open()?;
+    let session = ShellSession::read(Path::new(LAB_FOLDER))?;
+    let mut line = ShellLine::open()?;
     let code = run(&session, &mut line).unwrap_or_else(|error| {
         line.say(&Frame::Error(format!("disklab: {error}\n").into_bytes()));
         1
@@ -36,7 +36,7 @@ pub fn shell(_arguments: &[String]) -> Result<(), SessionError> {
     line.flush()
 }
 
-fn run(session: &Session, line: &mut Line) -> Result<u8, SessionError> {
+fn run(session: &ShellSession, line: &mut ShellLine) -> Result<u8, SessionError> {
     check_charges(&session.charges)?;
     place::prepare(session, |complaint| {
         line.say(&Frame::Error(format!("disklab: {complaint}\r\n").into_bytes()));

@@ -11,7 +11,7 @@ use std::path::Path;
 use disklab_lab::guest::{LAB_FOLDER, PLACE, mount_host};
 use rustix::mount::{MountFlags, UnmountFlags, mount, unmount};
 
-use super::session::Session;
+use super::session::ShellSession;
 use crate::guest::drives::database::DeviceDatabase;
 use crate::guest::tools::{self, PROGRAMS};
 
@@ -61,7 +61,7 @@ pub const BASHRC_PATH: &str = "/run/disklab/bashrc";
 
 /// Makes it so, as far as it can be. What fails is said, and does not keep the user
 /// from his prompt.
-pub fn prepare(session: &Session, mut complain: impl FnMut(String)) {
+pub fn prepare(session: &ShellSession, mut complain: impl FnMut(String)) {
     let mut try_to = |what: &str, done: io::Result<()>| {
         if let Err(e) = done {
             complain(format!("cannot {what}: {e}"));
@@ -97,7 +97,7 @@ pub fn prepare(session: &Session, mut complain: impl FnMut(String)) {
 }
 
 #[allow(unsafe_code)]
-fn set_environment(home: &Path, session: &Session) {
+fn set_environment(home: &Path, session: &ShellSession) {
     // SAFETY: the guest's first program has one thread yet.
     unsafe {
         std::env::set_var("HOME", home);

@@ -29,7 +29,7 @@ const POLL: Duration = Duration::from_secs(1);
 
 /// The line to the session's user.
 #[derive(Debug)]
-pub struct Line {
+pub struct ShellLine {
     file: File,
     frames: Frames,
     unsent: Vec<u8>,
@@ -38,7 +38,7 @@ pub struct Line {
     uevents: Option<UeventListener>,
 }
 
-impl Line {
+impl ShellLine {
     /// Opens it.
     pub fn open() -> Result<Self, SessionError> {
         let failed = SessionError::Line;
@@ -62,7 +62,7 @@ impl Line {
         self.uevents = uevents;
     }
 
-    /// Says something, with the next [`Line::flush`].
+    /// Says something, with the next [`ShellLine::flush`].
     pub fn say(&mut self, frame: &Frame) {
         if let Frame::Output(bytes) | Frame::Error(bytes) = frame {
             self.on_their_way += bytes.len();
@@ -172,7 +172,7 @@ struct Relay {
 
 impl Relay {
     /// How long to wait for something to happen; `None` for ever.
-    fn patience(&self, line: &Line, patience: Duration) -> Option<Duration> {
+    fn patience(&self, line: &ShellLine, patience: Duration) -> Option<Duration> {
         if !line.has_room() {
             return None;
         }
@@ -184,7 +184,11 @@ impl Relay {
         }
     }
 
-    fn wait_for(&self, line: &Line, patience: Option<Duration>) -> Result<Ready, SessionError> {
+    fn wait_for(
+        &self,
+        line: &ShellLine,
+        patience: Option<Duration>,
+    ) -> Result<Ready, SessionError> {
         let mut fds = vec![
             PollFd::new(&line.file, PollFlags::IN),
             PollFd::new(&self.programs.pidfd, PollFlags::IN),
@@ -234,7 +238,7 @@ impl Relay {
     }
 
     /// Reads one output, and forgets it at its end.
-    fn read_output(&mut self, index: usize, line: &mut Line) {
+    fn read_output(&mut self, index: usize, line: &mut ShellLine) {
         let mut buffer = vec![0; PAYLOAD_BYTES];
         let (output, wrap): &(OwnedFd, Wrap) = &self.programs.outputs[index];
         match rustix::io::read(output, &mut buffer[..]) {
@@ -271,7 +275,7 @@ impl Relay {
     }
 
     /// Tells the host where the programs begin or cease to wait.
-    fn look(&mut self, line: &mut Line) {
+    fn look(&mut self, line: &mut ShellLine) {
         let Some(terminal) = &self.programs.terminal else { return };
         let waits = self.input.is_empty() && self.watch.programs_wait(terminal);
         if waits != self.waits {

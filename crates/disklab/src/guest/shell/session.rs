@@ -13,7 +13,7 @@ const FILE: &str = "session.json";
 
 /// A session at the guest's prompt, or a script there.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Session {
+pub struct ShellSession {
     /// The folder to be in, which is the user's own.
     pub folder: PathBuf,
     /// Folders that may be written to.
@@ -42,7 +42,7 @@ pub enum SessionScript {
     File(String),
 }
 
-impl Session {
+impl ShellSession {
     /// Leaves it in the lab's folder.
     pub fn write(&self, folder: &Path) -> Result<(), SessionError> {
         let path = folder.join(FILE);
@@ -74,7 +74,7 @@ mod tests {
     #[test]
     fn it_comes_back_as_it_was() {
         let folder = tempfile::tempdir().expect("temp");
-        let session = Session {
+        let session = ShellSession {
             folder: "/home/me".into(),
             writable: vec!["/tmp/a b".into()],
             programs: Some("/zfs".into()),
@@ -84,9 +84,9 @@ mod tests {
             drives: vec![facts("samsung-980-1tb")],
         };
         session.write(folder.path()).expect("written");
-        assert_eq!(Session::read(folder.path()).expect("read"), session);
+        assert_eq!(ShellSession::read(folder.path()).expect("read"), session);
         std::fs::write(folder.path().join(FILE), "{").expect("written");
-        let error = Session::read(folder.path()).expect_err("no JSON");
+        let error = ShellSession::read(folder.path()).expect_err("no JSON");
         assert!(matches!(error, SessionError::Json { .. }), "{error:?}");
         assert!(error.to_string().contains("session.json"), "{error}");
     }

@@ -3,9 +3,11 @@
 
 use std::io::Write;
 
-use super::{become_real, drive_of, feed_real, set_write_cache};
+use disklab_drive::Transport;
+
+use super::{ToolError, become_real, drive_of, feed_real, set_write_cache};
 use crate::guest::drives::identify::{for_hdparm, identify};
-use crate::guest::drives::{Attachment, DriveFacts, FIRMWARE};
+use crate::guest::drives::{DriveFacts, FIRMWARE};
 
 /// `EINVAL`: hdparm ends with the error of its last command.
 const FAILED: u8 = 22;
@@ -91,17 +93,12 @@ pub fn hdparm(words: &[String], drives: &[DriveFacts]) -> u8 {
     become_real("hdparm", &[parsed.rest, parsed.paths].concat())
 }
 
-fn answer(query: Query, drive: &DriveFacts) -> Result<(), String> {
-    if drive.attachment != Attachment::Sata && query != Query::Flush {
-        let (bus, node) = (bus(drive.attachment), &drive.node);
-        return Err(format!(
-            "hdparm asks by ATA, and /dev/{node} is a {bus} drive: `smartctl -i /dev/{node}` tells \
-             what it is, and `echo write through > /sys/block/{node}/cache_type` switches its \
-             write cache off"
-        ));
+fn answer(query: Query, drive: &DriveFacts) -> Result<(), ToolError> {
+    if drive.transport != Transport::Sata && query != Query::Flush {
+        return Err(ToolError::NoAta { node: drive.node.clone(), bus: bus(drive.transport) });
     }
     match query {
-        Query::Flush => set_write_cache(drive, drive.write_cache()).map_err(|e| e.to_string()),
+        Query::Flush => set_write_cache(drive, drive.write_cache()).map_err(ToolError::Flush),
         Query::PowerState => {
             println!(" drive state is:  active/idle");
             Ok(())
@@ -119,7 +116,7 @@ fn answer(query: Query, drive: &DriveFacts) -> Result<(), String> {
             if let Some(on) = set {
                 let number = u8::from(on);
                 println!(" setting drive write-caching to {number} ({})", on_off(on));
-                set_write_cache(drive, on).map_err(|e| format!("cannot switch the cache: {e}"))?;
+                set_write_cache(drive, on).map_err(ToolError::Cache)?;
             }
             let on = drive.write_cache();
             println!(" write-caching = {:2} ({})", u8::from(on), on_off(on));
@@ -128,11 +125,11 @@ fn answer(query: Query, drive: &DriveFacts) -> Result<(), String> {
     }
 }
 
-fn bus(attachment: Attachment) -> &'static str {
-    match attachment {
-        Attachment::Sata => "SATA",
-        Attachment::Sas => "SAS",
-        Attachment::Nvme => "NVMe",
+fn bus(transport: Transport) -> &'static str {
+    match transport {
+        Transport::Sata => "SATA",
+        Transport::Sas => "SAS",
+        Transport::Nvme => "NVMe",
     }
 }
 

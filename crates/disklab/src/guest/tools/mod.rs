@@ -15,7 +15,7 @@ use std::process::{Command, ExitStatus, Stdio};
 use disklab_lab::guest::LAB_FOLDER;
 
 use super::drives::DriveFacts;
-use super::shell::session::Session;
+use super::shell::session::ShellSession;
 
 /// The first argument by which this program knows that it is to be one of them.
 const WORD: &str = "guest-tool";
@@ -58,7 +58,8 @@ pub fn be_tool() {
     if words.next().as_deref() != Some(WORD) {
         return;
     }
-    let (Some(name), Ok(session)) = (words.next(), Session::read(Path::new(LAB_FOLDER))) else {
+    let (Some(name), Ok(session)) = (words.next(), ShellSession::read(Path::new(LAB_FOLDER)))
+    else {
         return;
     };
     if let Some(tool) = TOOLS.iter().find(|tool| tool.name == name) {
@@ -76,16 +77,45 @@ fn real_program(name: &str) -> Option<PathBuf> {
         .find(|program| program.is_file())
 }
 
-/// What is said where there is no real program.
-fn not_installed(name: &str) -> String {
-    format!("{name} is not installed on this machine")
+/// Why a program of the lab cannot answer.
+#[derive(Debug, thiserror::Error)]
+enum ToolError {
+    /// There is no real program.
+    #[error("{0} is not installed on this machine")]
+    NotInstalled(&'static str),
+    /// The real program does not start.
+    #[error("cannot start {name}: {source}")]
+    Start {
+        /// The program.
+        name: &'static str,
+        /// The system's reason.
+        source: std::io::Error,
+    },
+    /// The drive's cache stays as it is.
+    #[error("cannot switch the cache: {0}")]
+    Cache(#[source] std::io::Error),
+    /// The drive's cache keeps what is in it.
+    #[error("cannot flush the cache: {0}")]
+    Flush(#[source] std::io::Error),
+    /// The drive takes no ATA commands.
+    #[error(
+        "hdparm asks by ATA, and /dev/{node} is a {bus} drive: `smartctl -i /dev/{node}` tells what \
+         it is, and `echo write through > /sys/block/{node}/cache_type` switches its write cache \
+         off"
+    )]
+    NoAta {
+        /// The kernel's name of it.
+        node: String,
+        /// What it is attached by.
+        bus: &'static str,
+    },
 }
 
 /// Has the real program read `text` from its standard input.
-fn feed_real(name: &str, words: &[&str], text: &str) -> Result<ExitStatus, String> {
-    let program = real_program(name).ok_or_else(|| not_installed(name))?;
+fn feed_real(name: &'static str, words: &[&str], text: &str) -> Result<ExitStatus, ToolError> {
+    let program = real_program(name).ok_or(ToolError::NotInstalled(name))?;
     let _ = std::io::stdout().flush();
-    let failed = |e: std::io::Error| format!("cannot start {name}: {e}");
+    let failed = |source| ToolError::Start { name, source };
     let mut child =
         Command::new(program).args(words).stdin(Stdio::piped()).spawn().map_err(failed)?;
     if let Some(mut input) = child.stdin.take() {
@@ -96,9 +126,9 @@ fn feed_real(name: &str, words: &[&str], text: &str) -> Result<ExitStatus, Strin
 }
 
 /// Becomes the real program.
-fn become_real(name: &str, words: &[String]) -> u8 {
+fn become_real(name: &'static str, words: &[String]) -> u8 {
     let Some(program) = real_program(name) else {
-        eprintln!("disklab: {}", not_installed(name));
+        eprintln!("disklab: {}", ToolError::NotInstalled(name));
         return 127;
     };
     let error = Command::new(&program).args(words).exec();

@@ -1,11 +1,12 @@
 //! `smartctl` for modelled drives. Of an ATA drive the real program tells, from the drive's
 //! answer to IDENTIFY DEVICE; of others, this one, in the same words.
 
+use disklab_drive::Transport;
 use serde_json::json;
 
 use super::{become_real, drive_of, feed_real, set_write_cache};
 use crate::guest::drives::identify::{for_smartctl, identify};
-use crate::guest::drives::{Attachment, DriveFacts, FIRMWARE};
+use crate::guest::drives::{DriveFacts, FIRMWARE};
 
 /// Bits of smartctl's exit code (smartctl(8)): it could not be done; a command failed.
 const NOT_OPENED: u8 = 2;
@@ -36,17 +37,17 @@ pub fn smartctl(words: &[String], drives: &[DriveFacts]) -> u8 {
             return 0;
         }
     }
-    match drive.attachment {
-        Attachment::Sata => by_ata(&words, drive),
-        Attachment::Sas | Attachment::Nvme => tell(&words, drive),
+    match drive.transport {
+        Transport::Sata => by_ata(&words, drive),
+        Transport::Sas | Transport::Nvme => tell(&words, drive),
     }
 }
 
 fn kind(drive: &DriveFacts) -> (&'static str, &'static str) {
-    match drive.attachment {
-        Attachment::Sata => ("ata", "ATA"),
-        Attachment::Sas => ("scsi", "SCSI"),
-        Attachment::Nvme => ("nvme", "NVMe"),
+    match drive.transport {
+        Transport::Sata => ("ata", "ATA"),
+        Transport::Sas => ("scsi", "SCSI"),
+        Transport::Nvme => ("nvme", "NVMe"),
     }
 }
 
@@ -116,7 +117,7 @@ fn tell(words: &[String], drive: &DriveFacts) -> u8 {
 fn information(drive: &DriveFacts) -> String {
     let (bytes, serial) = (grouped(drive.bytes), &drive.serial);
     let (logical, physical) = (drive.logical_bytes, drive.physical_bytes);
-    if drive.attachment == Attachment::Nvme {
+    if drive.transport == Transport::Nvme {
         return format!(
             "Model Number:                       {}\n\
              Serial Number:                      {serial}\n\

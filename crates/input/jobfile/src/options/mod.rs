@@ -151,14 +151,14 @@ pub fn native_options() -> impl Iterator<Item = &'static OptionSpec> {
 
 /// An option of fio.
 #[derive(Debug, Clone, Copy)]
-pub(crate) enum Known {
+pub(crate) enum KnownOption {
     /// The native engine has it, too.
     Native(&'static OptionSpec),
     /// Only fio has it.
     Unsupported(&'static Unsupported),
 }
 
-impl Known {
+impl KnownOption {
     /// The name under which it is looked up.
     pub fn name(self) -> &'static str {
         match self {
@@ -175,13 +175,13 @@ const LOGS: [&str; 4] = ["write_bw_log", "write_iops_log", "write_lat_log", "per
 ///
 /// # Errors
 /// Where `policy` does not allow it or fio does not have it.
-pub(crate) fn look_up(name: &str, policy: Policy) -> Result<Known, OptionError> {
+pub(crate) fn look_up(name: &str, policy: Policy) -> Result<KnownOption, OptionError> {
     if LOGS.contains(&name) && !policy.is_plain() {
         return Err(OptionError::NotAllowed { name: name.to_owned(), why: unsupported::LOGS });
     }
     let named = |o: &&OptionSpec| o.name == name || o.aliases.contains(&name);
     if let Some(spec) = native_options().find(named) {
-        return Ok(Known::Native(spec));
+        return Ok(KnownOption::Native(spec));
     }
     let find = |list: &'static [Unsupported]| {
         list.iter().find(|f| f.name == name || f.aliases.contains(&name))
@@ -191,7 +191,7 @@ pub(crate) fn look_up(name: &str, policy: Policy) -> Result<Known, OptionError> 
     }
     if let Some(unsupported) = find(UNSUPPORTED) {
         return match policy.runner {
-            Runner::Fio => Ok(Known::Unsupported(unsupported)),
+            Runner::Fio => Ok(KnownOption::Unsupported(unsupported)),
             Runner::Native => {
                 Err(OptionError::OnlyFio { name: name.to_owned(), what: unsupported.what })
             }

@@ -109,8 +109,8 @@ fn names_are_looked_up_by_policy() {
     assert!(matches!(error("hipri", native), OptionError::OnlyFio { .. }));
     assert!(matches!(error("cpuload", native), OptionError::OtherEngine { .. }));
     assert!(matches!(error("client", native), OptionError::Unknown { .. }));
-    assert_eq!(look_up("io_limit", native).map(Known::name), Ok("io_size"));
-    assert_eq!(look_up("ba", native).map(Known::name), Ok("blockalign"));
+    assert_eq!(look_up("io_limit", native).map(KnownOption::name), Ok("io_size"));
+    assert_eq!(look_up("ba", native).map(KnownOption::name), Ok("blockalign"));
     // The engines that only fio has.
     assert!(read("[a]\nsize=1m\nioengine=mmap", study).is_ok());
     assert!(read("[a]\nsize=1m\nlockfile=none", study).is_ok());

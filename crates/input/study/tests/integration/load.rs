@@ -1,6 +1,6 @@
 //! The format, driven from outside as users write it.
 
-use disklab_study::{Chart, load, matches};
+use disklab_study::{ChartKind, load, matches};
 use proptest::prelude::*;
 
 const SMALL: &str = r#"
@@ -109,7 +109,7 @@ fn the_matrix_is_expanded() {
     assert_eq!(workloads, ["dd-4k", "dd-1M", "cp"]);
     assert_eq!(study.workloads[1].parameters["count"], "8");
     assert_eq!(study.excluded, [(8, 2), (9, 2), (10, 2), (11, 2)]);
-    assert_eq!(study.questions[0].chart, Chart::LinesOver("bs".to_owned()));
+    assert_eq!(study.questions[0].chart, ChartKind::LinesOver("bs".to_owned()));
     assert_eq!(study.digest.len(), 64);
 }
 

@@ -9,7 +9,7 @@ use disklab_source::{Location, Source, SourceError};
 
 use super::evaluate::MAX_TEXT;
 use super::executed::{Bound, Executed, not_set, show};
-use super::fields::Fields;
+use super::fields::AttributeFields;
 use crate::parse::lex::{Piece, short};
 use crate::parse::syntax::{Expression, SpannedExpression};
 use crate::random::RandomVariable;
@@ -180,7 +180,7 @@ impl Binder {
     /// The number of an attribute, or a default.
     pub(super) fn number_of(
         &mut self,
-        fields: &Fields<'_>,
+        fields: &AttributeFields<'_>,
         key: &str,
         scope: &Scope,
         default: u64,
@@ -195,7 +195,7 @@ impl Binder {
     /// The constant of an attribute, or a default.
     pub(super) fn constant_of(
         &mut self,
-        fields: &Fields<'_>,
+        fields: &AttributeFields<'_>,
         key: &str,
         scope: &Scope,
         default: u64,
@@ -210,7 +210,7 @@ impl Binder {
     /// The text of an attribute that must be there.
     pub(super) fn text_of(
         &mut self,
-        fields: &Fields<'_>,
+        fields: &AttributeFields<'_>,
         key: &str,
         scope: &Scope,
     ) -> Result<(String, Location), SourceError> {
@@ -231,7 +231,7 @@ impl Binder {
     /// A switch: bare is true, and a number is true unless it is 0.
     pub(super) fn switch(
         &mut self,
-        fields: &Fields<'_>,
+        fields: &AttributeFields<'_>,
         key: &str,
         scope: &Scope,
     ) -> Result<bool, SourceError> {
@@ -267,6 +267,11 @@ fn changes(name: &str, place: &Location) -> SourceError {
     ))
 }
 
-fn needs_value(fields: &Fields<'_>, span: &Range<usize>, key: &str, what: &str) -> SourceError {
+fn needs_value(
+    fields: &AttributeFields<'_>,
+    span: &Range<usize>,
+    key: &str,
+    what: &str,
+) -> SourceError {
     fields.at(span).error(format!("'{key}' needs a value: {what}"))
 }

@@ -7,7 +7,7 @@ use disklab_source::{Source, SourceError, did_you_mean};
 
 use super::bind::{Binder, Scope, at};
 use super::executed::{CompositeDefinition, Defined};
-use super::fields::Fields;
+use super::fields::AttributeFields;
 use super::flowops::{Builder, Inside};
 use super::kinds::KINDS;
 use crate::parse::lex::short;
@@ -23,9 +23,11 @@ pub(super) struct Composites {
     by_name: HashMap<String, usize>,
 }
 
-fn definition_fields(definition: &Defined<CompositeDefinition>) -> Result<Fields<'_>, SourceError> {
+fn definition_fields(
+    definition: &Defined<CompositeDefinition>,
+) -> Result<AttributeFields<'_>, SourceError> {
     let attributes = &definition.value.attributes;
-    Fields::new(
+    AttributeFields::new(
         &definition.source,
         "the composite flowop",
         &definition.span,
@@ -69,9 +71,9 @@ impl Composites {
 }
 
 /// The use of a composite.
-pub(super) struct Call<'a> {
+pub(super) struct CompositeCall<'a> {
     pub source: &'a Arc<Source>,
-    pub fields: &'a Fields<'a>,
+    pub fields: &'a AttributeFields<'a>,
     pub attributes: &'a Attributes,
     pub scope: &'a Scope,
     pub depth: usize,
@@ -83,7 +85,7 @@ impl Builder<'_> {
         &mut self,
         word: &str,
         name: &str,
-        call: &Call<'_>,
+        call: &CompositeCall<'_>,
         iters: Attribute,
     ) -> Result<(Attribute, Vec<Flowop>), SourceError> {
         let place = call.fields.place();

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use disklab_source::SourceError;
 
-use super::execute::Executor;
+use super::execute::ScriptExecutor;
 use super::executed::{Bound, not_set, show};
 use crate::parse::lex::{Piece, Spanned};
 use crate::parse::syntax::{Expression, SpannedExpression};
@@ -14,7 +14,7 @@ pub(super) const MAX_TEXT: usize = 64 << 10;
 /// Bytes of all texts together: loops could fill the memory with them.
 const MAX_TEXTS: usize = 16 << 20;
 
-impl Executor {
+impl ScriptExecutor {
     pub(super) fn calculated(
         &mut self,
         left: &SpannedExpression,

@@ -10,12 +10,12 @@ use disklab_source::{Location, Source, SourceError, did_you_mean};
 
 use super::bind::MAX_NOTES;
 use super::executed::{
-    Bound, CompositeDefinition, Defined, Executed, FilesDefinition, ProcessDefinition,
-    RandomDefinition, Step,
+    Bound, CompositeDefinition, Defined, Executed, ExecutionStep, FilesDefinition,
+    ProcessDefinition, RandomDefinition,
 };
 use crate::parse::lex::{Spanned, short};
 use crate::parse::syntax::{
-    Attribute, Attributes, Entity, Expression, SetValue, SpannedExpression, Statement,
+    AttributeSyntax, Attributes, Entity, Expression, SetValue, SpannedExpression, Statement,
 };
 use crate::{OverrideProblem, Overrides, WmlError, parse};
 
@@ -27,7 +27,7 @@ const MAX_VARIABLES: usize = 10_000;
 const MAX_LOADS: usize = 4;
 
 /// Executes statements, one after the other.
-pub(super) struct Executor {
+pub(super) struct ScriptExecutor {
     pub done: Executed,
     /// Values at this place of the script.
     pub now: HashMap<String, Bound>,
@@ -41,7 +41,7 @@ pub(super) struct Executor {
     ended: bool,
 }
 
-impl Executor {
+impl ScriptExecutor {
     pub(super) fn new(source: &Arc<Source>, overrides: &Overrides) -> Result<Self, WmlError> {
         let mut done = Executed::default();
         for (name, text) in &overrides.variables {
@@ -109,7 +109,7 @@ impl Executor {
         Defined { source: self.source.clone(), span: span.clone(), value }
     }
 
-    fn step(&mut self, span: &Range<usize>, step: Step) -> Result<(), SourceError> {
+    fn step(&mut self, span: &Range<usize>, step: ExecutionStep) -> Result<(), SourceError> {
         if self.done.steps.len() >= MAX_STEPS {
             return Err(self
                 .place(span)
@@ -159,6 +159,70 @@ impl Executor {
             }
             Statement::SetQuit(quit) => self.done.quit = *quit,
             Statement::LatencyHistogram => self.done.latency_histogram = true,
+            Statement::DefineFiles { .. }
+            | Statement::DefineProcess { .. }
+            | Statement::DefineComposite { .. } => self.define(span, &statement.value)?,
+            Statement::DefineRandom(attributes) => self.define_random(span, attributes)?,
+            Statement::DefinePosset(attributes) => self.define_posset(span, attributes)?,
+            Statement::EventRate(attributes) => {
+                self.step(span, ExecutionStep::EventRate(attributes.clone()))?
+            }
+            Statement::Create(Entity::Files) => {
+                self.began = true;
+                self.step(span, ExecutionStep::CreateFiles)?;
+            }
+            Statement::Create(Entity::Processes) => {
+                self.first_run();
+                self.step(span, ExecutionStep::CreateProcesses)?;
+            }
+            Statement::Shutdown(Entity::Files) => self.step(span, ExecutionStep::RemoveFiles)?,
+            Statement::Shutdown(Entity::Processes) => {
+                self.step(span, ExecutionStep::ShutdownProcesses)?
+            }
+            Statement::Run(_) | Statement::PeriodicRun(..) | Statement::Warmup(_) => {
+                self.run(span, &statement.value)?;
+            }
+            Statement::Sleep(time) => {
+                let time = self.value(time)?;
+                self.step(span, ExecutionStep::Sleep(time))?;
+            }
+            Statement::Echo(pieces) => {
+                let text = self.text(pieces, span)?;
+                self.step(span, ExecutionStep::Echo(text))?;
+            }
+            Statement::System(pieces) => {
+                let text = self.text(pieces, span)?;
+                self.step(span, ExecutionStep::System(text))?;
+            }
+            Statement::Foreach(name, values, body) => {
+                for value in values {
+                    self.set(name, &SetValue::Plain(value.clone()))?;
+                    self.all(body)?;
+                    // An empty body does nothing, however often.
+                    if self.done.steps.len() > MAX_STEPS || self.ended {
+                        break;
+                    }
+                    self.iteration(&name.span)?;
+                }
+            }
+            Statement::Load(name) => self.load(name)?,
+            Statement::StatsClear => self.step(span, ExecutionStep::StatsClear)?,
+            Statement::StatsSnap => self.step(span, ExecutionStep::StatsSnap)?,
+            Statement::List(flowops) => self.step(span, ExecutionStep::List(*flowops))?,
+            Statement::Quit => self.ended = true,
+            Statement::Nothing(None) => {}
+            Statement::Nothing(Some(note)) => {
+                let note = self.place(span).error(*note);
+                self.done.notes.push(note);
+                self.done.notes.truncate(MAX_NOTES);
+            }
+        }
+        Ok(())
+    }
+
+    /// Keeps a definition of files, a process or a composite flowop.
+    fn define(&mut self, span: &Range<usize>, statement: &Statement) -> Result<(), SourceError> {
+        match statement {
             Statement::DefineFiles { single, attributes } => {
                 self.not_after_run(span, "filesets")?;
                 let value = FilesDefinition { single: *single, attributes: attributes.clone() };
@@ -180,78 +244,32 @@ impl Executor {
                 let defined = self.defined(span, value);
                 self.done.composites.push(defined);
             }
-            Statement::DefineRandom(attributes) => self.define_random(span, attributes)?,
-            Statement::DefinePosset(attributes) => self.define_posset(span, attributes)?,
-            Statement::EventRate(attributes) => {
-                self.step(span, Step::EventRate(attributes.clone()))?
-            }
-            Statement::Create(Entity::Files) => {
-                self.began = true;
-                self.step(span, Step::CreateFiles)?;
-            }
-            Statement::Create(Entity::Processes) => {
-                self.first_run();
-                self.step(span, Step::CreateProcesses)?;
-            }
-            Statement::Shutdown(Entity::Files) => self.step(span, Step::RemoveFiles)?,
-            Statement::Shutdown(Entity::Processes) => self.step(span, Step::ShutdownProcesses)?,
-            Statement::Run(time) => {
-                let time = time.as_ref().map(|t| self.value(t)).transpose()?;
-                self.first_run();
-                self.step(span, Step::Run(time))?;
-            }
-            Statement::PeriodicRun(period, time) => {
-                let (period, reset) = period.as_ref().map_or((0, false), |p| p.value);
-                let time = time.as_ref().map(|t| self.value(t)).transpose()?;
-                self.first_run();
-                // PERIOD_DEFAULT of upstream is 10 s.
-                let period = if period == 0 { 10 } else { period };
-                self.step(span, Step::PeriodicRun { period, reset, time })?;
-            }
-            Statement::Warmup(time) => {
-                let time = self.value(time)?;
-                self.first_run();
-                self.step(span, Step::Warmup(time))?;
-            }
-            Statement::Sleep(time) => {
-                let time = self.value(time)?;
-                self.step(span, Step::Sleep(time))?;
-            }
-            Statement::Echo(pieces) => {
-                let text = self.text(pieces, span)?;
-                self.step(span, Step::Echo(text))?;
-            }
-            Statement::System(pieces) => {
-                let text = self.text(pieces, span)?;
-                self.step(span, Step::System(text))?;
-            }
-            Statement::Foreach(name, values, body) => {
-                for value in values {
-                    self.set(name, &SetValue::Plain(value.clone()))?;
-                    self.all(body)?;
-                    // An empty body does nothing, however often.
-                    if self.done.steps.len() > MAX_STEPS || self.ended {
-                        break;
-                    }
-                    self.iteration(&name.span)?;
-                }
-            }
-            Statement::Load(name) => self.load(name)?,
-            Statement::StatsClear => self.step(span, Step::StatsClear)?,
-            Statement::StatsSnap => self.step(span, Step::StatsSnap)?,
-            Statement::List(flowops) => self.step(span, Step::List(*flowops))?,
-            Statement::Quit => self.ended = true,
-            Statement::Nothing(None) => {}
-            Statement::Nothing(Some(note)) => {
-                let note = self.place(span).error(*note);
-                self.done.notes.push(note);
-                self.done.notes.truncate(MAX_NOTES);
-            }
+            _ => {}
         }
         Ok(())
     }
 
-    /// Counts the turns of loops: nested ones multiply.
+    /// Enters a run or a warm-up.
+    fn run(&mut self, span: &Range<usize>, statement: &Statement) -> Result<(), SourceError> {
+        let step = match statement {
+            Statement::Run(time) => {
+                ExecutionStep::Run(time.as_ref().map(|t| self.value(t)).transpose()?)
+            }
+            Statement::PeriodicRun(period, time) => {
+                let (period, reset) = period.as_ref().map_or((0, false), |p| p.value);
+                let time = time.as_ref().map(|t| self.value(t)).transpose()?;
+                // PERIOD_DEFAULT of upstream is 10 s.
+                let period = if period == 0 { 10 } else { period };
+                ExecutionStep::PeriodicRun { period, reset, time }
+            }
+            Statement::Warmup(time) => ExecutionStep::Warmup(self.value(time)?),
+            _ => return Ok(()),
+        };
+        self.first_run();
+        self.step(span, step)
+    }
+
+    /// Counts the iterations of loops: nested ones multiply.
     fn iteration(&mut self, span: &Range<usize>) -> Result<(), SourceError> {
         self.iterations += 1;
         if self.iterations > MAX_STEPS {
@@ -317,7 +335,7 @@ impl Executor {
         }
         if self.began && changed {
             self.done.moving.entry(name.value.clone()).or_insert(place);
-            self.step(&name.span, Step::Set(name.value.clone(), bound.clone()))?;
+            self.step(&name.span, ExecutionStep::Set(name.value.clone(), bound.clone()))?;
         }
         self.now.insert(name.value.clone(), bound);
         Ok(())
@@ -380,8 +398,11 @@ impl Executor {
         if self.ran {
             return Err(place.error("a random variable cannot change after the first 'run'"));
         }
-        let attribute =
-            Attribute { key: parameter.clone(), value: Some(value.clone()), table: Vec::new() };
+        let attribute = AttributeSyntax {
+            key: parameter.clone(),
+            value: Some(value.clone()),
+            table: Vec::new(),
+        };
         // In range: `Bound::Random` is only made by `random`, after a push.
         let list = &mut self.done.randoms[*index].attributes.list;
         list.retain(|a| a.key.value != parameter.value);

@@ -57,7 +57,7 @@ pub(super) struct CompositeDefinition {
 
 /// A command that is carried out when the script runs.
 #[derive(Debug, Clone)]
-pub(super) enum Step {
+pub(super) enum ExecutionStep {
     CreateFiles,
     RemoveFiles,
     CreateProcesses,
@@ -92,7 +92,7 @@ pub(super) struct Executed {
     pub files: Vec<Defined<FilesDefinition>>,
     pub processes: Vec<Defined<ProcessDefinition>>,
     pub composites: Vec<Defined<CompositeDefinition>>,
-    pub steps: Vec<Defined<Step>>,
+    pub steps: Vec<Defined<ExecutionStep>>,
     pub quit: Quit,
     pub latency_histogram: bool,
     pub notes: Vec<SourceError>,

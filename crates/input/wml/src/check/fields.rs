@@ -6,19 +6,19 @@ use std::sync::Arc;
 use disklab_source::{Location, Source, SourceError, did_you_mean};
 
 use crate::parse::lex::short;
-use crate::parse::syntax::{Attribute, Attributes};
+use crate::parse::syntax::{AttributeSyntax, Attributes};
 
 /// A list of attributes, whose names must be known and whose values are asked for.
-pub(super) struct Fields<'a> {
+pub(super) struct AttributeFields<'a> {
     pub source: &'a Arc<Source>,
     /// What they belong to, for errors: `the fileset`.
     pub what: &'static str,
     /// Where that begins.
     pub span: Range<usize>,
-    list: &'a [Attribute],
+    list: &'a [AttributeSyntax],
 }
 
-impl<'a> Fields<'a> {
+impl<'a> AttributeFields<'a> {
     /// The attributes, each of which must be in `known`.
     pub(super) fn new(
         source: &'a Arc<Source>,
@@ -55,7 +55,7 @@ impl<'a> Fields<'a> {
         self.at(&self.span)
     }
 
-    pub(super) fn find(&self, key: &str) -> Option<&'a Attribute> {
+    pub(super) fn find(&self, key: &str) -> Option<&'a AttributeSyntax> {
         self.list.iter().find(|a| a.key.value == key)
     }
 
@@ -63,11 +63,11 @@ impl<'a> Fields<'a> {
         self.find(key).is_some()
     }
 
-    pub(super) fn require(&self, key: &str) -> Result<&'a Attribute, SourceError> {
+    pub(super) fn require(&self, key: &str) -> Result<&'a AttributeSyntax, SourceError> {
         self.find(key).ok_or_else(|| self.place().error(format!("{} needs '{key}='", self.what)))
     }
 
-    pub(super) fn list(&self) -> &'a [Attribute] {
+    pub(super) fn list(&self) -> &'a [AttributeSyntax] {
         self.list
     }
 }

@@ -1,10 +1,12 @@
 //! `define file` and `define fileset`.
 
-use disklab_source::{FileName, SourceError};
+use std::sync::Arc;
+
+use disklab_source::{FileName, Source, SourceError};
 
 use super::bind::{Binder, Scope, at};
 use super::executed::{Defined, FilesDefinition};
-use super::fields::{Fields, no_locals};
+use super::fields::{AttributeFields, no_locals};
 use crate::parse::lex::short;
 use crate::{Attribute, Dialect, Fileset};
 
@@ -74,24 +76,11 @@ impl Binder {
         let FilesDefinition { single, attributes } = &definition.value;
         let (what, known) = if *single { ("the file", FILE) } else { ("the fileset", FILESET) };
         no_locals(source, attributes)?;
-        let fields = Fields::new(source, what, &definition.span, attributes, known)?;
+        let fields = AttributeFields::new(source, what, &definition.span, attributes, known)?;
         let none = Scope::new();
-        let (name, place) = self.text_of(&fields, "name", &none)?;
-        if FileName::new(&name).is_err() {
-            return Err(place.error(format!(
-                "'{}' cannot be a directory's name: expected 1 to {} letters, digits, '.', '-' or '_'",
-                short(&name),
-                FileName::LONGEST
-            )));
-        }
+        let name = self.fileset_name(&fields)?;
         let (path, _) = self.text_of(&fields, "path", &none)?;
-        if fields.has("size") && fields.has("filesize") {
-            return Err(fields
-                .place()
-                .error("'size' and 'filesize' are the same attribute; give one"));
-        }
-        let size_key = if fields.has("filesize") { "filesize" } else { "size" };
-        let size = self.number_of(&fields, size_key, &none, 1024)?;
+        let size = self.file_size(&fields)?;
         let entries = if *single {
             Attribute::Constant(1)
         } else {
@@ -112,17 +101,7 @@ impl Binder {
                 "'cached' has no effect: caches are dealt with before each run",
             );
         }
-        let dir_depth = match fields.find("dirdepthrv").map(|a| &a.value) {
-            None => None,
-            Some(_) => Some(self.number_of(&fields, "dirdepthrv", &none, 0)?),
-        };
-        if let (Some(Attribute::Constant(_) | Attribute::Variable(_)), Some(attribute)) =
-            (&dir_depth, fields.find("dirdepthrv"))
-        {
-            return Err(
-                at(source, &attribute.key.span).error("'dirdepthrv' needs a random variable")
-            );
-        }
+        let dir_depth = self.dir_depth(&fields, source)?;
         let prealloc = self.prealloc(&fields, &none)?;
         let size_shape = self.size_shape(&fields, *single, &size, dialect)?;
         Ok(Fileset {
@@ -146,8 +125,51 @@ impl Binder {
         })
     }
 
+    fn fileset_name(&mut self, fields: &AttributeFields<'_>) -> Result<String, SourceError> {
+        let (name, place) = self.text_of(fields, "name", &Scope::new())?;
+        if FileName::new(&name).is_err() {
+            return Err(place.error(format!(
+                "'{}' cannot be a directory's name: expected 1 to {} letters, digits, '.', '-' or '_'",
+                short(&name),
+                FileName::LONGEST
+            )));
+        }
+        Ok(name)
+    }
+
+    fn file_size(&mut self, fields: &AttributeFields<'_>) -> Result<Attribute, SourceError> {
+        if fields.has("size") && fields.has("filesize") {
+            let what = "'size' and 'filesize' are the same attribute; give one";
+            return Err(fields.place().error(what));
+        }
+        let key = if fields.has("filesize") { "filesize" } else { "size" };
+        self.number_of(fields, key, &Scope::new(), 1024)
+    }
+
+    /// A random variable, if there is one.
+    fn dir_depth(
+        &mut self,
+        fields: &AttributeFields<'_>,
+        source: &Arc<Source>,
+    ) -> Result<Option<Attribute>, SourceError> {
+        let Some(attribute) = fields.find("dirdepthrv") else {
+            return Ok(None);
+        };
+        let depth = self.number_of(fields, "dirdepthrv", &Scope::new(), 0)?;
+        if matches!(depth, Attribute::Constant(_) | Attribute::Variable(_)) {
+            return Err(
+                at(source, &attribute.key.span).error("'dirdepthrv' needs a random variable")
+            );
+        }
+        Ok(Some(depth))
+    }
+
     /// A share in percent: bare or true is all of them.
-    fn prealloc(&mut self, fields: &Fields<'_>, scope: &Scope) -> Result<Attribute, SourceError> {
+    fn prealloc(
+        &mut self,
+        fields: &AttributeFields<'_>,
+        scope: &Scope,
+    ) -> Result<Attribute, SourceError> {
         let Some(attribute) = fields.find("prealloc") else { return Ok(Attribute::Constant(0)) };
         let value = match &attribute.value {
             None => Attribute::Constant(100),
@@ -173,7 +195,7 @@ impl Binder {
     /// unless told otherwise.
     fn size_shape(
         &mut self,
-        fields: &Fields<'_>,
+        fields: &AttributeFields<'_>,
         single: bool,
         size: &Attribute,
         dialect: Dialect,

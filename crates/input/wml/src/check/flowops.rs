@@ -7,13 +7,14 @@ use std::sync::Arc;
 use disklab_source::{Location, Source, SourceError, did_you_mean};
 
 use super::bind::{Binder, Scope, at};
-use super::composites::{Call, Composites};
-use super::fields::Fields;
+use super::composites::{CompositeCall, Composites};
+use super::fields::AttributeFields;
 use super::kinds::KINDS;
 use crate::parse::lex::short;
 use crate::parse::syntax::FlowopSyntax;
 use crate::{
-    Action, Attribute, Dialect, Files, Fileset, Flowop, Io, OpenHow, PerInstance, RowId, SLOTS,
+    Action, Attribute, Dialect, Fileset, Flowop, FlowopFiles, Io, OpenHow, PerInstance, RowId,
+    SLOTS,
 };
 
 /// Every attribute that some flowop knows.
@@ -42,7 +43,7 @@ const KNOWN: &[&str] = &[
 const MAX_FLOWOPS: usize = 16_384;
 
 /// A name that must turn out to be a flowop's.
-pub(super) struct Pending {
+pub(super) struct PendingFlowop {
     pub id: usize,
     pub name: String,
     /// The same within the composite that it is in.
@@ -85,13 +86,13 @@ pub(super) struct Builder<'b> {
     /// Where each name is in `rows`.
     pub row_ids: HashMap<String, RowId>,
     pub count: usize,
-    pub pending: Vec<Pending>,
+    pub pending: Vec<PendingFlowop>,
 }
 
 /// One flowop while it is read.
 pub(super) struct Building<'f, 'b> {
     builder: &'f mut Builder<'b>,
-    fields: Fields<'f>,
+    fields: AttributeFields<'f>,
     scope: &'f Scope,
     inside: &'f Inside<'f>,
     id: usize,
@@ -138,15 +139,20 @@ impl Builder<'_> {
         let id = self.count;
         self.count += 1;
         let word = syntax.kind.value.as_str();
-        let fields = Fields::new(source, "the flowop", span, &syntax.attributes, KNOWN)?;
+        let fields = AttributeFields::new(source, "the flowop", span, &syntax.attributes, KNOWN)?;
         let (name, _) = self.binder.text_of(&fields, "name", scope)?;
         let name = inside.full_name(&name);
         let iters = self.binder.number_of(&fields, "iters", scope, 1)?;
         let row = self.row(&name);
         let Some(kind) = KINDS.iter().find(|kind| kind.word == word) else {
             let depth = inside.depth;
-            let call =
-                Call { source, fields: &fields, attributes: &syntax.attributes, scope, depth };
+            let call = CompositeCall {
+                source,
+                fields: &fields,
+                attributes: &syntax.attributes,
+                scope,
+                depth,
+            };
             let (iters, inner) = self.composite(word, &name, &call, iters)?;
             return Ok(Flowop { name, row, id, iters, action: Action::Composite(inner), place });
         };
@@ -202,12 +208,12 @@ impl Building<'_, '_> {
         }
         let (name, place) = self.builder.binder.text_of(&self.fields, "target", self.scope)?;
         let inner = self.inside.full_name(&name);
-        self.builder.pending.push(Pending { id: self.id, name, inner, place });
+        self.builder.pending.push(PendingFlowop { id: self.id, name, inner, place });
         Ok(Some(RowId::MAX))
     }
 
     /// The files; with a fileset where `needed`.
-    pub(super) fn files(&mut self, needed: bool) -> Result<Files, SourceError> {
+    pub(super) fn files(&mut self, needed: bool) -> Result<FlowopFiles, SourceError> {
         self.files_or_leaves(needed, false)
     }
 
@@ -239,7 +245,7 @@ impl Building<'_, '_> {
         }))
     }
 
-    fn files_or_leaves(&mut self, needed: bool, leaves: bool) -> Result<Files, SourceError> {
+    fn files_or_leaves(&mut self, needed: bool, leaves: bool) -> Result<FlowopFiles, SourceError> {
         if self.fields.has("filename") && self.fields.has("filesetname") {
             return Err(self.error("'filename' and 'filesetname' are the same attribute; give one"));
         }
@@ -261,7 +267,7 @@ impl Building<'_, '_> {
             direct: self.switch("directio")?,
             no_read_ahead: self.switch("noreadahead")?,
         };
-        Ok(Files {
+        Ok(FlowopFiles {
             fileset,
             slot: self.slot("fd")?,
             open_next: self.switch("opennext")?,
@@ -272,7 +278,7 @@ impl Building<'_, '_> {
 
     pub(super) fn need_fileset_or(
         &self,
-        files: &Files,
+        files: &FlowopFiles,
         otherwise: bool,
     ) -> Result<(), SourceError> {
         if files.fileset.is_none() && !otherwise {
@@ -281,7 +287,7 @@ impl Building<'_, '_> {
         Ok(())
     }
 
-    pub(super) fn leaf_directories(&mut self) -> Result<Files, SourceError> {
+    pub(super) fn leaf_directories(&mut self) -> Result<FlowopFiles, SourceError> {
         let files = self.files_or_leaves(true, true)?;
         let fileset = files.fileset.and_then(|id| self.builder.filesets.get(id));
         if let Some(fileset) = fileset.filter(|f| f.leafdirs.is_zero()) {
@@ -320,7 +326,8 @@ impl Building<'_, '_> {
             return Err(place.error(format!("no posset is named '{}'{near}", short(&name))));
         };
         let known = &["name", "type", "seed", "entries", "max"];
-        let fields = Fields::new(&posset.source, "the posset", &posset.span, &posset.value, known)?;
+        let fields =
+            AttributeFields::new(&posset.source, "the posset", &posset.span, &posset.value, known)?;
         let max = self.builder.binder.constant_of(&fields, "max", &Scope::new(), 0)?;
         self.builder
             .binder

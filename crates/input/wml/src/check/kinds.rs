@@ -6,7 +6,7 @@ use super::flowops::Building;
 use crate::{Action, Finish, Io, PerInstance};
 
 /// A type of flowop.
-pub(super) struct Kind {
+pub(super) struct FlowopKind {
     /// Its word.
     pub word: &'static str,
     /// Attributes that mean something to it, in sets, besides `name` and `iters`.
@@ -30,11 +30,11 @@ const TARGET: &[&[&str]] = &[&["target"]];
 
 /// All types (`flowoplib_funcs` of `flowop_library.c`, `fb_lfs_flowops` of
 /// `fb_localfs.c`).
-pub(super) static KINDS: &[Kind] = &[
-    Kind { word: "openfile", uses: FILES, read: |b| b.files(true).map(Action::OpenFile) },
-    Kind { word: "createfile", uses: FILES, read: |b| b.files(true).map(Action::CreateFile) },
-    Kind { word: "closefile", uses: FILES, read: |b| b.files(false).map(Action::CloseFile) },
-    Kind {
+pub(super) static KINDS: &[FlowopKind] = &[
+    FlowopKind { word: "openfile", uses: FILES, read: |b| b.files(true).map(Action::OpenFile) },
+    FlowopKind { word: "createfile", uses: FILES, read: |b| b.files(true).map(Action::CreateFile) },
+    FlowopKind { word: "closefile", uses: FILES, read: |b| b.files(false).map(Action::CloseFile) },
+    FlowopKind {
         word: "deletefile",
         uses: FILES,
         // With fd above 0 the slot says which file.
@@ -44,7 +44,7 @@ pub(super) static KINDS: &[Kind] = &[
             Ok(Action::DeleteFile(files))
         },
     },
-    Kind {
+    FlowopKind {
         word: "statfile",
         uses: FILES,
         read: |b| {
@@ -53,14 +53,18 @@ pub(super) static KINDS: &[Kind] = &[
             Ok(Action::StatFile(files))
         },
     },
-    Kind { word: "read", uses: IO, read: |b| b.io().and_then(|io| b.sized(io)).map(Action::Read) },
-    Kind {
+    FlowopKind {
+        word: "read",
+        uses: IO,
+        read: |b| b.io().and_then(|io| b.sized(io)).map(Action::Read),
+    },
+    FlowopKind {
         word: "write",
         uses: IO,
         read: |b| b.io().and_then(|io| b.sized(io)).map(Action::Write),
     },
-    Kind { word: "readwholefile", uses: IO, read: |b| b.io().map(Action::ReadWholeFile) },
-    Kind {
+    FlowopKind { word: "readwholefile", uses: IO, read: |b| b.io().map(Action::ReadWholeFile) },
+    FlowopKind {
         word: "writewholefile",
         uses: WRITE_WHOLE,
         read: |b| {
@@ -68,18 +72,18 @@ pub(super) static KINDS: &[Kind] = &[
             Ok(Action::WriteWholeFile { io: b.io()?, source })
         },
     },
-    Kind {
+    FlowopKind {
         word: "appendfile",
         uses: IO,
         read: |b| b.io().and_then(|io| b.sized(io)).map(Action::AppendFile),
     },
-    Kind {
+    FlowopKind {
         word: "appendfilerand",
         uses: IO,
         read: |b| b.io().and_then(|io| b.sized(io)).map(Action::AppendFileRandom),
     },
-    Kind { word: "fsync", uses: FILES, read: |b| b.files(false).map(Action::Fsync) },
-    Kind {
+    FlowopKind { word: "fsync", uses: FILES, read: |b| b.files(false).map(Action::Fsync) },
+    FlowopKind {
         word: "fsyncset",
         uses: FILES,
         read: |b| {
@@ -88,10 +92,18 @@ pub(super) static KINDS: &[Kind] = &[
             Ok(Action::FsyncSet(files.fileset.unwrap_or_default()))
         },
     },
-    Kind { word: "makedir", uses: FILES, read: |b| b.leaf_directories().map(Action::MakeDir) },
-    Kind { word: "removedir", uses: FILES, read: |b| b.leaf_directories().map(Action::RemoveDir) },
-    Kind { word: "listdir", uses: FILES, read: |b| b.files(true).map(Action::ListDir) },
-    Kind {
+    FlowopKind {
+        word: "makedir",
+        uses: FILES,
+        read: |b| b.leaf_directories().map(Action::MakeDir),
+    },
+    FlowopKind {
+        word: "removedir",
+        uses: FILES,
+        read: |b| b.leaf_directories().map(Action::RemoveDir),
+    },
+    FlowopKind { word: "listdir", uses: FILES, read: |b| b.files(true).map(Action::ListDir) },
+    FlowopKind {
         word: "aiowrite",
         uses: IO,
         read: |b| {
@@ -103,40 +115,52 @@ pub(super) static KINDS: &[Kind] = &[
             }
         },
     },
-    Kind { word: "aiowait", uses: FILES, read: |_| Ok(Action::AioWait) },
-    Kind {
+    FlowopKind { word: "aiowait", uses: FILES, read: |_| Ok(Action::AioWait) },
+    FlowopKind {
         word: "finishoncount",
         uses: VALUE_TARGET,
         read: |b| finish(b).map(Action::FinishOnCount),
     },
-    Kind {
+    FlowopKind {
         word: "finishonbytes",
         uses: VALUE_TARGET,
         read: |b| finish(b).map(Action::FinishOnBytes),
     },
-    Kind { word: "eventlimit", uses: &[], read: |_| Ok(Action::EventLimit) },
-    Kind { word: "iopslimit", uses: TARGET, read: |b| b.target(false).map(Action::IopsLimit) },
-    Kind { word: "opslimit", uses: TARGET, read: |b| b.target(false).map(Action::OpsLimit) },
-    Kind { word: "bwlimit", uses: TARGET, read: |b| b.target(false).map(Action::BandwidthLimit) },
-    Kind { word: "hog", uses: VALUE, read: |b| b.value("value").map(Action::Hog) },
-    Kind { word: "delay", uses: VALUE, read: |b| b.value("value").map(Action::Delay) },
-    Kind { word: "print", uses: VALUE, read: |b| b.value("value").map(Action::Print) },
-    Kind { word: "testrandvar", uses: VALUE, read: |b| b.value("value").map(Action::TestRandVar) },
-    Kind { word: "block", uses: &[], read: |_| Ok(Action::Block) },
-    Kind {
+    FlowopKind { word: "eventlimit", uses: &[], read: |_| Ok(Action::EventLimit) },
+    FlowopKind {
+        word: "iopslimit",
+        uses: TARGET,
+        read: |b| b.target(false).map(Action::IopsLimit),
+    },
+    FlowopKind { word: "opslimit", uses: TARGET, read: |b| b.target(false).map(Action::OpsLimit) },
+    FlowopKind {
+        word: "bwlimit",
+        uses: TARGET,
+        read: |b| b.target(false).map(Action::BandwidthLimit),
+    },
+    FlowopKind { word: "hog", uses: VALUE, read: |b| b.value("value").map(Action::Hog) },
+    FlowopKind { word: "delay", uses: VALUE, read: |b| b.value("value").map(Action::Delay) },
+    FlowopKind { word: "print", uses: VALUE, read: |b| b.value("value").map(Action::Print) },
+    FlowopKind {
+        word: "testrandvar",
+        uses: VALUE,
+        read: |b| b.value("value").map(Action::TestRandVar),
+    },
+    FlowopKind { word: "block", uses: &[], read: |_| Ok(Action::Block) },
+    FlowopKind {
         word: "wakeup",
         uses: TARGET,
         // `target(true)` has made sure of it.
         read: |b| Ok(Action::Wakeup(b.target(true)?.unwrap_or_default())),
     },
-    Kind {
+    FlowopKind {
         word: "semblock",
         uses: &[&["value", "highwater"]],
         read: |b| {
             Ok(Action::SemBlock { value: b.value("value")?, highwater: b.number("highwater", 1)? })
         },
     },
-    Kind {
+    FlowopKind {
         word: "sempost",
         uses: &[&["value", "target", "blocking"]],
         read: |b| {

@@ -22,14 +22,14 @@ use disklab_source::{Location, Source, SourceError};
 
 use bind::{Binder, Scope};
 use composites::Composites;
-use execute::Executor;
-use executed::{Bound, Defined, Step, show};
-use fields::Fields;
+use execute::ScriptExecutor;
+use executed::{Bound, Defined, ExecutionStep, show};
+use fields::AttributeFields;
 pub use processes::MAX_THREADS;
 
 use crate::{
-    Assignment, Attribute, Command, Dialect, Overrides, Personality, RunTime, SystemStep, WmlError,
-    parse,
+    Assignment, Attribute, Dialect, Overrides, Personality, RunTime, ScriptCommand, SystemStep,
+    WmlError, parse,
 };
 
 impl Personality {
@@ -40,7 +40,7 @@ impl Personality {
     /// name.
     pub fn read(source: &Arc<Source>, overrides: &Overrides) -> Result<Self, WmlError> {
         let script = parse::script(source)?;
-        let mut executor = Executor::new(source, overrides)?;
+        let mut executor = ScriptExecutor::new(source, overrides)?;
         executor.all(&script.statements)?;
         let done = executor.finish();
         let dialect = if script.old.is_some() { Dialect::V149 } else { Dialect::V15 };
@@ -110,102 +110,112 @@ fn settings(binder: &Binder) -> Vec<Assignment> {
 impl Binder {
     fn commands(
         &mut self,
-        steps: Vec<Defined<Step>>,
+        steps: Vec<Defined<ExecutionStep>>,
         overrides: &Overrides,
         end: &Location,
-    ) -> Result<Vec<Command>, SourceError> {
+    ) -> Result<Vec<ScriptCommand>, SourceError> {
         let mut commands = Vec::with_capacity(steps.len() + 2);
         let (mut created, mut runs) = (false, false);
         for step in steps {
-            let place = bind::at(&step.source, &step.span);
-            if matches!(step.value, Step::Run(_) | Step::PeriodicRun { .. } | Step::Warmup(_)) {
-                runs |= !matches!(step.value, Step::Warmup(_));
-                if !created {
-                    commands.push(Command::CreateFiles);
-                }
-                created = true;
-            }
-            commands.push(match step.value {
-                Step::CreateFiles => {
+            match step.value {
+                ExecutionStep::Run(_)
+                | ExecutionStep::PeriodicRun { .. }
+                | ExecutionStep::Warmup(_) => {
+                    runs |= !matches!(step.value, ExecutionStep::Warmup(_));
+                    if !created {
+                        commands.push(ScriptCommand::CreateFiles);
+                    }
                     created = true;
-                    Command::CreateFiles
                 }
-                Step::RemoveFiles => {
-                    created = false;
-                    Command::RemoveFiles
-                }
-                Step::CreateProcesses => Command::CreateProcesses,
-                Step::ShutdownProcesses => Command::ShutdownProcesses,
-                Step::EventRate(attributes) => {
-                    let fields = Fields::new(
-                        &step.source,
-                        "'eventgen'",
-                        &step.span,
-                        &attributes,
-                        &["rate"],
-                    )?;
-                    fields.require("rate")?;
-                    Command::EventRate(self.number_of(&fields, "rate", &Scope::new(), 0)?)
-                }
-                Step::Run(time) => Command::Run(self.run_time(time, &place, overrides)?),
-                Step::PeriodicRun { period, reset, time } => {
-                    let time = self.run_time(time, &place, overrides)?;
-                    Command::PeriodicRun { period, reset, time }
-                }
-                Step::Warmup(time) => Command::Warmup(self.seconds(time, &place)?),
-                Step::Sleep(time) => Command::Sleep(self.seconds(time, &place)?),
-                Step::Echo(text) => Command::Echo(text),
-                Step::System(text) => {
-                    let steps = SystemStep::classify(&text);
-                    for step in &steps {
-                        if let SystemStep::Unknown(part) = step {
-                            let part = parse::lex::short(part);
-                            self.note(
-                                &place,
-                                format!("'{part}' is not executed: no shell line is"),
-                            );
-                        }
-                    }
-                    Command::System { text, steps, place }
-                }
-                Step::Set(name, bound) => match (self.moving.get(&name), bound) {
-                    (Some(variable), Bound::Number(n)) => Command::Set(variable.clone(), n),
-                    (Some(_), _) => {
-                        return Err(place.error(format!(
-                            "'${}' was a number and must stay one",
-                            parse::lex::short(&name)
-                        )));
-                    }
-                    // Nothing that runs is bound to it.
-                    (None, _) => continue,
-                },
-                Step::StatsClear => Command::StatsClear,
-                Step::StatsSnap => Command::StatsSnap,
-                Step::List(true) => Command::ListFlowops,
-                Step::List(false) => Command::ListFilesets,
-            });
+                ExecutionStep::CreateFiles => created = true,
+                ExecutionStep::RemoveFiles => created = false,
+                _ => {}
+            }
+            commands.extend(self.command(step, overrides)?);
         }
         if !runs {
             if !created {
-                commands.push(Command::CreateFiles);
+                commands.push(ScriptCommand::CreateFiles);
             }
-            let time = overrides.run_time.map_or(RunTime::Unsaid, RunTime::Exactly);
-            if matches!(time, RunTime::Unsaid) {
-                let long = match time.limit(self.done.quit) {
-                    Some(limit) => format!("for {} seconds", limit.as_secs()),
-                    None => "until its threads are done".to_owned(),
-                };
-                self.note(
-                    end,
-                    format!(
-                        "the script has no 'run' (Filebench 1.5 does nothing then): it runs {long}; \
-                         --run, or 'runtime' in a study, says otherwise"
-                    ),
-                );
-            }
-            commands.push(Command::Run(time));
+            commands.push(ScriptCommand::Run(self.time_of_no_run(overrides, end)));
         }
         Ok(commands)
+    }
+
+    /// The command of a step; `None` if nothing that runs depends on it.
+    fn command(
+        &mut self,
+        step: Defined<ExecutionStep>,
+        overrides: &Overrides,
+    ) -> Result<Option<ScriptCommand>, SourceError> {
+        let place = bind::at(&step.source, &step.span);
+        Ok(Some(match step.value {
+            ExecutionStep::CreateFiles => ScriptCommand::CreateFiles,
+            ExecutionStep::RemoveFiles => ScriptCommand::RemoveFiles,
+            ExecutionStep::CreateProcesses => ScriptCommand::CreateProcesses,
+            ExecutionStep::ShutdownProcesses => ScriptCommand::ShutdownProcesses,
+            ExecutionStep::EventRate(attributes) => {
+                let what = "'eventgen'";
+                let fields =
+                    AttributeFields::new(&step.source, what, &step.span, &attributes, &["rate"])?;
+                fields.require("rate")?;
+                ScriptCommand::EventRate(self.number_of(&fields, "rate", &Scope::new(), 0)?)
+            }
+            ExecutionStep::Run(time) => ScriptCommand::Run(self.run_time(time, &place, overrides)?),
+            ExecutionStep::PeriodicRun { period, reset, time } => {
+                let time = self.run_time(time, &place, overrides)?;
+                ScriptCommand::PeriodicRun { period, reset, time }
+            }
+            ExecutionStep::Warmup(time) => ScriptCommand::Warmup(self.seconds(time, &place)?),
+            ExecutionStep::Sleep(time) => ScriptCommand::Sleep(self.seconds(time, &place)?),
+            ExecutionStep::Echo(text) => ScriptCommand::Echo(text),
+            ExecutionStep::System(text) => self.system(text, place),
+            ExecutionStep::Set(name, bound) => match (self.moving.get(&name), bound) {
+                (Some(variable), Bound::Number(n)) => ScriptCommand::Set(variable.clone(), n),
+                (Some(_), _) => {
+                    return Err(place.error(format!(
+                        "'${}' was a number and must stay one",
+                        parse::lex::short(&name)
+                    )));
+                }
+                (None, _) => return Ok(None),
+            },
+            ExecutionStep::StatsClear => ScriptCommand::StatsClear,
+            ExecutionStep::StatsSnap => ScriptCommand::StatsSnap,
+            ExecutionStep::List(true) => ScriptCommand::ListFlowops,
+            ExecutionStep::List(false) => ScriptCommand::ListFilesets,
+        }))
+    }
+
+    /// A shell line: what of it disklab does itself, and a note of the rest.
+    fn system(&mut self, text: String, place: Location) -> ScriptCommand {
+        let steps = SystemStep::classify(&text);
+        for step in &steps {
+            if let SystemStep::Unknown(part) = step {
+                let part = parse::lex::short(part);
+                self.note(&place, format!("'{part}' is not executed: no shell line is"));
+            }
+        }
+        ScriptCommand::System { text, steps, place }
+    }
+
+    /// How long a script without a `run` runs, with a note if nobody says so.
+    fn time_of_no_run(&mut self, overrides: &Overrides, end: &Location) -> RunTime {
+        let time = overrides.run_time.map_or(RunTime::Unsaid, RunTime::Exactly);
+        if matches!(time, RunTime::Unsaid) {
+            let long = match time.limit(self.done.quit) {
+                Some(limit) => format!("for {} seconds", limit.as_secs()),
+                None => "until its threads are done".to_owned(),
+            };
+            self.note(
+                end,
+                format!(
+                    "the script has no 'run' (Filebench 1.5 does nothing then): it runs {long}; \
+                     --run, or 'runtime' in a study, says otherwise"
+                ),
+            );
+        }
+        time
     }
 
     fn run_time(

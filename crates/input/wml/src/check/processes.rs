@@ -7,7 +7,7 @@ use disklab_source::SourceError;
 use super::bind::{Binder, Scope, at};
 use super::composites::Composites;
 use super::executed::{Defined, ProcessDefinition};
-use super::fields::{Fields, no_locals};
+use super::fields::{AttributeFields, no_locals};
 use super::flowops::{Builder, Inside};
 use super::targets;
 use crate::parse::lex::short;
@@ -85,7 +85,8 @@ impl Builder<'_> {
         let source = &definition.source;
         let ProcessDefinition { attributes, threads } = &definition.value;
         no_locals(source, attributes)?;
-        let fields = Fields::new(source, "the process", &definition.span, attributes, PROCESS)?;
+        let fields =
+            AttributeFields::new(source, "the process", &definition.span, attributes, PROCESS)?;
         let none = Scope::new();
         let (name, _) = self.binder.text_of(&fields, "name", &none)?;
         let instances = self.instances(&fields)?;
@@ -97,7 +98,7 @@ impl Builder<'_> {
         Ok(Process { name, instances, nice, threads, place: fields.place() })
     }
 
-    fn instances(&mut self, fields: &Fields<'_>) -> Result<Attribute, SourceError> {
+    fn instances(&mut self, fields: &AttributeFields<'_>) -> Result<Attribute, SourceError> {
         let instances = self.binder.number_of(fields, "instances", &Scope::new(), 1)?;
         if instances.is_zero() {
             self.binder.note(&fields.place(), "0 instances: nothing of it runs");
@@ -112,7 +113,8 @@ impl Builder<'_> {
     ) -> Result<Thread, SourceError> {
         let source = &process.source;
         no_locals(source, &syntax.attributes)?;
-        let fields = Fields::new(source, "the thread", &syntax.word, &syntax.attributes, THREAD)?;
+        let fields =
+            AttributeFields::new(source, "the thread", &syntax.word, &syntax.attributes, THREAD)?;
         let none = Scope::new();
         let (name, _) = self.binder.text_of(&fields, "name", &none)?;
         let io_priority = match fields.find("ioprio") {

@@ -7,7 +7,7 @@ use disklab_source::{SourceError, did_you_mean, one_of};
 
 use super::bind::{Binder, Scope};
 use super::executed::RandomDefinition;
-use super::fields::{Fields, no_locals};
+use super::fields::{AttributeFields, no_locals};
 use crate::parse::lex::short;
 use crate::random::{CUSTOM_KINDS, Custom, RandomShape, RandomTable, RandomVariable, TableRow};
 
@@ -33,8 +33,13 @@ impl Binder {
     fn random(&mut self, definition: &RandomDefinition) -> Result<RandomVariable, SourceError> {
         let span = &definition.name.span;
         let attributes = &definition.attributes;
-        let fields =
-            Fields::new(&definition.source, "a random variable", span, attributes, RANDOM)?;
+        let fields = AttributeFields::new(
+            &definition.source,
+            "a random variable",
+            span,
+            attributes,
+            RANDOM,
+        )?;
         let none = Scope::new();
         let min = self.constant_of(&fields, "min", &none, 0)? as f64;
         let round = self.constant_of(&fields, "round", &none, 0)? as f64;
@@ -93,7 +98,7 @@ impl Binder {
     /// One of these words, as the value of an attribute.
     fn choice(
         &mut self,
-        fields: &Fields<'_>,
+        fields: &AttributeFields<'_>,
         key: &str,
         known: &[&'static str],
         default: &'static str,
@@ -109,7 +114,7 @@ impl Binder {
         })
     }
 
-    fn table(&mut self, fields: &Fields<'_>) -> Result<RandomTable, SourceError> {
+    fn table(&mut self, fields: &AttributeFields<'_>) -> Result<RandomTable, SourceError> {
         let attribute = fields.require("randtable")?;
         let none = Scope::new();
         let mut rows = Vec::with_capacity(attribute.table.len());
@@ -133,8 +138,13 @@ impl Binder {
     fn custom(&mut self, definition: &RandomDefinition) -> Result<RandomVariable, SourceError> {
         let span = &definition.name.span;
         let attributes = &definition.attributes;
-        let fields =
-            Fields::new(&definition.source, "a custom variable", span, attributes, CUSTOM)?;
+        let fields = AttributeFields::new(
+            &definition.source,
+            "a custom variable",
+            span,
+            attributes,
+            CUSTOM,
+        )?;
         let none = Scope::new();
         let (name, place) = self.text_of(&fields, "type", &none)?;
         let Some(kind) = CUSTOM_KINDS.iter().find(|k| k.name == name) else {

@@ -4,12 +4,12 @@ use std::collections::{HashMap, HashSet};
 
 use disklab_source::{SourceError, did_you_mean};
 
-use super::flowops::Pending;
+use super::flowops::PendingFlowop;
 use crate::parse::lex::short;
 use crate::{Action, Flowop, Process, RowId};
 
 /// `finishon…` and the limits count a flowop of their own thread.
-pub(super) fn are_near(flowops: &[Flowop], pending: &[Pending]) -> Result<(), SourceError> {
+pub(super) fn are_near(flowops: &[Flowop], pending: &[PendingFlowop]) -> Result<(), SourceError> {
     if pending.is_empty() {
         return Ok(());
     }
@@ -23,10 +23,10 @@ pub(super) fn are_near(flowops: &[Flowop], pending: &[Pending]) -> Result<(), So
             }
         });
     }
-    let known = |target: &Pending| {
+    let known = |target: &PendingFlowop| {
         names.contains(target.name.as_str()) || names.contains(target.inner.as_str())
     };
-    let lost = |target: &&Pending| !far.contains(&target.id) && !known(target);
+    let lost = |target: &&PendingFlowop| !far.contains(&target.id) && !known(target);
     match pending.iter().find(lost) {
         None => Ok(()),
         Some(target) => {
@@ -42,7 +42,7 @@ pub(super) fn resolve(
     list: &mut [Process],
     rows: &[String],
     row_ids: &HashMap<String, RowId>,
-    pending: Vec<Pending>,
+    pending: Vec<PendingFlowop>,
 ) -> Result<(), SourceError> {
     let mut known = Known {
         rows,
@@ -70,7 +70,7 @@ struct Known<'a> {
     rows: &'a [String],
     row_ids: &'a HashMap<String, RowId>,
     /// By the number of the flowop that asks.
-    targets: HashMap<usize, Pending>,
+    targets: HashMap<usize, PendingFlowop>,
     blocks: HashSet<RowId>,
     semaphores: HashSet<RowId>,
 }

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use crate::random::Rng;
 use crate::{
-    Action, Attribute, Command, Dialect, Overrides, Personality, Quit, RunTime, SystemStep,
+    Action, Attribute, Dialect, Overrides, Personality, Quit, RunTime, ScriptCommand, SystemStep,
     WmlError,
 };
 use disklab_source::Source;
@@ -203,14 +203,14 @@ fn commands_keep_their_order() {
     assert_eq!(personality.dialect, Dialect::V15);
     assert_eq!(personality.event_rate().and_then(Attribute::fixed), Some(10));
     let [
-        Command::EventRate(_),
-        Command::CreateFiles,
-        Command::System { steps, .. },
-        Command::Sleep(_),
-        Command::Echo(text),
-        Command::PeriodicRun { period: 5, reset: true, time: RunTime::Seconds(time) },
-        Command::ShutdownProcesses,
-        Command::ListFlowops,
+        ScriptCommand::EventRate(_),
+        ScriptCommand::CreateFiles,
+        ScriptCommand::System { steps, .. },
+        ScriptCommand::Sleep(_),
+        ScriptCommand::Echo(text),
+        ScriptCommand::PeriodicRun { period: 5, reset: true, time: RunTime::Seconds(time) },
+        ScriptCommand::ShutdownProcesses,
+        ScriptCommand::ListFlowops,
     ] = personality.commands.as_slice()
     else {
         panic!("{:?}", personality.commands)
@@ -228,7 +228,7 @@ fn a_script_without_run_gets_one() {
     let personality = read(&text);
     assert!(matches!(
         personality.commands.as_slice(),
-        [Command::CreateFiles, Command::Run(RunTime::Unsaid)]
+        [ScriptCommand::CreateFiles, ScriptCommand::Run(RunTime::Unsaid)]
     ));
     assert_eq!(personality.run_time(), Some(Duration::from_secs(60)));
     assert_eq!(personality.notes.len(), 1);
@@ -272,8 +272,8 @@ fn numbers_may_change_between_runs() {
     let mut sizes = Vec::new();
     for command in &personality.commands {
         match command {
-            Command::Set(variable, value) => variable.set(*value),
-            Command::Run(_) => sizes.push(size.draw(&mut Rng::stream(0, 0))),
+            ScriptCommand::Set(variable, value) => variable.set(*value),
+            ScriptCommand::Run(_) => sizes.push(size.draw(&mut Rng::stream(0, 0))),
             _ => {}
         }
     }
@@ -323,7 +323,7 @@ fn the_old_dialect_is_accepted() {
     for part in ["filesizegamma", "'cached'", "posset"] {
         assert!(notes.contains(part), "{notes}");
     }
-    let snaps = personality.commands.iter().filter(|c| matches!(c, Command::StatsSnap));
+    let snaps = personality.commands.iter().filter(|c| matches!(c, ScriptCommand::StatsSnap));
     assert_eq!(snaps.count(), 2);
 }
 

@@ -25,7 +25,7 @@ pub enum OutputFormat {
 
 /// What is counted of all flowops of one name, or of all I/O.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
-pub struct Counts {
+pub struct FlowopCounts {
     /// Operations.
     pub operations: u64,
     /// Of these reads (`read`, `readwholefile`).
@@ -44,7 +44,7 @@ pub struct Counts {
     pub processor_ns: u64,
 }
 
-impl Counts {
+impl FlowopCounts {
     /// One operation.
     pub fn add(&mut self, bytes: u64, latency_ns: u64) {
         self.shortest_ns =
@@ -78,7 +78,7 @@ pub struct OutputRow {
     /// Name of the flowops.
     pub name: String,
     /// What they did.
-    pub counts: Counts,
+    pub counts: FlowopCounts,
     /// `enable lathist`: how many operations fell into each bucket.
     pub histogram: Option<[u64; HISTOGRAM_BUCKETS]>,
 }

@@ -2,8 +2,8 @@ use proptest::prelude::*;
 
 use super::*;
 
-fn counts() -> Counts {
-    Counts {
+fn counts() -> FlowopCounts {
+    FlowopCounts {
         operations: 61_234,
         reads: 20_000,
         writes: 10_000,
@@ -62,7 +62,7 @@ fn rows_come_in_reverse_order() {
 #[test]
 fn strict_keeps_the_flaws() {
     let mut row = row();
-    row.counts = Counts::default();
+    row.counts = FlowopCounts::default();
     let strict = Output { strict: true, ..output(OutputFormat::V15) };
     assert!(
         strict.row(&row).ends_with("0.000ms/op [18446744073709.551ms - 0.000ms]"),
@@ -89,13 +89,13 @@ fn histograms_follow_their_row() {
 
 #[test]
 fn counts_add_up() {
-    let mut one = Counts::default();
+    let mut one = FlowopCounts::default();
     one.add(10, 300);
     one.add(20, 100);
-    let mut all = Counts::default();
-    all.merge(&Counts::default());
+    let mut all = FlowopCounts::default();
+    all.merge(&FlowopCounts::default());
     all.merge(&one);
-    let mut other = Counts::default();
+    let mut other = FlowopCounts::default();
     other.add(5, 50);
     all.merge(&other);
     assert_eq!((all.operations, all.bytes, all.latency_ns), (3, 35, 450));
@@ -147,7 +147,7 @@ proptest! {
         prop_assume!(!name.contains("ops"));
         let format = [OutputFormat::V15, OutputFormat::V15Alpha, OutputFormat::V149][which as usize];
         let output = Output { format, strict: false, seconds };
-        let counts = Counts { operations, reads, bytes, latency_ns, ..Counts::default() };
+        let counts = FlowopCounts { operations, reads, bytes, latency_ns, ..FlowopCounts::default() };
         let row = OutputRow { name: name.clone(), counts, histogram: None };
         let read = parse_row(&output.row(&row)).expect("a row");
         prop_assert_eq!(read.name, name);

@@ -1,6 +1,6 @@
 //! Writing rows and summary.
 
-use super::{Counts, Output, OutputFormat, OutputRow};
+use super::{FlowopCounts, Output, OutputFormat, OutputRow};
 
 /// 2²⁰, upstream's MB.
 const MB: f64 = 1_048_576.0;
@@ -58,7 +58,7 @@ impl Output {
 
     /// The summary of all I/O, as it is in the log after `elapsed` seconds since
     /// the program began.
-    pub fn summary(&self, all: &Counts, elapsed: f64) -> String {
+    pub fn summary(&self, all: &FlowopCounts, elapsed: f64) -> String {
         let operations = self.count(all.operations);
         let rate = |n: u64| n as f64 / self.seconds;
         let (each, reads, writes) = (rate(all.operations), rate(all.reads), rate(all.writes));

@@ -13,7 +13,7 @@ use std::sync::Arc;
 use disklab_source::{Location, Source, SourceError, one_of};
 
 use lex::{Piece, Spanned, Token};
-use syntax::{Attribute, Attributes, Expression, Local, SpannedExpression, Statement};
+use syntax::{AttributeSyntax, Attributes, Expression, Local, SpannedExpression, Statement};
 
 /// Attributes of one command. The longest of upstream has 10.
 const MAX_ATTRIBUTES: usize = 200;
@@ -216,17 +216,17 @@ impl Parser {
         Ok(found)
     }
 
-    fn attribute(&mut self) -> Result<Attribute, SourceError> {
+    fn attribute(&mut self) -> Result<AttributeSyntax, SourceError> {
         let key = self.word("an attribute's name")?;
         if !self.skip_sign('=') {
-            return Ok(Attribute { key, value: None, table: Vec::new() });
+            return Ok(AttributeSyntax { key, value: None, table: Vec::new() });
         }
         if key.value == "randtable" {
             let table = self.table()?;
-            return Ok(Attribute { key, value: None, table });
+            return Ok(AttributeSyntax { key, value: None, table });
         }
         let value = Some(self.expression()?);
-        Ok(Attribute { key, value, table: Vec::new() })
+        Ok(AttributeSyntax { key, value, table: Vec::new() })
     }
 
     fn table(&mut self) -> Result<Vec<[SpannedExpression; 3]>, SourceError> {

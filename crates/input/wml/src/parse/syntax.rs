@@ -17,7 +17,7 @@ pub(crate) type SpannedExpression = Spanned<Expression>;
 
 /// `key`, `key=value`, or `randtable={{…}}`.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Attribute {
+pub(crate) struct AttributeSyntax {
     pub key: Spanned<String>,
     pub value: Option<SpannedExpression>,
     pub table: Vec<[SpannedExpression; 3]>,
@@ -33,7 +33,7 @@ pub(crate) struct Local {
 /// What follows a command's words.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub(crate) struct Attributes {
-    pub list: Vec<Attribute>,
+    pub list: Vec<AttributeSyntax>,
     pub locals: Vec<Local>,
 }
 

@@ -19,21 +19,21 @@ fn fileset(attributes: &str) -> Fileset {
     personality.filesets[0].clone()
 }
 
-fn paths(tree: &Tree) -> (Vec<String>, Vec<String>, Vec<String>) {
-    let path = |push: fn(&Tree, usize, &mut String), i| {
+fn paths(tree: &FilesetTree) -> (Vec<String>, Vec<String>, Vec<String>) {
+    let path = |push: fn(&FilesetTree, usize, &mut String), i| {
         let mut path = String::new();
         push(tree, i, &mut path);
         path
     };
     (
-        (0..tree.files()).map(|i| path(Tree::push_file_path, i)).collect(),
-        (0..tree.directories()).map(|i| path(Tree::push_directory_path, i)).collect(),
-        (0..tree.leaf_directories()).map(|i| path(Tree::push_leaf_path, i)).collect(),
+        (0..tree.files()).map(|i| path(FilesetTree::push_file_path, i)).collect(),
+        (0..tree.directories()).map(|i| path(FilesetTree::push_directory_path, i)).collect(),
+        (0..tree.leaf_directories()).map(|i| path(FilesetTree::push_leaf_path, i)).collect(),
     )
 }
 
-fn build(attributes: &str) -> Tree {
-    Tree::build(&fileset(attributes), &mut Rng::stream(1, 0)).expect("fits")
+fn build(attributes: &str) -> FilesetTree {
+    FilesetTree::build(&fileset(attributes), &mut Rng::stream(1, 0)).expect("fits")
 }
 
 #[test]
@@ -105,16 +105,19 @@ fn a_million_files_take_little_memory() {
 #[test]
 fn the_same_generator_gives_the_same_tree() {
     let fileset = fileset("fileset name=f,path=/t,entries=500,leafdirs=50,dirwidth=7,size=$size");
-    let one = Tree::build(&fileset, &mut Rand48::default()).expect("fits");
-    let other = Tree::build(&fileset, &mut Rand48::default()).expect("fits");
+    let one = FilesetTree::build(&fileset, &mut Rand48::default()).expect("fits");
+    let other = FilesetTree::build(&fileset, &mut Rand48::default()).expect("fits");
     assert_eq!(paths(&one), paths(&other));
-    assert_ne!(paths(&one), paths(&Tree::build(&fileset, &mut Rand48::new(5)).expect("fits")));
+    assert_ne!(
+        paths(&one),
+        paths(&FilesetTree::build(&fileset, &mut Rand48::new(5)).expect("fits"))
+    );
 }
 
 #[test]
 fn too_much_is_refused() {
     let many = fileset("fileset name=f,path=/t,entries=17m,dirwidth=20");
-    let error = Tree::build(&many, &mut Rand48::default()).expect_err("too many");
+    let error = FilesetTree::build(&many, &mut Rand48::default()).expect_err("too many");
     let expected = TreeError::Entries { fileset: "f".into(), drawn: 17 << 20, what: "entries" };
     assert_eq!(error, expected);
 }
@@ -142,7 +145,7 @@ proptest! {
         let fileset = fileset(&format!(
             "fileset name=f,path=/t,entries={entries},leafdirs={leafdirs},dirwidth={width},dirgamma={gamma}{depth}"
         ));
-        let tree = Tree::build(&fileset, &mut Rng::stream(seed, 0)).expect("fits");
+        let tree = FilesetTree::build(&fileset, &mut Rng::stream(seed, 0)).expect("fits");
         prop_assert_eq!(tree.files() as u64, entries);
         prop_assert_eq!(tree.leaf_directories() as u64, leafdirs);
         let (files, directories, leaves) = paths(&tree);

@@ -7,7 +7,7 @@
 use std::sync::Arc;
 
 use disklab_source::Source;
-use disklab_wml::{Action, Attribute, Command, Dialect, Overrides, Personality, Quit};
+use disklab_wml::{Action, Attribute, Dialect, Overrides, Personality, Quit, ScriptCommand};
 
 /// A workload's name, a script with its constructs, and its dialect.
 const SCRIPTS: &[(&str, &str, Dialect)] = &[
@@ -374,7 +374,7 @@ fn a_variable_has_its_value_of_the_run() {
     let personality = script("fileserver-new");
     assert_eq!(personality.filesets[0].entries.fixed(), Some(1000));
     let reported = personality.commands.iter().find_map(|command| match command {
-        Command::Echo(text) => Some(text.trim()),
+        ScriptCommand::Echo(text) => Some(text.trim()),
         _ => None,
     });
     assert_eq!(reported, Some("$nfiles=1000"));

@@ -11,7 +11,7 @@ const NAMES: [&str; 9] =
 
 /// A field that is otherwise than in the drive's file.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Change {
+pub struct SettingChange {
     /// The field with its table, such as `cache.dirty-limit`.
     pub field: String,
     /// What the file says; none where it leaves the field out.
@@ -20,7 +20,7 @@ pub struct Change {
     pub to: String,
 }
 
-impl Change {
+impl SettingChange {
     /// `cache.dirty-limit = 32 MiB`.
     pub fn words(&self) -> String {
         format!("{} = {}", self.field, self.to)
@@ -49,7 +49,7 @@ pub(super) fn apply(
     root: &Node,
     changed: &mut Node,
     setting: &Setting,
-) -> Result<Change, SourceError> {
+) -> Result<SettingChange, SourceError> {
     let (table, field) = path(&setting.field);
     let first = if table.is_empty() { field } else { table };
     if NAMES.contains(&first) {
@@ -84,7 +84,7 @@ pub(super) fn apply(
             entries.push((key, setting.value.clone()));
         }
     }
-    Ok(Change {
+    Ok(SettingChange {
         field: setting.field.clone(),
         from: value(root, &setting.field).map(Node::words),
         to: setting.value.words(),

@@ -6,7 +6,7 @@ use super::arm::Arm;
 use super::command::Command;
 use super::events::{Event, Events};
 use super::geometry::{Geometry, SECTOR};
-use super::link::Link;
+use super::link::DriveLink;
 use super::parameters::Parameters;
 use super::queue::{Queue, Waiting};
 use super::read_cache::ReadCache;
@@ -20,7 +20,7 @@ const LATEST: u64 = u64::MAX / 4;
 
 /// What the medium is at work on.
 #[derive(Debug, Clone, Copy)]
-pub(super) enum Work {
+pub(super) enum DiskWork {
     /// A read of `start..end` whose data began to come at `since`.
     Read { command: Command, start: u64, end: u64, since: u64, rides: bool },
     /// A write or zeroing that completes on the medium.
@@ -58,7 +58,7 @@ pub(super) enum Work {
 #[derive(Debug)]
 pub struct HardDisk {
     pub(super) arm: Arm,
-    pub(super) link: Link,
+    pub(super) link: DriveLink,
     pub(super) reads: ReadCache,
     pub(super) writes: WriteCache,
     pub(super) queue: Queue,
@@ -75,7 +75,7 @@ pub struct HardDisk {
     /// Writes past the cache that were admitted and are not on the medium.
     pub(super) uncached: u64,
     controller_free: u64,
-    pub(super) work: Option<Work>,
+    pub(super) work: Option<DiskWork>,
     pub(super) wake: Option<u64>,
     /// Until when reading ahead goes before destaging.
     pub(super) quiet_until: u64,
@@ -116,7 +116,7 @@ impl HardDisk {
         let segment = parameters.segment_size / SECTOR;
         Self {
             arm,
-            link: Link::new(parameters.link_rate),
+            link: DriveLink::new(parameters.link_rate),
             reads: ReadCache::new(parameters.segments, segment, origin + sectors),
             writes: WriteCache::new(parameters),
             queue: Queue::new(parameters),

@@ -7,12 +7,12 @@ const FRAME: u64 = 8192;
 
 /// A link and when it is free.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Link {
+pub(crate) struct DriveLink {
     nanoseconds_per_byte: f64,
     free: u64,
 }
 
-impl Link {
+impl DriveLink {
     /// A link that carries `rate` bytes of payload per second.
     pub(crate) fn new(rate: f64) -> Self {
         Self { nanoseconds_per_byte: 1e9 / rate, free: 0 }
@@ -44,7 +44,7 @@ mod tests {
 
     #[test]
     fn reading_overlaps_with_the_medium() {
-        let mut link = Link::new(1e9);
+        let mut link = DriveLink::new(1e9);
         // 1 MB read in 5 ms: only the last frame is left to send.
         assert_eq!(link.read(0, 5_000_000, 1_000_000), 5_008_192);
         // A medium faster than the link waits for it.

@@ -1,7 +1,7 @@
 //! How the medium is used: what is carried out next, and how long it takes.
 
 use super::command::Command;
-use super::disk::{HardDisk, Work};
+use super::disk::{DiskWork, HardDisk};
 use super::events::Event;
 use super::geometry::{MediumPosition, SECTOR};
 use super::queue::{Service, Waiting};
@@ -145,7 +145,7 @@ impl HardDisk {
                     self.events.push(sent, Event::Sent(command));
                     return;
                 }
-                self.work(now, done, Work::Read { command, start, end, since, rides: true });
+                self.work(now, done, DiskWork::Read { command, start, end, since, rides: true });
             }
             Service::Position(since) => {
                 self.reads.stop(&self.arm.geometry, now);
@@ -158,16 +158,21 @@ impl HardDisk {
                         let place = self.arm.geometry.place(first);
                         let (start, end) = (first, last);
                         let waiting = Waiting { start, end, place, complete: true, ..waiting };
-                        return self.work_until_read(now, start, end, Work::CompleteFor(waiting));
+                        return self.work_until_read(
+                            now,
+                            start,
+                            end,
+                            DiskWork::CompleteFor(waiting),
+                        );
                     }
                     begun += self.arm.revolution();
                 }
                 let done = self.pass(begun, &place, end, writes);
                 let work = if writes {
                     self.counts.bytes_to_medium += (end - start) * SECTOR;
-                    Work::Write(command)
+                    DiskWork::Write(command)
                 } else {
-                    Work::Read { command, start, end, since, rides: false }
+                    DiskWork::Read { command, start, end, since, rides: false }
                 };
                 self.work(now, done, work);
             }
@@ -183,7 +188,7 @@ impl HardDisk {
         let mut begun = now + self.arm.positioning(now, &place, true);
         if self.is_partial(now, start, end) {
             if let Some((first, last)) = self.read_rest(start, end) {
-                let work = Work::Complete { start: first, end: last };
+                let work = DiskWork::Complete { start: first, end: last };
                 return self.work_until_read(now, first, last, work);
             }
             begun += self.arm.revolution();
@@ -192,7 +197,7 @@ impl HardDisk {
         self.counts.destages += 1;
         self.counts.bytes_to_medium += (end - start) * SECTOR;
         let done = self.pass(begun, &place, end, true);
-        self.work(now, done, Work::Destage);
+        self.work(now, done, DiskWork::Destage);
     }
 
     /// Begins with a write of `start..end` that cuts physical sectors: gives what to read
@@ -205,7 +210,7 @@ impl HardDisk {
     }
 
     /// Reads `start..end` for something that is written later.
-    fn work_until_read(&mut self, now: u64, start: u64, end: u64, work: Work) {
+    fn work_until_read(&mut self, now: u64, start: u64, end: u64, work: DiskWork) {
         self.counts.bytes_from_medium += (end - start) * SECTOR;
         let place = self.arm.geometry.place(start);
         let begun = now + self.arm.positioning(now, &place, false);
@@ -228,7 +233,7 @@ impl HardDisk {
         begun + (self.arm.geometry.pass_of_end(end) - place.pass)
     }
 
-    pub(super) fn work(&mut self, now: u64, done: u64, work: Work) {
+    pub(super) fn work(&mut self, now: u64, done: u64, work: DiskWork) {
         self.counts.medium_operations += 1;
         self.counts.busy += done - now;
         self.work = Some(work);
@@ -251,7 +256,7 @@ impl HardDisk {
 
     pub(super) fn medium_done(&mut self, now: u64) {
         match self.work.take() {
-            Some(Work::Read { command, start, end, since, rides }) => {
+            Some(DiskWork::Read { command, start, end, since, rides }) => {
                 self.quiet_until = now + self.destage_delay;
                 if rides {
                     self.reads.rode(&self.arm.geometry, now, command.end());
@@ -264,21 +269,21 @@ impl HardDisk {
                 let sent = self.link.read(since.min(now), now, command.bytes());
                 self.events.push(sent, Event::Sent(command));
             }
-            Some(Work::Write(command)) => {
+            Some(DiskWork::Write(command)) => {
                 self.uncached -= 1;
                 self.complete(now, &command);
                 self.admit(now);
             }
-            Some(Work::Destage) => {
+            Some(DiskWork::Destage) => {
                 self.writes.end_destage();
                 self.admit(now);
             }
-            Some(Work::Complete { start, end }) => {
+            Some(DiskWork::Complete { start, end }) => {
                 self.writes.complete(start, end, now, &self.arm);
             }
-            Some(Work::CompleteFor(waiting)) => self.queue.put_back(waiting),
-            Some(Work::Clean(band, how)) => self.cleaned(band, how),
-            Some(Work::FlushMap) => {}
+            Some(DiskWork::CompleteFor(waiting)) => self.queue.put_back(waiting),
+            Some(DiskWork::Clean(band, how)) => self.cleaned(band, how),
+            Some(DiskWork::FlushMap) => {}
             None => {}
         }
     }

@@ -2,11 +2,11 @@
 //! where, here is how long it takes.
 
 use super::command::Command;
-use super::disk::{HardDisk, Work};
+use super::disk::{DiskWork, HardDisk};
 use super::events::Event;
 use super::geometry::SECTOR;
 use crate::Operation;
-use crate::smr::{self, Band, Cleaning, Shingles, Step};
+use crate::smr::{self, Band, Cleaning, ShingleStep, Shingles};
 
 /// Sectors of a write past the cache that are passed on at a time: 4 MiB.
 const SLICE: u64 = 8192;
@@ -85,7 +85,7 @@ impl HardDisk {
             let old = self.writes.since().map_or(u64::MAX, |since| since + self.destage_age);
             let pressed = dirty && (blocked || old <= now);
             let step = shingles.plan(now, &self.writes, blocked);
-            let due = step.filter(|step| !matches!(step, Step::Wait(_)));
+            let due = step.filter(|step| !matches!(step, ShingleStep::Wait(_)));
             if !self.queue.is_empty() && (!pressed || self.destaged_last || due.is_none()) {
                 self.destaged_last = false;
                 self.carry_out_next(now);
@@ -98,7 +98,7 @@ impl HardDisk {
                     continue;
                 }
                 (Some(_), _) => self.quiet_until.min(old),
-                (None, Some(Step::Wait(until))) => until,
+                (None, Some(ShingleStep::Wait(until))) => until,
                 _ => {
                     let idle = !dirty && self.outstanding == 0;
                     let Some(band) = shingles.oldest().filter(|_| idle) else { return };
@@ -115,13 +115,13 @@ impl HardDisk {
         }
     }
 
-    fn take(&mut self, now: u64, step: Step) {
+    fn take(&mut self, now: u64, step: ShingleStep) {
         match step {
-            Step::Stream { start, end } => self.stream_home(now, start, end),
-            Step::Append { start, end } => self.append_to_log(now, start, end),
-            Step::Clean(band) => self.clean(now, band, true),
-            Step::FlushMap => self.flush_map(now),
-            Step::Wait(_) => {}
+            ShingleStep::Stream { start, end } => self.stream_home(now, start, end),
+            ShingleStep::Append { start, end } => self.append_to_log(now, start, end),
+            ShingleStep::Clean(band) => self.clean(now, band, true),
+            ShingleStep::FlushMap => self.flush_map(now),
+            ShingleStep::Wait(_) => {}
         }
     }
 
@@ -167,7 +167,7 @@ impl HardDisk {
     fn end_step(&mut self, now: u64, done: u64, start: u64, end: u64) {
         self.counts.destages += 1;
         self.counts.bytes_to_medium += (end - start) * SECTOR;
-        self.work(now, done, Work::Destage);
+        self.work(now, done, DiskWork::Destage);
     }
 
     fn flush_map(&mut self, now: u64) {
@@ -177,7 +177,7 @@ impl HardDisk {
         let place = self.arm.geometry.place(sector);
         let done = now + self.arm.positioning(now, &place, true) + time;
         self.arm.set_position(&place, true);
-        self.work(now, done, Work::FlushMap);
+        self.work(now, done, DiskWork::FlushMap);
     }
 
     /// Cleans a band; `needed` where somebody waits for the room.
@@ -203,7 +203,7 @@ impl HardDisk {
             shingles.counts.cleaning += done - now;
             shingles.counts.cleaning_while_needed += if needed { done - now } else { 0 };
         }
-        self.work(now, done, Work::Clean(band, how));
+        self.work(now, done, DiskWork::Clean(band, how));
     }
 
     /// A band is clean.
@@ -217,7 +217,7 @@ impl HardDisk {
     pub(super) fn read_pieces(&mut self, now: u64, command: Command, start: u64, end: u64) {
         let (since, done) = self.read_over(now, start, end);
         self.counts.bytes_from_medium += (end - start) * SECTOR;
-        self.work(now, done, Work::Read { command, start, end, since, rides: false });
+        self.work(now, done, DiskWork::Read { command, start, end, since, rides: false });
     }
 
     /// Moves the arm through all pieces of `start..end`; gives when the first began

@@ -20,4 +20,4 @@ mod transaction;
 pub(crate) use bands::{Band, Stretch};
 pub use parameters::{CommitPoint, Parameters};
 pub(crate) use read::read;
-pub(crate) use shingles::{Cleaning, Shingles, Step};
+pub(crate) use shingles::{Cleaning, ShingleStep, Shingles};

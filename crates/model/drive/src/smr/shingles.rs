@@ -10,7 +10,7 @@ use crate::hdd::{SECTOR, WriteCache};
 
 /// What the medium does next for the data that were written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Step {
+pub(crate) enum ShingleStep {
     /// `start..end` go home, as part of a band that is written in sequence.
     Stream { start: u64, end: u64 },
     /// `start..end` go to the end of the log.
@@ -134,9 +134,9 @@ impl Shingles {
     /// What to do for the data in `writes`; `None` where there are none and nothing
     /// is due. Where somebody waits for them (`pressed`), or the run has paused, a short
     /// piece of a sequential run is not kept back until it has grown.
-    pub(crate) fn plan(&self, now: u64, writes: &WriteCache, pressed: bool) -> Option<Step> {
+    pub(crate) fn plan(&self, now: u64, writes: &WriteCache, pressed: bool) -> Option<ShingleStep> {
         if self.map_changes >= self.map_flush_every {
-            return Some(Step::FlushMap);
+            return Some(ShingleStep::FlushMap);
         }
         let (mut wait, mut kept) = (u64::MAX, 0..0);
         for (start, end) in writes.waiting_from(self.sweep) {
@@ -149,7 +149,7 @@ impl Shingles {
             };
             let (end, reach) = (end.min(stop), self.reach(writes, start, stop));
             if reach == stop || reach - start >= self.stream_least {
-                return Some(Step::Stream { start, end: self.step_end(start, end) });
+                return Some(ShingleStep::Stream { start, end: self.step_end(start, end) });
             }
             if pressed || last + self.patience <= now {
                 return Some(self.append_to_log(now, start, end));
@@ -157,7 +157,7 @@ impl Shingles {
             wait = wait.min(last + self.patience);
             kept = start..reach;
         }
-        (wait < u64::MAX).then_some(Step::Wait(wait))
+        (wait < u64::MAX).then_some(ShingleStep::Wait(wait))
     }
 
     /// How far what waits from `start` on reaches without a hole too long for a run, up
@@ -189,19 +189,19 @@ impl Shingles {
         self.open.iter().find(|open| open.takes(start, self.stream_skip))
     }
 
-    fn append_to_log(&self, now: u64, start: u64, end: u64) -> Step {
+    fn append_to_log(&self, now: u64, start: u64, end: u64) -> ShingleStep {
         let end = self.step_end(start, end).min(start + self.cache.until_revolution());
         let (first, last) = self.whole(start, end);
         // An extent in the middle of another makes three of one.
         let full = self.cache.room() < last - first + self.padding
             || self.cache.entries() + 2 > self.entries;
         if full && let Some(home) = self.cache.oldest() {
-            return Step::Clean(self.bands.at(home));
+            return ShingleStep::Clean(self.bands.at(home));
         }
         if now < self.transaction.ready() {
-            return Step::Wait(self.transaction.ready());
+            return ShingleStep::Wait(self.transaction.ready());
         }
-        Step::Append { start, end }
+        ShingleStep::Append { start, end }
     }
 
     /// The end of a step of the destage that begins at `start`.

@@ -5,7 +5,7 @@ const RUNS: usize = 16;
 
 /// A run of writes, each of which began where the one before ended.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(crate) struct Run {
+pub(crate) struct WriteRun {
     /// Its first sector.
     pub(crate) start: u64,
     /// The sector behind its last.
@@ -19,7 +19,7 @@ pub(crate) struct Run {
 /// other writes, flushes. Where one is long, the next writes will likely continue with it.
 #[derive(Debug, Clone)]
 pub(crate) struct Streams {
-    runs: [Run; RUNS],
+    runs: [WriteRun; RUNS],
     clock: u64,
     /// Sectors that may be left out between a write and the next of its run.
     skip: u64,
@@ -28,24 +28,24 @@ pub(crate) struct Streams {
 impl Streams {
     /// None so far.
     pub(crate) fn new(skip: u64) -> Self {
-        Self { runs: [Run::default(); RUNS], clock: 0, skip }
+        Self { runs: [WriteRun::default(); RUNS], clock: 0, skip }
     }
 
     /// Notes a write of `start..end`. Where it fills what lay between two runs, they
     /// are one from then on.
     pub(crate) fn note(&mut self, start: u64, end: u64, now: u64) {
         self.clock += 1;
-        let mut run = Run { start, end, last: now, used: self.clock };
+        let mut run = WriteRun { start, end, last: now, used: self.clock };
         let skip = self.skip;
         let near = |before: u64, behind: u64| before <= behind && behind - before <= skip;
-        let place = |wanted: &dyn Fn(&Run) -> bool| {
+        let place = |wanted: &dyn Fn(&WriteRun) -> bool| {
             self.runs.iter().position(|other| other.used > 0 && wanted(other))
         };
         let before = place(&|other| near(other.end, start));
         let behind = place(&|other| near(end, other.start));
         if let Some(index) = behind {
             run.end = self.runs[index].end;
-            self.runs[index] = Run::default();
+            self.runs[index] = WriteRun::default();
         }
         if let Some(index) = before {
             run.start = self.runs[index].start;
@@ -56,8 +56,8 @@ impl Streams {
     }
 
     /// The longest run that holds `sector`.
-    pub(crate) fn run(&self, sector: u64) -> Option<Run> {
-        let holds = |run: &&Run| run.used > 0 && (run.start..run.end).contains(&sector);
+    pub(crate) fn run(&self, sector: u64) -> Option<WriteRun> {
+        let holds = |run: &&WriteRun| run.used > 0 && (run.start..run.end).contains(&sector);
         self.runs.iter().filter(holds).max_by_key(|run| run.end - run.start).copied()
     }
 }

@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use super::layout::{FREE_LINES, Layout};
 use super::map::Map;
 use super::ranks::Ranks;
-use super::reclaim::Job;
+use super::reclaim::ReclaimJob;
 
 /// Something that the flash has to do, in this order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -109,9 +109,9 @@ pub(crate) struct Ftl {
     pub(super) ranks: Ranks,
     pub(super) frontiers: [Option<Frontier>; 3],
     /// The line that is being emptied because free ones are few.
-    pub(super) reclaim: Option<Job>,
+    pub(super) reclaim: Option<ReclaimJob>,
     /// The line of the SLC cache that is being folded.
-    pub(super) fold: Option<Job>,
+    pub(super) fold: Option<ReclaimJob>,
     /// Full lines of the SLC cache, oldest first, with their opening.
     pub(super) cached: VecDeque<(u32, u64)>,
     /// Lines of the SLC cache, full or not.

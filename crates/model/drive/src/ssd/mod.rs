@@ -25,6 +25,6 @@ mod translation;
 pub use disk::SolidState;
 pub use ftl::Wear;
 pub use layout::{Layout, SPARE_LINES};
-pub use parameters::{Buffer, Flash, Interface, Parameters, SlcCache};
+pub use parameters::{BufferParameters, FlashParameters, Interface, Parameters, SlcCache};
 pub(crate) use read::read;
 pub use translation::Translation;

@@ -15,18 +15,18 @@ pub struct Parameters {
     /// Sector sizes.
     pub sectors: SectorFormat,
     /// The flash.
-    pub flash: Flash,
+    pub flash: FlashParameters,
     /// The cache of cells with one bit each; none where the drive has none.
     pub slc_cache: Option<SlcCache>,
     /// The memory that writes wait in.
-    pub buffer: Buffer,
+    pub buffer: BufferParameters,
     /// Link and controller.
     pub interface: Interface,
 }
 
 /// Dies and what they are made of.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Flash {
+pub struct FlashParameters {
     /// Channels, each of which carries one transfer at a time.
     pub channels: u64,
     /// Dies (LUNs) on each channel, each of which does one thing at a time.
@@ -74,7 +74,7 @@ pub struct SlcCache {
 
 /// Memory for writes on their way to the flash.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Buffer {
+pub struct BufferParameters {
     /// What it holds.
     pub size: u64,
     /// Whether writes complete when they are in it.

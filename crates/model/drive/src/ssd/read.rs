@@ -3,7 +3,7 @@
 use disklab_config::{Fields, Node};
 use disklab_source::SourceError;
 
-use super::parameters::{Buffer, Flash, Interface, Parameters, SlcCache};
+use super::parameters::{BufferParameters, FlashParameters, Interface, Parameters, SlcCache};
 use crate::Transport;
 use crate::hdd::SectorFormat;
 use crate::values::{at, boolean, choice, link, number, rate, time, whole};
@@ -25,9 +25,9 @@ pub(crate) fn read(root: &Node, fields: &mut Fields<'_>) -> Result<Parameters, S
     Ok(parameters)
 }
 
-fn read_flash(node: &Node) -> Result<Flash, SourceError> {
+fn read_flash(node: &Node) -> Result<FlashParameters, SourceError> {
     let mut fields = Fields::new(node, "'flash'")?;
-    let flash = Flash {
+    let flash = FlashParameters {
         channels: whole(&mut fields, "channels")?,
         dies: whole(&mut fields, "dies-per-channel")?,
         cell_bits: whole(&mut fields, "cell-bits")?,
@@ -59,9 +59,9 @@ fn read_slc_cache(node: &Node) -> Result<SlcCache, SourceError> {
     Ok(cache)
 }
 
-fn read_buffer(node: &Node) -> Result<Buffer, SourceError> {
+fn read_buffer(node: &Node) -> Result<BufferParameters, SourceError> {
     let mut fields = Fields::new(node, "'buffer'")?;
-    let buffer = Buffer {
+    let buffer = BufferParameters {
         size: fields.require_bytes("size")?.0,
         write_cache: boolean(&mut fields, "write-cache")?,
         power_loss_protection: boolean(&mut fields, "power-loss-protection")?,

@@ -6,7 +6,7 @@ use super::map::Map;
 
 /// A line that is being emptied, page by page.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Job {
+pub(super) struct ReclaimJob {
     line: u32,
     /// The next page to look at.
     page: u32,
@@ -56,10 +56,10 @@ impl Ftl {
         true
     }
 
-    fn begin(&mut self, line: u32, valid: u32, gain: u32) -> Job {
+    fn begin(&mut self, line: u32, valid: u32, gain: u32) -> ReclaimJob {
         self.ranks.remove(line);
         self.lines[line as usize].state = State::Leaving;
-        Job { line, page: 0, cost: valid, gain, paid: 0 }
+        ReclaimJob { line, page: 0, cost: valid, gain, paid: 0 }
     }
 
     /// Copies one page's worth of the line that is being reclaimed. Gives whether
@@ -115,7 +115,7 @@ impl Ftl {
     }
 
     /// Copies the next page of a line that has something in use.
-    fn advance(&mut self, job: &mut Job) -> u32 {
+    fn advance(&mut self, job: &mut ReclaimJob) -> u32 {
         let line = &self.lines[job.line as usize];
         let (pages, cached) = (line.pages, line.cached);
         while job.page < pages && self.lines[job.line as usize].valid > 0 {
@@ -153,7 +153,7 @@ impl Ftl {
     }
 
     /// The job, unless its line is empty: then that is erased.
-    fn unless_done(&mut self, job: Job) -> Option<Job> {
+    fn unless_done(&mut self, job: ReclaimJob) -> Option<ReclaimJob> {
         let line = &mut self.lines[job.line as usize];
         if line.valid > 0 && job.page < line.pages {
             return Some(job);

@@ -2,8 +2,8 @@
 
 use disklab_drive::{DriveFile, Kind, load};
 use disklab_probe::{
-    Description, Field, Findings, ModelledDrive, ProbeError, ProbedValue, Siblings, TimedDrive,
-    Unit, Unwatched, drive_file, probe_flash_writes, probe_hard_disk, probe_solid_state,
+    Description, Field, FieldUnit, Findings, ModelledDrive, ProbeError, ProbedValue, Siblings,
+    TimedDrive, Unwatched, drive_file, probe_flash_writes, probe_hard_disk, probe_solid_state,
 };
 
 /// A drive and what a probe found.
@@ -18,7 +18,7 @@ pub struct Probed {
 /// A value as it is and as it was found.
 pub struct Row {
     pub name: &'static str,
-    pub unit: Unit,
+    pub unit: FieldUnit,
     pub truth: f64,
     pub found: ProbedValue,
     /// By which part it may be off; `None` if it is only reported.
@@ -185,7 +185,7 @@ impl Probed {
         if let (Some(a), Some(b)) = (found("seek.head-switch"), found("seek.write-settle")) {
             rows.push(Row {
                 name: "seek.head-switch + write-settle",
-                unit: Unit::Time,
+                unit: FieldUnit::Time,
                 truth: truth("seek.head-switch") + truth("seek.write-settle"),
                 found: ProbedValue {
                     value: a.value + b.value,
@@ -202,7 +202,7 @@ impl Probed {
             let heads = found("geometry.heads").map(|e| e.value).or(of_sibling).unwrap_or(f64::NAN);
             rows.push(Row {
                 name: "geometry.heads × tracks-per-head",
-                unit: Unit::Count,
+                unit: FieldUnit::Count,
                 truth: truth("geometry.heads") * truth("geometry.tracks-per-head"),
                 found: tracks.map(|tracks| tracks * heads),
                 tolerance: Some(0.1),
@@ -214,7 +214,7 @@ impl Probed {
             let channels = found("flash.channels").map(|e| e.value).or(of_sibling);
             rows.push(Row {
                 name: "flash.channels × dies-per-channel",
-                unit: Unit::Count,
+                unit: FieldUnit::Count,
                 truth: truth("flash.channels") * truth(DIES),
                 found: dies.map(|dies| dies * channels.unwrap_or(f64::NAN)),
                 tolerance: Some(0.1),

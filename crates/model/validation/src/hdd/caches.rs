@@ -20,6 +20,7 @@ among others, so both cost at most twice what this drive's window gains over non
 Green of 2010: 22 to 24 s for 1000 of them, 7 to 8 s for aligned ones, each durable, so 2.75 to 3.4 times \
 as long (with mixed loads up to 50 % fewer I/Os, Tom's Hardware, 'Advanced Format'). What is in memory, \
 written or read, takes overhead and link; so does a write with write cache.",
+    by_drive: None,
     run,
 };
 

@@ -20,6 +20,7 @@ queue. Squares: a \
 throw-away model of the same parameters, written apart from this one while they were gathered \
 (SPTF; there the controller's overhead was not hidden behind the medium's work, and the slot of a \
 finished request was taken at once).",
+    by_drive: None,
     run,
 };
 

@@ -17,6 +17,7 @@ Of the waiting writes the drive writes out the one that the arm reaches first; t
 window (`dirty-extents`), the more there are to choose from. Drives gain 1.2 times (Seagate, 2003) to \
 some 6 times, where data sheets say what random writes make (docs/validation/ncq.md). With a window of one there is no choice: 1/(E[write seek] + half a revolution + transfer), \
 dashed; overhead and link are hidden behind the medium's work.",
+    by_drive: None,
     run,
 };
 

@@ -15,6 +15,7 @@ the capacity, R(x) = √(R₀² − x·(R₀² − R₁²)), which a constant de
 tracks along the radius gives between the outer rate R₀ and the inner rate R₁ (or the link's \
 payload, where that is less). The model cuts the medium into zones of equal track length, hence \
 its steps. A read of the whole drive then takes its capacity over the mean of both rates.",
+    by_drive: None,
     run,
 };
 

@@ -3,7 +3,7 @@
 use disklab_drive::DriveFile;
 
 use crate::checks::of_shipped;
-use crate::{Check, Figure, Outcome, theory};
+use crate::{Check, DriveColumns, Figure, Outcome, theory};
 
 pub(crate) const CHECK: Check = Check {
     id: "scan",
@@ -16,6 +16,10 @@ pass that a host makes was published of three models, whose owners show both: of
 was found, and they are taken as they are. The estimates of units of one model differ by up to 5 %, the \
 passes by 6 %: hence 10 %. docs/validation/drives.md has the sources. Where `inner-rate` follows from \
 this estimate, as its comment then says, this shows the arithmetic and nothing else.",
+    by_drive: Some(DriveColumns {
+        model: "pass over the model",
+        theory: "what the estimate stands for",
+    }),
     run,
 };
 

@@ -19,6 +19,7 @@ t(d) = a·√(d−1) + b·(d−1) + c through the single-track, average and full
 requests each. Writes are without the write cache. Over the whole drive, offsets uniform over the \
 sectors are nearer to each other than the data sheet's average says, which is uniform over \
 cylinders.",
+    by_drive: None,
     run,
 };
 

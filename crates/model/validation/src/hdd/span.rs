@@ -17,6 +17,7 @@ short and a deep queue gains far more: a benchmark's file size decides its resul
 + mean seek or head switch between the tracks of that GiB + half a revolution + transfer. Squares: the \
 throw-away model (see above), whose controller works on each request for 0.15 ms while the medium \
 rests; here it works on the next one meanwhile, hence the gap at depth 32.",
+    by_drive: None,
     run,
 };
 

@@ -15,6 +15,7 @@ GiB are written. While the persistent cache has room, each goes to its log; when
 has to wait until bands are cleaned, and the rate falls off a cliff. Squares: what was published of \
 this very model (github.com/aicodix/smr, 2018; read off its plots, to about 3 %). A chunk of 1 MiB \
 came out at 7 to 12 MiB/s after the cliff, off the line of the others; its author repeated it.",
+    by_drive: None,
     run,
 };
 

@@ -11,6 +11,7 @@ pub(crate) const CHECK: Check = Check {
     about: "\
 100 GiB written from the beginning on, without a flush (published: 187 to 201 MiB/s and no cliff, \
 github.com/aicodix/smr). Whole bands go straight to their place: the rate is the medium's, R(x).",
+    by_drive: None,
     run,
 };
 

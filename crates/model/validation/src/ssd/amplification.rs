@@ -21,6 +21,7 @@ Kurkoski, 2012), and greedily for lines of N = 64 pages, A = N/(N − X₀ + 1) 
 X₀ = ½ − (N/α)·W(−kα·e^−kα) (Desnoyers, 2014). Points: the flash translation layer that the drive's \
 model works with, on 1024 lines of 64 pages and on 256 lines of 512 pages. Sequential writes are \
 not amplified.",
+    by_drive: None,
     run,
 };
 

@@ -15,6 +15,7 @@ Random reads of 4 KiB within 2 GiB that were written before and have left the SL
 there is one. Theory at depth 1: overhead + read of the flash + transfer over channel and link. \
 At great depths the first of these is the limit: the link, the controller (one command after the \
 other), or the dies (one read each).",
+    by_drive: None,
     run,
 };
 

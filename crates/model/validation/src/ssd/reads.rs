@@ -16,6 +16,7 @@ its overhead and the link, and the flash works meanwhile (data sheet of the PM98
 sequential read of 4 KiB, 85 µs for a random one). Without read-ahead it waits for the flash as well; \
 published tests of drives of these classes lie between the two at depth 2 (kitguru.net: 970 EVO 2 TB, \
 2,594 MB/s of 3,402; NV2 1 TB, 2,766 of 3,562).",
+    by_drive: None,
     run,
 };
 

@@ -20,6 +20,7 @@ what goes into emptying the cache. Second: a small drive of the same parameters 
 the flash, in shorter blocks, with the same spare part and no SLC cache), written whole and then at \
 random: garbage collection begins, and the rate falls to dies · page / (A·t_program + (A − 1)·t_read \
 + A·t_erase/N), with the write amplification A that was measured.",
+    by_drive: None,
     run,
 };
 

@@ -10,8 +10,8 @@ use disklab_source::{Location, Source, SourceError};
 
 use super::ImportFormat;
 use super::bonnie_table::table;
-use super::csv_rows::{Row, rows};
-use crate::reading::{Reading, Work, figure, id_of, one_line, step};
+use super::csv_rows::{CsvRow, rows};
+use crate::reading::{ImportedWork, Reading, figure, id_of, one_line, step};
 use crate::text::span;
 
 pub(super) const FORMAT: ImportFormat = ImportFormat {
@@ -135,7 +135,7 @@ pub(super) struct BonnieLine {
     pub figures: [(Option<f64>, Option<f64>); 12],
 }
 
-fn of_row(row: &Row, layout: &Layout) -> Result<Reading, SourceError> {
+fn of_row(row: &CsvRow, layout: &Layout) -> Result<Reading, SourceError> {
     if row.len() < layout.least {
         return Err(row.place.error(format!(
             "this row of bonnie++ is cut off: it has {} fields, expected at least {}",
@@ -182,8 +182,10 @@ pub(super) fn reading(reported: BonnieLine, place: Location) -> Result<Reading, 
     let id = id_of(&format!("bonnie-{}", reported.size));
     let mut fields = vec![("program", "bonnie++".to_owned()), ("size", reported.size.clone())];
     fields.extend(reported.concurrency.map(|n| ("concurrency", n)));
-    let mut reading =
-        Reading::new(Work::unknown(&id, &format!("bonnie++, {}", reported.size), fields), place);
+    let mut reading = Reading::new(
+        ImportedWork::unknown(&id, &format!("bonnie++, {}", reported.size), fields),
+        place,
+    );
     for ((name, direction, is_data), (rate, worst)) in PARTS.iter().zip(reported.figures) {
         let Some(rate) = rate.filter(|rate| *rate > 0.0) else { continue };
         // bonnie++ tells no times, only rates.

@@ -9,7 +9,7 @@ use disklab_source::{Source, SourceError};
 
 use super::bonnie::{BonnieLine, latency_ns, reading};
 use crate::reading::{Reading, one_line};
-use crate::text::{Line, decimal, lines, span};
+use crate::text::{TextLine, decimal, lines, span};
 
 /// Which half of the table stands next.
 #[derive(Clone, Copy, PartialEq)]
@@ -93,7 +93,7 @@ fn figures(
     words: &[&str],
     first: usize,
     unit: f64,
-    line: &Line<'_>,
+    line: &TextLine<'_>,
 ) -> Result<(), SourceError> {
     for (index, word) in words.iter().step_by(2).enumerate() {
         if word.starts_with('+') {
@@ -123,7 +123,7 @@ fn latencies(
     reported: &mut BonnieLine,
     words: &[&str],
     half: Half,
-    line: &Line<'_>,
+    line: &TextLine<'_>,
 ) -> Result<(), SourceError> {
     let first = if half == Half::Files { 6 } else { 0 };
     for (index, word) in words.iter().take(6).enumerate() {

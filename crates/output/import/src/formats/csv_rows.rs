@@ -5,12 +5,12 @@ use std::sync::Arc;
 use disklab_source::{Location, Source, SourceError};
 
 /// A row and its place.
-pub(super) struct Row {
+pub(super) struct CsvRow {
     fields: Vec<String>,
     pub place: Location,
 }
 
-impl Row {
+impl CsvRow {
     /// A field, trimmed; none where it is empty or not there.
     pub fn field(&self, index: usize) -> Option<&str> {
         self.fields.get(index).map(|f| f.trim()).filter(|f| !f.is_empty())
@@ -40,7 +40,7 @@ impl Row {
 ///
 /// # Errors
 /// Where a line is no row.
-pub(super) fn rows(source: &Arc<Source>) -> Result<Vec<Row>, SourceError> {
+pub(super) fn rows(source: &Arc<Source>) -> Result<Vec<CsvRow>, SourceError> {
     let mut rows = Vec::new();
     for line in crate::text::lines(source).iter().filter(|l| !l.text.trim().is_empty()) {
         let mut reader = csv::ReaderBuilder::new()
@@ -50,7 +50,7 @@ pub(super) fn rows(source: &Arc<Source>) -> Result<Vec<Row>, SourceError> {
         let record = reader.records().next();
         let record = record.and_then(Result::ok).ok_or_else(|| line.error("not a row of CSV"))?;
         let fields = record.iter().map(str::to_owned).collect();
-        rows.push(Row { fields, place: line.place() });
+        rows.push(CsvRow { fields, place: line.place() });
     }
     Ok(rows)
 }

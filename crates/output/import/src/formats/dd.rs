@@ -13,8 +13,8 @@ use disklab_source::{Source, SourceError};
 use disklab_units::Bytes;
 
 use super::ImportFormat;
-use crate::reading::{Reading, Work, figure, one_line, step};
-use crate::text::{Line, agree, byte_unit, decimal, lines, quantities, span};
+use crate::reading::{ImportedWork, Reading, figure, one_line, step};
+use crate::text::{TextLine, agree, byte_unit, decimal, lines, quantities, span};
 
 pub(super) const FORMAT: ImportFormat = ImportFormat {
     name: "dd",
@@ -71,7 +71,7 @@ fn read(source: &Arc<Source>) -> Result<Vec<Reading>, SourceError> {
             start = start.or(Some(line.start));
         } else if let Some(numbers) = numbers(line.text) {
             let place = span(source, start.take().unwrap_or(line.start), line.end());
-            let mut reading = Reading::new(Work::unknown("dd", "dd", Vec::new()), place);
+            let mut reading = Reading::new(ImportedWork::unknown("dd", "dd", Vec::new()), place);
             fill(&mut reading, &line, &numbers, &std::mem::take(&mut records), command.take())?;
             readings.push(reading);
         }
@@ -87,7 +87,7 @@ fn read(source: &Arc<Source>) -> Result<Vec<Reading>, SourceError> {
 
 fn fill(
     reading: &mut Reading,
-    line: &Line<'_>,
+    line: &TextLine<'_>,
     numbers: &Numbers<'_>,
     records: &[(u64, u64)],
     command: Option<Vec<String>>,
@@ -186,7 +186,7 @@ impl CommandLine {
 }
 
 /// The work: as a study's own `dd` where the command line told what it is.
-fn work(command: Option<&CommandLine>, block: Option<String>, bytes: u64) -> Work {
+fn work(command: Option<&CommandLine>, block: Option<String>, bytes: u64) -> ImportedWork {
     let mut id = "dd".to_owned();
     let (mut kind, mut fields) = (crate::UNKNOWN_KIND, vec![("program", "dd".to_owned())]);
     if let Some(command) = command
@@ -208,7 +208,7 @@ fn work(command: Option<&CommandLine>, block: Option<String>, bytes: u64) -> Wor
         fields.push(("bs", block));
     }
     fields.push(("size", bytes.to_string()));
-    Work { title: id.clone(), kind, fields, ..Work::unknown(&id, "", Vec::new()) }
+    ImportedWork { title: id.clone(), kind, fields, ..ImportedWork::unknown(&id, "", Vec::new()) }
 }
 
 /// The words of a dd command line, behind a prompt or `time`, as terminals show it.

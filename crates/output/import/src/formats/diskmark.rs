@@ -13,8 +13,8 @@ use disklab_source::{Source, SourceError};
 use disklab_units::Bytes;
 
 use super::ImportFormat;
-use crate::reading::{Reading, Work, figure, id_of, moments, one_line, step};
-use crate::text::{Line, agree, lines, quantities, span};
+use crate::reading::{ImportedWork, Reading, figure, id_of, moments, one_line, step};
+use crate::text::{TextLine, agree, lines, quantities, span};
 
 pub(super) const FORMAT: ImportFormat = ImportFormat {
     name: "diskmark",
@@ -96,7 +96,7 @@ fn about(label: &str, rest: &str, readings: &mut [Reading]) {
     }
 }
 
-fn result(line: &Line<'_>, head: &Head) -> Result<Reading, SourceError> {
+fn result(line: &TextLine<'_>, head: &Head) -> Result<Reading, SourceError> {
     // Forums set the colon elsewhere than the programs do.
     let (what, figures) = line
         .text
@@ -122,7 +122,7 @@ fn result(line: &Line<'_>, head: &Head) -> Result<Reading, SourceError> {
     let named = in_words(" Read ") || in_words(" Write ");
     let title = if named { String::new() } else { format!(" {}", direction.word()) };
     let title = one_line(&format!("{}){title}", what.trim()));
-    let mut reading = Reading::new(Work::unknown(&id, &title, fields), line.place());
+    let mut reading = Reading::new(ImportedWork::unknown(&id, &title, fields), line.place());
     reading.steps = vec![step(
         direction.word(),
         vec![speed(line, figures, direction, size, &mut reading.notes)?],
@@ -132,7 +132,7 @@ fn result(line: &Line<'_>, head: &Head) -> Result<Reading, SourceError> {
 }
 
 /// Block size, queue depth and threads: `SEQ 1MiB (Q=  8, T= 1`.
-fn pattern(line: &Line<'_>, what: &str) -> Result<(Option<Bytes>, u64, u64), SourceError> {
+fn pattern(line: &TextLine<'_>, what: &str) -> Result<(Option<Bytes>, u64, u64), SourceError> {
     // Before version 6, a queue of one was not told: '(T= 1)'.
     let (name, inside) = what.split_once('(').unwrap_or((what, ""));
     let inside = match inside.trim_start().strip_prefix("Q=") {
@@ -162,7 +162,7 @@ fn pattern(line: &Line<'_>, what: &str) -> Result<(Option<Bytes>, u64, u64), Sou
 }
 
 fn speed(
-    line: &Line<'_>,
+    line: &TextLine<'_>,
     figures: &str,
     direction: Direction,
     size: Option<Bytes>,

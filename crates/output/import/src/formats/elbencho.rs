@@ -11,8 +11,8 @@ use disklab_source::{Source, SourceError};
 use disklab_units::Bytes;
 
 use super::ImportFormat;
-use super::csv_rows::{Row, rows};
-use crate::reading::{Reading, Work, figure, id_of, moments, one_line, step};
+use super::csv_rows::{CsvRow, rows};
+use crate::reading::{ImportedWork, Reading, figure, id_of, moments, one_line, step};
 use crate::text::span;
 
 pub(super) const FORMAT: ImportFormat = ImportFormat {
@@ -91,7 +91,7 @@ fn read(source: &Arc<Source>) -> Result<Vec<Reading>, SourceError> {
     Ok(readings)
 }
 
-fn reading(row: &Row, columns: &[String]) -> Result<Option<Reading>, SourceError> {
+fn reading(row: &CsvRow, columns: &[String]) -> Result<Option<Reading>, SourceError> {
     let at = |name: &str| columns.iter().position(|c| c == name);
     let field = |name: &str| at(name).and_then(|index| row.field(index));
     let number = |name: &str| at(name).map_or(Ok(None), |index| row.number(index, name));
@@ -132,7 +132,7 @@ fn reading(row: &Row, columns: &[String]) -> Result<Option<Reading>, SourceError
     let size = field("block size").and_then(|b| b.parse().ok()).map(|n| Bytes(n).short());
     let size = size.filter(|_| iops.is_some()).map_or_else(String::new, |size| format!("-{size}"));
     let id = id_of(&format!("elbencho-{random}{}{size}", operation.to_lowercase()));
-    let mut reading = Reading::new(Work::unknown(&id, &id, fields), row.place.clone());
+    let mut reading = Reading::new(ImportedWork::unknown(&id, &id, fields), row.place.clone());
     reading.stack = field("label").map(one_line);
     reading.steps = vec![step(&operation.to_lowercase(), vec![figure])];
     reading.command = field("command").map(one_line);

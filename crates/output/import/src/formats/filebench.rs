@@ -10,8 +10,8 @@ use disklab_source::{Source, SourceError};
 use disklab_wml::output::{ParsedRow, ParsedSummary, parse_row, parse_stop, parse_summary};
 
 use super::ImportFormat;
-use crate::reading::{Reading, Work, figure, id_of, moments, one_line, step};
-use crate::text::{Line, lines, span};
+use crate::reading::{ImportedWork, Reading, figure, id_of, moments, one_line, step};
+use crate::text::{TextLine, lines, span};
 
 pub(super) const FORMAT: ImportFormat = ImportFormat {
     name: "filebench",
@@ -130,19 +130,23 @@ fn loaded(line: &str) -> Option<String> {
     Some(one_line(name))
 }
 
-fn work(name: Option<&str>) -> Work {
+fn work(name: Option<&str>) -> ImportedWork {
     let Some(name) = name else {
-        return Work::unknown("filebench", "Filebench", vec![("program", "filebench".to_owned())]);
+        return ImportedWork::unknown(
+            "filebench",
+            "Filebench",
+            vec![("program", "filebench".to_owned())],
+        );
     };
     // As the shipped personalities are called: 'File-server' is fileserver.
     let id = id_of(&name.to_lowercase().replace(['-', ' '], ""));
     let fields = vec![("program", "filebench".to_owned()), ("personality", id.clone())];
-    Work::unknown(&id, &format!("Filebench {name}"), fields)
+    ImportedWork::unknown(&id, &format!("Filebench {name}"), fields)
 }
 
 fn fill(
     reading: &mut Reading,
-    line: &Line<'_>,
+    line: &TextLine<'_>,
     summary: &ParsedSummary,
     rows: &[ParsedRow],
 ) -> Result<(), SourceError> {

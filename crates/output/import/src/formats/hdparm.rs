@@ -10,8 +10,8 @@ use disklab_sample::Direction;
 use disklab_source::{Source, SourceError};
 
 use super::ImportFormat;
-use crate::reading::{Reading, Work, figure, one_line, step};
-use crate::text::{Line, agree, lines, quantities, span};
+use crate::reading::{ImportedWork, Reading, figure, one_line, step};
+use crate::text::{TextLine, agree, lines, quantities, span};
 
 pub(super) const FORMAT: ImportFormat = ImportFormat {
     name: "hdparm",
@@ -52,7 +52,7 @@ fn read(source: &Arc<Source>) -> Result<Vec<Reading>, SourceError> {
         let again = readings.last().is_some_and(|r| r.steps.iter().any(|s| s.name == name));
         if !open || again {
             let start = device.as_ref().filter(|_| !again).map_or(line.start, |(_, start)| *start);
-            let work = Work::unknown("hdparm", "hdparm", Vec::new());
+            let work = ImportedWork::unknown("hdparm", "hdparm", Vec::new());
             let mut reading = Reading::new(work, span(source, start, line.end()));
             reading.stack = device.as_ref().map(|(name, _)| name.clone());
             readings.push(reading);
@@ -82,7 +82,7 @@ fn device_in(line: &str) -> Option<String> {
     plain.then(|| one_line(name))
 }
 
-fn speed<'a>(line: &Line<'a>, rest: &'a str) -> Result<disklab_sample::Figure, SourceError> {
+fn speed<'a>(line: &TextLine<'a>, rest: &'a str) -> Result<disklab_sample::Figure, SourceError> {
     let all = quantities(rest);
     let [(amount, "MB"), (seconds, "seconds"), (rate, unit)] = all.as_slice() else {
         return Err(line.error(
@@ -121,7 +121,7 @@ fn speed<'a>(line: &Line<'a>, rest: &'a str) -> Result<disklab_sample::Figure, S
 }
 
 /// The same fields as a study's own `hdparm`.
-fn work(reading: &Reading) -> Work {
+fn work(reading: &Reading) -> ImportedWork {
     let has = |name: &str| reading.steps.iter().any(|s| s.name == name);
     let direct = has("direct-read") || has("direct-cached-read");
     let cached = has("cached-read") || has("direct-cached-read");
@@ -132,7 +132,7 @@ fn work(reading: &Reading) -> Work {
         _ => "-t",
     };
     let title = format!("hdparm {flags}{}", if direct { " --direct" } else { "" });
-    Work {
+    ImportedWork {
         id: if direct { "hdparm-direct" } else { "hdparm" }.to_owned(),
         title,
         kind: "hdparm",

@@ -10,9 +10,9 @@ use disklab_source::{Source, SourceError};
 
 use super::ImportFormat;
 use super::time::direction_of;
-use crate::json::{Json, Value, parse};
+use crate::json::{Json, JsonNode, parse};
 use crate::reading::{
-    Reading, Repeat, Work, check_count, figure, id_of, nanoseconds, one_line, step,
+    ImportedWork, Reading, Repeat, check_count, figure, id_of, nanoseconds, one_line, step,
 };
 
 pub(super) const FORMAT: ImportFormat = ImportFormat {
@@ -88,8 +88,8 @@ fn cpu(result: &Json) -> Result<Cpu, SourceError> {
 }
 
 /// Why a run has no figure, if it has none.
-fn failure(command: &str, seconds: f64, code: Option<&Value>) -> Option<String> {
-    if let Some(Value::Number(code)) = code
+fn failure(command: &str, seconds: f64, code: Option<&JsonNode>) -> Option<String> {
+    if let Some(JsonNode::Number(code)) = code
         && code != "0"
     {
         return Some(format!("'{command}' ended with exit code {code}"));
@@ -104,7 +104,7 @@ fn failure(command: &str, seconds: f64, code: Option<&Value>) -> Option<String> 
     })
 }
 
-fn work(result: &Json, command: &str) -> Work {
+fn work(result: &Json, command: &str) -> ImportedWork {
     let mut fields = vec![("program", "hyperfine".to_owned()), ("command", one_line(command))];
     let parameters = result.get("parameters").map_or(&[][..], Json::entries).iter();
     let parameters: Vec<String> = parameters
@@ -115,7 +115,7 @@ fn work(result: &Json, command: &str) -> Work {
     if !parameters.is_empty() {
         fields.push(("parameters", parameters.join(" ")));
     }
-    Work::unknown(&id_of(command), command, fields)
+    ImportedWork::unknown(&id_of(command), command, fields)
 }
 
 #[cfg(test)]

@@ -13,7 +13,7 @@ use disklab_source::{Location, Source, SourceError};
 use roxmltree::{Document, Node};
 
 use super::ImportFormat;
-use crate::reading::{Reading, Work, figure, id_of, one_line, step};
+use crate::reading::{ImportedWork, Reading, figure, id_of, one_line, step};
 use crate::text::{byte_unit, decimal, span};
 
 pub(super) const FORMAT: ImportFormat = ImportFormat {
@@ -200,14 +200,14 @@ fn runs(
     Ok(())
 }
 
-fn work(result: Node<'_, '_>, described: &str) -> Work {
+fn work(result: Node<'_, '_>, described: &str) -> ImportedWork {
     let mut fields = vec![("program", "phoronix".to_owned())];
     for (tag, name) in
         [("Identifier", "test"), ("Arguments", "arguments"), ("Description", "about")]
     {
         fields.extend(text(result, tag).map(|text| (name, text)));
     }
-    Work::unknown(&id_of(described), described, fields)
+    ImportedWork::unknown(&id_of(described), described, fields)
 }
 
 fn version(result: Node<'_, '_>) -> Vec<Tool> {

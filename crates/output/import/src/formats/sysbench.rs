@@ -12,8 +12,8 @@ use disklab_source::{Source, SourceError};
 use disklab_units::Bytes;
 
 use super::ImportFormat;
-use crate::reading::{Reading, Work, figure, id_of, one_line, step};
-use crate::text::{Line, agree, lines, quantities, span};
+use crate::reading::{ImportedWork, Reading, figure, id_of, one_line, step};
+use crate::text::{TextLine, agree, lines, quantities, span};
 
 pub(super) const FORMAT: ImportFormat = ImportFormat {
     name: "sysbench",
@@ -81,7 +81,7 @@ fn read(source: &Arc<Source>) -> Result<Vec<Reading>, SourceError> {
 const SIDES: [(&str, &str, &str); 2] =
     [("reads/s", "read, MiB/s", "read"), ("writes/s", "written, MiB/s", "write")];
 
-fn take(summary: &mut Summary, line: &Line<'_>) -> Result<(), SourceError> {
+fn take(summary: &mut Summary, line: &TextLine<'_>) -> Result<(), SourceError> {
     for (side, (rate, speed, name)) in SIDES.iter().enumerate() {
         if let Some(rest) = line.after(rate) {
             summary.rates[side] = Some(line.number(rest, rate)?);
@@ -129,7 +129,7 @@ fn take(summary: &mut Summary, line: &Line<'_>) -> Result<(), SourceError> {
 
 fn reading(
     summary: &Summary,
-    line: &Line<'_>,
+    line: &TextLine<'_>,
     place: disklab_source::Location,
 ) -> Result<Reading, SourceError> {
     let Some(block) = summary.block.filter(|block| block.0 > 0) else {
@@ -172,7 +172,7 @@ fn reading(
     fields.extend(summary.threads.clone().map(|threads| ("threads", threads)));
     fields.extend(summary.direct.clone().map(|flags| ("open-flags", flags)));
     let title = format!("sysbench fileio, {mode}, {}", block.iec());
-    let mut reading = Reading::new(Work::unknown(&id_of(&id), &title, fields), place);
+    let mut reading = Reading::new(ImportedWork::unknown(&id_of(&id), &title, fields), place);
     reading.steps = vec![step("fileio", figures)];
     reading.tools = summary
         .version

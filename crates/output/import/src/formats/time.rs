@@ -11,8 +11,8 @@ use disklab_sample::Direction;
 use disklab_source::{Source, SourceError};
 
 use super::ImportFormat;
-use crate::reading::{Reading, Work, figure, id_of, nanoseconds, one_line, step};
-use crate::text::{Line, decimal, lines, span};
+use crate::reading::{ImportedWork, Reading, figure, id_of, nanoseconds, one_line, step};
+use crate::text::{TextLine, decimal, lines, span};
 
 pub(super) const FORMAT: ImportFormat = ImportFormat {
     name: "time",
@@ -98,7 +98,7 @@ fn read(source: &Arc<Source>) -> Result<Vec<Reading>, SourceError> {
 }
 
 /// Takes in what a line says.
-fn take(times: &mut Times, line: &Line<'_>) -> Result<(), SourceError> {
+fn take(times: &mut Times, line: &TextLine<'_>) -> Result<(), SourceError> {
     let text = line.text.trim();
     let value = |part: &str| {
         seconds(part).ok_or_else(|| {
@@ -160,7 +160,8 @@ fn reading(source: &Arc<Source>, times: Times, end: usize) -> Reading {
         fields.push(("command", command.to_owned()));
     }
     let start = times.start.unwrap_or_default();
-    let mut reading = Reading::new(Work::unknown(&id, title, fields), span(source, start, end));
+    let mut reading =
+        Reading::new(ImportedWork::unknown(&id, title, fields), span(source, start, end));
     let mut step = step("command", vec![figure(direction, times.real.unwrap_or_default())]);
     step.cpu.user_ns = nanoseconds(times.user);
     step.cpu.system_ns = nanoseconds(times.system);

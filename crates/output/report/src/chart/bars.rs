@@ -5,7 +5,7 @@ use disklab_study::Measure;
 use disklab_verdict::{Answer, Point, Quantity, Unit};
 use maud::{Markup, html};
 
-use crate::chart::scale::{Scale, extent};
+use crate::chart::scale::{AxisScale, extent};
 use crate::chart::{caption, colour_class, percent};
 use crate::headings::{better, in_unit, measure_name};
 use crate::view::{Colours, Panel, is_baseline};
@@ -15,7 +15,7 @@ struct Bars<'a> {
     colours: &'a Colours,
     answer: &'a Answer,
     quantity: Quantity,
-    scale: Scale,
+    scale: AxisScale,
     unit: Unit,
     /// Whether more names than colours would make a colour mean two things.
     plain: bool,
@@ -47,17 +47,17 @@ pub(crate) fn chart(colours: &Colours, answer: &Answer, panel: &Panel<'_>) -> Ma
 /// ends in an arrow: it would press all bars together.
 const REACH: f64 = 2.0;
 
-fn scale(measure: Measure, points: &[&Point]) -> Scale {
+fn scale(measure: Measure, points: &[&Point]) -> AxisScale {
     let (low, high) = extent(points.iter().map(|p| p.estimate.centre));
     let ends = points.iter().filter_map(|p| p.estimate.interval).flat_map(|i| [i.low, i.high]);
     let (lowest, highest) = extent(ends.chain([low, high]));
     // A logarithmic axis has no place for 0.
     if measure == Measure::Missed {
-        Scale::counting(highest.min(high * REACH))
+        AxisScale::counting(highest.min(high * REACH))
     } else if high / low > 100.0 {
-        Scale::logarithmic(lowest.max(low / 100.0), highest.min(high * 100.0))
+        AxisScale::logarithmic(lowest.max(low / 100.0), highest.min(high * 100.0))
     } else {
-        Scale::linear(highest.min(high * REACH))
+        AxisScale::linear(highest.min(high * REACH))
     }
 }
 
@@ -147,7 +147,7 @@ fn bar(bars: &Bars<'_>, point: &Point) -> Markup {
 
 /// An interval as a line with caps, or with an arrow where it continues. A halo in
 /// the page's colour sets it off from any bar.
-fn whisker(scale: &Scale, interval: Interval) -> Markup {
+fn whisker(scale: &AxisScale, interval: Interval) -> Markup {
     let continues = scale.ticks.last().is_some_and(|end| interval.high > *end);
     let (low, high) = (percent(scale.percent(interval.low)), percent(scale.percent(interval.high)));
     html! {

@@ -6,11 +6,11 @@ use maud::{Markup, html};
 
 use crate::Report;
 use crate::chart::caption;
-use crate::chart::plot::{Curve, Mark, Plot, Tick, shared_legend};
-use crate::chart::scale::Scale;
+use crate::chart::plot::{Plot, PlotCurve, PlotMark, Tick, shared_legend};
+use crate::chart::scale::AxisScale;
 use crate::view::{
-    Colours, PERCENTILES, Panel, Portion, Series, curve, percentile_name, percentiles, position,
-    shared_names,
+    Colours, PERCENTILES, Panel, PanelSeries, Portion, curve, percentile_name, percentiles,
+    position, shared_names,
 };
 
 /// Room left and right, in percent, for markers and labels.
@@ -36,8 +36,10 @@ pub(crate) fn chart(report: &Report, colours: &Colours, panel: &Panel<'_>) -> Ma
     }
     let values =
         || lines.iter().flatten().flat_map(|(_, line)| line.iter().map(|(_, ns)| *ns as f64));
-    let scale =
-        Scale::logarithmic(values().fold(f64::INFINITY, f64::min), values().fold(0.0, f64::max));
+    let scale = AxisScale::logarithmic(
+        values().fold(f64::INFINITY, f64::min),
+        values().fold(0.0, f64::max),
+    );
     let y_ticks: Vec<Tick> =
         scale.ticks.iter().map(|t| (scale.percent(*t), tick_label(*t))).collect();
     let across = Across::reaching(lines.iter().flatten().filter_map(|(_, line)| line.last()));
@@ -71,28 +73,42 @@ pub(crate) fn chart(report: &Report, colours: &Colours, panel: &Panel<'_>) -> Ma
 /// A histogram and its percentile curve.
 type Line<'a> = (&'a LatencyHistogram, Vec<(f64, u64)>);
 
-fn curves(scale: &Scale, across: &Across, portion: &Portion<'_>, lines: &[Line<'_>]) -> Vec<Curve> {
-    let curve = |((index, series), (histogram, line)): (&(usize, Series<'_>), &Line<'_>)| Curve {
-        name: portion.name(series).to_owned(),
-        index: *index,
-        line: line.iter().map(|(x, ns)| (across.place(*x), scale.percent(*ns as f64))).collect(),
-        marks: marks(series.stack, scale, across, histogram),
-    };
+fn curves(
+    scale: &AxisScale,
+    across: &Across,
+    portion: &Portion<'_>,
+    lines: &[Line<'_>],
+) -> Vec<PlotCurve> {
+    let curve =
+        |((index, series), (histogram, line)): (&(usize, PanelSeries<'_>), &Line<'_>)| PlotCurve {
+            name: portion.name(series).to_owned(),
+            index: *index,
+            line: line
+                .iter()
+                .map(|(x, ns)| (across.place(*x), scale.percent(*ns as f64)))
+                .collect(),
+            marks: marks(series.stack, scale, across, histogram),
+        };
     portion.series.iter().zip(lines).map(curve).collect()
 }
 
-fn histogram<'a>(report: &'a Report, series: &Series<'_>) -> Option<&'a LatencyHistogram> {
+fn histogram<'a>(report: &'a Report, series: &PanelSeries<'_>) -> Option<&'a LatencyHistogram> {
     let point = series.points.first()?;
     report.analysis.groups.get(point.group)?.latency.as_ref().filter(|h| h.count() > 0)
 }
 
-fn marks(stack: &str, scale: &Scale, across: &Across, histogram: &LatencyHistogram) -> Vec<Mark> {
+fn marks(
+    stack: &str,
+    scale: &AxisScale,
+    across: &Across,
+    histogram: &LatencyHistogram,
+) -> Vec<PlotMark> {
     PERCENTILES
         .iter()
         .zip(percentiles(histogram, &PERCENTILES))
         .filter_map(|(quantile, ns)| {
             let ns = ns? as f64;
-            Some(Mark {
+            Some(PlotMark {
                 x: across.place(position(*quantile)),
                 y: scale.percent(ns),
                 whisker: None,
@@ -140,7 +156,7 @@ fn percentile_label(quantile: f64) -> String {
 }
 
 fn describe(portion: &Portion<'_>, lines: &[Line<'_>]) -> String {
-    let one = |((_, s), (h, _)): (&(usize, Series<'_>), &Line<'_>)| {
+    let one = |((_, s), (h, _)): (&(usize, PanelSeries<'_>), &Line<'_>)| {
         let at = |q| Quantity::Latency.show(h.quantile(q) as f64);
         format!("{}: median {}, 99 % within {}", s.stack, at(0.5), at(0.99))
     };

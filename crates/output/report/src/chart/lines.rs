@@ -7,10 +7,10 @@ use maud::{Markup, html};
 
 use crate::Report;
 use crate::chart::caption;
-use crate::chart::plot::{Curve, Mark, Plot, Tick, shared_legend};
-use crate::chart::scale::{Scale, extent};
+use crate::chart::plot::{Plot, PlotCurve, PlotMark, Tick, shared_legend};
+use crate::chart::scale::{AxisScale, extent};
 use crate::headings::{better, measure_name};
-use crate::view::{Colours, Panel, Portion, Series, shared_names};
+use crate::view::{Colours, Panel, PanelSeries, Portion, shared_names};
 
 /// One figure of all its stacks, in as many plots as it takes to tell the lines
 /// apart. All plots have the same axes.
@@ -22,7 +22,7 @@ pub(crate) fn chart(
     over: &str,
 ) -> Markup {
     let quantity = Quantity::from(answer);
-    let scale = Scale::fitting(panel.points.iter().flat_map(|p| {
+    let scale = AxisScale::fitting(panel.points.iter().flat_map(|p| {
         let e = p.estimate;
         [Some(e.centre), e.interval.map(|i| i.low), e.interval.map(|i| i.high)]
             .into_iter()
@@ -60,7 +60,7 @@ pub(crate) fn chart(
                                 let aside = DODGE * (n as f64 - middle(portion));
                                 let (line, marks) = curve(quantity, &scale, &places, s, aside);
                                 let name = portion.name(s).to_owned();
-                                Curve { name, index: *index, line, marks }
+                                PlotCurve { name, index: *index, line, marks }
                             })
                             .collect(),
                         is_named: portion.is_named(),
@@ -76,7 +76,7 @@ fn label(answer: &Answer, figure: &str, over: &str) -> String {
     format!("Lines: {}{of} over {over}", measure_name(answer))
 }
 
-fn about(answer: &Answer, scale: &Scale) -> String {
+fn about(answer: &Answer, scale: &AxisScale) -> String {
     let axis = if scale.logarithmic { ", logarithmic axis" } else { "" };
     let si = if answer.measure == Measure::Throughput {
         " (1 MB/s is 10⁶ bytes per second)"
@@ -96,7 +96,7 @@ fn middle(portion: &Portion<'_>) -> f64 {
 }
 
 fn describe(quantity: Quantity, portion: &Portion<'_>) -> String {
-    let ends = |s: &Series<'_>| {
+    let ends = |s: &PanelSeries<'_>| {
         let show = |p: Option<&&Point>| {
             p.map_or_else(String::new, |p| {
                 format!("{} at {}", quantity.show(p.estimate.centre), x_of(p))
@@ -110,18 +110,18 @@ fn describe(quantity: Quantity, portion: &Portion<'_>) -> String {
 /// A line and its markers, `aside` percent from their values' places.
 fn curve(
     quantity: Quantity,
-    scale: &Scale,
+    scale: &AxisScale,
     places: &Places,
-    series: &Series<'_>,
+    series: &PanelSeries<'_>,
     aside: f64,
-) -> (Vec<(f64, f64)>, Vec<Mark>) {
-    let mut marks: Vec<Mark> = series
+) -> (Vec<(f64, f64)>, Vec<PlotMark>) {
+    let mut marks: Vec<PlotMark> = series
         .points
         .iter()
         .map(|point| {
             let e = point.estimate;
             let unit = quantity.unit_for(e.centre);
-            Mark {
+            PlotMark {
                 x: places.at(x_of(point)) + aside,
                 y: scale.percent(e.centre),
                 whisker: e

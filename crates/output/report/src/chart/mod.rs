@@ -9,7 +9,7 @@ mod plot;
 pub(crate) mod published;
 mod scale;
 
-use disklab_study::Chart;
+use disklab_study::ChartKind;
 use disklab_verdict::Answer;
 use maud::{Markup, html};
 
@@ -28,9 +28,9 @@ pub(crate) fn charts(report: &Report, colours: &Colours, answer: &Answer) -> Mar
         div.charts {
             @for panel in &panels {
                 @match &answer.question.chart {
-                    Chart::Bars => (bars::chart(colours, answer, panel)),
-                    Chart::LinesOver(over) => (lines::chart(report, colours, answer, panel, over)),
-                    Chart::Distribution => (distribution::chart(report, colours, panel)),
+                    ChartKind::Bars => (bars::chart(colours, answer, panel)),
+                    ChartKind::LinesOver(over) => (lines::chart(report, colours, answer, panel, over)),
+                    ChartKind::Distribution => (distribution::chart(report, colours, panel)),
                 }
             }
         }

@@ -8,7 +8,7 @@ use maud::{Markup, html};
 
 use super::percent;
 use super::published::{class, framed, ground, mark, scale_of, unit};
-use super::scale::Scale;
+use super::scale::AxisScale;
 use crate::MovedClaim;
 use crate::view::published::{status, subject};
 
@@ -33,7 +33,7 @@ fn quotients(claim: &MovedClaim) -> impl Iterator<Item = f64> {
     own.into_iter().chain(claim.figures.iter().copied()).map(move |figure| figure / by)
 }
 
-fn line(scale: &Scale, claim: &MovedClaim) -> Markup {
+fn line(scale: &AxisScale, claim: &MovedClaim) -> Markup {
     let judged = &claim.shipped;
     let own = quotients(claim).next().unwrap_or(1.0);
     let (lowest, highest) =

@@ -11,7 +11,7 @@ use crate::chart::{SERIES, colour_class, percent};
 
 /// A curve.
 #[derive(Debug, Default)]
-pub(crate) struct Curve {
+pub(crate) struct PlotCurve {
     /// Its name in the legend.
     pub(crate) name: String,
     /// The number of its colour and marker, unlimited.
@@ -19,12 +19,12 @@ pub(crate) struct Curve {
     /// Its line: (x, y) in percent, y upwards.
     pub(crate) line: Vec<(f64, f64)>,
     /// Its markers.
-    pub(crate) marks: Vec<Mark>,
+    pub(crate) marks: Vec<PlotMark>,
 }
 
 /// A measured point of a curve.
 #[derive(Debug, Default)]
-pub(crate) struct Mark {
+pub(crate) struct PlotMark {
     /// Position in percent.
     pub(crate) x: f64,
     /// Position in percent, upwards.
@@ -52,7 +52,7 @@ pub(crate) struct Plot {
     /// The vertical axis's ticks.
     pub(crate) y_ticks: Vec<Tick>,
     /// The curves.
-    pub(crate) curves: Vec<Curve>,
+    pub(crate) curves: Vec<PlotCurve>,
     /// Whether a legend for several plots names its curves already.
     pub(crate) is_named: bool,
 }
@@ -106,8 +106,8 @@ impl Plot {
 
     /// The legend, whose order is that of the curves' right ends.
     fn legend(&self) -> Markup {
-        let mut curves: Vec<&Curve> = self.curves.iter().collect();
-        let end = |c: &Curve| c.line.last().map_or(0.0, |(_, y)| *y);
+        let mut curves: Vec<&PlotCurve> = self.curves.iter().collect();
+        let end = |c: &PlotCurve| c.line.last().map_or(0.0, |(_, y)| *y);
         curves.sort_by(|a, b| end(b).total_cmp(&end(a)));
         html! {
             ul.legend { @for c in curves { (entry(c.index, &c.name)) } }
@@ -136,7 +136,7 @@ fn entry(index: usize, name: &str) -> Markup {
     }
 }
 
-impl Curve {
+impl PlotCurve {
     fn draw(&self) -> Markup {
         let mut points = String::new();
         for (x, y) in &self.line {

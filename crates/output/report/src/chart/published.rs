@@ -4,12 +4,12 @@
 //! orders subject ÷ baseline. Reproduced and not reproduced differ by the mark's shape, its colour and
 //! its word; rows that are not counted have an open mark.
 
-use disklab_published::{Comparison, JudgedRow, RowKind, RowStatus};
+use disklab_published::{JudgedRow, RowComparison, RowKind, RowStatus};
 use disklab_units::significant;
 use indexmap::IndexMap;
 use maud::{Markup, html};
 
-use crate::chart::scale::Scale;
+use crate::chart::scale::AxisScale;
 use crate::chart::{caption, percent};
 use crate::view::published::{published, status, subject};
 
@@ -17,7 +17,7 @@ use crate::view::published::{published, status, subject};
 const REACH: f64 = 30.0;
 
 /// The picture; nothing if no row has been measured.
-pub(crate) fn chart(comparison: &Comparison) -> Markup {
+pub(crate) fn chart(comparison: &RowComparison) -> Markup {
     let mut groups: IndexMap<&str, Vec<(&JudgedRow, f64)>> = IndexMap::new();
     for judged in &comparison.rows {
         if let Some(quotient) = judged.quotient {
@@ -36,7 +36,7 @@ pub(crate) fn chart(comparison: &Comparison) -> Markup {
 pub(super) fn framed<T>(
     label: &str,
     legend: &Markup,
-    scale: &Scale,
+    scale: &AxisScale,
     groups: &IndexMap<&str, Vec<T>>,
     line: impl Fn(&T) -> Markup,
 ) -> Markup {
@@ -59,14 +59,14 @@ pub(super) fn framed<T>(
 }
 
 /// An axis for these quotients.
-pub(super) fn scale_of(quotients: impl Iterator<Item = f64>) -> Scale {
+pub(super) fn scale_of(quotients: impl Iterator<Item = f64>) -> AxisScale {
     let (low, high) = quotients
         .map(|quotient| quotient.clamp(1.0 / REACH, REACH))
         .fold((0.5, 2.0), |(low, high): (f64, f64), q| (low.min(q), high.max(q)));
-    Scale::logarithmic(low, high)
+    AxisScale::logarithmic(low, high)
 }
 
-fn axis(scale: &Scale) -> Markup {
+fn axis(scale: &AxisScale) -> Markup {
     let every = scale.ticks.len().div_ceil(6).max(1);
     html! {
         div.ticks aria-hidden="true" {
@@ -79,7 +79,7 @@ fn axis(scale: &Scale) -> Markup {
     }
 }
 
-fn line(scale: &Scale, judged: &JudgedRow, quotient: f64) -> Markup {
+fn line(scale: &AxisScale, judged: &JudgedRow, quotient: f64) -> Markup {
     let interval = interval(judged).filter(|(low, high)| low < high);
     html! {
         div.bar.(class(judged.status)) {
@@ -104,7 +104,7 @@ fn line(scale: &Scale, judged: &JudgedRow, quotient: f64) -> Markup {
 }
 
 /// What lies below the marks of a line: the grid, what is accepted, and 1.
-pub(super) fn ground(scale: &Scale, judged: &JudgedRow) -> Markup {
+pub(super) fn ground(scale: &AxisScale, judged: &JudgedRow) -> Markup {
     let (low, high) = accepted(judged);
     let (from, to) = (scale.percent(low), high.map_or(100.0, |h| scale.percent(h)));
     html! {

@@ -11,14 +11,14 @@ const MOST: usize = 10;
 
 /// An axis.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Scale {
+pub(crate) struct AxisScale {
     /// Where the ticks are, ascending; the first and the last are the axis's ends.
     pub(crate) ticks: Vec<f64>,
     /// Whether it is logarithmic.
     pub(crate) logarithmic: bool,
 }
 
-impl Scale {
+impl AxisScale {
     /// A linear axis from zero to at least `high`.
     pub(crate) fn linear(high: f64) -> Self {
         Self::in_steps(high, &[1.0, 2.0, 2.5, 5.0, 10.0])
@@ -139,19 +139,19 @@ mod tests {
 
     #[test]
     fn familiar_ranges() {
-        assert_eq!(Scale::linear(113.0).ticks, [0.0, 20.0, 40.0, 60.0, 80.0, 100.0, 120.0]);
-        assert_eq!(Scale::linear(329.0).ticks.last(), Some(&350.0));
-        assert_eq!(Scale::logarithmic(0.2, 180.0).ticks.first(), Some(&0.1));
-        assert_eq!(Scale::logarithmic(3.0, 40.0).ticks, [2.0, 5.0, 10.0, 20.0, 50.0]);
-        assert_eq!(Scale::logarithmic(10.0, 10_000_000.0).ticks.len(), 7);
+        assert_eq!(AxisScale::linear(113.0).ticks, [0.0, 20.0, 40.0, 60.0, 80.0, 100.0, 120.0]);
+        assert_eq!(AxisScale::linear(329.0).ticks.last(), Some(&350.0));
+        assert_eq!(AxisScale::logarithmic(0.2, 180.0).ticks.first(), Some(&0.1));
+        assert_eq!(AxisScale::logarithmic(3.0, 40.0).ticks, [2.0, 5.0, 10.0, 20.0, 50.0]);
+        assert_eq!(AxisScale::logarithmic(10.0, 10_000_000.0).ticks.len(), 7);
     }
 
     #[test]
     fn what_is_counted_has_whole_ticks() {
-        assert_eq!(Scale::counting(0.0).ticks, [0.0, 1.0, 2.0, 3.0, 4.0]);
-        assert_eq!(Scale::counting(17.5).ticks, [0.0, 5.0, 10.0, 15.0, 20.0]);
+        assert_eq!(AxisScale::counting(0.0).ticks, [0.0, 1.0, 2.0, 3.0, 4.0]);
+        assert_eq!(AxisScale::counting(17.5).ticks, [0.0, 5.0, 10.0, 15.0, 20.0]);
         for high in 0..3000 {
-            let scale = Scale::counting(f64::from(high));
+            let scale = AxisScale::counting(f64::from(high));
             assert!(scale.ticks.iter().all(|tick| tick.fract() == 0.0), "{scale:?}");
             check(&scale, 0.0, f64::from(high));
         }
@@ -160,11 +160,11 @@ mod tests {
     #[test]
     fn nothing_and_nonsense_still_give_an_axis() {
         for scale in [
-            Scale::fitting(std::iter::empty()),
-            Scale::fitting([0.0, 0.0].into_iter()),
-            Scale::fitting([f64::NAN, f64::INFINITY].into_iter()),
-            Scale::linear(f64::NAN),
-            Scale::logarithmic(-1.0, f64::INFINITY),
+            AxisScale::fitting(std::iter::empty()),
+            AxisScale::fitting([0.0, 0.0].into_iter()),
+            AxisScale::fitting([f64::NAN, f64::INFINITY].into_iter()),
+            AxisScale::linear(f64::NAN),
+            AxisScale::logarithmic(-1.0, f64::INFINITY),
         ] {
             assert!((FEWEST..=MOST).contains(&scale.ticks.len()), "{scale:?}");
             for value in [0.0, -1.0, f64::NAN, f64::INFINITY, f64::NEG_INFINITY] {
@@ -180,7 +180,7 @@ mod tests {
         mantissa.chars().filter(char::is_ascii_digit).count() <= 3
     }
 
-    fn check(scale: &Scale, low: f64, high: f64) {
+    fn check(scale: &AxisScale, low: f64, high: f64) {
         let ticks = &scale.ticks;
         assert!((FEWEST..=MOST).contains(&ticks.len()), "{ticks:?}");
         assert!(ticks.windows(2).all(|w| w[0] < w[1]), "{ticks:?}");
@@ -197,20 +197,20 @@ mod tests {
         #[test]
         fn ticks_are_nice_and_cover(a in positive(), b in positive()) {
             let (low, high) = (a.min(b), a.max(b));
-            check(&Scale::linear(high), 0.0, high);
-            check(&Scale::logarithmic(low, high), low, high);
-            check(&Scale::fitting([a, b].into_iter()), low, high);
-            check(&Scale::logarithmic(a, a), a, a);
+            check(&AxisScale::linear(high), 0.0, high);
+            check(&AxisScale::logarithmic(low, high), low, high);
+            check(&AxisScale::fitting([a, b].into_iter()), low, high);
+            check(&AxisScale::logarithmic(a, a), a, a);
         }
 
         #[test]
         fn narrow_ranges(low in positive(), factor in 1.0_f64..2000.0) {
-            check(&Scale::logarithmic(low, low * factor), low, low * factor);
+            check(&AxisScale::logarithmic(low, low * factor), low, low * factor);
         }
 
         #[test]
         fn positions_keep_the_order(a in positive(), b in positive()) {
-            let scale = Scale::fitting([a, b].into_iter());
+            let scale = AxisScale::fitting([a, b].into_iter());
             let (low, high) = (a.min(b), a.max(b));
             prop_assert!(scale.percent(low) <= scale.percent(high));
             prop_assert!((0.0..=100.0).contains(&scale.percent(a)));

@@ -48,7 +48,7 @@ pub(crate) struct Pick<'a> {
     /// How sure, in a sentence.
     pub how_sure: String,
     /// What would be taken if one of the things that count did not, in a sentence.
-    pub would_change: Option<&'a str>,
+    pub would_change: Option<String>,
 }
 
 impl FirstScreen {
@@ -82,7 +82,9 @@ impl FirstScreen {
                     purpose: r.purpose,
                     guess,
                     how_sure: guess.how_sure(r.purpose, &r.lacking),
-                    would_change: of_class.and_then(|c| c.would_change.first()).map(String::as_str),
+                    would_change: of_class
+                        .and_then(|c| c.would_change.first())
+                        .map(|change| change.sentence_naming(&|id| self.label(id).to_owned())),
                 })
             })
             .collect()

@@ -1,6 +1,6 @@
 //! What one can do next: commands that suit the run that was just made.
 
-use disklab_store::{BenchKind, Origin, RunInfo};
+use disklab_store::{BenchKind, RunInfo, RunOrigin};
 
 use super::{FirstScreen, unsettled};
 use crate::Report;
@@ -32,7 +32,7 @@ pub(crate) fn next_steps(report: &Report, screen: &FirstScreen, page: &str) -> V
         let command = settle_command(report, unsettled::only(report, screen));
         steps.extend(command.map(|command| NextStep { what: SETTLE, command }));
     }
-    let is_in_making = info.is_lab() || info.bench == Origin::Bench(BenchKind::Loop);
+    let is_in_making = info.is_lab() || info.bench == RunOrigin::Bench(BenchKind::Loop);
     if is_in_making && screen.is_partial() && info.study != WHOLE {
         let whole = ["disklab", "run", WHOLE, "--quick"].to_vec();
         steps.push(step("Measure the rest", &[whole, at_bench(info, &bench)].concat()));

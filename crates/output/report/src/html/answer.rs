@@ -92,7 +92,7 @@ fn card(screen: &FirstScreen, pick: &Pick<'_>, can_settle: bool) -> Markup {
             @if !others.is_empty() { p { "As good: " (others.join(", ")) } }
             p.sure {
                 (pick.how_sure)
-                @if let Some(sentence) = pick.would_change { " " (sentence) }
+                @if let Some(sentence) = &pick.would_change { " " (sentence) }
                 @else if pick.guess.confidence.is_unsettled() && can_settle {
                     " More repeats would settle it: " a href="#next" { "how" } "."
                 }
@@ -101,7 +101,7 @@ fn card(screen: &FirstScreen, pick: &Pick<'_>, can_settle: bool) -> Markup {
     }
 }
 
-/// `1.8 times`, or `as good as` where nothing is between them.
+/// `1.80×`, or `as good as` where nothing is between them.
 fn times(times: f64) -> String {
-    if times < 1.005 { "as good as".to_owned() } else { format!("{times:.2} ×") }
+    if times < 1.005 { "as good as".to_owned() } else { disklab_verdict::times(times) }
 }

@@ -4,7 +4,7 @@ use disklab_verdict::Finding;
 use maud::{Markup, html};
 
 use crate::Report;
-use crate::view::{Kind, kinds};
+use crate::view::{FindingKind, kinds};
 
 /// Of one kind, this many findings stand open; the rest is folded.
 const OPEN: usize = 4;
@@ -27,7 +27,7 @@ pub(crate) fn section(report: &Report) -> Markup {
 /// Findings, those of one kind together.
 pub(crate) fn list(findings: &[&Finding]) -> Markup {
     html! {
-        @for Kind { severity, audit, advice, texts } in kinds(findings.iter().copied()) {
+        @for FindingKind { severity, audit, advice, texts } in kinds(findings.iter().copied()) {
             div.finding.(severity) {
                 h3 { span.badge { (severity) } " " span.audit { (audit) } }
                 (sentences(&texts[..texts.len().min(OPEN)]))

@@ -1,6 +1,6 @@
 //! Published and measured results.
 
-use disklab_published::{Comparison, JudgedRow, RowStatus};
+use disklab_published::{JudgedRow, RowComparison, RowStatus};
 use maud::{Markup, html};
 
 use crate::Report;
@@ -24,7 +24,7 @@ pub(crate) fn section(report: &Report) -> Markup {
     }
 }
 
-fn table(comparison: &Comparison) -> Markup {
+fn table(comparison: &RowComparison) -> Markup {
     let open = comparison.rows.len() <= super::OPEN_ROWS;
     html! {
         details.figures open[open] {

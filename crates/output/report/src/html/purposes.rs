@@ -1,6 +1,6 @@
 //! Why which stack for which purpose.
 
-use disklab_verdict::{Advice, Class, Recommendation};
+use disklab_verdict::{Advice, AdviceChange, PurposeClass, Recommendation};
 use maud::{Markup, html};
 
 use crate::Report;
@@ -60,7 +60,7 @@ fn purpose(recommendation: &Recommendation) -> Markup {
     }
 }
 
-fn of_class(class: &Class) -> Markup {
+fn of_class(class: &PurposeClass) -> Markup {
     html! {
         p {
             (Recommendation::survives(class.survives)) ": "
@@ -82,11 +82,11 @@ fn of_class(class: &Class) -> Markup {
 const WHY: &str = "Why";
 
 /// What is said of a class, by heading; empty parts are left out.
-pub(crate) fn parts(class: &Class) -> impl Iterator<Item = (&'static str, &[String])> {
+pub(crate) fn parts(class: &PurposeClass) -> impl Iterator<Item = (&'static str, Vec<String>)> {
     [
-        (WHY, class.reasons.as_slice()),
-        ("What speaks against it", class.against.as_slice()),
-        ("What would change it", class.would_change.as_slice()),
+        (WHY, class.reasons.clone()),
+        ("What speaks against it", class.against.clone()),
+        ("What would change it", class.would_change.iter().map(AdviceChange::sentence).collect()),
     ]
     .into_iter()
     .filter(|(_, sentences)| !sentences.is_empty())

@@ -1,6 +1,6 @@
 //! The exact figures behind a chart.
 
-use disklab_study::{Chart, Measure};
+use disklab_study::{ChartKind, Measure};
 use disklab_verdict::{Answer, Point, Quantity, Unit};
 use indexmap::IndexSet;
 use maud::{Markup, html};
@@ -8,7 +8,7 @@ use maud::{Markup, html};
 use super::cells::CellFolds;
 use crate::Report;
 use crate::headings::measure_name;
-use crate::view::{Traffic, against_baseline, percentiles, stack_of, traffic};
+use crate::view::{TrafficPanel, against_baseline, percentiles, stack_of, traffic};
 
 /// Percentiles of the table; 1 is the largest latency.
 const COLUMNS: [(f64, &str); 4] = [(0.5, "p50"), (0.99, "p99"), (0.999, "p99.9"), (1.0, "max")];
@@ -23,11 +23,11 @@ pub(crate) fn figures(report: &Report, folds: &CellFolds<'_>, answer: &Answer) -
     let group = |p: &Point| analysis.groups.get(p.group);
     let figures = answer.points.iter().any(|p| !p.figure.is_empty());
     let over = match &answer.question.chart {
-        Chart::LinesOver(over) => Some(over.as_str()),
+        ChartKind::LinesOver(over) => Some(over.as_str()),
         _ => None,
     };
     let latencies = answer.points.iter().any(|p| group(p).is_some_and(|g| g.latency.is_some()));
-    let traffics: Vec<Option<Traffic>> =
+    let traffics: Vec<Option<TrafficPanel>> =
         answer.points.iter().map(|p| traffic(report, p.group)).collect();
     let watched = traffics.iter().any(Option::is_some);
     let media = traffics.iter().flatten().any(|t| t.medium_ratio.is_some());
@@ -168,11 +168,11 @@ struct TrafficColumns {
     memory: bool,
 }
 
-fn moved(traffic: Option<&Traffic>, columns: TrafficColumns) -> Markup {
+fn moved(traffic: Option<&TrafficPanel>, columns: TrafficColumns) -> Markup {
     let TrafficColumns { media, memory } = columns;
     let share =
         |s: Option<f64>| s.map_or_else(|| "–".to_owned(), |s| format!("{:.1} %", s * 100.0));
-    let amplification = |r: Option<f64>| r.map_or_else(|| "–".to_owned(), |r| format!("{r:.2}×"));
+    let amplification = |r: Option<f64>| r.map_or_else(|| "–".to_owned(), disklab_verdict::times);
     html! {
         @match traffic {
             Some(t) => {
@@ -191,7 +191,7 @@ fn moved(traffic: Option<&Traffic>, columns: TrafficColumns) -> Markup {
 /// What each drive did; folded, and only where there are several.
 pub(crate) fn drives(report: &Report, answer: &Answer) -> Markup {
     let analysis = &report.analysis;
-    let rows: Vec<(&Point, Traffic)> = answer
+    let rows: Vec<(&Point, TrafficPanel)> = answer
         .points
         .iter()
         .filter_map(|p| Some((p, traffic(report, p.group)?)))
@@ -231,7 +231,7 @@ pub(crate) fn drives(report: &Report, answer: &Answer) -> Markup {
     }
 }
 
-fn drive(traffic: &Traffic, name: &str) -> String {
+fn drive(traffic: &TrafficPanel, name: &str) -> String {
     traffic.drives.iter().find(|(d, ..)| d == name).map_or_else(
         || "–".to_owned(),
         |(_, read, written)| {

@@ -18,7 +18,7 @@ use indexmap::IndexMap;
 
 use crate::Report;
 use crate::view::{
-    Absences, IMPORTED, Kind, all_absences, bench_label, command_line, has_own_sizes, kinds,
+    Absences, FindingKind, IMPORTED, all_absences, bench_label, command_line, has_own_sizes, kinds,
     machine, manner, measured, prerequisites, progress, sizes, smart_lines, tool,
 };
 
@@ -27,7 +27,7 @@ pub use published_pages::{PublishedPages, published_pages};
 
 use escape::code;
 pub(crate) use escape::text as escape;
-pub(crate) use table::Table;
+pub(crate) use table::MarkdownTable;
 
 /// The whole text.
 pub(crate) fn text(report: &Report) -> String {
@@ -99,8 +99,8 @@ fn findings(md: &mut String, report: &Report) {
 /// Of one kind, this many findings are told in words; a forum post must end.
 const LISTED: usize = 3;
 
-fn write_kinds(md: &mut String, kinds: &[Kind<'_>]) {
-    for Kind { audit, advice, texts, .. } in kinds {
+fn write_kinds(md: &mut String, kinds: &[FindingKind<'_>]) {
+    for FindingKind { audit, advice, texts, .. } in kinds {
         let _ = write!(md, "- *{}*:", escape(audit));
         for text in texts.iter().take(LISTED) {
             let _ = write!(md, " {}", escape(text));

@@ -2,18 +2,18 @@
 
 use std::fmt::Write as _;
 
-use disklab_published::{Comparison, FindingCause, JudgedRow, RowStatus, Tally};
+use disklab_published::{FindingCause, JudgedRow, RowComparison, RowStatus, RowTally};
 use indexmap::IndexMap;
 
 use crate::markdown::escape::text as escape;
-use crate::markdown::table::Table;
+use crate::markdown::table::MarkdownTable;
 use crate::view::published::{
     RULE, measured, notes, published, quotient, status, subject, tally, why,
 };
 
 /// Several studies compared with what was published about them, in Markdown: the counts
 /// of each and of all, then each study's rows and why some are not reproduced.
-pub fn published_text(comparisons: &[Comparison]) -> String {
+pub fn published_text(comparisons: &[RowComparison]) -> String {
     let mut md = format!("{RULE}\n\n");
     if comparisons.len() > 1 {
         summary(&mut md, comparisons, escape);
@@ -25,7 +25,11 @@ pub fn published_text(comparisons: &[Comparison]) -> String {
 }
 
 /// The counts of each study and of all; `name` makes a study's first cell.
-pub(super) fn summary(md: &mut String, comparisons: &[Comparison], name: impl Fn(&str) -> String) {
+pub(super) fn summary(
+    md: &mut String,
+    comparisons: &[RowComparison],
+    name: impl Fn(&str) -> String,
+) {
     let head = [
         "study",
         "rows",
@@ -39,8 +43,8 @@ pub(super) fn summary(md: &mut String, comparisons: &[Comparison], name: impl Fn
         "without a published value",
         "why not",
     ];
-    let mut table = Table { head: head.map(str::to_owned).to_vec(), rows: Vec::new() };
-    let mut all = Tally::default();
+    let mut table = MarkdownTable { head: head.map(str::to_owned).to_vec(), rows: Vec::new() };
+    let mut all = RowTally::default();
     for comparison in comparisons {
         let (tally, rows) = (comparison.tally, comparison.rows.iter());
         table.rows.push(line(&name(&comparison.study), tally, rows));
@@ -51,7 +55,7 @@ pub(super) fn summary(md: &mut String, comparisons: &[Comparison], name: impl Fn
     table.write(md);
 }
 
-fn line<'a>(name: &str, t: Tally, rows: impl Iterator<Item = &'a JudgedRow>) -> Vec<String> {
+fn line<'a>(name: &str, t: RowTally, rows: impl Iterator<Item = &'a JudgedRow>) -> Vec<String> {
     let share = t.share_met().map_or_else(|| "–".to_owned(), |s| format!("{:.0} %", s * 100.0));
     vec![
         name.to_owned(),
@@ -85,7 +89,7 @@ fn causes<'a>(rows: impl Iterator<Item = &'a JudgedRow>) -> String {
 }
 
 /// One study: its counts, its rows, and why some are not reproduced or have no figure.
-pub(super) fn write(md: &mut String, comparison: &Comparison, heading: &str) {
+pub(super) fn write(md: &mut String, comparison: &RowComparison, heading: &str) {
     let study = escape(&comparison.study);
     let _ = write!(md, "{heading} Published and measured results: {study}\n\n");
     rows(md, comparison);
@@ -93,7 +97,7 @@ pub(super) fn write(md: &mut String, comparison: &Comparison, heading: &str) {
 }
 
 /// The counts and the rows.
-pub(super) fn rows(md: &mut String, comparison: &Comparison) {
+pub(super) fn rows(md: &mut String, comparison: &RowComparison) {
     let _ = write!(md, "{}\n\n", escape(&tally(&comparison.tally)));
     for note in notes(comparison) {
         let _ = write!(md, "{}\n\n", escape(&note));
@@ -101,7 +105,7 @@ pub(super) fn rows(md: &mut String, comparison: &Comparison) {
     for (workload, rows) in by_workload(comparison) {
         let _ = write!(md, "**{}**\n\n", escape(workload));
         let head = ["stack", "published", "measured", "measured ÷ published", "", "row"];
-        let mut table = Table { head: head.map(str::to_owned).to_vec(), rows: Vec::new() };
+        let mut table = MarkdownTable { head: head.map(str::to_owned).to_vec(), rows: Vec::new() };
         for judged in &rows {
             table.rows.push(vec![
                 escape(&subject(judged)),
@@ -117,7 +121,7 @@ pub(super) fn rows(md: &mut String, comparison: &Comparison) {
 }
 
 /// The rows of each workload and metric, in the order of the file.
-fn by_workload(comparison: &Comparison) -> IndexMap<&str, Vec<&JudgedRow>> {
+fn by_workload(comparison: &RowComparison) -> IndexMap<&str, Vec<&JudgedRow>> {
     let mut groups: IndexMap<&str, Vec<&JudgedRow>> = IndexMap::new();
     for judged in &comparison.rows {
         groups.entry(&judged.row.workload).or_default().push(judged);
@@ -126,7 +130,7 @@ fn by_workload(comparison: &Comparison) -> IndexMap<&str, Vec<&JudgedRow>> {
 }
 
 /// Why rows are not reproduced or have no figure: each reason once, with its rows.
-fn reasons(md: &mut String, comparison: &Comparison) {
+fn reasons(md: &mut String, comparison: &RowComparison) {
     let reasons = grouped(comparison, why);
     if reasons.is_empty() {
         return;
@@ -140,7 +144,7 @@ fn reasons(md: &mut String, comparison: &Comparison) {
 
 /// Rows that have something in common, in the order in which that first occurs.
 pub(super) fn grouped<K: std::hash::Hash + Eq>(
-    comparison: &Comparison,
+    comparison: &RowComparison,
     key: impl Fn(&JudgedRow) -> Option<K>,
 ) -> IndexMap<K, Vec<&JudgedRow>> {
     let mut groups: IndexMap<K, Vec<&JudgedRow>> = IndexMap::new();

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use disklab_published::{Catalogue, Comparison, JudgedRow, RowFinding, RowStatus};
+use disklab_published::{Catalogue, JudgedRow, RowComparison, RowFinding, RowStatus};
 
 use crate::markdown::escape::text as escape;
 use crate::markdown::published::{grouped, ids, rows, summary};
@@ -21,7 +21,7 @@ pub struct PublishedPages {
 
 /// Makes the pages. The links between them are those of `docs/validation/published.md` and
 /// the directory `published` next to it.
-pub fn published_pages(catalogue: &Catalogue, comparisons: &[Comparison]) -> PublishedPages {
+pub fn published_pages(catalogue: &Catalogue, comparisons: &[RowComparison]) -> PublishedPages {
     let mut counts = String::new();
     summary(&mut counts, comparisons, |study| format!("[{study}](published/{study}.md)"));
     let _ = write!(counts, "{RULE}\n\n");
@@ -33,7 +33,7 @@ pub fn published_pages(catalogue: &Catalogue, comparisons: &[Comparison]) -> Pub
     }
 }
 
-fn study(catalogue: &Catalogue, comparison: &Comparison) -> String {
+fn study(catalogue: &Catalogue, comparison: &RowComparison) -> String {
     let mut md = "## Rows\n\n".to_owned();
     rows(&mut md, comparison);
     let known = grouped(comparison, |judged| known(catalogue, judged));
@@ -79,7 +79,7 @@ fn unknown(catalogue: &Catalogue, judged: &JudgedRow) -> Option<String> {
     }
 }
 
-fn findings(catalogue: &Catalogue, comparisons: &[Comparison]) -> String {
+fn findings(catalogue: &Catalogue, comparisons: &[RowComparison]) -> String {
     let mut md = String::new();
     for comparison in comparisons {
         let study = &comparison.study;
@@ -97,7 +97,7 @@ fn findings(catalogue: &Catalogue, comparisons: &[Comparison]) -> String {
 fn one(
     md: &mut String,
     catalogue: &Catalogue,
-    comparison: &Comparison,
+    comparison: &RowComparison,
     at: usize,
     finding: &RowFinding,
 ) {

@@ -65,7 +65,7 @@ fn one_refusal(judged: Vec<&Recommendation>) -> (Option<(String, String)>, Vec<&
             if others.iter().all(|advice| matches!(advice, Advice::None(w) if w == why)) =>
         {
             let purposes: Vec<&str> = judged.iter().map(|r| r.purpose.word).collect();
-            (Some((why.clone(), purposes.join(", "))), Vec::new())
+            (Some((why.text(), purposes.join(", "))), Vec::new())
         }
         _ => (None, judged),
     }

@@ -3,16 +3,16 @@
 use std::fmt::Write as _;
 
 use disklab_stats::Estimate;
-use disklab_study::{Chart, Part};
+use disklab_study::{ChartKind, Part};
 use disklab_verdict::{Answer, Point, Quantity, Unit};
 use indexmap::IndexSet;
 
 use crate::Report;
 use crate::headings::{better, in_unit, measure_name, part_note};
 use crate::markdown::escape::text as escape;
-use crate::markdown::table::Table;
+use crate::markdown::table::MarkdownTable;
 use crate::view::{
-    PERCENTILES, Panel, Series, absences, against_baseline, count, panels, percentile_name,
+    PERCENTILES, Panel, PanelSeries, absences, against_baseline, count, panels, percentile_name,
     percentiles, stack_of,
 };
 
@@ -31,13 +31,13 @@ pub(crate) fn write(md: &mut String, report: &Report, answer: &Answer) {
         let largest = panel.points.iter().map(|p| p.estimate.centre).fold(0.0, f64::max);
         let unit = quantity.unit_for(largest);
         let (what, table) = match &answer.question.chart {
-            Chart::Distribution => ("latency".to_owned(), distribution(report, &panel)),
-            Chart::LinesOver(over) => {
+            ChartKind::Distribution => ("latency".to_owned(), distribution(report, &panel)),
+            ChartKind::LinesOver(over) => {
                 let better = better(answer.measure);
                 let what = format!("{}, {better}", measure_name(answer));
                 (what, lines(report, answer, &panel, over))
             }
-            Chart::Bars => (figure(answer, unit), bars(report, answer, &panel, unit)),
+            ChartKind::Bars => (figure(answer, unit), bars(report, answer, &panel, unit)),
         };
         let name = if panel.figure.is_empty() {
             String::new()
@@ -85,7 +85,7 @@ fn value(estimate: &Estimate, unit: Unit) -> String {
 
 /// Layouts as rows and file systems as columns, where that fits; else one row
 /// per stack, with its ratio to the baseline.
-fn bars(report: &Report, answer: &Answer, panel: &Panel<'_>, unit: Unit) -> Table {
+fn bars(report: &Report, answer: &Answer, panel: &Panel<'_>, unit: Unit) -> MarkdownTable {
     let file_systems: IndexSet<&str> =
         panel.points.iter().map(|p| p.file_system.as_str()).collect();
     let is_matrix = panel.points.iter().all(|p| p.file_system != p.layout);
@@ -103,10 +103,10 @@ fn bars(report: &Report, answer: &Answer, panel: &Panel<'_>, unit: Unit) -> Tabl
         };
         std::iter::once(escape(layout)).chain(file_systems.iter().map(cell)).collect()
     });
-    Table { head: head.collect(), rows: rows.collect() }
+    MarkdownTable { head: head.collect(), rows: rows.collect() }
 }
 
-fn stacks(report: &Report, answer: &Answer, panel: &Panel<'_>, unit: Unit) -> Table {
+fn stacks(report: &Report, answer: &Answer, panel: &Panel<'_>, unit: Unit) -> MarkdownTable {
     let head = ["stack", unit.name, "interval", "÷ baseline"].map(str::to_owned);
     let row = |p: &&Point| {
         vec![
@@ -116,13 +116,13 @@ fn stacks(report: &Report, answer: &Answer, panel: &Panel<'_>, unit: Unit) -> Ta
             against_baseline(answer, p),
         ]
     };
-    Table { head: head.to_vec(), rows: panel.points.iter().map(row).collect() }
+    MarkdownTable { head: head.to_vec(), rows: panel.points.iter().map(row).collect() }
 }
 
 /// Stacks as rows, the parameter's values as columns; the other way round
 /// where there are many values and few stacks. Every column has the unit that
 /// suits it: over block sizes, throughput ranges widely.
-fn lines(report: &Report, answer: &Answer, panel: &Panel<'_>, over: &str) -> Table {
+fn lines(report: &Report, answer: &Answer, panel: &Panel<'_>, over: &str) -> MarkdownTable {
     let quantity = Quantity::from(answer);
     let series = panel.series(&report.analysis);
     let xs: IndexSet<&str> = panel.points.iter().map(|p| x_of(p)).collect();
@@ -140,7 +140,7 @@ fn lines(report: &Report, answer: &Answer, panel: &Panel<'_>, over: &str) -> Tab
             std::iter::once(escape(x)).chain(cells).collect()
         };
         let names = series.iter().map(|s| escape(s.stack));
-        return Table {
+        return MarkdownTable {
             head: std::iter::once(escape(over)).chain(names).collect(),
             rows: xs.iter().map(row).collect(),
         };
@@ -154,11 +154,11 @@ fn lines(report: &Report, answer: &Answer, panel: &Panel<'_>, over: &str) -> Tab
         })
         .collect();
     let names = columns.iter().map(|(x, unit)| format!("{}, {}", escape(x), unit.name));
-    let row = |s: &Series<'_>| {
+    let row = |s: &PanelSeries<'_>| {
         let cells = columns.iter().map(|(x, unit)| show(at(&s.points, x), *unit));
         std::iter::once(escape(s.stack)).chain(cells).collect()
     };
-    Table {
+    MarkdownTable {
         head: std::iter::once(format!("stack ╲ {}", escape(over))).chain(names).collect(),
         rows: series.iter().map(row).collect(),
     }
@@ -179,7 +179,7 @@ fn thin<'a>(values: &IndexSet<&'a str>) -> Vec<&'a str> {
         .collect()
 }
 
-fn distribution(report: &Report, panel: &Panel<'_>) -> Table {
+fn distribution(report: &Report, panel: &Panel<'_>) -> MarkdownTable {
     let names = PERCENTILES.iter().map(|q| percentile_name(*q));
     let head = std::iter::once("stack".to_owned()).chain(names).chain(["max".to_owned()]);
     let row = |p: &&Point| {
@@ -197,5 +197,5 @@ fn distribution(report: &Report, panel: &Panel<'_>) -> Table {
         };
         std::iter::once(escape(stack_of(&report.analysis, p))).chain(cells).collect()
     };
-    Table { head: head.collect(), rows: panel.points.iter().map(row).collect() }
+    MarkdownTable { head: head.collect(), rows: panel.points.iter().map(row).collect() }
 }

@@ -4,14 +4,14 @@ use std::fmt::Write as _;
 
 /// A table; its cells are escaped already.
 #[derive(Debug, Default)]
-pub(crate) struct Table {
+pub(crate) struct MarkdownTable {
     /// Column heads; the first column is aligned left, all others right.
     pub(crate) head: Vec<String>,
     /// Rows, as long as the head.
     pub(crate) rows: Vec<Vec<String>>,
 }
 
-impl Table {
+impl MarkdownTable {
     /// The table's lines and an empty one.
     pub(crate) fn write(&self, md: &mut String) {
         let widths: Vec<usize> = (0..self.head.len())

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use disklab_verdict::{Change, Pair};
 
 use super::TwoRuns;
-use crate::markdown::{Table, escape};
+use crate::markdown::{MarkdownTable, escape};
 
 /// So many rows stand open.
 const OPEN: usize = 20;
@@ -91,7 +91,7 @@ fn table(md: &mut String, runs: &TwoRuns, pairs: &[&Pair]) {
             verdict,
         ]
     };
-    Table { head, rows: pairs.iter().take(MOST).map(row).collect() }.write(md);
+    MarkdownTable { head, rows: pairs.iter().take(MOST).map(row).collect() }.write(md);
     if pairs.len() > MOST {
         let _ = writeln!(md, "And {} more.\n", pairs.len() - MOST);
     }

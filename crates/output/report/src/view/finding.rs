@@ -5,7 +5,7 @@ use indexmap::IndexMap;
 
 /// Findings of one audit with the same advice.
 #[derive(Debug)]
-pub(crate) struct Kind<'a> {
+pub(crate) struct FindingKind<'a> {
     /// How bad they are, as a word.
     pub(crate) severity: &'static str,
     /// The audit's name.
@@ -17,11 +17,11 @@ pub(crate) struct Kind<'a> {
 }
 
 /// Findings by kind, so that each advice is said once; in their order.
-pub(crate) fn kinds<'a>(findings: impl IntoIterator<Item = &'a Finding>) -> Vec<Kind<'a>> {
-    let mut kinds: IndexMap<_, Kind<'a>> = IndexMap::new();
+pub(crate) fn kinds<'a>(findings: impl IntoIterator<Item = &'a Finding>) -> Vec<FindingKind<'a>> {
+    let mut kinds: IndexMap<_, FindingKind<'a>> = IndexMap::new();
     for Finding { audit, severity, text, advice, .. } in findings {
         let severity = severity_word(*severity);
-        let kind = kinds.entry((severity, *audit, advice)).or_insert_with(|| Kind {
+        let kind = kinds.entry((severity, *audit, advice)).or_insert_with(|| FindingKind {
             severity,
             audit,
             advice,

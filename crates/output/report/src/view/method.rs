@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use crate::campaign::is_adaptive;
 use disklab_sample::Tool;
-use disklab_store::{BenchKind, CellRecord, CellState, Origin, RunInfo};
+use disklab_store::{BenchKind, CellRecord, CellState, RunInfo, RunOrigin};
 use disklab_study::Draws;
 use disklab_units::{Bytes, count, significant};
 
@@ -27,13 +27,13 @@ pub(crate) fn manner(info: &RunInfo) -> &'static str {
 }
 
 /// The bench as a label, such as `real disks`.
-pub(crate) fn bench_label(origin: &Origin) -> &'static str {
+pub(crate) fn bench_label(origin: &RunOrigin) -> &'static str {
     match origin {
-        Origin::Bench(BenchKind::Lab) => "modelled drives in virtual time",
-        Origin::Bench(BenchKind::Loop) => "files as disks (bench 'loop')",
-        Origin::Bench(BenchKind::Dir(_)) => "a mounted directory",
-        Origin::Bench(BenchKind::Disks(_)) => "real disks",
-        Origin::Import => "what other programs measured",
+        RunOrigin::Bench(BenchKind::Lab) => "modelled drives in virtual time",
+        RunOrigin::Bench(BenchKind::Loop) => "files as disks (bench 'loop')",
+        RunOrigin::Bench(BenchKind::Dir(_)) => "a mounted directory",
+        RunOrigin::Bench(BenchKind::Disks(_)) => "real disks",
+        RunOrigin::Import => "what other programs measured",
     }
 }
 

@@ -13,14 +13,15 @@ mod traffic;
 pub(crate) use absent::{Absences, absences, all_absences};
 pub(crate) use again::{command_line, prerequisites, settle_command, study_word};
 pub(crate) use disklab_units::count;
-pub(crate) use finding::{Kind, kinds, severity_word};
+pub(crate) use finding::{FindingKind, kinds, severity_word};
 pub(crate) use latency::{PERCENTILES, curve, percentile_name, percentiles, position};
 pub(crate) use method::{
     IMPORTED, bench_label, has_own_sizes, intervals, machine, manner, measured, progress, sizes,
     tool,
 };
 pub(crate) use panel::{
-    Colours, Panel, Portion, Series, against_baseline, is_baseline, panels, shared_names, stack_of,
+    Colours, Panel, PanelSeries, Portion, against_baseline, is_baseline, panels, shared_names,
+    stack_of,
 };
 pub(crate) use smart::smart_lines;
-pub(crate) use traffic::{Traffic, traffic};
+pub(crate) use traffic::{TrafficPanel, traffic};

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use disklab_study::Study;
-use disklab_verdict::{Analysis, Answer, Comparison, Point, confidence_level, range, times};
+use disklab_verdict::{Analysis, Answer, Comparison, Point, confidence_level, times, times_range};
 use indexmap::IndexMap;
 
 /// The points of one figure: one chart.
@@ -26,7 +26,7 @@ pub(crate) fn panels(answer: &Answer) -> Vec<Panel<'_>> {
 
 /// The points of one stack.
 #[derive(Debug)]
-pub(crate) struct Series<'a> {
+pub(crate) struct PanelSeries<'a> {
     /// The stack's id.
     pub(crate) stack: &'a str,
     /// Layout part of it.
@@ -51,13 +51,13 @@ impl<'a> Panel<'a> {
     }
 
     /// The points, by stack.
-    pub(crate) fn series(&self, analysis: &'a Analysis) -> Vec<Series<'a>> {
-        let mut series: IndexMap<&str, Series<'a>> = IndexMap::new();
+    pub(crate) fn series(&self, analysis: &'a Analysis) -> Vec<PanelSeries<'a>> {
+        let mut series: IndexMap<&str, PanelSeries<'a>> = IndexMap::new();
         for point in &self.points {
             let stack = stack_of(analysis, point);
             series
                 .entry(stack)
-                .or_insert_with(|| Series {
+                .or_insert_with(|| PanelSeries {
                     stack,
                     layout: &point.layout,
                     file_system: &point.file_system,
@@ -100,7 +100,7 @@ pub(crate) struct Portion<'a> {
     /// Its title; empty for the only one.
     pub(crate) title: &'a str,
     /// The series, each with the number of its colour.
-    pub(crate) series: Vec<(usize, Series<'a>)>,
+    pub(crate) series: Vec<(usize, PanelSeries<'a>)>,
     /// Whether its curves are whole stacks, not file systems of a layout.
     pub(crate) is_whole: bool,
 }
@@ -108,7 +108,7 @@ pub(crate) struct Portion<'a> {
 impl<'a> Portion<'a> {
     /// The only portion. Its colours are those of the file systems, unless two
     /// layouts have the same one.
-    fn only(series: Vec<Series<'a>>, colours: &Colours) -> Self {
+    fn only(series: Vec<PanelSeries<'a>>, colours: &Colours) -> Self {
         let numbers: Vec<usize> =
             series.iter().map(|s| colours.index(s.file_system) % crate::chart::SERIES).collect();
         let is_clear = numbers.iter().enumerate().all(|(i, n)| !numbers[..i].contains(n));
@@ -122,7 +122,7 @@ impl<'a> Portion<'a> {
     }
 
     /// The name of one of its curves.
-    pub(crate) fn name(&self, series: &Series<'a>) -> &'a str {
+    pub(crate) fn name(&self, series: &PanelSeries<'a>) -> &'a str {
         if self.title.is_empty() || self.is_whole { series.stack } else { series.file_system }
     }
 
@@ -168,7 +168,7 @@ pub(crate) fn against_baseline(answer: &Answer, point: &Point) -> String {
         return if is_baseline(answer, point) { "baseline" } else { "–" }.to_owned();
     };
     let interval = c.interval.map_or_else(String::new, |i| {
-        format!(" ({}{})", range(i.low, i.high), confidence_level(i))
+        format!(" ({}{})", times_range(i.low, i.high), confidence_level(i))
     });
     format!("{}{interval}, {}", times(c.ratio), c.outcome.as_str())
 }

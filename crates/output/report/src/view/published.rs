@@ -1,6 +1,6 @@
 //! Published and measured results, as text.
 
-use disklab_published::{Comparison, JudgedRow, RowKind, RowStatus, Tally};
+use disklab_published::{JudgedRow, RowComparison, RowKind, RowStatus, RowTally};
 use disklab_units::significant;
 use disklab_verdict::range;
 
@@ -93,7 +93,7 @@ pub(crate) fn why(judged: &JudgedRow) -> Option<String> {
 }
 
 /// The counts in a sentence.
-pub(crate) fn tally(tally: &Tally) -> String {
+pub(crate) fn tally(tally: &RowTally) -> String {
     let share = tally.share_met().map_or_else(String::new, |s| format!(" ({:.0} %)", s * 100.0));
     let mut text = format!(
         "{} published, {} counted: {} reproduced{share}, {} not reproduced, {} not run.",
@@ -125,7 +125,7 @@ pub(crate) fn tally(tally: &Tally) -> String {
 }
 
 /// What applies to the whole comparison.
-pub(crate) fn notes(comparison: &Comparison) -> Vec<String> {
+pub(crate) fn notes(comparison: &RowComparison) -> Vec<String> {
     let mut notes = Vec::new();
     if comparison.processor_charged {
         notes.push(

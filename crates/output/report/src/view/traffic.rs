@@ -9,7 +9,7 @@ use crate::{MediumWrites, Report};
 
 /// What all drives of a stack together moved in one step, and per drive.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Traffic {
+pub(crate) struct TrafficPanel {
     /// Bytes read, the median of the cells.
     pub(crate) read: f64,
     /// Bytes written, the median of the cells.
@@ -34,7 +34,7 @@ pub(crate) struct Traffic {
 /// The drives' counters cover the whole step. Where the step worked in several
 /// directions at once, only its own direction can be compared with what a group
 /// asked for: reads with reads, writes with writes.
-pub(crate) fn traffic(report: &Report, index: usize) -> Option<Traffic> {
+pub(crate) fn traffic(report: &Report, index: usize) -> Option<TrafficPanel> {
     let analysis = &report.analysis;
     let group = analysis.groups.get(index)?;
     let watched: Vec<_> = group.observations.iter().filter(|o| !o.drives.is_empty()).collect();
@@ -70,7 +70,7 @@ pub(crate) fn traffic(report: &Report, index: usize) -> Option<Traffic> {
     let media = report.facts.media.iter().find(|media| {
         media.step == key.step && media.workload == key.workload && media.stack == key.stack
     });
-    Some(Traffic {
+    Some(TrafficPanel {
         read: median(|o| o.drive_read),
         written: median(|o| o.drive_write),
         read_ratio: ratio(sum(|o| o.drive_read)).filter(|_| compares(Direction::Read)),

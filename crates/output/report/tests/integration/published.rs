@@ -1,6 +1,6 @@
 //! Published and measured results, in all forms.
 
-use disklab_published::{Catalogue, CellFate, Comparison, MeasuredRun, compare};
+use disklab_published::{Catalogue, CellFate, MeasuredRun, RowComparison, compare};
 use disklab_report::{Report, ReportFormat, published_text, render};
 use disklab_source::Source;
 
@@ -53,7 +53,7 @@ pub fn published_rows(mut report: Report) -> Report {
     report
 }
 
-fn comparison(report: &Report) -> &Comparison {
+fn comparison(report: &Report) -> &RowComparison {
     report.published.as_ref().expect("something was published")
 }
 

@@ -4,7 +4,9 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use disklab_published::{Band, Catalogue, Comparison, RowStatus, comparisons_of_csv, rows_csv};
+use disklab_published::{
+    AcceptedBand, Catalogue, RowComparison, RowStatus, comparisons_of_csv, rows_csv,
+};
 use disklab_report::published_pages;
 use disklab_source::Source;
 
@@ -29,7 +31,7 @@ fn catalogue() -> Catalogue {
     Catalogue::shipped().unwrap_or_else(|e| panic!("{e}"))
 }
 
-fn committed() -> Vec<Comparison> {
+fn committed() -> Vec<RowComparison> {
     let source = Source { name: ROWS.to_owned(), text: read(ROWS) };
     comparisons_of_csv(&catalogue(), source).unwrap_or_else(|e| panic!("{e}"))
 }
@@ -95,7 +97,7 @@ fn committed_rows_have_every_study() {
 #[test]
 fn committed_statuses_follow_from_the_measured_values() {
     for judged in committed().iter().flat_map(|comparison| &comparison.rows) {
-        let (Some(band), Some(measured)) = (Band::of(&judged.row), judged.measured) else {
+        let (Some(band), Some(measured)) = (AcceptedBand::of(&judged.row), judged.measured) else {
             let status = judged.status;
             assert!(matches!(status, RowStatus::NotRun | RowStatus::NothingPublished));
             continue;

@@ -26,10 +26,11 @@ proptest! {
 
     #[test]
     fn planned_stacks_are_read_back(
-        layers in prop::collection::vec(layer(), 0..4), capacity: u64, tolerates in 0_u32..4
+        layers in prop::collection::vec(layer(), 0..4), capacity: u64, tolerates in 0_u32..4,
+        copies: bool,
     ) {
         let (id, drives) = ("raid5/ext4".to_owned(), vec!["a-1".to_owned(), "a-2".to_owned()]);
-        let stacks = vec![PlannedStack { id, layers, drives, capacity, tolerates }];
+        let stacks = vec![PlannedStack { id, layers, drives, capacity, tolerates, copies }];
         let info = RunInfo { stacks, ..info() };
         prop_assert_eq!(stored(&info), info);
     }
@@ -40,7 +41,8 @@ fn layers_that_cannot_be_read_are_refused_in_one_sentence() {
     let temp = tempfile::tempdir().expect("temp");
     let layers = PlannedLayer::parse_notation("md-raid5[chunk=64K]/ext4").expect("layers");
     let (id, drives) = ("raid5/ext4".to_owned(), Vec::new());
-    let stacks = vec![PlannedStack { id, layers, drives, capacity: 1, tolerates: 1 }];
+    let stacks =
+        vec![PlannedStack { id, layers, drives, capacity: 1, tolerates: 1, copies: false }];
     Run::create(temp.path(), &RunInfo { stacks, ..info() }, &cells()).expect("create");
     let connection = Connection::open(temp.path().join("run.sqlite")).expect("open");
     let statement = "UPDATE run SET info = replace(info, 'md-raid5[chunk=64K]', 'md-raid5[chunk')";

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use disklab_config::ModelSetting;
-use disklab_drive::{Change, DriveFile, Kind, Nanos};
+use disklab_drive::{DriveFile, Kind, Nanos, SettingChange, SizeError};
 use disklab_exec::Executor;
 use disklab_host::HostSettings;
 use disklab_lab::DiskOptions;
@@ -60,7 +60,8 @@ pub struct UnavailableSize {
     /// Its own size.
     pub capacity: Bytes,
     /// Why.
-    pub why: String,
+    #[source]
+    pub why: Box<SizeError>,
 }
 
 /// A drive of the study, and the model that stands for it.
@@ -215,7 +216,7 @@ impl ModelledDrives {
                 // Most names say it themselves.
                 let size = if file.name.contains(&size) { "" } else { &format!(" ({size})") };
                 // A figure of a changed drive is none of the model's.
-                let changes: Vec<String> = file.changes.iter().map(Change::words).collect();
+                let changes: Vec<String> = file.changes.iter().map(SettingChange::words).collect();
                 let changes = if changes.is_empty() {
                     String::new()
                 } else {
@@ -257,7 +258,7 @@ fn sized(file: DriveFile, size: Bytes) -> Result<DriveFile, UnavailableSize> {
         size,
         model: file.id.clone(),
         capacity: Bytes(file.capacity()),
-        why: why.to_string(),
+        why: Box::new(why),
     })
 }
 

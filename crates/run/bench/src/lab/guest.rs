@@ -14,7 +14,7 @@ use disklab_workload::Context;
 
 use super::drives::{DrivesError, ModelledDrives};
 use super::job::{
-    ANSWER, Answer, JOB, Job, PHASES, PROGRAMS, RAW, ReportedFailure, STUDY, read, write,
+    ANSWER, GuestAnswer, GuestJob, JOB, PHASES, PROGRAMS, RAW, ReportedFailure, STUDY, read, write,
 };
 use super::processor::check_charges;
 use crate::bench::CellRunner;
@@ -28,10 +28,10 @@ use crate::{BenchError, Campaign, CellOutcome, DeviceBench, Phase, Sink, SinkErr
 /// mounted; the console is then all that the host has to tell.
 pub fn carry_out_in_guest() -> Result<(), GuestError> {
     let lab = Path::new(LAB_FOLDER);
-    let job: Job = read(lab, JOB).map_err(GuestError::Job)?.ok_or(GuestError::NoJob)?;
-    let answer = |answer: &Answer| write(lab, ANSWER, answer).map_err(GuestError::Answer);
+    let job: GuestJob = read(lab, JOB).map_err(GuestError::Job)?.ok_or(GuestError::NoJob)?;
+    let answer = |answer: &GuestAnswer| write(lab, ANSWER, answer).map_err(GuestError::Answer);
     if let Err(why) = check_charges(&job.charges) {
-        return answer(&Answer::failed(&why, Vec::new()));
+        return answer(&GuestAnswer::failed(&why, Vec::new()));
     }
     let programs = job.programs.then(|| host(PROGRAMS)).transpose()?;
     set_environment(programs.as_deref());
@@ -50,9 +50,9 @@ pub fn carry_out_in_guest() -> Result<(), GuestError> {
     });
     answer(&match (result, sink.answer) {
         // What could not be torn down may still matter to what was measured.
-        (Err(why), answer) => Answer::failed(&why, answer.map_or_else(Vec::new, |a| a.trace)),
+        (Err(why), answer) => GuestAnswer::failed(&why, answer.map_or_else(Vec::new, |a| a.trace)),
         (Ok(()), Some(answer)) => answer,
-        (Ok(()), None) => Answer::failed(&GuestCellError::Unended, Vec::new()),
+        (Ok(()), None) => GuestAnswer::failed(&GuestCellError::Unended, Vec::new()),
     })
 }
 
@@ -63,7 +63,7 @@ fn host(name: &str) -> Result<PathBuf, MountError> {
     Ok(place)
 }
 
-fn cell(job: &Job, folder: &Path, sink: &mut GuestSink) -> Result<(), GuestCellError> {
+fn cell(job: &GuestJob, folder: &Path, sink: &mut GuestSink) -> Result<(), GuestCellError> {
     let study = job.study()?;
     let context = Context { scale: job.scale, folder: folder.to_owned() };
     let campaign = Campaign::new(study, &context)?;
@@ -126,7 +126,7 @@ enum GuestCellError {
 struct GuestSink {
     phases: Option<File>,
     raw: PathBuf,
-    answer: Option<Answer>,
+    answer: Option<GuestAnswer>,
 }
 
 impl Sink for GuestSink {
@@ -143,7 +143,7 @@ impl Sink for GuestSink {
 
     fn end(&mut self, _cell: &Cell, outcome: CellOutcome) -> Result<(), SinkError> {
         let result = outcome.result.map_err(|e| ReportedFailure(e.to_string()));
-        self.answer = Some(Answer { result, trace: outcome.trace });
+        self.answer = Some(GuestAnswer { result, trace: outcome.trace });
         Ok(())
     }
 }

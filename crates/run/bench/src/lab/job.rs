@@ -12,11 +12,11 @@ use disklab_study::{Cell, Study};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
-/// The host's [`Job`].
+/// The host's [`GuestJob`].
 pub(super) const JOB: &str = "job.json";
 /// The guest's [`crate::Phase`]s, one line each.
 pub(super) const PHASES: &str = "phases";
-/// The guest's [`Answer`].
+/// The guest's [`GuestAnswer`].
 pub(super) const ANSWER: &str = "answer.json";
 
 /// The host's folder against which the study's files are found, as the guest mounts it.
@@ -31,7 +31,7 @@ const FILE: &str = "\u{1}study\u{1}";
 /// What a guest is to do. No path of the host is in it: they differ between machines,
 /// and what is read takes memory.
 #[derive(Debug, Serialize, Deserialize)]
-pub(super) struct Job {
+pub(super) struct GuestJob {
     /// The study's whole text: the guest reads it as the host did.
     pub study_text: String,
     /// Whether it is run in its quick form.
@@ -52,11 +52,11 @@ pub(super) struct Job {
     pub charges: Vec<String>,
 }
 
-impl Job {
+impl GuestJob {
     /// Reads the study, as the host did.
     ///
     /// # Errors
-    /// Those of the study, in which its file has a name that [`Answer::named`] knows.
+    /// Those of the study, in which its file has a name that [`GuestAnswer::named`] knows.
     pub fn study(&self) -> Result<Study, SourceError> {
         let study = disklab_study::load(FILE, &self.study_text);
         if self.quick { study.and_then(Study::into_quick_form) } else { study }
@@ -72,14 +72,14 @@ pub struct ReportedFailure(pub String);
 
 /// What came of it.
 #[derive(Debug, Serialize, Deserialize)]
-pub(super) struct Answer {
+pub(super) struct GuestAnswer {
     /// The sample, or why there is none.
     pub result: Result<Sample, ReportedFailure>,
     /// Every command that ran.
     pub trace: Vec<TraceEntry>,
 }
 
-impl Answer {
+impl GuestAnswer {
     /// That there is no sample.
     pub fn failed(why: &impl ToString, trace: Vec<TraceEntry>) -> Self {
         Self { result: Err(ReportedFailure(why.to_string())), trace }
@@ -108,7 +108,7 @@ const LARGEST_ANSWER: u64 = 256 << 20;
 
 /// Reads what the guest answered; `None` if it did not. The guest may have left anything
 /// in the folder, links and files without end included.
-pub(super) fn read_answer(folder: &Path) -> io::Result<Option<Answer>> {
+pub(super) fn read_answer(folder: &Path) -> io::Result<Option<GuestAnswer>> {
     match UntrustedDirectory::open(folder)?.read(ANSWER, LARGEST_ANSWER) {
         Ok(bytes) => Ok(Some(serde_json::from_slice(&bytes)?)),
         Err(e) if e.kind() == io::ErrorKind::NotFound => Ok(None),
@@ -132,19 +132,19 @@ mod tests {
     #[test]
     fn what_is_written_is_read() {
         let folder = tempfile::tempdir().unwrap();
-        assert!(read::<Answer>(folder.path(), ANSWER).unwrap().is_none());
+        assert!(read::<GuestAnswer>(folder.path(), ANSWER).unwrap().is_none());
         assert!(read_answer(folder.path()).unwrap().is_none());
         let mut sample = Sample::default();
         sample.overhead.make_seconds = 0.1;
         for result in [Ok(sample), Err(ReportedFailure("why".to_owned()))] {
-            let answer = Answer { result: result.clone(), trace: Vec::new() };
+            let answer = GuestAnswer { result: result.clone(), trace: Vec::new() };
             write(folder.path(), ANSWER, &answer).unwrap();
-            let back: Answer = read(folder.path(), ANSWER).unwrap().unwrap();
+            let back: GuestAnswer = read(folder.path(), ANSWER).unwrap().unwrap();
             assert_eq!(back.result, result);
             assert_eq!(read_answer(folder.path()).unwrap().unwrap().result, result);
         }
         std::fs::write(folder.path().join(ANSWER), "{\"result\":").unwrap();
-        assert!(read::<Answer>(folder.path(), ANSWER).is_err());
+        assert!(read::<GuestAnswer>(folder.path(), ANSWER).is_err());
         assert!(read_answer(folder.path()).is_err());
     }
 
@@ -154,7 +154,7 @@ mod tests {
                     [[drives]]\nmodel = 'hgst-10tb'\nsize = '10 TB'\n[[workloads]]\nid = 'w'\n\
                     fio = { rw = 'read', size = '2G' }\n[quick.workloads]\nw = { size = '1G' }\n";
         let study = disklab_study::load("s.toml", text).expect("valid");
-        let job = |quick| Job {
+        let job = |quick| GuestJob {
             study_text: text.to_owned(),
             quick,
             scale: 1.0,
@@ -182,7 +182,7 @@ mod tests {
     #[test]
     fn a_hostile_answer_is_not_followed_nor_waited_for() {
         let (folder, user) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
-        let answer = Answer::failed(&"the user's", Vec::new());
+        let answer = GuestAnswer::failed(&"the user's", Vec::new());
         write(user.path(), ANSWER, &answer).unwrap();
         let path = folder.path().join(ANSWER);
         std::os::unix::fs::symlink(user.path().join(ANSWER), &path).unwrap();

@@ -15,7 +15,7 @@ use disklab_study::Cell;
 use super::CELL_JOB;
 use super::bench::{LabKernel, LabSettings};
 use super::drives::ModelledDrives;
-use super::job::{Answer, JOB, Job, PROGRAMS, RAW, STUDY, read_answer, write};
+use super::job::{GuestAnswer, GuestJob, JOB, PROGRAMS, RAW, STUDY, read_answer, write};
 use crate::{BenchError, CellError, CellOutcome};
 
 /// Real time after which a guest is stopped: a day.
@@ -45,8 +45,8 @@ pub(super) struct OneCell<'a> {
     pub clock: Arc<AtomicU64>,
 }
 
-/// How a cell ended; [`Interrupted`](Ended::Interrupted) is no outcome.
-pub(super) enum Ended {
+/// How a cell ended; [`Interrupted`](FinishedCell::Interrupted) is no outcome.
+pub(super) enum FinishedCell {
     Outcome(Box<CellOutcome>),
     Interrupted,
 }
@@ -58,27 +58,27 @@ fn keep_console(folder: &Path, raw: &Path) -> std::io::Result<()> {
 }
 
 /// Leaves the job where the guest will find it.
-pub(super) fn prepare(folder: &Path, job: &Job) -> Result<(), BenchError> {
+pub(super) fn prepare(folder: &Path, job: &GuestJob) -> Result<(), BenchError> {
     std::fs::create_dir_all(folder).map_err(BenchError::io("cannot make", folder))?;
     write(folder, JOB, job).map_err(BenchError::io("cannot write the job into", folder))
 }
 
 impl OneCell<'_> {
     /// Boots the guest and waits for its end.
-    pub fn run(self) -> Ended {
+    pub fn run(self) -> FinishedCell {
         let began = Instant::now();
         let result = Lab::start(self.options()).and_then(Lab::run);
         // The kernel's messages, for the user.
         let _ = keep_console(&self.folder, &self.raw);
         if matches!(result, Err(LabError::Interrupted(_))) {
-            return Ended::Interrupted;
+            return FinishedCell::Interrupted;
         }
         let (result, trace) = match self.answer(result) {
-            Ok(Answer { result, trace }) => (result.map_err(CellError::Guest), trace),
+            Ok(GuestAnswer { result, trace }) => (result.map_err(CellError::Guest), trace),
             Err(error) => (Err(error), Vec::new()),
         };
         let seconds = began.elapsed().as_secs_f64();
-        Ended::Outcome(Box::new(CellOutcome { result, trace, seconds }))
+        FinishedCell::Outcome(Box::new(CellOutcome { result, trace, seconds }))
     }
 
     fn options(&self) -> LabOptions {
@@ -106,7 +106,7 @@ impl OneCell<'_> {
         options
     }
 
-    fn answer(&self, result: Result<LabReport, LabError>) -> Result<Answer, CellError> {
+    fn answer(&self, result: Result<LabReport, LabError>) -> Result<GuestAnswer, CellError> {
         let report = result?;
         let answer = read_answer(&self.folder).map_err(CellError::GuestAnswer)?;
         let Some(mut answer) = answer.map(|answer| answer.named(self.study_file)) else {

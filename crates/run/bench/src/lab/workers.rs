@@ -15,8 +15,8 @@ use disklab_study::Cell;
 
 use super::bench::{LabKernel, LabSettings, lab_folder};
 use super::drives::ModelledDrives;
-use super::job::{Job, PHASES};
-use super::one_cell::{Ended, OneCell, prepare};
+use super::job::{GuestJob, PHASES};
+use super::one_cell::{FinishedCell, OneCell, prepare};
 use crate::device_bench::indices;
 use crate::{BenchError, Campaign, CellProgress, Phase, Sink};
 
@@ -48,7 +48,7 @@ struct Running<'a> {
     planned: Option<Duration>,
 }
 
-type Ends = (u32, Ended);
+type Ends = (u32, FinishedCell);
 
 impl<'a> Workers<'a> {
     /// Carries out the cells, in their order as far as they do not run side by side.
@@ -143,7 +143,7 @@ impl<'s, 'a> Shift<'s, 'a> {
         let raw = std::path::absolute(&raw).map_err(BenchError::io("cannot find", &raw))?;
         std::fs::create_dir_all(&raw).map_err(BenchError::io("cannot make", &raw))?;
         let folder = lab_folder(workers.folder, cell);
-        let job = Job {
+        let job = GuestJob {
             study_text: study.source.text.clone(),
             quick: study.is_quick,
             scale: workers.campaign.scale,
@@ -186,11 +186,16 @@ impl<'s, 'a> Shift<'s, 'a> {
         Ok(())
     }
 
-    fn end(&mut self, number: u32, end: Ended, sink: &mut dyn Sink) -> Result<(), BenchError> {
+    fn end(
+        &mut self,
+        number: u32,
+        end: FinishedCell,
+        sink: &mut dyn Sink,
+    ) -> Result<(), BenchError> {
         let Some(running) = self.running.remove(&number) else { return Ok(()) };
         match end {
-            Ended::Interrupted => Err(Interrupted.into()),
-            Ended::Outcome(outcome) => {
+            FinishedCell::Interrupted => Err(Interrupted.into()),
+            FinishedCell::Outcome(outcome) => {
                 let _ = std::fs::remove_dir_all(&running.folder);
                 sink.end(running.cell, *outcome).map_err(BenchError::Sink)
             }

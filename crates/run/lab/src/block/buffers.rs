@@ -5,17 +5,17 @@ use std::ops::Deref;
 use virtio_queue::DescriptorChain;
 use vm_memory::{GuestAddress, GuestMemory};
 
-use crate::vhost::Memory;
+use crate::vhost::GuestRegions;
 
 /// Pieces of guest memory, in the order of the chain, the readable and the
 /// writable ones apart. The guest may cut them as it likes.
 #[derive(Debug, Default)]
-pub(crate) struct Buffers {
+pub(crate) struct GuestBuffers {
     readable: Vec<(GuestAddress, u32)>,
     writable: Vec<(GuestAddress, u32)>,
 }
 
-impl Buffers {
+impl GuestBuffers {
     /// Forgets the last chain and takes the pieces of `chain`. Returns whether it has
     /// no more than `limit`: tables of descriptors can have 65,536, and each step of
     /// a request goes through its pieces.
@@ -52,7 +52,7 @@ impl Buffers {
 
     /// Fills `data` with the guest's bytes from `skip` on. What is not there, or
     /// lies outside the memory that the guest shares, becomes zeros.
-    pub fn read(&self, memory: &Memory, skip: u64, data: &mut [u8]) {
+    pub fn read(&self, memory: &GuestRegions, skip: u64, data: &mut [u8]) {
         let mut end = 0;
         pieces(&self.readable, skip, data.len(), |place, address| {
             end = place.end;
@@ -64,25 +64,25 @@ impl Buffers {
 
     /// Gives `data` to the guest, from byte `skip` of its buffers on. Returns
     /// whether all of it found its place.
-    pub fn write(&self, memory: &Memory, skip: u64, data: &[u8]) -> bool {
+    pub fn write(&self, memory: &GuestRegions, skip: u64, data: &[u8]) -> bool {
         pieces(&self.writable, skip, data.len(), |place, address| {
             memory.write(&data[place], address)
         })
     }
 
     /// Gives the guest bytes in a row, from the first byte of its buffers on.
-    pub fn writer<'b>(&'b self, memory: &'b Memory) -> Writer<'b> {
+    pub fn writer<'b>(&'b self, memory: &'b GuestRegions) -> Writer<'b> {
         Writer { list: &self.writable, skip: 0, memory }
     }
 }
 
-/// See [`Buffers::writer`].
+/// See [`GuestBuffers::writer`].
 #[derive(Debug)]
 pub(crate) struct Writer<'b> {
     list: &'b [(GuestAddress, u32)],
     /// Bytes of the first piece that have what they get.
     skip: u64,
-    memory: &'b Memory,
+    memory: &'b GuestRegions,
 }
 
 impl Writer<'_> {

@@ -4,6 +4,6 @@ mod buffers;
 mod configuration;
 mod request;
 
-pub(crate) use buffers::Buffers;
+pub(crate) use buffers::GuestBuffers;
 pub(crate) use configuration::{Configuration, SERIAL_BYTES, WRITE_CACHE_OFFSET};
-pub(crate) use request::{HEADER_BYTES, RequestRefusal, Work, understand};
+pub(crate) use request::{HEADER_BYTES, RequestRefusal, RequestWork, understand};

@@ -6,8 +6,8 @@ use virtio_bindings::virtio_blk::{
     VIRTIO_BLK_T_GET_ID, VIRTIO_BLK_T_IN, VIRTIO_BLK_T_OUT, VIRTIO_BLK_T_WRITE_ZEROES,
 };
 
-use super::{Buffers, Configuration};
-use crate::vhost::Memory;
+use super::{Configuration, GuestBuffers};
+use crate::vhost::GuestRegions;
 
 /// Bytes of `struct virtio_blk_outhdr`: type, priority, sector.
 pub(crate) const HEADER_BYTES: u64 = 16;
@@ -18,7 +18,7 @@ const DATA_LIMIT: u64 = 64 << 20;
 
 /// What a request asks for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Work {
+pub(crate) enum RequestWork {
     /// An operation of the drive, on these sectors of 512 B.
     Drive {
         /// Which.
@@ -54,10 +54,10 @@ impl RequestRefusal {
 
 /// Reads the request in `buffers` for `disk`.
 pub(crate) fn understand(
-    buffers: &Buffers,
-    memory: &Memory,
+    buffers: &GuestBuffers,
+    memory: &GuestRegions,
     disk: &Configuration,
-) -> Result<Work, RequestRefusal> {
+) -> Result<RequestWork, RequestRefusal> {
     if buffers.readable_bytes() < HEADER_BYTES {
         return Err(RequestRefusal::Bad);
     }
@@ -71,7 +71,7 @@ pub(crate) fn understand(
         VIRTIO_BLK_T_IN => (Operation::Read, sector, whole(wanted)?),
         VIRTIO_BLK_T_OUT => (Operation::Write, sector, whole(sent)?),
         VIRTIO_BLK_T_FLUSH => (Operation::Flush, 0, 0),
-        VIRTIO_BLK_T_GET_ID => return Ok(Work::Identify),
+        VIRTIO_BLK_T_GET_ID => return Ok(RequestWork::Identify),
         VIRTIO_BLK_T_DISCARD if disk.discard.is_some() => {
             range(Operation::Discard, buffers, memory)?
         }
@@ -85,7 +85,7 @@ pub(crate) fn understand(
     if end > disk.sectors || !sector.is_multiple_of(aligned) || !sectors.is_multiple_of(aligned) {
         return Err(RequestRefusal::Bad);
     }
-    Ok(Work::Drive { operation, sector, sectors })
+    Ok(RequestWork::Drive { operation, sector, sectors })
 }
 
 /// Bytes of data as sectors.
@@ -97,8 +97,8 @@ fn whole(bytes: u64) -> Result<u64, RequestRefusal> {
 /// The range of a discard or write-zeroes. The configuration allows only one.
 fn range(
     operation: Operation,
-    buffers: &Buffers,
-    memory: &Memory,
+    buffers: &GuestBuffers,
+    memory: &GuestRegions,
 ) -> Result<(Operation, u64, u64), RequestRefusal> {
     if buffers.readable_bytes() != HEADER_BYTES + RANGE_BYTES {
         return Err(RequestRefusal::Bad);

@@ -26,7 +26,7 @@ use rustix::process::{Pid, getpid};
 
 use super::install;
 use crate::{LabError, Sockets};
-use notification::{Answer, NewFd, Notification};
+use notification::{NewFd, Notification, SyscallAnswer};
 
 /// Answers for one guest. While it is gone, such calls fail.
 #[derive(Debug)]
@@ -74,7 +74,7 @@ impl Supervisor {
             Err(Errno::NOENT) => return Ok(!notification::is_over(&self.listener)),
             Err(e) => return Err(failed()(e)),
         };
-        let answer = self.decide(&notification).unwrap_or_else(Answer::Fail);
+        let answer = self.decide(&notification).unwrap_or_else(SyscallAnswer::Fail);
         match notification.reply(&self.listener, answer) {
             // Killed meanwhile.
             Ok(()) | Err(Errno::NOENT | Errno::INTR) => Ok(true),
@@ -82,7 +82,7 @@ impl Supervisor {
         }
     }
 
-    fn decide(&mut self, call: &Notification) -> Result<Answer, Errno> {
+    fn decide(&mut self, call: &Notification) -> Result<SyscallAnswer, Errno> {
         match call.number() {
             libc::SYS_connect => self.connects(call),
             libc::SYS_socket => self.mute_socket(call),
@@ -92,14 +92,14 @@ impl Supervisor {
         }
     }
 
-    fn connects(&mut self, call: &Notification) -> Result<Answer, Errno> {
+    fn connects(&mut self, call: &Notification) -> Result<SyscallAnswer, Errno> {
         let name = call.unix_path(&self.listener)?;
         let index = self.sockets.iter().position(|socket| socket.as_bytes() == name);
         let name = self.sockets.swap_remove(index.ok_or(Errno::ACCESS)?);
         let socket = self.connected(&name)?;
         let place = NewFd::InPlaceOf(call.argument(0));
         match call.add_fd(&self.listener, socket.as_fd(), place) {
-            Ok(_) => Ok(Answer::Value(0)),
+            Ok(_) => Ok(SyscallAnswer::Value(0)),
             Err(e) => old_system(e),
         }
     }
@@ -122,27 +122,27 @@ impl Supervisor {
         if socket_peercred(&socket)?.pid == getpid() { Ok(socket) } else { Err(Errno::ACCESS) }
     }
 
-    fn mute_socket(&self, call: &Notification) -> Result<Answer, Errno> {
+    fn mute_socket(&self, call: &Notification) -> Result<SyscallAnswer, Errno> {
         let socket =
             socket_with(AddressFamily::UNIX, SocketType::DGRAM, SocketFlags::CLOEXEC, None)?;
         shutdown(&socket, Shutdown::Write)?;
         let closes_on_exec = call.argument(1) & libc::SOCK_CLOEXEC.unsigned_abs() != 0;
         match call.add_fd(&self.listener, socket.as_fd(), NewFd::Lowest { closes_on_exec }) {
-            Ok(number) => Ok(Answer::Value(i64::from(number))),
+            Ok(number) => Ok(SyscallAnswer::Value(i64::from(number))),
             Err(e) => old_system(e),
         }
     }
 
     /// Whether a process of the guest may signal this one. Its number is in a register, which
     /// does not change until the call is answered.
-    fn signals(&self, process: u32) -> Result<Answer, Errno> {
+    fn signals(&self, process: u32) -> Result<SyscallAnswer, Errno> {
         match process.cast_signed() {
             // Its own process group is its session.
-            0 => Ok(Answer::Proceed),
+            0 => Ok(SyscallAnswer::Proceed),
             process if process > 0 => {
                 let process = Pid::from_raw(process).ok_or(Errno::SRCH)?;
                 if session_of(process)? == self.session.as_raw_pid() {
-                    Ok(Answer::Proceed)
+                    Ok(SyscallAnswer::Proceed)
                 } else {
                     Err(Errno::PERM)
                 }
@@ -164,9 +164,9 @@ fn session_of(process: Pid) -> Result<i32, Errno> {
 }
 
 /// Before Linux 5.9 no descriptor can be put into another process.
-fn old_system(error: Errno) -> Result<Answer, Errno> {
+fn old_system(error: Errno) -> Result<SyscallAnswer, Errno> {
     match error {
-        Errno::INVAL | Errno::NOTTY => Ok(Answer::Proceed),
+        Errno::INVAL | Errno::NOTTY => Ok(SyscallAnswer::Proceed),
         error => Err(error),
     }
 }

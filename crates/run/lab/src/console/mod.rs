@@ -21,7 +21,7 @@ use rustix::net::{
 
 use crate::LabError;
 pub use frame::{Frame, FrameError, Frames, PAYLOAD_BYTES, WINDOW_BYTES};
-use pace::Pace;
+use pace::ConsolePace;
 pub(crate) use tail::PANIC;
 pub use tail::{FILE, tail};
 
@@ -79,7 +79,7 @@ pub(crate) struct ConsoleLine {
     unsent: Vec<u8>,
     /// Bytes of output taken and not confirmed.
     taken: usize,
-    pace: Pace,
+    pace: ConsolePace,
     stage: Stage,
     /// Something was sent of which the guest may not know yet.
     said: bool,
@@ -98,7 +98,7 @@ impl ConsoleLine {
             frames: Frames::default(),
             unsent: Vec::new(),
             taken: 0,
-            pace: Pace::Free,
+            pace: ConsolePace::Free,
             stage: Stage::Boots,
             said: false,
             buffer: vec![0; READ_BYTES],
@@ -161,7 +161,7 @@ impl ConsoleLine {
             Frame::Ready if self.stage == Stage::Boots => self.stage = Stage::Begins,
             Frame::Exit(_) => {
                 self.stage = Stage::Ended;
-                self.pace = Pace::Free;
+                self.pace = ConsolePace::Free;
             }
             _ => {}
         }
@@ -177,7 +177,7 @@ impl ConsoleLine {
                 self.stage = Stage::Ended;
             }
             // The user, who was waited for, has come.
-            self.pace = Pace::Free;
+            self.pace = ConsolePace::Free;
             self.say(&frame);
         }
         self.send()?;

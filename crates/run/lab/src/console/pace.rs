@@ -6,7 +6,7 @@ use disklab_drive::Nanos;
 
 /// The pace of a guest's clock.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Pace {
+pub(crate) enum ConsolePace {
     /// As fast as it can: a program runs, and its user wants to see the end.
     Free,
     /// With real time, from these two moments on: everything waits for its user.
@@ -14,7 +14,7 @@ pub(crate) enum Pace {
     Real(Nanos, Instant),
 }
 
-impl Pace {
+impl ConsolePace {
     /// The same clock, from now on held back or not.
     pub fn hold(self, waits: bool, now: Nanos, real: Instant) -> Self {
         match (self, waits) {
@@ -48,22 +48,22 @@ mod tests {
     #[test]
     fn a_held_clock_goes_with_real_time() {
         let real = Instant::now();
-        let held = Pace::Free.hold(true, Nanos(500), real);
-        assert_eq!(Pace::Free.limit(real), None);
-        assert_eq!(Pace::Free.delay(Nanos(u64::MAX), real), Duration::ZERO);
+        let held = ConsolePace::Free.hold(true, Nanos(500), real);
+        assert_eq!(ConsolePace::Free.limit(real), None);
+        assert_eq!(ConsolePace::Free.delay(Nanos(u64::MAX), real), Duration::ZERO);
         assert_eq!(held.limit(real), Some(Nanos(500)));
         let later = real + Duration::from_secs(2);
         assert_eq!(held.limit(later), Some(Nanos(2_000_000_500)));
         assert_eq!(held.delay(Nanos(3_000_000_500), later), Duration::from_secs(1));
         assert_eq!(held.hold(true, Nanos(900), later), held, "holding again changes nothing");
-        assert_eq!(held.hold(false, Nanos(900), later), Pace::Free);
+        assert_eq!(held.hold(false, Nanos(900), later), ConsolePace::Free);
     }
 
     proptest! {
         #[test]
         fn after_its_delay_the_guest_may_be_there(then in 0..1_u64 << 50, time in 0..1_u64 << 50, passed in 0..1_u64 << 40) {
             let began = Instant::now();
-            let held = Pace::Real(Nanos(then), began);
+            let held = ConsolePace::Real(Nanos(then), began);
             let real = began + Duration::from_nanos(passed);
             let delay = held.delay(Nanos(time), real);
             prop_assert!(held.limit(real + delay).unwrap() >= Nanos(time));

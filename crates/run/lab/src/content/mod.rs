@@ -23,7 +23,7 @@ mod volume;
 use std::path::Path;
 
 use crate::{LabError, OptionsProblem};
-use pool::Pool;
+use pool::ChunkPool;
 use volume::ContentVolume;
 
 /// The unit of the store, in bytes.
@@ -58,19 +58,19 @@ pub struct ContentUsage {
 
 /// The content of all disks of a lab.
 #[derive(Debug)]
-pub struct Content {
+pub struct DiskContent {
     volumes: Vec<ContentVolume>,
-    pool: Pool,
+    pool: ChunkPool,
 }
 
-impl Content {
+impl DiskContent {
     /// An empty store (every disk reads as zeros) with `volumes` disks, whose data
     /// go to a nameless file in `folder`.
     ///
     /// # Errors
     /// Where the file cannot be made.
     pub fn new(folder: &Path, volumes: usize, limits: ContentLimits) -> Result<Self, LabError> {
-        let pool = Pool::new(folder, limits)?;
+        let pool = ChunkPool::new(folder, limits)?;
         Ok(Self { volumes: (0..volumes).map(|_| ContentVolume::default()).collect(), pool })
     }
 
@@ -96,7 +96,7 @@ impl Content {
     /// in no memory. Returns whether it saw all.
     ///
     /// # Errors
-    /// As [`Content::read`].
+    /// As [`DiskContent::read`].
     pub(crate) fn show(
         &mut self,
         volume: usize,
@@ -112,7 +112,7 @@ impl Content {
     /// Makes `sectors` of disk `volume` read as zeros.
     ///
     /// # Errors
-    /// As [`Content::write`].
+    /// As [`DiskContent::write`].
     pub fn zero(&mut self, volume: usize, sector: u64, sectors: u64) -> Result<(), LabError> {
         find(&mut self.volumes, volume)?.zero(&mut self.pool, byte(sector)?, byte(sectors)?)
     }

@@ -23,7 +23,7 @@ const MANY: u32 = 4;
 
 /// Slots of one block each, counted by their users.
 #[derive(Debug)]
-pub(super) struct Pool {
+pub(super) struct ChunkPool {
     file: StoreFile,
     /// Where the file is, for messages.
     folder: PathBuf,
@@ -70,7 +70,7 @@ impl Gathered {
     }
 }
 
-impl Pool {
+impl ChunkPool {
     /// An empty pool in a nameless file of `folder`.
     pub fn new(folder: &Path, limits: ContentLimits) -> Result<Self, LabError> {
         Ok(Self {
@@ -91,7 +91,7 @@ impl Pool {
 
     /// Keeps the block of `data` at `at`, which takes the place of `old`. Returns what
     /// stands for it: the slot of `old`, one that others use too, or a delta. It may
-    /// only be written when [`Pool::flush`] is called, which must happen before other data
+    /// only be written when [`ChunkPool::flush`] is called, which must happen before other data
     /// than these are stored.
     pub fn store(&mut self, data: &[u8], at: usize, old: Block) -> Result<Block, LabError> {
         let block = &data[at..at + BLOCK_BYTES];
@@ -210,12 +210,12 @@ impl Pool {
     }
 
     /// Fills `data`, a whole number of blocks, from slots in a row.
-    /// [`Pool::flush`] must have been called after the last [`Pool::store`].
+    /// [`ChunkPool::flush`] must have been called after the last [`ChunkPool::store`].
     pub fn load(&self, slot: u32, data: &mut [u8]) -> Result<(), LabError> {
         self.file.read(data, offset(slot)).map_err(LabError::system("read content back"))
     }
 
-    /// Fills `data`, one block, from a delta. As [`Pool::load`].
+    /// Fills `data`, one block, from a delta. As [`ChunkPool::load`].
     pub fn load_delta(&self, number: u32, data: &mut [u8]) -> Result<(), LabError> {
         let (slot, delta) = self.deltas.get(number);
         match self.similar.get(*slot) {

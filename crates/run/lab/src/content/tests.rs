@@ -5,10 +5,10 @@ use proptest::prelude::*;
 
 const MIB: u64 = 1 << 20;
 
-fn content(disk_bytes: u64) -> (tempfile::TempDir, Content) {
+fn content(disk_bytes: u64) -> (tempfile::TempDir, DiskContent) {
     let folder = tempfile::tempdir().unwrap();
     let limits = ContentLimits { disk_bytes, memory_bytes: 64 * MIB };
-    let content = Content::new(folder.path(), 2, limits).unwrap();
+    let content = DiskContent::new(folder.path(), 2, limits).unwrap();
     (folder, content)
 }
 
@@ -24,7 +24,7 @@ fn noise(seed: u64, length: usize) -> Vec<u8> {
     words.take(length).collect()
 }
 
-fn read(content: &mut Content, volume: usize, sector: u64, length: usize) -> Vec<u8> {
+fn read(content: &mut DiskContent, volume: usize, sector: u64, length: usize) -> Vec<u8> {
     let mut data = vec![0xAA; length];
     content.read(volume, sector, &mut data).unwrap();
     data
@@ -192,7 +192,7 @@ fn running_out_of_disk_is_an_error() {
 fn running_out_of_memory_is_an_error() {
     let folder = tempfile::tempdir().unwrap();
     let limits = ContentLimits { disk_bytes: 1 << 40, memory_bytes: 10 * MIB };
-    let mut content = Content::new(folder.path(), 1, limits).unwrap();
+    let mut content = DiskContent::new(folder.path(), 1, limits).unwrap();
     // One odd block in each 2 MiB costs a table each.
     let outcome = (0..10_000).try_for_each(|n| content.write(0, n * 4096, &[7; 4096]));
     let error = outcome.unwrap_err();

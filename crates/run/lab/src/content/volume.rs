@@ -6,7 +6,7 @@ use foldhash::fast::FixedState;
 
 use super::BLOCK_BYTES;
 use super::chunk::{Block, CHUNK_BLOCKS, CHUNK_BYTES, Chunk, Table};
-use super::pool::Pool;
+use super::pool::ChunkPool;
 use crate::LabError;
 
 const BLOCK: u64 = BLOCK_BYTES as u64;
@@ -27,7 +27,7 @@ impl ContentVolume {
     }
 
     /// Keeps `data` from byte `at` on.
-    pub fn write(&mut self, pool: &mut Pool, at: u64, data: &[u8]) -> Result<(), LabError> {
+    pub fn write(&mut self, pool: &mut ChunkPool, at: u64, data: &[u8]) -> Result<(), LabError> {
         let mut done = 0;
         while done < data.len() {
             let place = at.saturating_add(done as u64);
@@ -50,7 +50,7 @@ impl ContentVolume {
     }
 
     /// Makes `bytes` from `at` on read as zeros.
-    pub fn zero(&mut self, pool: &mut Pool, at: u64, bytes: u64) -> Result<(), LabError> {
+    pub fn zero(&mut self, pool: &mut ChunkPool, at: u64, bytes: u64) -> Result<(), LabError> {
         let end = at.saturating_add(bytes);
         let mut at = at;
         while at < end {
@@ -75,7 +75,7 @@ impl ContentVolume {
     }
 
     /// Fills `data` from byte `at` on.
-    pub fn read(&self, pool: &Pool, at: u64, data: &mut [u8]) -> Result<(), LabError> {
+    pub fn read(&self, pool: &ChunkPool, at: u64, data: &mut [u8]) -> Result<(), LabError> {
         let mut at = at;
         let mut rest = data;
         while !rest.is_empty() {
@@ -111,7 +111,7 @@ impl ContentVolume {
     /// whether it saw all.
     pub fn show(
         &self,
-        pool: &Pool,
+        pool: &ChunkPool,
         at: u64,
         space: &mut [u8],
         mut each: impl FnMut(&[u8]) -> bool,
@@ -138,7 +138,7 @@ impl ContentVolume {
         Ok(rest.is_empty() || each(rest))
     }
 
-    fn get(&self, pool: &Pool, number: u64, data: &mut [u8]) -> Result<(), LabError> {
+    fn get(&self, pool: &ChunkPool, number: u64, data: &mut [u8]) -> Result<(), LabError> {
         load(pool, self.block(number), data)
     }
 
@@ -150,7 +150,7 @@ impl ContentVolume {
     /// Has block `number` hold the block of `data` that lies at `at`.
     fn put(
         &mut self,
-        pool: &mut Pool,
+        pool: &mut ChunkPool,
         number: u64,
         data: &[u8],
         at: usize,
@@ -167,7 +167,7 @@ impl ContentVolume {
     }
 
     /// Sets a block and releases what it held.
-    fn set(&mut self, pool: &mut Pool, number: u64, block: Block) {
+    fn set(&mut self, pool: &mut ChunkPool, number: u64, block: Block) {
         pool.release(self.block(number));
         self.change(number, block);
     }
@@ -182,7 +182,7 @@ impl ContentVolume {
         }
     }
 
-    fn forget(&mut self, pool: &mut Pool, key: u64) {
+    fn forget(&mut self, pool: &mut ChunkPool, key: u64) {
         let Some(chunk) = self.chunks.remove(&key) else { return };
         if let Chunk::Table(_) = chunk {
             self.tables -= 1;
@@ -192,7 +192,7 @@ impl ContentVolume {
         }
     }
 
-    fn check_memory(&self, pool: &Pool) -> Result<(), LabError> {
+    fn check_memory(&self, pool: &ChunkPool) -> Result<(), LabError> {
         let limit_bytes = pool.limits().memory_bytes;
         if self.memory_bytes() + pool.memory_bytes() <= limit_bytes {
             return Ok(());
@@ -206,7 +206,7 @@ fn place(number: u64) -> (u64, usize) {
     (number / CHUNK_BLOCKS as u64, (number % CHUNK_BLOCKS as u64) as usize)
 }
 
-fn load(pool: &Pool, block: Block, data: &mut [u8]) -> Result<(), LabError> {
+fn load(pool: &ChunkPool, block: Block, data: &mut [u8]) -> Result<(), LabError> {
     match block {
         Block::Slot(slot) => pool.load(slot, data),
         Block::Delta(number) => pool.load_delta(number, data),

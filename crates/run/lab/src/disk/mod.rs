@@ -11,10 +11,10 @@ use std::os::fd::BorrowedFd;
 use disklab_drive::{Completion, Drive, Nanos, Statistics};
 
 use crate::LabError;
-use crate::block::{Buffers, Configuration, WRITE_CACHE_OFFSET};
-use crate::content::Content;
-use crate::vhost::{Connection, Event, Session};
-pub(crate) use medium::Medium;
+use crate::block::{Configuration, GuestBuffers, WRITE_CACHE_OFFSET};
+use crate::content::DiskContent;
+use crate::vhost::{Connection, SessionEvent, VhostSession};
+pub(crate) use medium::MediumFile;
 pub use options::DiskOptions;
 pub use read_log::{ReadLog, ReadsFromMemory};
 use requests::STEP_BYTES;
@@ -41,7 +41,7 @@ pub(crate) enum Activity {
 
 /// A disk that a guest uses.
 pub(crate) struct Disk {
-    session: Session,
+    session: VhostSession,
     configuration: Configuration,
     drive: Box<dyn Drive>,
     volume: usize,
@@ -51,10 +51,10 @@ pub(crate) struct Disk {
     immediate: Vec<Pending>,
     immediate_at: Nanos,
     completions: Vec<Completion>,
-    buffers: Buffers,
+    buffers: GuestBuffers,
     data: Vec<u8>,
     requests: u64,
-    medium: Option<Medium>,
+    medium: Option<MediumFile>,
     reports_write_cache: bool,
     read_log: ReadLog,
 }
@@ -66,11 +66,11 @@ impl Disk {
         link: Connection,
         options: DiskOptions,
         volume: usize,
-        medium: Option<Medium>,
+        medium: Option<MediumFile>,
     ) -> Result<Self, LabError> {
         let configuration = options.configuration()?;
         Ok(Self {
-            session: Session::new(link, configuration.features())?,
+            session: VhostSession::new(link, configuration.features())?,
             configuration,
             reports_write_cache: options.reports_write_cache,
             drive: options.drive,
@@ -80,7 +80,7 @@ impl Disk {
             immediate: Vec::new(),
             immediate_at: Nanos(0),
             completions: Vec::new(),
-            buffers: Buffers::default(),
+            buffers: GuestBuffers::default(),
             data: vec![0; STEP_BYTES],
             requests: 0,
             medium,
@@ -114,7 +114,7 @@ impl Disk {
         &mut self,
         read: bool,
         now: Nanos,
-        content: &mut Content,
+        content: &mut DiskContent,
     ) -> Result<Activity, LabError> {
         let write_cache = self.reports_write_cache && self.drive.write_cache();
         let space = self.configuration.space(write_cache);
@@ -128,7 +128,7 @@ impl Disk {
         &mut self,
         now: Nanos,
         end: Option<u16>,
-        content: &mut Content,
+        content: &mut DiskContent,
     ) -> Result<(), LabError> {
         self.take_requests(now, end, content)?;
         self.tell_medium()
@@ -149,19 +149,21 @@ impl Disk {
 
     fn act(
         &mut self,
-        event: Event,
+        event: SessionEvent,
         now: Nanos,
-        content: &mut Content,
+        content: &mut DiskContent,
     ) -> Result<Activity, LabError> {
         match event {
-            Event::Nothing => return Ok(Activity::Nothing),
-            Event::Gone => return Ok(Activity::Gone),
-            Event::Kick => self.take_requests(now, None, content)?,
-            Event::Configure(WRITE_CACHE_OFFSET, bytes) if matches!(bytes.as_slice(), [0 | 1]) => {
+            SessionEvent::Nothing => return Ok(Activity::Nothing),
+            SessionEvent::Gone => return Ok(Activity::Gone),
+            SessionEvent::Kick => self.take_requests(now, None, content)?,
+            SessionEvent::Configure(WRITE_CACHE_OFFSET, bytes)
+                if matches!(bytes.as_slice(), [0 | 1]) =>
+            {
                 self.drive.set_write_cache(now, bytes == [1]);
             }
             // The rest of the configuration is not the guest's to change.
-            Event::Configure(..) => self.session.done(false)?,
+            SessionEvent::Configure(..) => self.session.done(false)?,
         }
         self.tell_medium()?;
         Ok(Activity::Busy)

@@ -4,9 +4,9 @@ use disklab_drive::{Nanos, Operation, Request};
 
 use super::{Disk, Pending};
 use crate::LabError;
-use crate::block::{HEADER_BYTES, RequestRefusal, SERIAL_BYTES, Work, understand};
-use crate::content::{Content, SECTOR_BYTES};
-use crate::vhost::{Memory, RING_LIMIT};
+use crate::block::{HEADER_BYTES, RequestRefusal, RequestWork, SERIAL_BYTES, understand};
+use crate::content::{DiskContent, SECTOR_BYTES};
+use crate::vhost::{GuestRegions, RING_LIMIT};
 
 /// As much of a request's data is moved at once: it stays in the processor's cache
 /// on its way between the guest's memory and the store.
@@ -19,7 +19,7 @@ impl Disk {
         &mut self,
         now: Nanos,
         end: Option<u16>,
-        content: &mut Content,
+        content: &mut DiskContent,
     ) -> Result<(), LabError> {
         let Some(memory) = self.session.memory.clone() else {
             return Err(self.session.broken("a kick before its memory is known"));
@@ -46,8 +46,8 @@ impl Disk {
     fn start(
         &mut self,
         now: Nanos,
-        content: &mut Content,
-        memory: &Memory,
+        content: &mut DiskContent,
+        memory: &GuestRegions,
         head: u16,
     ) -> Result<(), LabError> {
         let work = understand(&self.buffers, memory, &self.configuration);
@@ -67,7 +67,7 @@ impl Disk {
         let written = if has_status { moved.saturating_add(1) } else { 0 };
         let pending = Pending { head, written };
         match work {
-            Ok(Work::Drive { operation, sector, sectors }) if outcome.is_ok() => {
+            Ok(RequestWork::Drive { operation, sector, sectors }) if outcome.is_ok() => {
                 let id = self.remember(pending)?;
                 self.requests += 1;
                 self.drive.submit(now, Request { id, operation, sector, sectors });
@@ -100,11 +100,11 @@ impl Disk {
     /// to the guest.
     fn move_data(
         &mut self,
-        work: Work,
-        content: &mut Content,
-        memory: &Memory,
+        work: RequestWork,
+        content: &mut DiskContent,
+        memory: &GuestRegions,
     ) -> Result<Result<u32, RequestRefusal>, LabError> {
-        let Work::Drive { operation, sector, sectors } = work else {
+        let RequestWork::Drive { operation, sector, sectors } = work else {
             let written = self.buffers.write(memory, 0, &self.configuration.serial);
             return Ok(if written { Ok(SERIAL_BYTES as u32) } else { Err(RequestRefusal::Bad) });
         };

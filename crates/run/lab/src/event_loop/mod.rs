@@ -27,8 +27,8 @@ use crate::boot::KernelProcess;
 use crate::calendar::{Calendar, CalendarMessage};
 use crate::confinement::Supervisor;
 use crate::console::ConsoleLine;
-use crate::content::Content;
-use crate::disk::{Disk, Medium};
+use crate::content::DiskContent;
+use crate::disk::{Disk, MediumFile};
 use crate::{DiskOptions, LabError, Sockets};
 pub(crate) use limits::Limits;
 use silence::Silence;
@@ -75,7 +75,7 @@ pub(crate) struct EventLoop {
     time_of_day: u64,
     waiting: Vec<Option<DiskOptions>>,
     disks: Vec<Option<Disk>>,
-    content: Content,
+    content: DiskContent,
     limits: Limits,
     began: Instant,
     counts: EventCounts,
@@ -97,7 +97,7 @@ pub(crate) struct EventLoop {
     /// Where others see the guest's time.
     clock: Option<Arc<AtomicU64>>,
     /// For the disks that the guest has not connected to yet.
-    media: Vec<Option<Medium>>,
+    media: Vec<Option<MediumFile>>,
 }
 
 impl EventLoop {
@@ -105,7 +105,7 @@ impl EventLoop {
     pub fn new(
         sockets: Sockets,
         disks: Vec<DiskOptions>,
-        content: Content,
+        content: DiskContent,
         time_of_day: u64,
         limits: Limits,
         console: Option<ConsoleLine>,
@@ -148,7 +148,7 @@ impl EventLoop {
 
     /// Has others see the guest's time, and the guest what its drives write to their
     /// media, by their index.
-    pub fn show(&mut self, clock: Option<Arc<AtomicU64>>, media: Vec<Option<Medium>>) {
+    pub fn show(&mut self, clock: Option<Arc<AtomicU64>>, media: Vec<Option<MediumFile>>) {
         self.clock = clock;
         self.media = media;
     }
@@ -175,7 +175,7 @@ impl EventLoop {
     }
 
     /// The store.
-    pub fn content(&self) -> &Content {
+    pub fn content(&self) -> &DiskContent {
         &self.content
     }
 

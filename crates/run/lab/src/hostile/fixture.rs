@@ -14,7 +14,7 @@ use rustix::net::{
 };
 
 use crate::LabError;
-use crate::content::{Content, ContentLimits};
+use crate::content::{ContentLimits, DiskContent};
 use crate::disk::{Activity, Disk, DiskOptions};
 use crate::vhost::Connection;
 
@@ -172,16 +172,16 @@ impl Guest {
 }
 
 /// A store of so many disks.
-pub(super) fn content(folder: &tempfile::TempDir, disks: usize) -> Content {
+pub(super) fn content(folder: &tempfile::TempDir, disks: usize) -> DiskContent {
     let limits = ContentLimits { disk_bytes: 64 << 20, memory_bytes: 64 << 20 };
-    Content::new(folder.path(), disks, limits).unwrap()
+    DiskContent::new(folder.path(), disks, limits).unwrap()
 }
 
 /// A disk and its guest, without a calendar.
 pub(super) struct Fixture {
     pub(super) disk: Disk,
     pub(super) guest: Guest,
-    pub(super) content: Content,
+    pub(super) content: DiskContent,
     _folder: tempfile::TempDir,
 }
 
@@ -211,7 +211,7 @@ impl Fixture {
 }
 
 /// What the event loop does.
-pub(super) fn serve(disk: &mut Disk, content: &mut Content) -> Result<(), LabError> {
+pub(super) fn serve(disk: &mut Disk, content: &mut DiskContent) -> Result<(), LabError> {
     let mut read = true;
     while disk.receive(read, Nanos(1), content)? == Activity::Busy {
         disk.resume()?;

@@ -5,6 +5,20 @@ use std::path::{Path, PathBuf};
 
 use disklab_exec::{ExecError, Interrupted};
 
+/// What is wrong with a kernel that the user named.
+#[derive(Debug, thiserror::Error)]
+pub enum NamedProblem {
+    /// It is something else.
+    #[error("not a file")]
+    NotAFile,
+    /// It cannot be started.
+    #[error("not executable")]
+    NotExecutable,
+    /// The system's reason.
+    #[error(transparent)]
+    Io(#[from] io::Error),
+}
+
 /// Why the lab's kernel could not be built.
 #[derive(Debug, thiserror::Error)]
 pub enum KernelError {
@@ -59,7 +73,8 @@ pub enum KernelError {
         /// The file.
         path: PathBuf,
         /// What is wrong with it.
-        why: String,
+        #[source]
+        why: NamedProblem,
     },
     /// The named folder cannot be built from.
     #[error("'{path}' is not a kernel source for the lab: {what}")]

@@ -36,7 +36,7 @@ use disklab_exec::Executor;
 use build::Build;
 use cache::Cache;
 pub use cache::{KERNEL_VARIABLE, ZfsKernel, cache_folder, find, find_version, find_zfs};
-pub use error::KernelError;
+pub use error::{KernelError, NamedProblem};
 pub use linux::{Catching, LinuxChoice, LinuxVersion, UnknownLinux};
 pub use named::NamedKernel;
 pub use parts::{Parts, UnknownPart};

@@ -3,9 +3,9 @@
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
-use super::KernelError;
 use super::cache::{KERNEL_VARIABLE, PROGRAMS};
 use super::zfs;
+use super::{KernelError, NamedProblem};
 
 /// A kernel's file, and OpenZFS's programs if they lie next to it, as in the cache.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -30,15 +30,15 @@ impl NamedKernel {
                 None => return Ok(None),
             },
         };
-        let refuse = |why: String| KernelError::Named { by, path: path.clone(), why };
-        let metadata = path.metadata().map_err(|e| refuse(e.to_string()))?;
+        let refuse = |why: NamedProblem| KernelError::Named { by, path: path.clone(), why };
+        let metadata = path.metadata().map_err(|e| refuse(e.into()))?;
         if !metadata.is_file() {
-            return Err(refuse("not a file".to_owned()));
+            return Err(refuse(NamedProblem::NotAFile));
         }
         if metadata.permissions().mode() & 0o111 == 0 {
-            return Err(refuse("not executable".to_owned()));
+            return Err(refuse(NamedProblem::NotExecutable));
         }
-        let kernel = std::path::absolute(&path).map_err(|e| refuse(e.to_string()))?;
+        let kernel = std::path::absolute(&path).map_err(|e| refuse(e.into()))?;
         let programs = kernel.parent().map(|folder| folder.join(PROGRAMS));
         Ok(Some(Self { kernel, programs: programs.filter(|folder| zfs::complete(folder)) }))
     }

@@ -20,7 +20,7 @@ const REGION_LIMIT: usize = 8;
 
 /// Guest memory, mapped.
 #[derive(Debug, Clone)]
-pub(crate) struct Memory {
+pub(crate) struct GuestRegions {
     map: Arc<GuestMemoryMmap>,
     regions: Vec<Region>,
 }
@@ -32,7 +32,7 @@ struct Region {
     bytes: u64,
 }
 
-impl Memory {
+impl GuestRegions {
     /// Maps what the message `SET_MEM_TABLE` tells, with the descriptors that
     /// came with it.
     pub(super) fn from_table(link: &mut Connection, table: &Message) -> Result<Self, LabError> {

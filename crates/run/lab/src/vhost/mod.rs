@@ -12,6 +12,6 @@ mod ring;
 mod session;
 
 pub(crate) use connection::Connection;
-pub(crate) use memory::Memory;
+pub(crate) use memory::GuestRegions;
 pub(crate) use ring::{RING_LIMIT, Ring};
-pub(crate) use session::{Event, Session};
+pub(crate) use session::{SessionEvent, VhostSession};

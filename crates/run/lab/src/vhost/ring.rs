@@ -6,7 +6,7 @@ use virtio_bindings::virtio_ring::VRING_AVAIL_F_NO_INTERRUPT;
 use virtio_queue::{DescriptorChain, Queue, QueueOwnedT, QueueT};
 use vm_memory::{Bytes, GuestAddress, GuestMemoryMmap};
 
-use super::Memory;
+use super::GuestRegions;
 
 /// The kernel's `MAX_SUPPORTED_QUEUE_SIZE`.
 pub(crate) const RING_LIMIT: u16 = 256;
@@ -55,7 +55,7 @@ impl Ring {
     }
 
     /// Switches it on or off. It can only be switched on where it lies in `memory`.
-    pub fn enable(&mut self, on: bool, memory: Option<&Memory>) -> bool {
+    pub fn enable(&mut self, on: bool, memory: Option<&GuestRegions>) -> bool {
         self.queue.set_ready(on);
         self.enabled = on && memory.is_some_and(|m| self.queue.is_valid(m.map()));
         self.enabled == on
@@ -65,7 +65,7 @@ impl Ring {
     /// or all of them; `None` where the ring is broken.
     pub fn take<'m>(
         &mut self,
-        memory: &'m Memory,
+        memory: &'m GuestRegions,
         end: Option<u16>,
     ) -> Option<Vec<DescriptorChain<&'m GuestMemoryMmap>>> {
         if !self.enabled {
@@ -78,12 +78,12 @@ impl Ring {
 
     /// Gives a chain back, with `bytes` written to it. A ring that is switched off
     /// has forgotten it.
-    pub fn give_back(&mut self, memory: &Memory, head: u16, bytes: u32) -> bool {
+    pub fn give_back(&mut self, memory: &GuestRegions, head: u16, bytes: u32) -> bool {
         !self.enabled || self.queue.add_used(memory.map(), head, bytes).is_ok()
     }
 
     /// Whether the guest wants an interrupt for chains given back.
-    pub fn wants_interrupt(&self, memory: &Memory) -> bool {
+    pub fn wants_interrupt(&self, memory: &GuestRegions) -> bool {
         if !self.enabled {
             return false;
         }

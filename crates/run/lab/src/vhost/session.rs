@@ -6,7 +6,7 @@ use virtio_bindings::virtio_config::VIRTIO_F_VERSION_1;
 use virtio_bindings::virtio_ring::VIRTIO_RING_F_INDIRECT_DESC;
 
 use super::connection::{Connection, Message, tell};
-use super::{Memory, Ring};
+use super::{GuestRegions, Ring};
 use crate::LabError;
 
 /// `enum vhost_user_request`, as far as the kernel uses it.
@@ -45,14 +45,14 @@ const CONFIG_HEADER_BYTES: usize = 12;
 
 /// What the device has to do.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) enum Event {
+pub(crate) enum SessionEvent {
     /// Nothing.
     Nothing,
     /// There are requests in the ring. The guest is frozen until
-    /// [`Session::done`] is called.
+    /// [`VhostSession::done`] is called.
     Kick,
     /// The guest wants to change the configuration, from this byte on. It stands
-    /// still until [`Session::done`] is called.
+    /// still until [`VhostSession::done`] is called.
     Configure(usize, Vec<u8>),
     /// The guest has left.
     Gone,
@@ -60,20 +60,20 @@ pub(crate) enum Event {
 
 /// The device's side of one connection.
 #[derive(Debug)]
-pub(crate) struct Session {
+pub(crate) struct VhostSession {
     link: Connection,
     features: u64,
     /// Where interrupts are sent.
     interrupts: Option<OwnedFd>,
-    /// The request that waits for [`Session::done`], if it wants an answer.
+    /// The request that waits for [`VhostSession::done`], if it wants an answer.
     unanswered: Option<u32>,
     /// Guest memory, once it is known.
-    pub memory: Option<Memory>,
+    pub memory: Option<GuestRegions>,
     /// The queue.
     pub ring: Ring,
 }
 
-impl Session {
+impl VhostSession {
     /// A session over `link` that offers `features` of the device's own.
     pub fn new(link: Connection, features: u64) -> Result<Self, LabError> {
         let ring = Ring::new().ok_or_else(|| link.broken("its ring cannot be made"))?;
@@ -99,25 +99,25 @@ impl Session {
 
     /// Takes what came in and answers it, up to the first event. `config` is the
     /// device's configuration. To be called again until it says `Nothing`.
-    pub fn receive(&mut self, config: &[u8]) -> Result<Event, LabError> {
+    pub fn receive(&mut self, config: &[u8]) -> Result<SessionEvent, LabError> {
         if !self.link.fill()? {
-            return Ok(Event::Gone);
+            return Ok(SessionEvent::Gone);
         }
         self.next(config)
     }
 
     /// Answers further messages that came with the last ones.
-    pub fn next(&mut self, config: &[u8]) -> Result<Event, LabError> {
+    pub fn next(&mut self, config: &[u8]) -> Result<SessionEvent, LabError> {
         while let Some(message) = self.link.next()? {
             if message.request == request::VRING_KICK || message.request == request::SET_CONFIG {
                 self.link.drop_fds();
                 self.unanswered = message.needs_reply.then_some(message.request);
                 if message.request == request::VRING_KICK {
-                    return Ok(Event::Kick);
+                    return Ok(SessionEvent::Kick);
                 }
                 let at = message.word(0).unwrap_or(u32::MAX) as usize;
                 let bytes = message.payload.get(CONFIG_HEADER_BYTES..).unwrap_or_default();
-                return Ok(Event::Configure(at, bytes.to_vec()));
+                return Ok(SessionEvent::Configure(at, bytes.to_vec()));
             }
             let answer = self.handle(&message, config)?;
             self.link.drop_fds();
@@ -127,10 +127,10 @@ impl Session {
                 None => {}
             }
         }
-        Ok(Event::Nothing)
+        Ok(SessionEvent::Nothing)
     }
 
-    /// Lets the guest continue after an [`Event`]; `ok` is whether it was carried out.
+    /// Lets the guest continue after a [`SessionEvent`]; `ok` is whether it was carried out.
     pub fn done(&mut self, ok: bool) -> Result<(), LabError> {
         self.unanswered.take().map_or(Ok(()), |request| self.acknowledge(request, ok))
     }
@@ -167,7 +167,7 @@ impl Session {
             }
             request::SET_OWNER | request::RESET_OWNER => true,
             request::SET_MEM_TABLE => {
-                let memory = Memory::from_table(&mut self.link, message)?;
+                let memory = GuestRegions::from_table(&mut self.link, message)?;
                 // Addresses of the old one mean nothing in the new.
                 self.ring.enable(false, None);
                 self.memory = Some(memory);

@@ -11,7 +11,7 @@ use disklab_verdict::{Analysis, Answer, Group, GroupKey, Point, show_figure};
 use super::blocks::Targets;
 
 /// One figure that a question asks for, and what is known of it.
-pub(crate) struct Known {
+pub(crate) struct ContestState {
     ask: String,
     figure: String,
     workload: String,
@@ -24,7 +24,7 @@ pub(crate) struct Known {
     precision: Option<f64>,
 }
 
-impl Known {
+impl ContestState {
     /// What came of it.
     pub fn outcome(&self, interrupted_by: Stop) -> FigureOutcome {
         let called = (self.ask.as_str(), self.figure.as_str());
@@ -59,7 +59,7 @@ pub(crate) fn look(
     rules: &Rules,
     records: &[CellRecord],
     analysis: &Analysis,
-) -> (Vec<Known>, Targets) {
+) -> (Vec<ContestState>, Targets) {
     let carried = carried_out(records);
     let first = rules.looks().first().copied().unwrap_or(1) as u32;
     let precision = match rules.goal {
@@ -94,7 +94,7 @@ pub(crate) fn look(
             }
             let ask = answer.question.ask.clone();
             let measure = answer.measure;
-            let known = Known {
+            let known = ContestState {
                 ask,
                 figure,
                 workload,

@@ -9,7 +9,7 @@ use disklab_study::Cell;
 use disklab_verdict::Analyser;
 
 use super::blocks::Targets;
-use super::{Known, StopRule, block_seconds, look, next_cells, upper_bound, used_seconds};
+use super::{ContestState, StopRule, block_seconds, look, next_cells, upper_bound, used_seconds};
 use crate::observer::{CampaignProgress, CellForecast, Observer, UpcomingCells};
 use crate::recorder::{analyser_so_far, run_recorded};
 use crate::{Plan, RunEstimate, RunnerError};
@@ -95,7 +95,7 @@ fn needed(
     analyser: &Analyser,
     rule: &StopRule,
     records: &[CellRecord],
-) -> (Vec<Known>, Targets) {
+) -> (Vec<ContestState>, Targets) {
     let pairs = &plan.preflight.pairs;
     let Some(rules) = &rule.rules else {
         let most = rule.most_blocks();
@@ -109,7 +109,7 @@ fn keep(
     plan: &Plan,
     run: &Run,
     rule: &StopRule,
-    known: &[Known],
+    known: &[ContestState],
     stopped_by: Stop,
 ) -> Result<(), RunnerError> {
     let records = run.cells().map_err(RunnerError::Record)?;

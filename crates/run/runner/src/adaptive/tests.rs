@@ -123,7 +123,7 @@ impl Machine {
         &self,
         rules: &Rules,
         records: &[CellRecord],
-    ) -> (Vec<super::Known>, super::blocks::Targets) {
+    ) -> (Vec<super::ContestState>, super::blocks::Targets) {
         let mut analyser = Analyser::new(self.study.clone(), self.info.clone());
         for record in records.iter().filter(|r| r.state == CellState::Done) {
             analyser.add(record, self.sample(&record.cell));

@@ -161,12 +161,12 @@ impl SensitivityPlan {
     /// What was remembered.
     pub(super) fn open(folder: &Path) -> Result<Self, SensitivityError> {
         let file = Self::path(folder);
-        let not_there = |why: String| SensitivityError::NotThere {
+        let not_there = |source| SensitivityError::NotThere {
             folder: folder.to_owned(),
             file: file.clone(),
-            why,
+            source,
         };
-        let text = std::fs::read_to_string(&file).map_err(|e| not_there(e.to_string()))?;
-        serde_json::from_str(&text).map_err(|e| not_there(e.to_string()))
+        let text = std::fs::read_to_string(&file).map_err(|e| not_there(e.into()))?;
+        serde_json::from_str(&text).map_err(|e| not_there(e.into()))
     }
 }

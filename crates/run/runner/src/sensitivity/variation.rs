@@ -5,7 +5,7 @@ use std::path::Path;
 use disklab_bench::ModelledDrives;
 use disklab_config::ModelSetting;
 use disklab_drive::DriveFile;
-use disklab_published::{Comparison, Moved};
+use disklab_published::{Moved, RowComparison};
 use disklab_source::FileName;
 use disklab_study::Study;
 use serde::{Deserialize, Serialize};
@@ -47,7 +47,7 @@ impl Variation {
     }
 
     /// What came of it.
-    pub fn moved(&self, comparison: Comparison) -> Moved {
+    pub fn moved(&self, comparison: RowComparison) -> Moved {
         let Self { drive, field, own, value } = self.clone();
         Moved { drive, field, own, value, comparison }
     }

@@ -11,7 +11,7 @@ use crate::{LineProblem, StackError, Undo};
 /// One line of a ledger's file.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
-pub(super) enum Line {
+pub(super) enum LedgerLine {
     /// The first line: whose ledger it is.
     Owner {
         /// What all programs of the owner have in their environment.
@@ -64,7 +64,7 @@ pub(super) struct Entry {
 
 /// What is in a ledger.
 #[derive(Debug, Default)]
-pub(super) struct Content {
+pub(super) struct LineContent {
     /// The mark of the owner's programs, and where it ran.
     pub owner: Option<(String, LedgerHost)>,
     /// What is not gone yet, in the order entered.
@@ -80,8 +80,8 @@ pub(super) struct Content {
 }
 
 /// Reads complete lines.
-pub(super) fn read_lines(path: &Path, bytes: &[u8]) -> Content {
-    let mut content = Content::default();
+pub(super) fn read_lines(path: &Path, bytes: &[u8]) -> LineContent {
+    let mut content = LineContent::default();
     for (index, line) in bytes.split(|b| *b == b'\n').enumerate() {
         if line.is_empty() {
             continue;
@@ -99,7 +99,7 @@ pub(super) fn read_lines(path: &Path, bytes: &[u8]) -> Content {
     content
 }
 
-impl Content {
+impl LineContent {
     /// What the owner's things are recognised by.
     pub(super) fn marks(&self) -> Marks {
         let mut marks = Marks::default();
@@ -109,23 +109,23 @@ impl Content {
         marks
     }
 
-    fn add(&mut self, line: Line) -> Result<(), LineProblem> {
+    fn add(&mut self, line: LedgerLine) -> Result<(), LineProblem> {
         match line {
-            Line::Owner { mark, host } => self.owner = Some((mark, host)),
-            Line::Marks(marks) => self.marks.extend(marks),
-            Line::Enter { number, undo, marks } => {
+            LedgerLine::Owner { mark, host } => self.owner = Some((mark, host)),
+            LedgerLine::Marks(marks) => self.marks.extend(marks),
+            LedgerLine::Enter { number, undo, marks } => {
                 undo.check()?;
                 self.marks.extend(undo.marks());
                 self.marks.extend(marks);
                 self.entries.push(Entry { number, undo, identity: None });
             }
-            Line::Created { number, identity } => {
+            LedgerLine::Created { number, identity } => {
                 for entry in self.entries.iter_mut().filter(|entry| entry.number == number) {
                     entry.identity = Some(identity);
                 }
             }
-            Line::Names { directory, names } => self.names.push((directory, names)),
-            Line::Gone { number } => self.entries.retain(|entry| entry.number != number),
+            LedgerLine::Names { directory, names } => self.names.push((directory, names)),
+            LedgerLine::Gone { number } => self.entries.retain(|entry| entry.number != number),
         }
         Ok(())
     }

@@ -11,7 +11,7 @@ use rustix::fs::{FlockOperation, flock};
 use rustix::io::Errno;
 
 use super::host::{HostRelation, LedgerHost};
-use super::line::{Content, Entry, Line, read_lines};
+use super::line::{Entry, LedgerLine, LineContent, read_lines};
 use super::trust::{check_directory, open_ledger};
 use super::{LedgerId, Leftover, LeftoverDecision, LockedFile, Recovery};
 use crate::undo::{Marks, TeardownContext, end_programs_of};
@@ -125,7 +125,7 @@ fn recover_one(
 }
 
 /// Reads a ledger whose owner is dead.
-fn read(ledger: &LockedFile) -> Result<Content, StackError> {
+fn read(ledger: &LockedFile) -> Result<LineContent, StackError> {
     let path = &ledger.path;
     let mut bytes = Vec::new();
     (&ledger.file)
@@ -145,7 +145,7 @@ fn read(ledger: &LockedFile) -> Result<Content, StackError> {
 }
 
 /// Why what the ledger lists is not here, if so.
-fn elsewhere(content: &Content, id: &LedgerId, folder: &Path) -> Option<LedgerElsewhere> {
+fn elsewhere(content: &LineContent, id: &LedgerId, folder: &Path) -> Option<LedgerElsewhere> {
     let (_, host) = content.owner.as_ref()?;
     let on_this_machine = match LedgerHost::here().relation(host) {
         HostRelation::Same | HostRelation::Rebooted => return None,
@@ -158,7 +158,7 @@ fn elsewhere(content: &Content, id: &LedgerId, folder: &Path) -> Option<LedgerEl
 /// Tears down what is listed, newest first; what cannot be stays listed.
 fn tear_down(
     mut ledger: LockedFile,
-    content: Content,
+    content: LineContent,
     id: &LedgerId,
     context: &mut TeardownContext<'_>,
     recovery: &mut Recovery,
@@ -169,7 +169,7 @@ fn tear_down(
         ledger.file.set_len(whole).map_err(fail)?;
     }
     let marks = content.marks();
-    let Content { owner, entries, strange, .. } = content;
+    let LineContent { owner, entries, strange, .. } = content;
     if let Some((mark, host)) = owner {
         context.rebooted = LedgerHost::here().relation(&host) == HostRelation::Rebooted;
         // A ledger that this process itself has dropped left no programs behind.
@@ -181,7 +181,7 @@ fn tear_down(
     recovery.errors.extend(strange);
     for Entry { number, undo, .. } in entries.into_iter().rev() {
         if pass.is_gone(&undo, context, recovery) {
-            ledger.append(&Line::Gone { number })?;
+            ledger.append(&LedgerLine::Gone { number })?;
         }
     }
     let Pass { left, failed, .. } = pass;
@@ -278,7 +278,7 @@ mod tests {
 {"enter":{"number":2,"undo":{"no-such-thing":"/tmp/a"}}}
 {"enter":{"number":3,"undo":{"remove-file":"relative/path"}}}
 "#;
-        let Content { owner, entries, strange: errors, marks, .. } =
+        let LineContent { owner, entries, strange: errors, marks, .. } =
             read_lines(Path::new("l"), text);
         assert_eq!(owner, None);
         let folder = Undo::RemoveFolder("/tmp/a".into());
@@ -292,7 +292,7 @@ mod tests {
     proptest! {
         #[test]
         fn no_bytes_panic(bytes in proptest::collection::vec(any::<u8>(), 0..400)) {
-            let Content { entries, strange: errors, .. } = read_lines(Path::new("l"), &bytes);
+            let LineContent { entries, strange: errors, .. } = read_lines(Path::new("l"), &bytes);
             let lines = bytes.split(|b| *b == b'\n').filter(|l| !l.is_empty()).count();
             prop_assert!(entries.len() + errors.len() <= lines);
         }
@@ -304,7 +304,7 @@ mod tests {
                 .collect();
             let cut = cut.min(whole.len());
             let end = whole[..cut].rfind('\n').map_or(0, |i| i + 1);
-            let Content { entries, strange: errors, .. } =
+            let LineContent { entries, strange: errors, .. } =
                 read_lines(Path::new("l"), &whole.as_bytes()[..end]);
             prop_assert!(errors.is_empty());
             for (index, entry) in entries.iter().enumerate() {

@@ -84,7 +84,7 @@ fn a_living_owner_is_left_alone() {
 }
 
 /// A ledger that another process has written, and left.
-fn write(folder: &Path, lines: &[Line], rest: &str) -> PathBuf {
+fn write(folder: &Path, lines: &[LedgerLine], rest: &str) -> PathBuf {
     let path = folder.join("ledger-1-0.jsonl");
     let lines: Vec<_> = lines.iter().map(|l| serde_json::to_string(l).expect("json")).collect();
     std::fs::write(&path, format!("{}\n{rest}", lines.join("\n"))).expect("write");
@@ -92,17 +92,17 @@ fn write(folder: &Path, lines: &[Line], rest: &str) -> PathBuf {
     path
 }
 
-fn owner_at(host: LedgerHost) -> Line {
-    Line::Owner { mark: "a test's, long dead".to_owned(), host }
+fn owner_at(host: LedgerHost) -> LedgerLine {
+    LedgerLine::Owner { mark: "a test's, long dead".to_owned(), host }
 }
 
-fn entered(number: u64, undo: Undo) -> Line {
-    Line::Enter { number, undo, marks: Vec::new() }
+fn entered(number: u64, undo: Undo) -> LedgerLine {
+    LedgerLine::Enter { number, undo, marks: Vec::new() }
 }
 
-fn created(number: u64, path: &Path) -> Line {
+fn created(number: u64, path: &Path) -> LedgerLine {
     let metadata = path.symlink_metadata().expect("it exists");
-    Line::Created { number, identity: FileIdentity::new(&metadata) }
+    LedgerLine::Created { number, identity: FileIdentity::new(&metadata) }
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! Withdrawing what was entered and never made.
 
-use super::{Ledger, Line};
+use super::{Ledger, LedgerLine};
 use crate::StackError;
 
 impl Ledger {
@@ -13,7 +13,7 @@ impl Ledger {
     pub fn withdraw(&mut self) -> Result<(), StackError> {
         let Some((number, _)) = self.entries.pop() else { return Ok(()) };
         match &mut self.file {
-            Some(file) => file.append(&Line::Gone { number }),
+            Some(file) => file.append(&LedgerLine::Gone { number }),
             None => Ok(()),
         }
     }

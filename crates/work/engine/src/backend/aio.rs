@@ -3,7 +3,7 @@
 use std::io;
 use std::time::Duration;
 
-use super::{Backend, Call, Completion, Operation};
+use super::{Backend, Call, IoCompletion, IoOperation};
 use crate::pattern::RequestKind;
 
 /// `struct iocb` of linux/aio_abi.h, little-endian.
@@ -40,20 +40,20 @@ const WRITE: u16 = 1;
 
 /// A context of one thread.
 #[derive(Debug)]
-pub(crate) struct Aio {
+pub(crate) struct LinuxAio {
     context: libc::c_ulong,
     /// One for each slot; the kernel copies it when it is submitted.
     blocks: Box<[Block]>,
     queued: Vec<*mut Block>,
     /// Those that have ended already: flushes, and what the kernel would not take.
-    ended: Vec<Completion>,
+    ended: Vec<IoCompletion>,
     events: Vec<Event>,
 }
 
 /// So often, a millisecond apart, the kernel is asked again where it has no room.
 const PATIENCE: u32 = 1000;
 
-impl Aio {
+impl LinuxAio {
     /// A context for `depth` I/Os.
     ///
     /// # Errors
@@ -76,9 +76,9 @@ impl Aio {
 }
 
 #[cfg(test)]
-impl Aio {
+impl LinuxAio {
     /// What has ended and was not fetched by [`Backend::reap`].
-    pub(super) fn ended(&self) -> &[Completion] {
+    pub(super) fn ended(&self) -> &[IoCompletion] {
         &self.ended
     }
 }
@@ -87,19 +87,19 @@ fn check(result: libc::c_long) -> io::Result<usize> {
     usize::try_from(result).map_err(|_| io::Error::last_os_error())
 }
 
-impl Backend for Aio {
+impl Backend for LinuxAio {
     fn name(&self) -> &'static str {
         "libaio"
     }
 
-    fn queue(&mut self, operation: &Operation) -> io::Result<()> {
+    fn queue(&mut self, operation: &IoOperation) -> io::Result<()> {
         // As in fio's libaio (do_io_u_sync): the thread waits for a flush, and begins
         // nothing meanwhile. IOCB_CMD_FSYNC would not wait, and Linux before 4.18 refuses
         // it (fs/aio.c).
         if !operation.kind.moves_data() {
             self.submit()?;
             let result = Call::Positioned.perform(operation);
-            self.ended.push(Completion { slot: operation.slot, result });
+            self.ended.push(IoCompletion { slot: operation.slot, result });
             return Ok(());
         }
         let block = self
@@ -147,7 +147,7 @@ impl Backend for Aio {
                     // The first of the list is the one that was not taken: io_submit(2).
                     // SAFETY: it points to a block of this back-end, which nothing else uses now.
                     let slot = unsafe { (*list[0]).data } as u32;
-                    self.ended.push(Completion { slot, result: -i64::from(errno) });
+                    self.ended.push(IoCompletion { slot, result: -i64::from(errno) });
                     from += 1;
                 }
             }
@@ -161,7 +161,7 @@ impl Backend for Aio {
         least: usize,
         most: usize,
         timeout: Option<Duration>,
-        ends: &mut Vec<Completion>,
+        ends: &mut Vec<IoCompletion>,
     ) -> io::Result<()> {
         if !self.queued.is_empty() {
             self.submit()?;
@@ -196,13 +196,13 @@ impl Backend for Aio {
         ends.extend(
             self.events[..got]
                 .iter()
-                .map(|event| Completion { slot: event.data as u32, result: event.result }),
+                .map(|event| IoCompletion { slot: event.data as u32, result: event.result }),
         );
         Ok(())
     }
 }
 
-impl Drop for Aio {
+impl Drop for LinuxAio {
     fn drop(&mut self) {
         // SAFETY: the context is this back-end's. The call waits for what is in flight.
         unsafe { libc::syscall(libc::SYS_io_destroy, self.context) };

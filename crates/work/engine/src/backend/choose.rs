@@ -5,9 +5,9 @@ use std::os::fd::RawFd;
 
 use disklab_jobfile::{Depth, Engine};
 
-use super::aio::Aio;
+use super::aio::LinuxAio;
 use super::nothing::Nothing;
-use super::pool::Pool;
+use super::pool::ThreadPool;
 use super::uring::Uring;
 use super::{Backend, Call};
 use crate::memory::Memory;
@@ -37,7 +37,7 @@ pub(crate) fn choose(
         (Engine::Null, _) => {
             return (Chosen::Asynchronous(Box::<Nothing>::default()), None);
         }
-        (engine, true) => match Pool::new(depth, engine.name()) {
+        (engine, true) => match ThreadPool::new(depth, engine.name()) {
             Ok(pool) => return (Chosen::Asynchronous(Box::new(pool)), None),
             Err(error) => {
                 let why = crate::error::words(&error);
@@ -50,7 +50,7 @@ pub(crate) fn choose(
     choose_from(
         engine,
         || Ok(Box::new(Uring::new(depth, files, memory)?) as Box<dyn Backend>),
-        || Ok(Box::new(Aio::new(depth)?) as Box<dyn Backend>),
+        || Ok(Box::new(LinuxAio::new(depth)?) as Box<dyn Backend>),
     )
 }
 
@@ -117,7 +117,7 @@ mod tests {
         let note = note.expect("told");
         assert!(note.starts_with("io_uring asked for; pread and pwrite were used"), "{note}");
         assert!(note.contains("Function not implemented") && note.contains("libaio: "), "{note}");
-        let context = || Ok(Box::new(Aio::new(1)?) as Box<dyn Backend>);
+        let context = || Ok(Box::new(LinuxAio::new(1)?) as Box<dyn Backend>);
         if context().is_err() {
             eprintln!("skipped: needs Linux AIO");
             return;

@@ -18,7 +18,7 @@ use crate::pattern::RequestKind;
 
 /// One I/O as the kernel takes it.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Operation {
+pub(crate) struct IoOperation {
     pub(crate) kind: RequestKind,
     pub(crate) fd: RawFd,
     /// Its number within the job, where descriptors are registered.
@@ -32,7 +32,7 @@ pub(crate) struct Operation {
 
 /// The end of an I/O.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Completion {
+pub(crate) struct IoCompletion {
     pub(crate) slot: u32,
     /// Bytes moved, or a negative errno.
     pub(crate) result: i64,
@@ -49,7 +49,7 @@ pub(crate) trait Backend {
     ///
     /// # Errors
     /// Where there is no room.
-    fn queue(&mut self, operation: &Operation) -> io::Result<()>;
+    fn queue(&mut self, operation: &IoOperation) -> io::Result<()>;
 
     /// Hands over what was queued.
     ///
@@ -68,7 +68,7 @@ pub(crate) trait Backend {
         least: usize,
         most: usize,
         timeout: Option<Duration>,
-        ends: &mut Vec<Completion>,
+        ends: &mut Vec<IoCompletion>,
     ) -> io::Result<()>;
 }
 

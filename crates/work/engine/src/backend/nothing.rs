@@ -3,19 +3,19 @@
 use std::io;
 use std::time::Duration;
 
-use super::{Backend, Completion, Operation};
+use super::{Backend, IoCompletion, IoOperation};
 
 /// What is in flight until it is asked for.
 #[derive(Debug, Default)]
-pub(crate) struct Nothing(Vec<Completion>);
+pub(crate) struct Nothing(Vec<IoCompletion>);
 
 impl Backend for Nothing {
     fn name(&self) -> &'static str {
         "null"
     }
 
-    fn queue(&mut self, operation: &Operation) -> io::Result<()> {
-        self.0.push(Completion { slot: operation.slot, result: i64::from(operation.length) });
+    fn queue(&mut self, operation: &IoOperation) -> io::Result<()> {
+        self.0.push(IoCompletion { slot: operation.slot, result: i64::from(operation.length) });
         Ok(())
     }
 
@@ -28,7 +28,7 @@ impl Backend for Nothing {
         _least: usize,
         most: usize,
         _timeout: Option<Duration>,
-        ends: &mut Vec<Completion>,
+        ends: &mut Vec<IoCompletion>,
     ) -> io::Result<()> {
         let count = self.0.len().min(most.max(1));
         ends.extend(self.0.drain(..count));

@@ -7,13 +7,13 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{Builder, JoinHandle};
 use std::time::{Duration, Instant};
 
-use super::{Backend, Call, Completion, Operation};
+use super::{Backend, Call, IoCompletion, IoOperation};
 
 /// The threads keep nothing on their stacks.
 const STACK_BYTES: usize = 64 << 10;
 
 /// An I/O on its way to a thread.
-struct Task(Operation);
+struct Task(IoOperation);
 
 // SAFETY: the buffer behind the pointer is left alone until the end is reported; see
 // `Backend::queue`.
@@ -21,14 +21,14 @@ unsafe impl Send for Task {}
 
 /// As many threads as I/Os can be in flight.
 #[derive(Debug)]
-pub(crate) struct Pool {
+pub(crate) struct ThreadPool {
     tasks: Option<Sender<Task>>,
-    ended: Receiver<Completion>,
+    ended: Receiver<IoCompletion>,
     threads: Vec<JoinHandle<()>>,
     name: &'static str,
 }
 
-impl Pool {
+impl ThreadPool {
     /// Starts the threads; `name` is the engine's in reports.
     ///
     /// # Errors
@@ -47,24 +47,24 @@ impl Pool {
     }
 }
 
-fn carry_out(queue: &Mutex<Receiver<Task>>, ended: &Sender<Completion>) {
+fn carry_out(queue: &Mutex<Receiver<Task>>, ended: &Sender<IoCompletion>) {
     loop {
         let task = queue.lock().unwrap_or_else(PoisonError::into_inner).recv();
         let Ok(Task(operation)) = task else { return };
         let result = Call::Positioned.perform(&operation);
         // Nobody listens where the job has ended by an error.
-        if ended.send(Completion { slot: operation.slot, result }).is_err() {
+        if ended.send(IoCompletion { slot: operation.slot, result }).is_err() {
             return;
         }
     }
 }
 
-impl Backend for Pool {
+impl Backend for ThreadPool {
     fn name(&self) -> &'static str {
         self.name
     }
 
-    fn queue(&mut self, operation: &Operation) -> io::Result<()> {
+    fn queue(&mut self, operation: &IoOperation) -> io::Result<()> {
         let gone = || io::Error::from_raw_os_error(libc::EPIPE);
         let tasks = self.tasks.as_ref().ok_or_else(gone)?;
         tasks.send(Task(*operation)).map_err(|_| gone())
@@ -79,7 +79,7 @@ impl Backend for Pool {
         least: usize,
         most: usize,
         timeout: Option<Duration>,
-        ends: &mut Vec<Completion>,
+        ends: &mut Vec<IoCompletion>,
     ) -> io::Result<()> {
         let until = timeout.map(|timeout| Instant::now() + timeout);
         let before = ends.len();
@@ -107,7 +107,7 @@ impl Backend for Pool {
     }
 }
 
-impl Drop for Pool {
+impl Drop for ThreadPool {
     fn drop(&mut self) {
         self.tasks = None;
         for thread in self.threads.drain(..) {

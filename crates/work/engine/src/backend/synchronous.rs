@@ -4,7 +4,7 @@ use std::io;
 
 use disklab_jobfile::Engine;
 
-use super::Operation;
+use super::IoOperation;
 use crate::pattern::RequestKind;
 
 /// By which calls data are moved.
@@ -37,8 +37,8 @@ impl Call {
 
     /// Carries out an I/O. Bytes moved, or a negative errno.
     #[inline]
-    pub(crate) fn perform(self, operation: &Operation) -> i64 {
-        let Operation { kind, fd, buffer, length, offset, .. } = *operation;
+    pub(crate) fn perform(self, operation: &IoOperation) -> i64 {
+        let IoOperation { kind, fd, buffer, length, offset, .. } = *operation;
         if self == Self::Nothing {
             return i64::from(length);
         }

@@ -1,7 +1,7 @@
 use std::fs::File;
 use std::os::fd::AsRawFd;
 
-use super::aio::Aio;
+use super::aio::LinuxAio;
 use super::uring::Uring;
 use super::*;
 use crate::memory::Memory;
@@ -13,8 +13,8 @@ fn operation(
     memory: &mut Memory,
     slot: u32,
     offset: u64,
-) -> Operation {
-    Operation {
+) -> IoOperation {
+    IoOperation {
         kind,
         fd: file.as_raw_fd(),
         file: 0,
@@ -64,14 +64,14 @@ fn carries_data(backend: &mut dyn Backend, file: &File, memory: &mut Memory) {
     backend.queue(&wrong).expect("room");
     backend.submit().expect("what is wrong with one is told at its end");
     backend.reap(1, 8, None, &mut ends).expect("reaped");
-    assert_eq!(ends, [Completion { slot: 5, result: -i64::from(libc::EBADF) }]);
+    assert_eq!(ends, [IoCompletion { slot: 5, result: -i64::from(libc::EBADF) }]);
 }
 
 #[test]
 fn aio() {
     let file = tempfile::tempfile().expect("temp");
     let mut memory = Memory::new(8, 4096).expect("memory");
-    match Aio::new(8) {
+    match LinuxAio::new(8) {
         Ok(mut context) => carries_data(&mut context, &file, &mut memory),
         Err(error) => eprintln!("skipped: needs Linux AIO ({error})"),
     }
@@ -81,13 +81,13 @@ fn aio() {
 fn aio_waits_for_a_flush_itself() {
     let file = tempfile::tempfile().expect("temp");
     let mut memory = Memory::new(2, 4096).expect("memory");
-    let Ok(mut context) = Aio::new(2) else {
+    let Ok(mut context) = LinuxAio::new(2) else {
         eprintln!("skipped: needs Linux AIO");
         return;
     };
     // Old kernels take no flush by io_submit: it has ended before anything is submitted.
     context.queue(&operation(RequestKind::Sync, &file, &mut memory, 1, 0)).expect("room");
-    assert!(context.ended() == [Completion { slot: 1, result: 0 }]);
+    assert!(context.ended() == [IoCompletion { slot: 1, result: 0 }]);
 }
 
 #[test]
@@ -119,13 +119,13 @@ fn calls() {
         memory.slot(0).fill(byte);
         let write = operation(RequestKind::Write, &file, &mut memory, 0, 8192);
         assert_eq!(call.perform(&write), 4096);
-        assert_eq!(call.perform(&Operation { kind: RequestKind::Sync, ..write }), 0);
-        assert_eq!(call.perform(&Operation { kind: RequestKind::DataSync, ..write }), 0);
+        assert_eq!(call.perform(&IoOperation { kind: RequestKind::Sync, ..write }), 0);
+        assert_eq!(call.perform(&IoOperation { kind: RequestKind::DataSync, ..write }), 0);
         let read = operation(RequestKind::Read, &file, &mut memory, 1, 8192);
         assert_eq!(call.perform(&read), 4096);
         assert!(memory.slot(1).iter().all(|b| *b == byte));
-        assert_eq!(call.perform(&Operation { fd: -1, ..read }), -i64::from(libc::EBADF));
-        let far = Operation { offset: u64::MAX, ..read };
+        assert_eq!(call.perform(&IoOperation { fd: -1, ..read }), -i64::from(libc::EBADF));
+        let far = IoOperation { offset: u64::MAX, ..read };
         assert_eq!(call.perform(&far), -i64::from(libc::EFBIG));
     }
 }

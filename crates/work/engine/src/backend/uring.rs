@@ -7,7 +7,7 @@ use std::time::Duration;
 use io_uring::types::{Fd, Fixed, FsyncFlags, SubmitArgs, Timespec};
 use io_uring::{IoUring, opcode, squeue};
 
-use super::{Backend, Completion, Operation};
+use super::{Backend, IoCompletion, IoOperation};
 use crate::memory::Memory;
 use crate::pattern::RequestKind;
 
@@ -59,8 +59,8 @@ impl Uring {
         Ok(Self { ring, files_registered, buffers_registered, waits_timed, queued: 0 })
     }
 
-    fn entry(&self, operation: &Operation) -> squeue::Entry {
-        let Operation { kind, fd, file, slot, buffer, length, offset } = *operation;
+    fn entry(&self, operation: &IoOperation) -> squeue::Entry {
+        let IoOperation { kind, fd, file, slot, buffer, length, offset } = *operation;
         macro_rules! on_file {
             ($make:expr) => {
                 if self.files_registered {
@@ -105,7 +105,7 @@ impl Backend for Uring {
         "io_uring"
     }
 
-    fn queue(&mut self, operation: &Operation) -> io::Result<()> {
+    fn queue(&mut self, operation: &IoOperation) -> io::Result<()> {
         let entry = self.entry(operation);
         // SAFETY: buffer and file stay until the completion is told; see `queue` of
         // the trait.
@@ -131,7 +131,7 @@ impl Backend for Uring {
         least: usize,
         most: usize,
         timeout: Option<Duration>,
-        ends: &mut Vec<Completion>,
+        ends: &mut Vec<IoCompletion>,
     ) -> io::Result<()> {
         let there = self.ring.completion().len();
         if there < least.max(1) || self.queued > 0 {
@@ -166,7 +166,7 @@ impl Backend for Uring {
             }
         }
         let completions = self.ring.completion().take(most);
-        ends.extend(completions.map(|entry| Completion {
+        ends.extend(completions.map(|entry| IoCompletion {
             slot: entry.user_data() as u32,
             result: i64::from(entry.result()),
         }));

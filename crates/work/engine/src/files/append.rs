@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use disklab_jobfile::{Engine, Job};
 
 use super::layout::lengthen;
-use super::{Target, targets};
+use super::{FileTarget, targets};
 use crate::context::JobContext;
 use crate::error::EngineError;
 
@@ -69,7 +69,7 @@ impl Ends {
         index: usize,
         clone: u32,
         context: &JobContext,
-    ) -> Vec<Target> {
+    ) -> Vec<FileTarget> {
         let mut all = targets(job, clone, context);
         for (target, begin) in all.iter_mut().zip(self.0.get(&(index, clone)).into_iter().flatten())
         {

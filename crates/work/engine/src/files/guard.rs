@@ -14,7 +14,7 @@ use std::sync::Arc;
 use disklab_jobfile::{Engine, Job};
 use disklab_measure::{FileUse, FileUses, SystemRoot};
 
-use super::{Target, targets};
+use super::{FileTarget, targets};
 use crate::context::JobContext;
 use crate::error::EngineError;
 
@@ -154,7 +154,7 @@ pub fn written_devices(jobs: &[Job], context: &JobContext) -> Vec<PathBuf> {
     let mut devices: Vec<PathBuf> = Vec::new();
     let writes = |job: &&Job| job.pattern.access.writes && job.engine != Engine::Null;
     for job in jobs.iter().filter(writes) {
-        for Target { path, .. } in distinct(job, context) {
+        for FileTarget { path, .. } in distinct(job, context) {
             let there = fs::metadata(&path);
             if there.is_ok_and(|there| there.file_type().is_block_device())
                 && !devices.contains(&path)
@@ -168,8 +168,8 @@ pub fn written_devices(jobs: &[Job], context: &JobContext) -> Vec<PathBuf> {
 
 /// The files of a job, each once: clones share those with fixed names. Of those, the part
 /// that reaches furthest counts.
-fn distinct(job: &Job, context: &JobContext) -> Vec<Target> {
-    let mut all: Vec<Target> =
+fn distinct(job: &Job, context: &JobContext) -> Vec<FileTarget> {
+    let mut all: Vec<FileTarget> =
         (0..job.process.clones).flat_map(|clone| targets(job, clone, context)).collect();
     all.sort_by_key(|target| std::cmp::Reverse(target.extent.end()));
     let mut known = HashSet::new();
@@ -179,7 +179,7 @@ fn distinct(job: &Job, context: &JobContext) -> Vec<Target> {
 
 fn check_target(
     job: &Job,
-    target: &Target,
+    target: &FileTarget,
     uses: &FileUses,
     devices: &DeviceAccess,
 ) -> Result<(), Untouchable> {
@@ -199,7 +199,7 @@ fn check_target(
 }
 
 /// Whether a job changes or removes a file, be it only to make it as long as it reads.
-fn changes(job: &Job, there: &Metadata, target: &Target) -> bool {
+fn changes(job: &Job, there: &Metadata, target: &FileTarget) -> bool {
     let opening = &job.opening;
     let lays_out = !opening.create_on_open && there.len() < target.extent.end();
     job.pattern.access.writes

@@ -14,7 +14,7 @@ use disklab_jobfile::{Engine, Fallocate, Job};
 use super::targets;
 use crate::context::JobContext;
 use crate::error::EngineError;
-use crate::filler::Filler;
+use crate::filler::BufferFiller;
 
 /// Laid out in pieces of this size, which file systems can keep whole.
 const PIECE: usize = 1 << 20;
@@ -119,7 +119,7 @@ fn fill(
     number: u64,
 ) -> io::Result<()> {
     file.set_len(part.end)?;
-    let filler = Filler::new(job, 0, context.seed).map_err(io::Error::other)?;
+    let filler = BufferFiller::new(job, 0, context.seed).map_err(io::Error::other)?;
     let mut buffer = vec![0; PIECE];
     let mut at = part.start;
     while at < part.end {

@@ -20,18 +20,18 @@ use crate::context::JobContext;
 
 /// One file of a clone.
 #[derive(Debug, Clone)]
-pub(crate) struct Target {
+pub(crate) struct FileTarget {
     pub(crate) path: PathBuf,
     pub(crate) extent: Extent,
 }
 
 /// The files of a clone, by number.
-pub(crate) fn targets(job: &Job, clone: u32, context: &JobContext) -> Vec<Target> {
+pub(crate) fn targets(job: &Job, clone: u32, context: &JobContext) -> Vec<FileTarget> {
     let directory: PathBuf = match &job.files.directory {
         Some(own) => context.directory.join(Path::new(own)),
         None => context.directory.clone(),
     };
-    let target = |file: disklab_jobfile::JobFile| Target {
+    let target = |file: disklab_jobfile::JobFile| FileTarget {
         path: directory.join(&file.name),
         extent: file.extent,
     };

@@ -9,14 +9,14 @@ use std::path::{Path, PathBuf};
 
 use disklab_jobfile::{Engine, Fadvise, Job, Sync};
 
-use super::Target;
+use super::FileTarget;
 use super::guard::DeviceAccess;
 use crate::error::{EngineError, words};
 
 /// The files of a clone, of which a limited number is open.
 #[derive(Debug)]
 pub(crate) struct OpenFiles {
-    targets: Vec<Target>,
+    targets: Vec<FileTarget>,
     open: Vec<Option<File>>,
     /// Those that are open, the oldest first; empty where all can be.
     order: VecDeque<u32>,
@@ -38,7 +38,7 @@ impl OpenFiles {
     /// block devices that it may write to.
     pub(crate) fn new(
         job: &Job,
-        targets: Vec<Target>,
+        targets: Vec<FileTarget>,
         devices: &DeviceAccess,
     ) -> Result<Self, EngineError> {
         let access = job.pattern.access;
@@ -183,7 +183,7 @@ impl OpenFiles {
 
     /// Each file: where its I/O lies, and how long it is.
     pub(crate) fn lengths(&self) -> Vec<(disklab_jobfile::Extent, u64)> {
-        let length = |target: &Target| match self.opens_none {
+        let length = |target: &FileTarget| match self.opens_none {
             true => target.extent.end(),
             false => std::fs::metadata(&target.path).map_or(0, |there| there.len()),
         };
@@ -262,7 +262,7 @@ impl OpenFiles {
     }
 }
 
-fn advise(file: &File, target: &Target, advice: libc::c_int) {
+fn advise(file: &File, target: &FileTarget, advice: libc::c_int) {
     let at = |n: u64| libc::off_t::try_from(n).unwrap_or(libc::off_t::MAX);
     let (offset, length) = (at(target.extent.offset), at(target.extent.length));
     // SAFETY: plain numbers, and a descriptor that is open. It is advice: where

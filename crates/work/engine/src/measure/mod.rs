@@ -7,6 +7,6 @@ mod usage;
 
 pub(crate) use clock::now_ns;
 pub(crate) use histogram::Histogram;
-pub use series::{Cell, SeriesCells};
 pub(crate) use series::{Counter, FINEST_NS};
+pub use series::{SeriesBin, SeriesCells};
 pub(crate) use usage::Usage;

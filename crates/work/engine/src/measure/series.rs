@@ -11,7 +11,7 @@ const MOST: usize = 4096;
 
 /// What one interval holds for one direction.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Cell {
+pub struct SeriesBin {
     /// Operations that ended in it.
     pub operations: u64,
     /// Bytes that they moved.
@@ -20,7 +20,7 @@ pub struct Cell {
     pub latency_ns: u64,
 }
 
-impl Cell {
+impl SeriesBin {
     fn add(&mut self, other: Self) {
         self.operations += other.operations;
         self.bytes += other.bytes;
@@ -34,14 +34,14 @@ pub struct SeriesCells {
     /// Length of an interval in nanoseconds; 0 where nothing was counted.
     pub interval_ns: u64,
     /// Reads.
-    pub read: Vec<Cell>,
+    pub read: Vec<SeriesBin>,
     /// Writes.
-    pub write: Vec<Cell>,
+    pub write: Vec<SeriesBin>,
 }
 
 impl SeriesCells {
     /// One direction's list.
-    pub fn of(&self, direction: Direction) -> &[Cell] {
+    pub fn of(&self, direction: Direction) -> &[SeriesBin] {
         if direction == Direction::Read { &self.read } else { &self.write }
     }
 
@@ -58,14 +58,14 @@ impl SeriesCells {
         self.coarsen(longer);
         other.coarsen(longer);
         for (own, more) in [(&mut self.read, other.read), (&mut self.write, other.write)] {
-            own.resize(own.len().max(more.len()), Cell::default());
+            own.resize(own.len().max(more.len()), SeriesBin::default());
             for (cell, other) in own.iter_mut().zip(more) {
                 cell.add(other);
             }
         }
         let all = self.read.len().max(self.write.len());
-        self.read.resize(all, Cell::default());
-        self.write.resize(all, Cell::default());
+        self.read.resize(all, SeriesBin::default());
+        self.write.resize(all, SeriesBin::default());
     }
 
     /// Joins intervals until one lasts at least `ns`: by whole multiples, so the
@@ -81,7 +81,7 @@ impl SeriesCells {
             *list = list
                 .chunks(step)
                 .map(|cells| {
-                    let mut sum = Cell::default();
+                    let mut sum = SeriesBin::default();
                     cells.iter().for_each(|cell| sum.add(*cell));
                     sum
                 })
@@ -106,7 +106,7 @@ pub(crate) struct Counter {
 impl Counter {
     /// A counter whose first interval begins at a time of the clock.
     pub(crate) fn new(began_ns: u64) -> Self {
-        let list = || vec![Cell::default(); MOST];
+        let list = || vec![SeriesBin::default(); MOST];
         Self {
             series: SeriesCells { interval_ns: FINEST_NS, read: list(), write: list() },
             began_ns,
@@ -123,7 +123,7 @@ impl Counter {
         }
         let list = if write { &mut self.series.write } else { &mut self.series.read };
         if let Some(cell) = list.get_mut(self.at) {
-            cell.add(Cell { operations: 1, bytes, latency_ns });
+            cell.add(SeriesBin { operations: 1, bytes, latency_ns });
         }
     }
 
@@ -142,7 +142,7 @@ impl Counter {
                     sum.add(list[2 * pair + 1]);
                     list[pair] = sum;
                 }
-                list[MOST / 2..].fill(Cell::default());
+                list[MOST / 2..].fill(SeriesBin::default());
             }
             self.series.interval_ns *= 2;
         }
@@ -178,10 +178,10 @@ mod tests {
         counter.count(true, 512, 30, 1000 + FINEST_NS * 3 / 2);
         let series = counter.finish(1000 + 2 * FINEST_NS);
         assert_eq!(series.interval_ns, 7_812_500);
-        assert_eq!(series.read[0], Cell { operations: 1, bytes: 4096, latency_ns: 10 });
-        assert_eq!(series.write[1], Cell { operations: 2, bytes: 1024, latency_ns: 50 });
+        assert_eq!(series.read[0], SeriesBin { operations: 1, bytes: 4096, latency_ns: 10 });
+        assert_eq!(series.write[1], SeriesBin { operations: 2, bytes: 1024, latency_ns: 50 });
         assert_eq!((series.read.len(), series.write.len()), (3, 3));
-        assert_eq!(series.of(Direction::Write)[2], Cell::default());
+        assert_eq!(series.of(Direction::Write)[2], SeriesBin::default());
     }
 
     #[test]

@@ -81,7 +81,7 @@ pub(super) fn normal(n: u64, deviation: f64, random: &mut Random) -> u64 {
 
 /// How ranks are drawn.
 #[derive(Debug, Clone)]
-pub(super) enum Ranks {
+pub(super) enum RankOrder {
     Zipf(Zipf),
     /// By its power.
     Pareto(f64),
@@ -91,18 +91,18 @@ pub(super) enum Ranks {
 
 /// Draws blocks of one file.
 #[derive(Debug, Clone)]
-pub(super) enum Draw {
+pub(super) enum OffsetDraw {
     /// Evenly.
     Uniform,
     /// By rank. Neighbours in rank are none in the file: ranks lie about it in an order
     /// of their own, which a center shifts (as in fio, which hashes them: `zipf_next`,
     /// `gauss_next`).
-    Ranked { ranks: Ranks, spread: Permutation, shift: u64 },
+    Ranked { ranks: RankOrder, spread: Permutation, shift: u64 },
     /// In zones: (percent of draws so far, first block, blocks).
     Zoned(Vec<(u64, u64, u64)>),
 }
 
-impl Draw {
+impl OffsetDraw {
     /// For a file of `n` blocks of `block` bytes.
     pub(super) fn new(distribution: &Distribution, n: u64, block: u64, seed: u64) -> Self {
         let ranked = |ranks, center: Option<f64>| Self::Ranked {
@@ -113,11 +113,11 @@ impl Draw {
         match distribution {
             Distribution::Uniform => Self::Uniform,
             Distribution::Zipf { theta, center } => {
-                ranked(Ranks::Zipf(Zipf::new(n, *theta)), *center)
+                ranked(RankOrder::Zipf(Zipf::new(n, *theta)), *center)
             }
-            Distribution::Pareto { power, center } => ranked(Ranks::Pareto(*power), *center),
+            Distribution::Pareto { power, center } => ranked(RankOrder::Pareto(*power), *center),
             Distribution::Normal { deviation, center } => {
-                ranked(Ranks::Normal(*deviation), *center)
+                ranked(RankOrder::Normal(*deviation), *center)
             }
             Distribution::Zoned(zones) => Self::Zoned(spans(zones, n, block)),
         }
@@ -129,9 +129,9 @@ impl Draw {
             Self::Uniform => random.below(n),
             Self::Ranked { ranks, spread, shift } => {
                 let rank = match ranks {
-                    Ranks::Zipf(zipf) => zipf.draw(random),
-                    Ranks::Pareto(power) => pareto(n, *power, random),
-                    Ranks::Normal(deviation) => normal(n, *deviation, random),
+                    RankOrder::Zipf(zipf) => zipf.draw(random),
+                    RankOrder::Pareto(power) => pareto(n, *power, random),
+                    RankOrder::Normal(deviation) => normal(n, *deviation, random),
                 };
                 // Below 2^51: both are below the number of blocks of a file.
                 (spread.at(rank) + shift) % n
@@ -175,7 +175,7 @@ mod tests {
     use super::*;
 
     fn counts(distribution: &Distribution, n: u64) -> Vec<u64> {
-        let draw = Draw::new(distribution, n, 4096, 3);
+        let draw = OffsetDraw::new(distribution, n, 4096, 3);
         let mut random = Random::new(5, 0);
         let mut counts = vec![0; n as usize];
         for _ in 0..100_000 {
@@ -266,7 +266,7 @@ mod tests {
     proptest! {
         #[test]
         fn blocks_lie_in_the_file(distribution in distributions(), n in 1_u64..1 << 50) {
-            let draw = Draw::new(&distribution, n, 4096, 1);
+            let draw = OffsetDraw::new(&distribution, n, 4096, 1);
             let mut random = Random::new(1, 1);
             for _ in 0..50 {
                 prop_assert!(draw.block(n, &mut random) < n);

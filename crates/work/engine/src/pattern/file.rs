@@ -2,8 +2,8 @@
 
 use disklab_jobfile::{Distribution, Extent, IoDirection, Job, RandomMap};
 
-use super::distribution::Draw;
-use super::map::Map;
+use super::distribution::OffsetDraw;
+use super::map::BlockMap;
 use super::permutation::Permutation;
 use super::side;
 use crate::random::{Random, mix};
@@ -19,7 +19,7 @@ const MAPPED_BLOCKS: u64 = 1 << 28;
 
 /// What holds for all files of a job.
 #[derive(Debug, Clone)]
-pub(super) struct Rules {
+pub(super) struct PatternRules {
     /// At the end of the file it begins again from the start.
     pub(super) wraps: bool,
     /// Random blocks begin anew when all were visited.
@@ -47,7 +47,7 @@ pub(super) struct Rules {
     pub(super) distribution: [Distribution; 2],
 }
 
-impl Rules {
+impl PatternRules {
     pub(super) fn of(job: &Job, skip: i64) -> Self {
         let (align, access) = (job.blocks.align, job.pattern.access);
         let apart =
@@ -103,13 +103,18 @@ struct Order {
     blocks: [u64; 2],
     permutation: Permutation,
     next: u64,
-    map: Option<Map>,
-    draw: [Draw; 2],
+    map: Option<BlockMap>,
+    draw: [OffsetDraw; 2],
     seed: u64,
 }
 
 impl Position {
-    pub(super) fn new(extent: Extent, real: u64, rules: &Rules, random: Option<u64>) -> Self {
+    pub(super) fn new(
+        extent: Extent,
+        real: u64,
+        rules: &PatternRules,
+        random: Option<u64>,
+    ) -> Self {
         let start = extent.offset;
         let order = |seed: u64| {
             let blocks = [0, 1].map(|side: usize| {
@@ -118,12 +123,12 @@ impl Position {
             });
             let draw = [0, 1].map(|side: usize| {
                 let unit = rules.unit[side];
-                Draw::new(&rules.distribution[side], blocks[side], unit, mix(seed + 1))
+                OffsetDraw::new(&rules.distribution[side], blocks[side], unit, mix(seed + 1))
             });
             let permutation = Permutation::new(blocks[0], seed);
             let keeps = rules.apart || rules.needs_map || blocks[0] <= MAPPED_BLOCKS;
             let bits = extent.length.div_ceil(rules.unit[0].min(rules.unit[1]));
-            let map = (rules.each_once && keeps).then(|| Map::new(bits));
+            let map = (rules.each_once && keeps).then(|| BlockMap::new(bits));
             Order { blocks, permutation, next: 0, map, draw, seed }
         };
         let real = real.max(extent.end());
@@ -147,7 +152,11 @@ impl Position {
 
     /// The next sequential offset: get_next_seq_offset in fio's io_u.c, with its
     /// ways to wrap.
-    pub(super) fn sequential(&mut self, direction: IoDirection, rules: &Rules) -> Option<u64> {
+    pub(super) fn sequential(
+        &mut self,
+        direction: IoDirection,
+        rules: &PatternRules,
+    ) -> Option<u64> {
         let position = &mut self.position[side(direction)];
         if rules.wraps && *position >= self.start + self.length {
             *position = self.start;
@@ -180,7 +189,7 @@ impl Position {
     pub(super) fn random(
         &mut self,
         direction: IoDirection,
-        rules: &Rules,
+        rules: &PatternRules,
         random: &mut Random,
     ) -> Option<u64> {
         let side = side(direction);
@@ -226,7 +235,7 @@ impl Position {
         offset: u64,
         length: u64,
         random: bool,
-        rules: &Rules,
+        rules: &PatternRules,
     ) -> Option<u64> {
         let mut length = length;
         let at = side(direction);

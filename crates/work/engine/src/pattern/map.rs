@@ -6,13 +6,13 @@
 /// set, so that the next free block is found at once, however full the map is
 /// (as fio's lib/axmap.c does).
 #[derive(Debug, Clone)]
-pub(super) struct Map {
+pub(super) struct BlockMap {
     /// The blocks' own bits first; the last level is a single word.
     levels: Vec<Vec<u64>>,
     blocks: u64,
 }
 
-impl Map {
+impl BlockMap {
     pub(super) fn new(blocks: u64) -> Self {
         let mut levels = Vec::new();
         let mut bits = blocks;
@@ -99,7 +99,7 @@ mod tests {
 
     #[test]
     fn a_visit_ends_at_what_was_visited() {
-        let mut map = Map::new(100);
+        let mut map = BlockMap::new(100);
         assert_eq!(map.visit(70, 3), 3);
         assert_eq!(map.visit(60, 20), 10);
         assert_eq!(map.visit(60, 20), 0);
@@ -117,7 +117,7 @@ mod tests {
             marks in prop::collection::vec((0_u64..20_000, 0_u64..5_000), 0..20),
             from in prop::collection::vec(0_u64..20_100, 1..20),
         ) {
-            let mut map = Map::new(blocks);
+            let mut map = BlockMap::new(blocks);
             for (first, count) in marks {
                 map.visit(first, count);
             }

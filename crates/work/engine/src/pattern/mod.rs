@@ -10,7 +10,7 @@ mod order;
 mod permutation;
 mod sequence;
 
-pub(crate) use sequence::{Next, Sequence};
+pub(crate) use sequence::{IoSequence, NextIo};
 
 use disklab_jobfile::IoDirection;
 

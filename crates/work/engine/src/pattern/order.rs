@@ -8,7 +8,7 @@ use crate::random::Random;
 /// Chooses among the files that are open and not finished, as fio does
 /// (get_next_file in io_u.c).
 #[derive(Debug, Clone)]
-pub(super) struct Files {
+pub(super) struct FilePicker {
     order: FileOrder,
     zipf: Option<Zipf>,
     count: u32,
@@ -25,7 +25,7 @@ pub(super) struct Files {
     random: Random,
 }
 
-impl Files {
+impl FilePicker {
     /// `most_open` of `count` files are in use at once; both at least 1.
     pub(super) fn new(order: FileOrder, count: u32, most_open: u64, seed: u64) -> Self {
         let zipf = match order {
@@ -121,23 +121,23 @@ impl Files {
 mod tests {
     use super::*;
 
-    fn take(files: &mut Files, n: usize) -> Vec<u32> {
+    fn take(files: &mut FilePicker, n: usize) -> Vec<u32> {
         (0..n).filter_map(|_| files.next()).collect()
     }
 
     #[test]
     fn round_robin_goes_round() {
-        let mut files = Files::new(FileOrder::RoundRobin { every: 1 }, 3, 3, 1);
+        let mut files = FilePicker::new(FileOrder::RoundRobin { every: 1 }, 3, 3, 1);
         assert_eq!(take(&mut files, 4), [0, 1, 2, 0]);
         files.finish(1);
         assert_eq!(take(&mut files, 3), [2, 0, 2]);
-        let mut files = Files::new(FileOrder::RoundRobin { every: 2 }, 2, 2, 1);
+        let mut files = FilePicker::new(FileOrder::RoundRobin { every: 2 }, 2, 2, 1);
         assert_eq!(take(&mut files, 5), [0, 0, 1, 1, 0]);
     }
 
     #[test]
     fn open_files_come_first() {
-        let mut files = Files::new(FileOrder::RoundRobin { every: 1 }, 4, 2, 1);
+        let mut files = FilePicker::new(FileOrder::RoundRobin { every: 1 }, 4, 2, 1);
         assert_eq!(take(&mut files, 3), [0, 1, 0]);
         files.finish(0);
         assert_eq!(take(&mut files, 3), [1, 2, 1]);
@@ -151,7 +151,7 @@ mod tests {
 
     #[test]
     fn sequential_finishes_a_file_first() {
-        let mut files = Files::new(FileOrder::Sequential, 3, 3, 1);
+        let mut files = FilePicker::new(FileOrder::Sequential, 3, 3, 1);
         assert_eq!(take(&mut files, 3), [0, 0, 0]);
         files.finish(0);
         assert_eq!(take(&mut files, 2), [1, 1]);
@@ -160,7 +160,7 @@ mod tests {
     #[test]
     fn drawn_files_follow_their_law() {
         let share = |order| {
-            let mut files = Files::new(order, 100, 100, 1);
+            let mut files = FilePicker::new(order, 100, 100, 1);
             let drawn = take(&mut files, 10_000);
             drawn.iter().filter(|f| **f < 20).count()
         };
@@ -168,7 +168,7 @@ mod tests {
         assert!((7800..8200).contains(&share(FileOrder::Pareto { power: 0.2 })));
         assert!(share(FileOrder::Zipf { theta: 1.2 }) > 7500);
         assert!(share(FileOrder::Normal { deviation: 5.0 }) < 10);
-        let mut files = Files::new(FileOrder::Random { every: 3 }, 50, 50, 1);
+        let mut files = FilePicker::new(FileOrder::Random { every: 3 }, 50, 50, 1);
         assert!(take(&mut files, 300).chunks(3).all(|run| run[0] == run[1] && run[1] == run[2]));
     }
 }

@@ -1,17 +1,17 @@
 //! The I/Os of one clone of a job, one after another.
 
-use disklab_jobfile::{Extent, IoDirection, Job, Sequence as Modifier, Sequencer};
+use disklab_jobfile::{Extent, IoDirection, Job, Sequence, Sequencer};
 
 use super::blocks::Lengths;
-use super::file::{Position, Rules};
+use super::file::{PatternRules, Position};
 use super::mix::Mix;
-use super::order::Files;
+use super::order::FilePicker;
 use super::{IoRequest, RequestKind, side};
 use crate::random::{Random, mix};
 
 /// What comes next.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Next {
+pub(crate) enum NextIo {
     /// An I/O.
     Io(IoRequest),
     /// All files are done, but `io_size` asks for more: they begin again.
@@ -22,10 +22,10 @@ pub(crate) enum Next {
 
 /// The I/Os of one clone.
 #[derive(Debug, Clone)]
-pub(crate) struct Sequence {
-    rules: Rules,
+pub(crate) struct IoSequence {
+    rules: PatternRules,
     places: Vec<Position>,
-    files: Files,
+    files: FilePicker,
     mix: Mix,
     lengths: Lengths,
     /// By direction: percent of I/Os whose offset is random.
@@ -52,18 +52,18 @@ pub(crate) struct Sequence {
     wrapped: Option<u32>,
 }
 
-impl Sequence {
+impl IoSequence {
     /// The I/Os of a clone whose files have these extents and these lengths.
     pub(crate) fn new(job: &Job, files: &[(Extent, u64)], seed: u64) -> Self {
         let pattern = &job.pattern;
         let is_random = pattern.access.random;
         let percent = [pattern.random_percent.read, pattern.random_percent.write].map(u32::from);
         let (skip, run) = match pattern.sequence {
-            Modifier::None => (0, None),
-            Modifier::Skip(bytes) => (bytes, None),
-            Modifier::Run(ios) => (0, Some((ios.max(1), 0))),
+            Sequence::None => (0, None),
+            Sequence::Skip(bytes) => (bytes, None),
+            Sequence::Run(ios) => (0, Some((ios.max(1), 0))),
         };
-        let mut rules = Rules::of(job, skip);
+        let mut rules = PatternRules::of(job, skip);
         let mixed = pattern.access.reads && pattern.access.writes;
         let more = job.length.io_size_given && job.length.io_size > job.length.size;
         rules.wraps = (job.timing.time_based && files.len() == 1) || (mixed && more);
@@ -79,7 +79,7 @@ impl Sequence {
         Self {
             rules,
             places,
-            files: Files::new(job.files.order, count, job.files.open, seed),
+            files: FilePicker::new(job.files.order, count, job.files.open, seed),
             mix: Mix::new(pattern.access, pattern.read_percent, seed),
             lengths: Lengths::new(&job.blocks, seed),
             random_percent: percent,
@@ -124,7 +124,7 @@ impl Sequence {
     /// What comes next. `due` may choose the other direction of a mixed job,
     /// where the one drawn has to wait for its rate.
     #[inline]
-    pub(crate) fn next(&mut self, due: impl FnOnce(IoDirection) -> IoDirection) -> Next {
+    pub(crate) fn next(&mut self, due: impl FnOnce(IoDirection) -> IoDirection) -> NextIo {
         if self.done + self.in_pass >= self.limit && !self.rules.revisits {
             return self.end();
         }
@@ -132,7 +132,7 @@ impl Sequence {
             && let Some(file) = self.files.next()
         {
             self.flushed = true;
-            return Next::Io(IoRequest { kind, file, offset: 0, length: 0 });
+            return NextIo::Io(IoRequest { kind, file, offset: 0, length: 0 });
         }
         self.flushed = false;
         let direction = self.mix.draw(due);
@@ -145,7 +145,7 @@ impl Sequence {
                 self.issued += 1;
                 self.in_pass += length;
                 let length = u32::try_from(length).unwrap_or(u32::MAX);
-                return Next::Io(IoRequest { kind: direction.into(), file, offset, length });
+                return NextIo::Io(IoRequest { kind: direction.into(), file, offset, length });
             }
             self.files.finish(file);
         }
@@ -180,7 +180,7 @@ impl Sequence {
         }
     }
 
-    fn end(&mut self) -> Next {
+    fn end(&mut self) -> NextIo {
         let idle = self.in_pass == 0;
         self.done += self.in_pass;
         self.in_pass = 0;
@@ -190,10 +190,10 @@ impl Sequence {
         }
         let left = self.limit.saturating_sub(self.done);
         if self.more_than_size && left >= self.largest && !idle {
-            return Next::PassDone;
+            return NextIo::PassDone;
         }
         self.done = 0;
-        Next::Done
+        NextIo::Done
     }
 
     fn in_file(&mut self, file: u32, direction: IoDirection) -> Option<(u64, u64)> {

@@ -6,7 +6,7 @@ use disklab_jobfile::{Job, Policy, parse};
 use disklab_source::Source;
 use proptest::prelude::*;
 
-use super::{IoRequest, Next, RequestKind, Sequence};
+use super::{IoRequest, IoSequence, NextIo, RequestKind};
 
 /// The job of these options, if it is one.
 fn job(options: &str) -> Option<Job> {
@@ -19,13 +19,13 @@ fn job(options: &str) -> Option<Job> {
 fn one_loop(job: &Job, seed: u64) -> Vec<IoRequest> {
     let files: Vec<_> =
         job.files.of(0, 1).iter().map(|file| (file.extent, file.extent.end())).collect();
-    let mut sequence = Sequence::new(job, &files, seed);
+    let mut sequence = IoSequence::new(job, &files, seed);
     let mut requests = Vec::new();
     for _ in 0..100_000 {
         match sequence.next(|direction| direction) {
-            Next::Io(request) => requests.push(request),
-            Next::PassDone => {}
-            Next::Done => return requests,
+            NextIo::Io(request) => requests.push(request),
+            NextIo::PassDone => {}
+            NextIo::Done => return requests,
         }
     }
     panic!("it does not end");

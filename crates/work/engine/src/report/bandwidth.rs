@@ -2,11 +2,11 @@
 
 use disklab_sample::Direction;
 
-use crate::measure::{Cell, SeriesCells};
+use crate::measure::{SeriesBin, SeriesCells};
 
 /// Smallest, largest, mean and deviation of what intervals of equal length had.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
-pub struct Spread {
+pub struct BandwidthSpread {
     /// The least of an interval.
     pub min: f64,
     /// The most.
@@ -19,7 +19,7 @@ pub struct Spread {
     pub samples: u64,
 }
 
-impl Spread {
+impl BandwidthSpread {
     /// Of something per second, in intervals of at least `window_ns`. The last
     /// interval is left out, since it is cut off, unless it is the only one.
     pub(super) fn of(
@@ -27,7 +27,7 @@ impl Spread {
         direction: Direction,
         window_ns: u64,
         elapsed_ns: u64,
-        count: impl Fn(&Cell) -> u64,
+        count: impl Fn(&SeriesBin) -> u64,
     ) -> Self {
         let mut series = series.clone();
         series.coarsen(window_ns);
@@ -57,21 +57,23 @@ mod tests {
 
     #[test]
     fn whole_intervals_count() {
-        let cell = |bytes| Cell { operations: 1, bytes, latency_ns: 1 };
+        let cell = |bytes| SeriesBin { operations: 1, bytes, latency_ns: 1 };
         let series = SeriesCells {
             interval_ns: 500_000_000,
             read: vec![cell(100), cell(300), cell(7)],
-            write: vec![Cell::default(); 3],
+            write: vec![SeriesBin::default(); 3],
         };
-        let spread =
-            |window| Spread::of(&series, Direction::Read, window, 1_100_000_000, |cell| cell.bytes);
+        let spread = |window| {
+            BandwidthSpread::of(&series, Direction::Read, window, 1_100_000_000, |cell| cell.bytes)
+        };
         let fine = spread(500_000_000);
         assert_eq!((fine.min, fine.max, fine.mean, fine.samples), (200.0, 600.0, 400.0, 2));
         assert!((fine.deviation - 282.8427).abs() < 1e-3);
         assert_eq!(spread(1_000_000_000).mean, 400.0);
         assert!((spread(9_000_000_000).mean - 370.0).abs() < 1e-9);
         assert_eq!(
-            Spread::of(&SeriesCells::default(), Direction::Read, 1, 1, |c| c.bytes).samples,
+            BandwidthSpread::of(&SeriesCells::default(), Direction::Read, 1, 1, |c| c.bytes)
+                .samples,
             0
         );
     }

@@ -5,8 +5,8 @@ use disklab_jobfile::SteadyFigure;
 use disklab_sample::{Direction, Latency};
 use serde_json::{Map, Value, json};
 
-use super::bandwidth::Spread;
-use super::{Done, EngineReport, JobReport};
+use super::bandwidth::BandwidthSpread;
+use super::{DirectionReport, EngineReport, JobReport};
 use crate::steady::SteadyState;
 
 /// The version whose format this is.
@@ -72,7 +72,7 @@ impl JobReport {
                 .collect::<Map<_, _>>(),
             "read": self.side(&self.read, Direction::Read, detail),
             "write": self.side(&self.write, Direction::Write, detail),
-            "trim": self.side(&Done::default(), Direction::Trim, detail),
+            "trim": self.side(&DirectionReport::default(), Direction::Trim, detail),
             "sync": {
                 "total_ios": self.sync.as_ref().map_or(0, |l| l.histogram.count()),
                 "lat_ns": self.latency(self.sync.as_ref(), true, detail),
@@ -117,13 +117,19 @@ impl JobReport {
         job
     }
 
-    fn side(&self, done: &Done, direction: Direction, detail: Detail) -> Value {
+    fn side(&self, done: &DirectionReport, direction: Direction, detail: Detail) -> Value {
         let nanoseconds = |d: std::time::Duration| u64::try_from(d.as_nanos()).unwrap_or(u64::MAX);
-        let spread = |window, count: fn(&crate::measure::Cell) -> u64| {
+        let spread = |window, count: fn(&crate::measure::SeriesBin) -> u64| {
             if done.operations == 0 || direction == Direction::Trim {
-                return Spread::default();
+                return BandwidthSpread::default();
             }
-            Spread::of(&self.series, direction, nanoseconds(window), self.elapsed_ns, count)
+            BandwidthSpread::of(
+                &self.series,
+                direction,
+                nanoseconds(window),
+                self.elapsed_ns,
+                count,
+            )
         };
         let bytes = spread(self.reporting.bw_window, |cell| cell.bytes);
         let ios = spread(self.reporting.iops_window, |cell| cell.operations);

@@ -7,7 +7,7 @@ mod logs;
 use disklab_jobfile::{LatencyTarget, Reporting};
 use disklab_sample::{Direction, Figure, Latency, OperationKind, Windows};
 
-pub use bandwidth::Spread;
+pub use bandwidth::BandwidthSpread;
 pub use logs::{LogKind, log_paths};
 
 use crate::measure::SeriesCells;
@@ -51,9 +51,9 @@ pub struct JobReport {
     /// Errors that `continue_on_error` passed over.
     pub passed_over: u64,
     /// Reads.
-    pub read: Done,
+    pub read: DirectionReport,
     /// Writes.
-    pub write: Done,
+    pub write: DirectionReport,
     /// Latencies of `fsync` and `fdatasync`.
     pub sync: Option<Latency>,
     /// From when a write was made until the `fsync` or `fdatasync` that came next had
@@ -92,7 +92,7 @@ pub struct JobReport {
 
 /// What was done in one direction.
 #[derive(Debug, Clone, PartialEq, Default)]
-pub struct Done {
+pub struct DirectionReport {
     /// Bytes moved.
     pub bytes: u64,
     /// I/Os that ended well.
@@ -111,7 +111,7 @@ pub struct Done {
     pub total: Option<Latency>,
 }
 
-impl Done {
+impl DirectionReport {
     /// Bytes per second.
     pub fn bytes_per_second(&self) -> f64 {
         self.per_second(self.bytes)
@@ -151,23 +151,23 @@ impl JobReport {
     /// What was done in one direction from a mark between two windows on
     /// ([`Windows::mark`]), in nanoseconds from where counting began. Latencies are
     /// within 0.4 %, and total ones only.
-    pub fn since(&self, mark_ns: u64, direction: Direction) -> Done {
+    pub fn since(&self, mark_ns: u64, direction: Direction) -> DirectionReport {
         let windows = &self.windows[usize::from(direction != Direction::Read)];
         let since = windows.since(mark_ns);
         if since.operations == 0 {
-            return Done::default();
+            return DirectionReport::default();
         }
-        Done {
+        DirectionReport {
             bytes: since.bytes,
             operations: since.operations,
             runtime_ns: self.elapsed_ns.saturating_sub(windows.mark(mark_ns)),
             total: Some(Latency::from_histogram(since.histogram)),
-            ..Done::default()
+            ..DirectionReport::default()
         }
     }
 
     /// What was done in one direction.
-    pub fn done(&self, direction: Direction) -> &Done {
+    pub fn done(&self, direction: Direction) -> &DirectionReport {
         if direction == Direction::Read { &self.read } else { &self.write }
     }
 }

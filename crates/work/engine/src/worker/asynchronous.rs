@@ -2,10 +2,10 @@
 
 use std::time::Duration;
 
-use super::Failure;
-use super::clone::{Clone, Step};
+use super::IoFailure;
+use super::clone::{Clone, CloneStep};
 use super::depth_search::Verdict;
-use crate::backend::{Backend, Completion, Operation};
+use crate::backend::{Backend, IoCompletion, IoOperation};
 use crate::measure::now_ns;
 use crate::pattern::{IoRequest, RequestKind};
 
@@ -34,7 +34,7 @@ struct PendingQueue {
     free: Vec<u32>,
     /// Queued, but not handed over: their time of submission is not known yet.
     queued: Vec<u32>,
-    ends: Vec<Completion>,
+    ends: Vec<IoCompletion>,
     /// So many of `ends` have been taken note of.
     noted: usize,
     depth: usize,
@@ -59,7 +59,7 @@ enum Blocked {
 
 impl Clone<'_> {
     /// Runs to the end.
-    pub(super) fn run_asynchronous(&mut self, backend: &mut dyn Backend) -> Result<(), Failure> {
+    pub(super) fn run_asynchronous(&mut self, backend: &mut dyn Backend) -> Result<(), IoFailure> {
         let depth = self.job.depth.depth.max(1) as usize;
         let nothing = IoRequest { kind: RequestKind::Read, file: 0, offset: 0, length: 0 };
         let pending_io = Pending { request: nothing, done: 0, began_ns: 0, taken_ns: 0 };
@@ -84,7 +84,7 @@ impl Clone<'_> {
         &mut self,
         backend: &mut dyn Backend,
         pending: &mut PendingQueue,
-    ) -> Result<(), Failure> {
+    ) -> Result<(), IoFailure> {
         let mut now = now_ns();
         loop {
             let held = self.take_off(backend, pending, &mut now)?;
@@ -128,7 +128,7 @@ impl Clone<'_> {
         backend: &mut dyn Backend,
         pending: &mut PendingQueue,
         now: &mut u64,
-    ) -> Result<Blocked, Failure> {
+    ) -> Result<Blocked, IoFailure> {
         // fio hands over one by one unless told otherwise, and so do we: a batch would
         // make each I/O wait for its neighbours.
         let batch = match self.job.depth.batch as usize {
@@ -143,7 +143,7 @@ impl Clone<'_> {
                 break Blocked::Full;
             }
             match self.step(*now)? {
-                Step::Go(request) => {
+                CloneStep::Go(request) => {
                     if self.files.descriptor(request.file).is_none() {
                         // A file may have to be closed for it.
                         while pending.in_flight() > 0 {
@@ -170,9 +170,9 @@ impl Clone<'_> {
                         self.submit(backend, pending, now)?;
                     }
                 }
-                Step::Wait(until) => break Blocked::Until(until),
-                Step::Pass => break Blocked::Pass,
-                Step::Stop => break Blocked::Stop,
+                CloneStep::Wait(until) => break Blocked::Until(until),
+                CloneStep::Pass => break Blocked::Pass,
+                CloneStep::Stop => break Blocked::Stop,
             }
         };
         if pending.lean {
@@ -201,7 +201,7 @@ impl Clone<'_> {
         backend: &mut dyn Backend,
         pending: &mut PendingQueue,
         now: &mut u64,
-    ) -> Result<bool, Failure> {
+    ) -> Result<bool, IoFailure> {
         let verdict = self.verdict(*now)?;
         if verdict == Verdict::Continue {
             return Ok(false);
@@ -218,11 +218,11 @@ impl Clone<'_> {
         backend: &mut dyn Backend,
         pending: &mut PendingQueue,
         slot: u32,
-    ) -> Result<(), Failure> {
+    ) -> Result<(), IoFailure> {
         let Pending { request, done, .. } = pending.pending[slot as usize];
         let fd = self.descriptor(request.file)?;
         let buffer = self.memory.slot(slot as usize)[done as usize..].as_mut_ptr();
-        let operation = Operation {
+        let operation = IoOperation {
             kind: request.kind,
             fd,
             file: request.file,
@@ -241,7 +241,7 @@ impl Clone<'_> {
         backend: &mut dyn Backend,
         pending: &mut PendingQueue,
         now: &mut u64,
-    ) -> Result<(), Failure> {
+    ) -> Result<(), IoFailure> {
         self.tally.submitted(pending.queued.len());
         backend.submit().map_err(|error| system("submit I/Os", &error))?;
         // Where the drive has as many as it takes, the call has waited.
@@ -266,7 +266,7 @@ impl Clone<'_> {
         pending: &mut PendingQueue,
         timeout: Option<Duration>,
         now: &mut u64,
-    ) -> Result<(), Failure> {
+    ) -> Result<(), IoFailure> {
         let depth = &self.job.depth;
         let full = self.is_full(pending);
         let least = depth.complete_min as usize;
@@ -317,9 +317,9 @@ impl Clone<'_> {
         &mut self,
         backend: &mut dyn Backend,
         pending: &mut PendingQueue,
-        end: Completion,
+        end: IoCompletion,
         now: u64,
-    ) -> Result<(), Failure> {
+    ) -> Result<(), IoFailure> {
         let Some(pending_io) = pending.pending.get_mut(end.slot as usize) else { return Ok(()) };
         let request = pending_io.request;
         let write = request.kind == RequestKind::Write;
@@ -369,7 +369,7 @@ impl Clone<'_> {
     }
 }
 
-fn system(action: &str, error: &std::io::Error) -> Failure {
+fn system(action: &str, error: &std::io::Error) -> IoFailure {
     let errno = error.raw_os_error().unwrap_or(libc::EIO);
     (errno, format!("cannot {action}: {}", crate::error::words(error)))
 }

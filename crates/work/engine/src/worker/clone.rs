@@ -8,25 +8,25 @@ use disklab_jobfile::{IoDirection, Job, ThinkBlocks};
 
 use super::depth_search::DepthSearch;
 use super::pause::Thinker;
-use super::tally::{Account, Tally};
-use super::{Failure, start};
+use super::tally::{Account, IoTally};
+use super::{IoFailure, start};
 use crate::backend::{Call, Chosen, choose};
 use crate::context::{Issued, JobContext};
 use crate::control::Control;
 use crate::error::EngineError;
 use crate::files::{Ends, OpenFiles};
-use crate::filler::Filler;
+use crate::filler::BufferFiller;
 use crate::flow::{FlowShare, Flows};
 use crate::measure::now_ns;
 use crate::memory::Memory;
 use crate::pace::Limiter;
-use crate::pattern::{IoRequest, Next, RequestKind, Sequence};
+use crate::pattern::{IoRequest, IoSequence, NextIo, RequestKind};
 use crate::random::mix;
 use crate::verify::{Checker, Written};
 
 /// What clones share.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Shared<'a> {
+pub(crate) struct SegmentShared<'a> {
     pub(crate) context: &'a JobContext,
     pub(crate) ends: &'a Ends,
     /// What this clone is told and tells.
@@ -36,7 +36,7 @@ pub(crate) struct Shared<'a> {
     pub(crate) bytes: Option<&'a [AtomicU64; 2]>,
 }
 
-impl Shared<'_> {
+impl SegmentShared<'_> {
     #[inline]
     pub(crate) fn is_stopped(&self) -> bool {
         self.control.is_stopped() || self.context.interrupt.is_raised()
@@ -45,9 +45,9 @@ impl Shared<'_> {
 
 /// What a clone did.
 #[derive(Debug)]
-pub(crate) struct Outcome {
+pub(crate) struct CloneOutcome {
     pub(crate) account: Account,
-    pub(crate) error: Option<Failure>,
+    pub(crate) error: Option<IoFailure>,
     pub(crate) engine: &'static str,
     pub(crate) notes: Vec<String>,
     pub(crate) verified: (u64, u64),
@@ -57,7 +57,7 @@ pub(crate) struct Outcome {
 
 /// What comes next.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Step {
+pub(super) enum CloneStep {
     /// This I/O.
     Go(IoRequest),
     /// Nothing before this time of the clock.
@@ -77,17 +77,17 @@ pub(super) struct Clone<'a> {
     pub(super) job: &'a Job,
     index: usize,
     number: u32,
-    pub(super) shared: &'a Shared<'a>,
+    pub(super) shared: &'a SegmentShared<'a>,
     pub(super) files: OpenFiles,
     pub(super) memory: Memory,
-    sequence: Sequence,
-    pub(super) filler: Filler,
+    sequence: IoSequence,
+    pub(super) filler: BufferFiller,
     pub(super) limiter: Limiter,
     pub(super) thinker: Option<Thinker>,
     pub(super) checker: Option<Checker>,
     pub(super) written: Written,
     pub(super) verified: (u64, u64),
-    pub(super) tally: Tally,
+    pub(super) tally: IoTally,
     pub(super) deadline_ns: u64,
     pub(super) ramp_ends_ns: u64,
     pub(super) next_event_ns: u64,
@@ -96,7 +96,7 @@ pub(super) struct Clone<'a> {
     pub(super) cycle: (u64, [u64; 2], [u64; 2]),
     pub(super) reported: [u64; 2],
     pending: Option<IoRequest>,
-    pass: Next,
+    pass: NextIo,
     /// `latency_target`.
     pub(super) search: Option<DepthSearch>,
     flow: Option<FlowShare<'a>>,
@@ -106,15 +106,15 @@ pub(super) struct Clone<'a> {
 }
 
 /// The outcome of a clone that a bug ended.
-pub(crate) fn broken(job: &Job) -> Outcome {
+pub(crate) fn broken(job: &Job) -> CloneOutcome {
     let text = "this is a bug of disklab: the thread of this clone panicked".to_owned();
     nothing(job, Some((libc::EIO, text)), Vec::new())
 }
 
-fn nothing(job: &Job, error: Option<Failure>, notes: Vec<String>) -> Outcome {
+fn nothing(job: &Job, error: Option<IoFailure>, notes: Vec<String>) -> CloneOutcome {
     let now = now_ns();
-    Outcome {
-        account: Tally::new(now).finish(now),
+    CloneOutcome {
+        account: IoTally::new(now).finish(now),
         error,
         engine: job.engine.name(),
         notes,
@@ -129,9 +129,9 @@ pub(crate) fn run(
     job: &Job,
     index: usize,
     number: u32,
-    shared: &Shared<'_>,
+    shared: &SegmentShared<'_>,
     ready: impl FnOnce() -> bool,
-) -> Outcome {
+) -> CloneOutcome {
     let mut notes = Vec::new();
     start::settle(job, number, &mut notes);
     let mut clone = match Clone::new(job, index, number, shared) {
@@ -163,7 +163,7 @@ pub(crate) fn run(
     let mut error = result.err();
     clone.flow = None;
     clone.tell_progress();
-    let (tally, ended_ns) = (std::mem::replace(&mut clone.tally, Tally::new(now_ns())), now_ns());
+    let (tally, ended_ns) = (std::mem::replace(&mut clone.tally, IoTally::new(now_ns())), now_ns());
     let account = tally.finish(ended_ns);
     // Destroying the context or ring is no part of the measured time (io_destroy(2) waits
     // for an RCU grace period), but comes before the memory and the files that it uses go.
@@ -176,7 +176,7 @@ pub(crate) fn run(
         error = Some(failed.into());
     }
     let depth = clone.search.as_ref().map_or(job.depth.depth, DepthSearch::depth);
-    Outcome { account, error, engine, notes, verified: clone.verified, depth }
+    CloneOutcome { account, error, engine, notes, verified: clone.verified, depth }
 }
 
 impl<'a> Clone<'a> {
@@ -184,8 +184,8 @@ impl<'a> Clone<'a> {
         job: &'a Job,
         index: usize,
         number: u32,
-        shared: &'a Shared<'a>,
-    ) -> Result<Self, Failure> {
+        shared: &'a SegmentShared<'a>,
+    ) -> Result<Self, IoFailure> {
         let seed = job.pattern.seed.unwrap_or(shared.context.seed);
         let seed = mix(seed ^ mix(((index as u64) << 32) | u64::from(number)));
         let wrong = |text: String| (libc::EINVAL, text);
@@ -195,11 +195,11 @@ impl<'a> Clone<'a> {
         let depth = job.reachable_depth();
         let mut memory = Memory::new(depth as usize, largest)
             .ok_or_else(|| wrong("iodepth and block size ask for too much memory".to_owned()))?;
-        let mut filler = Filler::new(job, number, seed).map_err(|e| wrong(e.to_string()))?;
+        let mut filler = BufferFiller::new(job, number, seed).map_err(|e| wrong(e.to_string()))?;
         if job.pattern.access.writes {
             (0..depth as usize).for_each(|slot| filler.begin(memory.slot(slot)));
         }
-        let mut sequence = Sequence::new(job, &files.lengths(), seed);
+        let mut sequence = IoSequence::new(job, &files.lengths(), seed);
         if shared.ends.has(index, number) {
             sequence = sequence.appending();
         }
@@ -218,7 +218,7 @@ impl<'a> Clone<'a> {
             thinker: job.pace.think.map(Thinker::new),
             written: Written::default(),
             verified: (0, 0),
-            tally: Tally::new(now),
+            tally: IoTally::new(now),
             deadline_ns: u64::MAX,
             ramp_ends_ns: 0,
             next_event_ns: 0,
@@ -226,7 +226,7 @@ impl<'a> Clone<'a> {
             cycle: (0, [0; 2], [0; 2]),
             reported: [0; 2],
             pending: None,
-            pass: Next::Done,
+            pass: NextIo::Done,
             search: job.depth.target.map(|target| DepthSearch::new(target, depth)),
             flow: None,
             loops_left: job.length.loops.max(1),
@@ -254,15 +254,15 @@ impl<'a> Clone<'a> {
     /// # Errors
     /// Where the job is too slow.
     #[inline]
-    pub(super) fn step(&mut self, now: u64) -> Result<Step, Failure> {
+    pub(super) fn step(&mut self, now: u64) -> Result<CloneStep, IoFailure> {
         if now >= self.next_event_ns {
             self.on_time(now)?;
             if now >= self.deadline_ns {
-                return Ok(Step::Stop);
+                return Ok(CloneStep::Stop);
             }
         }
         if self.shared.is_stopped() {
-            return Ok(Step::Stop);
+            return Ok(CloneStep::Stop);
         }
         if self.job.timing.steady.is_some() {
             let (operations, bytes) = (self.tally.operations(), self.tally.bytes());
@@ -272,10 +272,10 @@ impl<'a> Clone<'a> {
             Some(request) => request,
             None => {
                 if self.sequence.is_spent() {
-                    return Ok(Step::Stop);
+                    return Ok(CloneStep::Stop);
                 }
                 if let Some(wait_ns) = self.flow.as_mut().and_then(FlowShare::wait_ns) {
-                    return Ok(Step::Wait(now.saturating_add(wait_ns)));
+                    return Ok(CloneStep::Wait(now.saturating_add(wait_ns)));
                 }
                 let limiter = &self.limiter;
                 let next = if limiter.is_limited && self.sequence.is_mixed() {
@@ -284,10 +284,10 @@ impl<'a> Clone<'a> {
                     self.sequence.next(|drawn| drawn)
                 };
                 match next {
-                    Next::Io(request) => request,
+                    NextIo::Io(request) => request,
                     pass => {
                         self.pass = pass;
-                        return Ok(Step::Pass);
+                        return Ok(CloneStep::Pass);
                     }
                 }
             }
@@ -300,7 +300,7 @@ impl<'a> Clone<'a> {
             let due = self.limiter.due(direction);
             if due > now {
                 self.pending = Some(request);
-                return Ok(Step::Wait(due));
+                return Ok(CloneStep::Wait(due));
             }
             self.limiter.issued(direction, u64::from(request.length));
         }
@@ -319,14 +319,14 @@ impl<'a> Clone<'a> {
         if let Some(file) = self.sequence.take_wrapped() {
             self.files.invalidate(file);
         }
-        Ok(Step::Go(request))
+        Ok(CloneStep::Go(request))
     }
 
     /// A pass is done and nothing is in flight: whether there is another one.
     ///
     /// # Errors
     /// Where a flush fails, or nothing at all was done.
-    pub(super) fn pass(&mut self) -> Result<bool, Failure> {
+    pub(super) fn pass(&mut self) -> Result<bool, IoFailure> {
         self.end_pass()?;
         let idle = self.issued == self.issued_before;
         self.issued_before = self.issued;
@@ -337,7 +337,7 @@ impl<'a> Clone<'a> {
             let text = "no I/O of this job fits into its files: make them larger than a block";
             return Err((libc::EINVAL, text.to_owned()));
         }
-        if self.pass == Next::Done {
+        if self.pass == NextIo::Done {
             self.loops_left = self.loops_left.saturating_sub(1);
             if self.loops_left == 0 && !self.job.timing.time_based {
                 return Ok(false);
@@ -355,7 +355,7 @@ impl<'a> Clone<'a> {
 
     /// What belongs to the end of a pass, also of the last: `end_fsync`, as part
     /// of the measured time, as in fio.
-    pub(super) fn end_pass(&mut self) -> Result<(), Failure> {
+    pub(super) fn end_pass(&mut self) -> Result<(), IoFailure> {
         if self.job.flushing.end_fsync && !self.files.reads_only() {
             self.files.sync_all()?;
         }
@@ -382,7 +382,7 @@ impl<'a> Clone<'a> {
     }
 
     /// What happens after a transfer has ended well.
-    pub(super) fn after(&mut self, slot: u32, request: &IoRequest) -> Result<(), Failure> {
+    pub(super) fn after(&mut self, slot: u32, request: &IoRequest) -> Result<(), IoFailure> {
         if let Some(thinker) = &mut self.thinker
             && self.job.pace.think.is_some_and(|t| t.counted == ThinkBlocks::Complete)
         {
@@ -395,7 +395,7 @@ impl<'a> Clone<'a> {
     }
 
     /// An I/O failed: `continue_on_error` passes over it, or the job ends.
-    pub(super) fn failed(&mut self, request: &IoRequest, errno: i32) -> Result<(), Failure> {
+    pub(super) fn failed(&mut self, request: &IoRequest, errno: i32) -> Result<(), IoFailure> {
         let on = &self.job.continue_on_error;
         let (passes, errors) = match request.kind {
             RequestKind::Read => (on.read, &on.read_errors),

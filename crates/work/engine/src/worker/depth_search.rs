@@ -3,7 +3,7 @@
 
 use disklab_jobfile::LatencyTarget;
 
-use super::Failure;
+use super::IoFailure;
 use super::clone::Clone;
 use crate::measure::now_ns;
 
@@ -137,7 +137,7 @@ impl Clone<'_> {
     ///
     /// # Errors
     /// If not even one I/O at a time keeps to the latency.
-    pub(super) fn verdict(&mut self, now_ns: u64) -> Result<Verdict, Failure> {
+    pub(super) fn verdict(&mut self, now_ns: u64) -> Result<Verdict, IoFailure> {
         if self.is_warming_up() {
             return Ok(Verdict::Continue);
         }

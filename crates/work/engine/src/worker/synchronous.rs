@@ -1,9 +1,9 @@
 //! One I/O after another.
 
-use super::Failure;
-use super::clone::{Clone, Step};
+use super::IoFailure;
+use super::clone::{Clone, CloneStep};
 use super::depth_search::Verdict;
-use crate::backend::{Call, Operation};
+use crate::backend::{Call, IoOperation};
 use crate::measure::now_ns;
 use crate::pattern::{IoRequest, RequestKind};
 
@@ -11,23 +11,23 @@ impl Clone<'_> {
     /// Runs to the end. Back to back, the clock is read once for each I/O: the end
     /// of one is the beginning of the next. It is read twice where something lies
     /// between them that is not the I/O's: filling buffers, checking, waiting.
-    pub(super) fn run_synchronous(&mut self, call: Call) -> Result<(), Failure> {
+    pub(super) fn run_synchronous(&mut self, call: Call) -> Result<(), IoFailure> {
         let busy = self.checker.is_some() || !self.filler.is_idle();
         let mut now = now_ns();
         loop {
             match self.step(now)? {
-                Step::Go(request) => now = self.carry_out(call, request, now, busy)?,
-                Step::Wait(until) => {
+                CloneStep::Go(request) => now = self.carry_out(call, request, now, busy)?,
+                CloneStep::Wait(until) => {
                     self.wait_until(until.min(self.next_event_ns));
                     now = now_ns();
                 }
-                Step::Pass => {
+                CloneStep::Pass => {
                     if !self.pass()? {
                         return Ok(());
                     }
                     now = now_ns();
                 }
-                Step::Stop => return self.end_pass(),
+                CloneStep::Stop => return self.end_pass(),
             }
             if self.search.is_some() {
                 let verdict = self.verdict(now)?;
@@ -49,7 +49,7 @@ impl Clone<'_> {
         request: IoRequest,
         now: u64,
         busy: bool,
-    ) -> Result<u64, Failure> {
+    ) -> Result<u64, IoFailure> {
         let fd = self.descriptor(request.file)?;
         let write = request.kind == RequestKind::Write;
         let began = if busy && write {
@@ -58,7 +58,7 @@ impl Clone<'_> {
         } else {
             now
         };
-        let mut operation = Operation {
+        let mut operation = IoOperation {
             kind: request.kind,
             fd,
             file: request.file,

@@ -3,7 +3,7 @@
 use disklab_sample::{OpenWindow, Windows};
 
 use crate::measure::{Counter, FINEST_NS, Histogram, SeriesCells, Usage};
-use crate::report::Done;
+use crate::report::DirectionReport;
 
 /// One direction.
 #[derive(Debug)]
@@ -41,11 +41,11 @@ impl Side {
         self.total.merge(&other.total);
     }
 
-    fn done(&self, runtime_ns: u64) -> Done {
+    fn done(&self, runtime_ns: u64) -> DirectionReport {
         let latency = |h: &Histogram| (h.count() > 0).then(|| h.latency());
         let total = latency(&self.total);
         let completion = latency(&self.completion).or_else(|| total.clone());
-        Done {
+        DirectionReport {
             bytes: self.bytes,
             operations: self.total.count(),
             short: self.short,
@@ -118,7 +118,7 @@ impl Windowed {
 
 /// What one clone has done since counting began.
 #[derive(Debug)]
-pub(crate) struct Tally {
+pub(crate) struct IoTally {
     sides: [Side; 2],
     windowed: Windowed,
     sync: Histogram,
@@ -154,7 +154,7 @@ pub(crate) struct Account {
     pub(crate) passed_over: u64,
 }
 
-impl Tally {
+impl IoTally {
     pub(crate) fn new(now_ns: u64) -> Self {
         Self {
             sides: [Side::new(), Side::new()],
@@ -294,7 +294,7 @@ impl Account {
         self.passed_over += other.passed_over;
     }
 
-    pub(crate) fn done(&self) -> (Done, Done) {
+    pub(crate) fn done(&self) -> (DirectionReport, DirectionReport) {
         (self.sides[0].done(self.elapsed_ns), self.sides[1].done(self.elapsed_ns))
     }
 
@@ -316,7 +316,7 @@ mod tests {
     fn group() -> Account {
         let one = || {
             let began = 5_000_000_000;
-            let mut tally = Tally::new(0);
+            let mut tally = IoTally::new(0);
             // What the ramp does is forgotten.
             tally.call(false, 1, 0, 7);
             tally.restart(began);

@@ -3,7 +3,7 @@
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use super::Failure;
+use super::IoFailure;
 use super::clone::Clone;
 use crate::measure::now_ns;
 
@@ -69,7 +69,7 @@ impl Clone<'_> {
     /// # Errors
     /// Where the job is slower than `rate_min` allows.
     #[cold]
-    pub(super) fn on_time(&mut self, now: u64) -> Result<(), Failure> {
+    pub(super) fn on_time(&mut self, now: u64) -> Result<(), IoFailure> {
         if now >= self.ramp_ends_ns {
             self.ramp_ends_ns = u64::MAX;
             // The measured time is whole, however late the ramp's end was noticed.
@@ -93,7 +93,7 @@ impl Clone<'_> {
         Ok(())
     }
 
-    fn check_rates(&mut self, now: u64) -> Result<(), Failure> {
+    fn check_rates(&mut self, now: u64) -> Result<(), IoFailure> {
         let (since, bytes, ios) = self.cycle;
         let seconds = (now - since) as f64 / 1e9;
         let pace = &self.job.pace;

@@ -1,8 +1,8 @@
 //! Reading back what was written.
 
-use super::Failure;
+use super::IoFailure;
 use super::clone::Clone;
-use crate::backend::{Call, Operation};
+use crate::backend::{Call, IoOperation};
 use crate::memory::Memory;
 use crate::pattern::{IoRequest, RequestKind};
 use crate::verify_error::Mismatch;
@@ -10,7 +10,7 @@ use crate::verify_error::Mismatch;
 impl Clone<'_> {
     /// After a transfer of a job that verifies: a write is remembered, a read of a
     /// job that only reads is checked.
-    pub(super) fn checked(&mut self, slot: u32, request: &IoRequest) -> Result<(), Failure> {
+    pub(super) fn checked(&mut self, slot: u32, request: &IoRequest) -> Result<(), IoFailure> {
         let access = self.job.pattern.access;
         match request.kind {
             RequestKind::Write => {
@@ -32,12 +32,12 @@ impl Clone<'_> {
     }
 
     /// `do_verify`: all that was written and not checked yet.
-    pub(super) fn verify_all(&mut self) -> Result<(), Failure> {
+    pub(super) fn verify_all(&mut self) -> Result<(), IoFailure> {
         let wanted = self.job.verify.as_ref().is_some_and(|verify| verify.do_verify);
         if wanted && self.checker.is_some() { self.verify_written() } else { Ok(()) }
     }
 
-    fn verify_written(&mut self) -> Result<(), Failure> {
+    fn verify_written(&mut self) -> Result<(), IoFailure> {
         let largest = usize::try_from(self.job.blocks.max()).unwrap_or(usize::MAX);
         let Some(mut memory) = Memory::new(1, largest) else { return Ok(()) };
         for (file, offset, length) in self.written.take() {
@@ -52,13 +52,13 @@ impl Clone<'_> {
         Ok(())
     }
 
-    fn read_back(&mut self, block: &mut [u8], file: u32, offset: u64) -> Result<(), Failure> {
+    fn read_back(&mut self, block: &mut [u8], file: u32, offset: u64) -> Result<(), IoFailure> {
         let fd = self.descriptor(file)?;
         let request =
             IoRequest { kind: RequestKind::Read, file, offset, length: block.len() as u32 };
         let mut done = 0_usize;
         while done < block.len() {
-            let operation = Operation {
+            let operation = IoOperation {
                 kind: RequestKind::Read,
                 fd,
                 file,
@@ -78,7 +78,7 @@ impl Clone<'_> {
         Ok(())
     }
 
-    fn judge(&mut self, found: Result<(), Mismatch>, file: u32) -> Result<(), Failure> {
+    fn judge(&mut self, found: Result<(), Mismatch>, file: u32) -> Result<(), IoFailure> {
         self.verified.0 += 1;
         let Err(wrong) = found else { return Ok(()) };
         self.verified.1 += 1;

@@ -1,7 +1,7 @@
 //! Figures of a part of what was done.
 
 use crate::common::run_text;
-use disklab_engine::Done;
+use disklab_engine::DirectionReport;
 use disklab_sample::Direction;
 
 #[test]
@@ -13,14 +13,14 @@ fn the_part_from_the_start_on_is_the_whole() {
         let (whole, all) = (job.done(direction), job.since(0, direction));
         assert_eq!((all.operations, all.bytes), (whole.operations, whole.bytes));
         assert_eq!(all.runtime_ns, whole.runtime_ns);
-        let at = |done: &Done, share| {
+        let at = |done: &DirectionReport, share| {
             done.total.as_ref().map_or(0, |latency| latency.histogram.quantile(share)) as f64
         };
         for share in [0.5, 0.99] {
             let ratio = at(&all, share) / at(whole, share);
             assert!((ratio - 1.0).abs() < 0.006, "{share} {ratio}");
         }
-        assert_eq!(job.since(u64::MAX, direction), Done::default());
+        assert_eq!(job.since(u64::MAX, direction), DirectionReport::default());
         // A later part has no more than is left.
         let mark = job.windows[0].mark(job.elapsed_ns / 2);
         let part = job.since(mark, direction);

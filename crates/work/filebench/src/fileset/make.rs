@@ -10,9 +10,9 @@ use disklab_exec::Interrupt;
 use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags};
 use rustix::io::Errno;
 
-use super::{Kind, Set};
+use super::{EntryKind, Set};
 use crate::FilebenchError;
-use crate::filler::{Filler, Part, Scratch, retry};
+use crate::filler::{FillPart, Filler, ScratchBuffer, retry};
 
 /// Files are made by so many threads; by as many as upstream has with `paralloc`
 /// (MAX_PARALLOC of fileset.c).
@@ -34,7 +34,7 @@ pub(crate) struct Maker<'a> {
 
 /// What was made.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(crate) struct Made {
+pub(crate) struct MadeFileset {
     pub files: u64,
     pub bytes: u64,
 }
@@ -55,7 +55,7 @@ impl Set {
     /// # Errors
     /// Where the fileset's directory exists and is not to be reused; where something
     /// cannot be made; where the user asked to stop.
-    pub fn make(&mut self, maker: &Maker<'_>) -> Result<Made, FilebenchError> {
+    pub fn make(&mut self, maker: &Maker<'_>) -> Result<MadeFileset, FilebenchError> {
         let root = self.paths.root().to_owned();
         match retry(|| rustix::fs::mkdirat(CWD, &root, Mode::from_raw_mode(0o755))) {
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
@@ -67,7 +67,7 @@ impl Set {
         }
         self.paths.open(maker.sets).map_err(FilebenchError::io("cannot open", &root))?;
         if self.trusted {
-            return Ok(Made::default());
+            return Ok(MadeFileset::default());
         }
         self.make_folders(maker)?;
         let made = self.make_files(maker)?;
@@ -83,11 +83,11 @@ impl Set {
     pub fn remove(&mut self) -> Result<(), FilebenchError> {
         self.paths.forget();
         let mut buffer = String::new();
-        let files = (0..self.count(Kind::File)).map(|file| (Kind::File, file));
-        let leaves = (0..self.count(Kind::Leaf)).map(|leaf| (Kind::Leaf, leaf));
-        let inner = (1..self.count(Kind::Inner)).rev().map(|inner| (Kind::Inner, inner));
+        let files = (0..self.count(EntryKind::File)).map(|file| (EntryKind::File, file));
+        let leaves = (0..self.count(EntryKind::Leaf)).map(|leaf| (EntryKind::Leaf, leaf));
+        let inner = (1..self.count(EntryKind::Inner)).rev().map(|inner| (EntryKind::Inner, inner));
         for (kind, entry) in files.chain(leaves).chain(inner) {
-            let flags = if kind == Kind::File { AtFlags::empty() } else { AtFlags::REMOVEDIR };
+            let flags = if kind == EntryKind::File { AtFlags::empty() } else { AtFlags::REMOVEDIR };
             let removed =
                 self.at(kind, entry, &mut buffer, |above, name| {
                     match rustix::fs::unlinkat(above, name, flags) {
@@ -104,8 +104,8 @@ impl Set {
     }
 
     fn make_folders(&self, maker: &Maker<'_>) -> Result<(), FilebenchError> {
-        let inner = (1..self.count(Kind::Inner)).map(|folder| (Kind::Inner, folder));
-        let leaves = self.order.1.iter().map(|leaf| (Kind::Leaf, *leaf as usize));
+        let inner = (1..self.count(EntryKind::Inner)).map(|folder| (EntryKind::Inner, folder));
+        let leaves = self.order.1.iter().map(|leaf| (EntryKind::Leaf, *leaf as usize));
         let mut buffer = String::new();
         for (kind, folder) in inner.chain(leaves) {
             maker.interrupt.check()?;
@@ -127,10 +127,12 @@ impl Set {
     /// Of a tree that was there before, removes what is not to exist.
     fn remove_others(&self, maker: &Maker<'_>) -> Result<(), FilebenchError> {
         let mut buffer = String::new();
-        let files = (0..self.count(Kind::File)).filter(|file| self.files.missing.contains(*file));
-        let leaves = (0..self.count(Kind::Leaf)).filter(|leaf| self.leaves.missing.contains(*leaf));
-        let files = files.map(|file| (Kind::File, file, AtFlags::empty()));
-        let leaves = leaves.map(|leaf| (Kind::Leaf, leaf, AtFlags::REMOVEDIR));
+        let files =
+            (0..self.count(EntryKind::File)).filter(|file| self.files.missing.contains(*file));
+        let leaves =
+            (0..self.count(EntryKind::Leaf)).filter(|leaf| self.leaves.missing.contains(*leaf));
+        let files = files.map(|file| (EntryKind::File, file, AtFlags::empty()));
+        let leaves = leaves.map(|leaf| (EntryKind::Leaf, leaf, AtFlags::REMOVEDIR));
         for (kind, entry, flags) in files.chain(leaves) {
             maker.interrupt.check()?;
             let removed =
@@ -145,7 +147,7 @@ impl Set {
         Ok(())
     }
 
-    fn make_files(&self, maker: &Maker<'_>) -> Result<Made, FilebenchError> {
+    fn make_files(&self, maker: &Maker<'_>) -> Result<MadeFileset, FilebenchError> {
         let order = &self.order.0;
         let threads = match (self.parallel, maker.one_by_one) {
             (true, _) => PARALLEL_THREADS,
@@ -178,7 +180,7 @@ impl Set {
             work(0);
         });
         let failed = failed.into_inner().unwrap_or_else(PoisonError::into_inner);
-        let made = Made { files: order.len() as u64, bytes: bytes.into_inner() };
+        let made = MadeFileset { files: order.len() as u64, bytes: bytes.into_inner() };
         failed.map_or(Ok(made), Err)
     }
 
@@ -186,15 +188,15 @@ impl Set {
         &self,
         file: usize,
         maker: &Maker<'_>,
-        scratch: &mut Scratch,
+        scratch: &mut ScratchBuffer,
         buffer: &mut String,
     ) -> Result<(), FilebenchError> {
         maker.interrupt.check()?;
-        let path = || self.path(Kind::File, file);
+        let path = || self.path(EntryKind::File, file);
         let size = self.size(file);
         let flags = OFlags::CREATE | OFlags::WRONLY | OFlags::CLOEXEC | OFlags::NOFOLLOW;
         let fd = self
-            .at(Kind::File, file, buffer, |above, name| {
+            .at(EntryKind::File, file, buffer, |above, name| {
                 let mode = Mode::from_raw_mode(0o666);
                 retry(|| rustix::fs::openat(above, name, flags, mode))
             })
@@ -208,7 +210,7 @@ impl Set {
         while done < size {
             maker.interrupt.check()?;
             let length = PIECE.min(size - done);
-            let part = Part { stream: file as u64, offset: done, length };
+            let part = FillPart { stream: file as u64, offset: done, length };
             maker
                 .filler
                 .write(&fd, part, scratch)

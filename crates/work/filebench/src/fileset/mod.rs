@@ -12,16 +12,16 @@ use std::sync::atomic::{AtomicU32, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Condvar, Mutex, PoisonError};
 
 use disklab_wml::random::Rng;
-use disklab_wml::{Fileset, Picks, Tree, TreeError, preallocated};
+use disklab_wml::{Fileset, FilesetTree, Picks, TreeError, preallocated};
 use rustix::fs::OFlags;
 
-pub(crate) use make::{Made, Maker};
+pub(crate) use make::{MadeFileset, Maker};
 use paths::Paths;
 pub(crate) use room::check as check_room;
 
 /// What a number is the number of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Kind {
+pub(crate) enum EntryKind {
     /// Files.
     File,
     /// Directories that stay empty.
@@ -45,11 +45,11 @@ pub(crate) enum From<'a> {
 #[derive(Debug)]
 pub(crate) struct Set {
     pub name: String,
-    tree: Tree,
+    tree: FilesetTree,
     files: Picks,
     leaves: Picks,
     next_inner: AtomicUsize,
-    /// Bytes of each file now; [`Tree::file_size`] is what was drawn.
+    /// Bytes of each file now; [`FilesetTree::file_size`] is what was drawn.
     lengths: Box<[AtomicU64]>,
     opens: Box<[AtomicU32]>,
     /// Files and leaf directories that exist at first, in the order to make them.
@@ -84,7 +84,7 @@ impl Set {
         strict: bool,
         rng: &mut Rng,
     ) -> Result<Self, TreeError> {
-        let tree = Tree::build(fileset, rng)?;
+        let tree = FilesetTree::build(fileset, rng)?;
         let percent = fileset.prealloc.draw(rng);
         let order = preallocated(tree.files(), percent, rng);
         let leaf_order = preallocated(tree.leaf_directories(), percent, rng);
@@ -122,11 +122,11 @@ impl Set {
     }
 
     /// How many there are, existing or not.
-    pub fn count(&self, kind: Kind) -> usize {
+    pub fn count(&self, kind: EntryKind) -> usize {
         match kind {
-            Kind::File => self.tree.files(),
-            Kind::Leaf => self.tree.leaf_directories(),
-            Kind::Inner => self.tree.directories(),
+            EntryKind::File => self.tree.files(),
+            EntryKind::Leaf => self.tree.leaf_directories(),
+            EntryKind::Inner => self.tree.directories(),
         }
     }
 
@@ -157,11 +157,11 @@ impl Set {
 
     /// The next one that exists, or that does not. It is held until it is released;
     /// inner directories are shared.
-    pub fn pick(&self, kind: Kind, exists: bool, from: From<'_>) -> Option<usize> {
+    pub fn pick(&self, kind: EntryKind, exists: bool, from: From<'_>) -> Option<usize> {
         let picks = match kind {
-            Kind::File => &self.files,
-            Kind::Leaf => &self.leaves,
-            Kind::Inner => {
+            EntryKind::File => &self.files,
+            EntryKind::Leaf => &self.leaves,
+            EntryKind::Inner => {
                 let next = self.next_inner.fetch_add(1, Ordering::Relaxed);
                 return next.checked_rem(self.tree.directories());
             }
@@ -200,11 +200,11 @@ impl Set {
     }
 
     /// Gives back what was picked, which now exists, or does not.
-    pub fn release(&self, kind: Kind, entry: usize, exists: bool) {
+    pub fn release(&self, kind: EntryKind, entry: usize, exists: bool) {
         let picks = match kind {
-            Kind::File => &self.files,
-            Kind::Leaf => &self.leaves,
-            Kind::Inner => return,
+            EntryKind::File => &self.files,
+            EntryKind::Leaf => &self.leaves,
+            EntryKind::Inner => return,
         };
         if exists {
             picks.existing.put(entry)
@@ -247,7 +247,7 @@ impl Set {
     /// That of the call; also where a directory on the way cannot be opened.
     pub fn at<T>(
         &self,
-        kind: Kind,
+        kind: EntryKind,
         entry: usize,
         buffer: &mut String,
         call: impl FnOnce(BorrowedFd<'_>, &CStr) -> io::Result<T>,
@@ -256,11 +256,11 @@ impl Set {
     }
 
     /// The path of an entry, for people.
-    pub fn show(&self, kind: Kind, entry: usize) -> String {
+    pub fn show(&self, kind: EntryKind, entry: usize) -> String {
         self.path(kind, entry).display().to_string()
     }
 
-    fn path(&self, kind: Kind, entry: usize) -> PathBuf {
+    fn path(&self, kind: EntryKind, entry: usize) -> PathBuf {
         let mut path = String::new();
         paths::push(&self.tree, kind, entry, &mut path);
         self.paths.root().join(path)

@@ -7,11 +7,11 @@ use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use disklab_wml::Tree;
+use disklab_wml::FilesetTree;
 use rustix::fs::{CWD, Mode, OFlags};
 use rustix::process::{Resource, getrlimit, setrlimit};
 
-use super::Kind;
+use super::EntryKind;
 use crate::filler::retry;
 
 const FOLDER: OFlags = OFlags::PATH.union(OFlags::DIRECTORY).union(OFlags::CLOEXEC);
@@ -34,7 +34,7 @@ pub(super) struct Paths {
 }
 
 impl Paths {
-    pub fn new(tree: &Tree, path: PathBuf, walk: bool) -> Self {
+    pub fn new(tree: &FilesetTree, path: PathBuf, walk: bool) -> Self {
         let kept = if walk { 0 } else { tree.directories() };
         let mut first_files = vec![u32::MAX; tree.directories()];
         for file in (0..tree.files()).rev() {
@@ -87,7 +87,7 @@ impl Paths {
         Ok(self.root.get_or_init(|| root).as_fd())
     }
 
-    fn kept(&self, tree: &Tree, directory: usize) -> io::Result<Option<BorrowedFd<'_>>> {
+    fn kept(&self, tree: &FilesetTree, directory: usize) -> io::Result<Option<BorrowedFd<'_>>> {
         let Some(place) = self.kept.get(directory) else { return Ok(None) };
         if let Some(fd) = place.get() {
             return Ok(Some(fd.as_fd()));
@@ -97,7 +97,7 @@ impl Paths {
             return Ok(None);
         }
         let mut path = String::new();
-        push(tree, Kind::Inner, directory, &mut path);
+        push(tree, EntryKind::Inner, directory, &mut path);
         let root = self.root_fd()?;
         let fd = retry(|| rustix::fs::openat(root, path.as_str(), FOLDER, Mode::empty()))?;
         // Another thread may have been first: then this one is closed.
@@ -106,15 +106,15 @@ impl Paths {
 
     pub fn at<T>(
         &self,
-        tree: &Tree,
-        kind: Kind,
+        tree: &FilesetTree,
+        kind: EntryKind,
         entry: usize,
         buffer: &mut String,
         call: impl FnOnce(BorrowedFd<'_>, &CStr) -> io::Result<T>,
     ) -> io::Result<T> {
         buffer.clear();
         let mut folder = None;
-        if kind == Kind::File {
+        if kind == EntryKind::File {
             let directory = tree.directory_of(entry);
             folder = self.kept(tree, directory)?;
             if folder.is_some() {
@@ -137,12 +137,12 @@ impl Paths {
 
 /// Appends the path of an entry below its fileset; `.` for the fileset's own
 /// directory.
-pub(super) fn push(tree: &Tree, kind: Kind, entry: usize, path: &mut String) {
+pub(super) fn push(tree: &FilesetTree, kind: EntryKind, entry: usize, path: &mut String) {
     match kind {
-        Kind::File => tree.push_file_path(entry, path),
-        Kind::Leaf => tree.push_leaf_path(entry, path),
-        Kind::Inner if entry == 0 => path.push('.'),
-        Kind::Inner => tree.push_directory_path(entry, path),
+        EntryKind::File => tree.push_file_path(entry, path),
+        EntryKind::Leaf => tree.push_leaf_path(entry, path),
+        EntryKind::Inner if entry == 0 => path.push('.'),
+        EntryKind::Inner => tree.push_directory_path(entry, path),
     }
 }
 

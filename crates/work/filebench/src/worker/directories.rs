@@ -3,11 +3,11 @@
 use std::io;
 use std::mem::MaybeUninit;
 
-use disklab_wml::{Files, Flowop};
+use disklab_wml::{Flowop, FlowopFiles};
 use rustix::fs::{AtFlags, Mode, OFlags, RawDir};
 
-use super::{Done, Worker};
-use crate::fileset::Kind;
+use super::{FlowopResult, Worker};
+use crate::fileset::EntryKind;
 use crate::filler::retry;
 
 /// Bytes of entries that one system call fetches: as the C library's readdir does.
@@ -20,22 +20,22 @@ const UPSTREAM_ENTRY: u64 = 279;
 const ENTRY: u64 = 19 + 1;
 
 impl Worker<'_, '_> {
-    pub(super) fn make_dir(&mut self, flowop: &Flowop, files: &Files) -> Done {
+    pub(super) fn make_dir(&mut self, flowop: &Flowop, files: &FlowopFiles) -> FlowopResult {
         self.leaf(flowop, files, false)
     }
 
-    pub(super) fn remove_dir(&mut self, flowop: &Flowop, files: &Files) -> Done {
+    pub(super) fn remove_dir(&mut self, flowop: &Flowop, files: &FlowopFiles) -> FlowopResult {
         self.leaf(flowop, files, true)
     }
 
     /// Makes a leaf directory, or removes one that exists.
-    fn leaf(&mut self, flowop: &Flowop, files: &Files, exists: bool) -> Done {
+    fn leaf(&mut self, flowop: &Flowop, files: &FlowopFiles, exists: bool) -> FlowopResult {
         let (id, set) = self.set(flowop, files)?;
         let what = if exists { "leaf directory" } else { "leaf directory that does not exist" };
         let entry = self
-            .pick(files, id, set, Kind::Leaf, exists)
+            .pick(files, id, set, EntryKind::Leaf, exists)
             .ok_or_else(|| Self::no_file(flowop, what, set))?;
-        let done = set.at(Kind::Leaf, entry, &mut self.path, |folder, name| {
+        let done = set.at(EntryKind::Leaf, entry, &mut self.path, |folder, name| {
             retry(|| match exists {
                 true => rustix::fs::unlinkat(folder, name, AtFlags::REMOVEDIR),
                 false => rustix::fs::mkdirat(folder, name, Mode::from_raw_mode(0o755)),
@@ -44,29 +44,29 @@ impl Worker<'_, '_> {
         if let Err(error) = done
             && !self.shared.options.strict
         {
-            set.release(Kind::Leaf, entry, exists);
+            set.release(EntryKind::Leaf, entry, exists);
             let what = if exists { "remove" } else { "make" };
-            let what = format!("{what} {}", set.show(Kind::Leaf, entry));
+            let what = format!("{what} {}", set.show(EntryKind::Leaf, entry));
             return Err(Self::refused(flowop, &what, &error));
         }
-        set.release(Kind::Leaf, entry, !exists);
+        set.release(EntryKind::Leaf, entry, !exists);
         self.count(flowop, 0);
         Ok(())
     }
 
-    pub(super) fn list_dir(&mut self, flowop: &Flowop, files: &Files) -> Done {
+    pub(super) fn list_dir(&mut self, flowop: &Flowop, files: &FlowopFiles) -> FlowopResult {
         let (id, set) = self.set(flowop, files)?;
         let entry = self
-            .pick(files, id, set, Kind::Inner, true)
+            .pick(files, id, set, EntryKind::Inner, true)
             .ok_or_else(|| Self::no_file(flowop, "directory", set))?;
         let strict = self.shared.options.strict;
-        let listed = set.at(Kind::Inner, entry, &mut self.path, |folder, name| {
+        let listed = set.at(EntryKind::Inner, entry, &mut self.path, |folder, name| {
             let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
             list(|| retry(|| rustix::fs::openat(folder, name, flags, Mode::empty())), strict)
         });
-        set.release(Kind::Inner, entry, true);
+        set.release(EntryKind::Inner, entry, true);
         let bytes = listed.map_err(|error| {
-            Self::refused(flowop, &format!("list {}", set.show(Kind::Inner, entry)), &error)
+            Self::refused(flowop, &format!("list {}", set.show(EntryKind::Inner, entry)), &error)
         })?;
         self.count(flowop, bytes);
         Ok(())

@@ -4,17 +4,17 @@ use std::io;
 use std::os::fd::OwnedFd;
 use std::sync::atomic::Ordering;
 
-use disklab_wml::{Files, FilesetId, Flowop, OpenHow};
+use disklab_wml::{FilesetId, Flowop, FlowopFiles, OpenHow};
 use rustix::fs::{Advice, AtFlags, FileType, Mode, OFlags};
 
-use super::{Done, Worker};
-use crate::fileset::{From, Kind, Set};
+use super::{FlowopResult, Worker};
+use crate::fileset::{EntryKind, From, Set};
 use crate::filler::retry;
 
 const NEW_FILE: Mode = Mode::from_raw_mode(0o666);
 
 impl<'env> Worker<'_, 'env> {
-    pub(super) fn open_file(&mut self, flowop: &Flowop, files: &Files) -> Done {
+    pub(super) fn open_file(&mut self, flowop: &Flowop, files: &FlowopFiles) -> FlowopResult {
         let slot = self.slot(flowop, files)?;
         if self.slots[slot].open.is_some() {
             let why = format!("opens slot {slot} (fd={slot}), which is open; close it before");
@@ -26,10 +26,15 @@ impl<'env> Worker<'_, 'env> {
     }
 
     /// Picks an existing file and opens it.
-    pub(super) fn open_into(&mut self, flowop: &Flowop, files: &Files, slot: usize) -> Done {
+    pub(super) fn open_into(
+        &mut self,
+        flowop: &Flowop,
+        files: &FlowopFiles,
+        slot: usize,
+    ) -> FlowopResult {
         let (id, set) = self.set(flowop, files)?;
         let entry = self
-            .pick(files, id, set, Kind::File, true)
+            .pick(files, id, set, EntryKind::File, true)
             .ok_or_else(|| Self::no_file(flowop, "existing file", set))?;
         let opened = self.open_entry(set, entry, files.how, OFlags::empty());
         match opened {
@@ -39,8 +44,8 @@ impl<'env> Worker<'_, 'env> {
                 {
                     // Nobody has looked at it before.
                     if FileType::from_raw_mode(stat.st_mode) != FileType::RegularFile {
-                        set.release(Kind::File, entry, true);
-                        let what = set.show(Kind::File, entry);
+                        set.release(EntryKind::File, entry, true);
+                        let what = set.show(EntryKind::File, entry);
                         return Err(Self::impossible(
                             flowop,
                             &format!("opens {what}, not a regular file"),
@@ -50,17 +55,21 @@ impl<'env> Worker<'_, 'env> {
                     set.length(entry).fetch_max(length, Ordering::AcqRel);
                 }
                 self.put(slot, fd, id, entry, files.how.direct);
-                set.release(Kind::File, entry, true);
+                set.release(EntryKind::File, entry, true);
                 Ok(())
             }
             Err(error) => {
-                set.release(Kind::File, entry, true);
-                Err(Self::refused(flowop, &format!("open {}", set.show(Kind::File, entry)), &error))
+                set.release(EntryKind::File, entry, true);
+                Err(Self::refused(
+                    flowop,
+                    &format!("open {}", set.show(EntryKind::File, entry)),
+                    &error,
+                ))
             }
         }
     }
 
-    pub(super) fn create_file(&mut self, flowop: &Flowop, files: &Files) -> Done {
+    pub(super) fn create_file(&mut self, flowop: &Flowop, files: &FlowopFiles) -> FlowopResult {
         let slot = files.slot.min(self.slots.len() - 1);
         if self.slots[slot].open.is_some() {
             let why = format!("opens slot {slot} (fd={slot}), which is open; close it before");
@@ -68,19 +77,23 @@ impl<'env> Worker<'_, 'env> {
         }
         let (id, set) = self.set(flowop, files)?;
         let entry = self
-            .pick(files, id, set, Kind::File, false)
+            .pick(files, id, set, EntryKind::File, false)
             .ok_or_else(|| Self::no_file(flowop, "file that does not exist", set))?;
         match self.open_entry(set, entry, files.how, OFlags::CREATE) {
             Ok(fd) => {
                 set.length(entry).store(0, Ordering::Release);
                 self.put(slot, fd, id, entry, files.how.direct);
-                set.release(Kind::File, entry, true);
+                set.release(EntryKind::File, entry, true);
                 self.count(flowop, 0);
                 Ok(())
             }
             Err(error) => {
-                set.release(Kind::File, entry, false);
-                Err(Self::refused(flowop, &format!("make {}", set.show(Kind::File, entry)), &error))
+                set.release(EntryKind::File, entry, false);
+                Err(Self::refused(
+                    flowop,
+                    &format!("make {}", set.show(EntryKind::File, entry)),
+                    &error,
+                ))
             }
         }
     }
@@ -101,7 +114,7 @@ impl<'env> Worker<'_, 'env> {
         if how.direct {
             flags |= OFlags::DIRECT;
         }
-        let fd = set.at(Kind::File, entry, &mut self.path, |folder, name| {
+        let fd = set.at(EntryKind::File, entry, &mut self.path, |folder, name| {
             retry(|| rustix::fs::openat(folder, name, flags, NEW_FILE))
         })?;
         if how.no_read_ahead {
@@ -110,7 +123,7 @@ impl<'env> Worker<'_, 'env> {
         Ok(fd)
     }
 
-    pub(super) fn close_file(&mut self, flowop: &Flowop, files: &Files) -> Done {
+    pub(super) fn close_file(&mut self, flowop: &Flowop, files: &FlowopFiles) -> FlowopResult {
         let slot = files.slot.min(self.slots.len() - 1);
         if self.slots[slot].open.is_none() {
             let why = format!("closes slot {slot} (fd={slot}), which is not open");
@@ -121,7 +134,7 @@ impl<'env> Worker<'_, 'env> {
         Ok(())
     }
 
-    pub(super) fn delete_file(&mut self, flowop: &Flowop, files: &Files) -> Done {
+    pub(super) fn delete_file(&mut self, flowop: &Flowop, files: &FlowopFiles) -> FlowopResult {
         let slot = files.slot.min(self.slots.len() - 1);
         let strict = self.shared.options.strict;
         let mut fallback = None;
@@ -136,7 +149,7 @@ impl<'env> Worker<'_, 'env> {
                 self.slots[slot].last = None;
                 return self.remove(flowop, set, entry, mine.then_some(slot));
             }
-            set.release(Kind::File, entry, exists);
+            set.release(EntryKind::File, entry, exists);
             if strict {
                 return Ok(());
             }
@@ -148,14 +161,14 @@ impl<'env> Worker<'_, 'env> {
         };
         // One that is open elsewhere is passed over; there are never more open ones
         // than entries.
-        for _ in 0..=set.count(Kind::File) {
+        for _ in 0..=set.count(EntryKind::File) {
             let entry = self
-                .pick(files, id, set, Kind::File, true)
+                .pick(files, id, set, EntryKind::File, true)
                 .ok_or_else(|| Self::no_file(flowop, "existing file", set))?;
             if set.opens(entry).load(Ordering::Acquire) == 0 {
                 return self.remove(flowop, set, entry, None);
             }
-            set.release(Kind::File, entry, true);
+            set.release(EntryKind::File, entry, true);
             if strict {
                 // Skipped, and not counted: so files that do not exist get fewer.
                 return Ok(());
@@ -166,27 +179,33 @@ impl<'env> Worker<'_, 'env> {
     }
 
     /// Removes an entry that is held, and perhaps open in a slot of this thread.
-    fn remove(&mut self, flowop: &Flowop, set: &Set, entry: usize, slot: Option<usize>) -> Done {
-        let removed = set.at(Kind::File, entry, &mut self.path, |folder, name| {
+    fn remove(
+        &mut self,
+        flowop: &Flowop,
+        set: &Set,
+        entry: usize,
+        slot: Option<usize>,
+    ) -> FlowopResult {
+        let removed = set.at(EntryKind::File, entry, &mut self.path, |folder, name| {
             retry(|| rustix::fs::unlinkat(folder, name, AtFlags::empty()))
         });
         if let Err(error) = removed
             && !self.shared.options.strict
         {
-            set.release(Kind::File, entry, true);
-            let what = format!("remove {}", set.show(Kind::File, entry));
+            set.release(EntryKind::File, entry, true);
+            let what = format!("remove {}", set.show(EntryKind::File, entry));
             return Err(Self::refused(flowop, &what, &error));
         }
         if let Some(open) = slot.and_then(|slot| self.slots[slot].open.as_mut()) {
             open.removed = true;
             set.opens(entry).fetch_sub(1, Ordering::AcqRel);
         }
-        set.release(Kind::File, entry, false);
+        set.release(EntryKind::File, entry, false);
         self.count(flowop, 0);
         Ok(())
     }
 
-    pub(super) fn stat_file(&mut self, flowop: &Flowop, files: &Files) -> Done {
+    pub(super) fn stat_file(&mut self, flowop: &Flowop, files: &FlowopFiles) -> FlowopResult {
         let slot = files.slot.min(self.slots.len() - 1);
         if slot > 0
             && let Some(open) = &self.slots[slot].open
@@ -198,21 +217,21 @@ impl<'env> Worker<'_, 'env> {
         }
         let (id, set) = self.set(flowop, files)?;
         let entry = self
-            .pick(files, id, set, Kind::File, true)
+            .pick(files, id, set, EntryKind::File, true)
             .ok_or_else(|| Self::no_file(flowop, "existing file", set))?;
-        let found = set.at(Kind::File, entry, &mut self.path, |folder, name| {
+        let found = set.at(EntryKind::File, entry, &mut self.path, |folder, name| {
             retry(|| rustix::fs::statat(folder, name, AtFlags::empty()))
         });
-        set.release(Kind::File, entry, true);
+        set.release(EntryKind::File, entry, true);
         if let Err(error) = found {
-            let what = format!("stat {}", set.show(Kind::File, entry));
+            let what = format!("stat {}", set.show(EntryKind::File, entry));
             return Err(Self::refused(flowop, &what, &error));
         }
         self.count(flowop, 0);
         Ok(())
     }
 
-    pub(super) fn fsync(&mut self, flowop: &Flowop, files: &Files) -> Done {
+    pub(super) fn fsync(&mut self, flowop: &Flowop, files: &FlowopFiles) -> FlowopResult {
         let slot = files.slot.min(self.slots.len() - 1);
         let Some(open) = &self.slots[slot].open else {
             let why = format!("syncs slot {slot} (fd={slot}), which is not open");
@@ -224,7 +243,7 @@ impl<'env> Worker<'_, 'env> {
         Ok(())
     }
 
-    pub(super) fn fsync_set(&mut self, flowop: &Flowop, fileset: FilesetId) -> Done {
+    pub(super) fn fsync_set(&mut self, flowop: &Flowop, fileset: FilesetId) -> FlowopResult {
         for slot in 0..self.slots.len() {
             let Some(open) = self.slots[slot].open.as_ref().filter(|open| open.set == fileset)
             else {
@@ -238,7 +257,7 @@ impl<'env> Worker<'_, 'env> {
     }
 
     /// A failed fsync means lost data; Filebench passes it over.
-    fn check_sync(&self, flowop: &Flowop, synced: io::Result<()>) -> Done {
+    fn check_sync(&self, flowop: &Flowop, synced: io::Result<()>) -> FlowopResult {
         match synced {
             Err(error) if !self.shared.options.strict => {
                 Err(Self::refused(flowop, "sync a file", &error))
@@ -250,10 +269,10 @@ impl<'env> Worker<'_, 'env> {
     /// An entry that is there (or is not), held until it is released.
     pub(super) fn pick(
         &mut self,
-        files: &Files,
+        files: &FlowopFiles,
         id: FilesetId,
         set: &Set,
-        kind: Kind,
+        kind: EntryKind,
         exists: bool,
     ) -> Option<usize> {
         let from = match &files.indexed {

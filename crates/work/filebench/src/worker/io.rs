@@ -6,12 +6,12 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use disklab_wml::random::{random_offset, upstream_offset};
-use disklab_wml::{Files, Flowop, Io};
+use disklab_wml::{Flowop, FlowopFiles, Io};
 
-use super::{Done, End, Worker};
+use super::{End, FlowopResult, Worker};
 use crate::fileset::Set;
-use crate::filler::Part;
-use crate::sink::{LONGEST_READ, Sink};
+use crate::filler::FillPart;
+use crate::sink::{LONGEST_READ, ReadSink};
 
 const PAGE: u64 = 4096;
 
@@ -28,7 +28,7 @@ struct Target<'env> {
 impl<'env> Worker<'_, 'env> {
     /// The open file of a slot; an empty slot is filled with the next file, which
     /// stays open. In Filebench that counts as an operation of its own.
-    fn target(&mut self, flowop: &Flowop, files: &Files) -> Result<Target<'env>, End> {
+    fn target(&mut self, flowop: &Flowop, files: &FlowopFiles) -> Result<Target<'env>, End> {
         let slot = self.slot(flowop, files)?;
         if self.slots[slot].open.is_none() {
             self.open_into(flowop, files, slot)?;
@@ -113,7 +113,7 @@ impl<'env> Worker<'_, 'env> {
         }
     }
 
-    pub(super) fn read(&mut self, flowop: &Flowop, io: &Io) -> Done {
+    pub(super) fn read(&mut self, flowop: &Flowop, io: &Io) -> FlowopResult {
         let size = io.size.draw(&mut self.place.rng);
         let target = self.target(flowop, &io.files)?;
         self.draw_memory_place(size);
@@ -134,7 +134,7 @@ impl<'env> Worker<'_, 'env> {
         Ok(())
     }
 
-    pub(super) fn read_whole(&mut self, flowop: &Flowop, io: &Io) -> Done {
+    pub(super) fn read_whole(&mut self, flowop: &Flowop, io: &Io) -> FlowopResult {
         let target = self.target(flowop, &io.files)?;
         let size = match io.size.draw(&mut self.place.rng) {
             0 => self.extent(flowop, io, &target, false).max(1),
@@ -162,10 +162,10 @@ impl<'env> Worker<'_, 'env> {
         target: &Target<'_>,
         offset: u64,
         length: u64,
-    ) -> Done {
+    ) -> FlowopResult {
         let whole_pages = offset.is_multiple_of(PAGE) && length.is_multiple_of(PAGE);
         let stream = if whole_pages { self.version(target.entry) } else { target.entry as u64 };
-        let part = Part { stream, offset, length };
+        let part = FillPart { stream, offset, length };
         self.shared
             .filler
             .write(&target.fd, part, &mut self.scratch)
@@ -181,7 +181,7 @@ impl<'env> Worker<'_, 'env> {
         (entry as u64) ^ (self.writes << 24)
     }
 
-    pub(super) fn write(&mut self, flowop: &Flowop, io: &Io) -> Done {
+    pub(super) fn write(&mut self, flowop: &Flowop, io: &Io) -> FlowopResult {
         let size = io.size.draw(&mut self.place.rng);
         let target = self.target(flowop, &io.files)?;
         self.draw_memory_place(size);
@@ -198,7 +198,12 @@ impl<'env> Worker<'_, 'env> {
         Ok(())
     }
 
-    pub(super) fn write_whole(&mut self, flowop: &Flowop, io: &Io, source: Option<usize>) -> Done {
+    pub(super) fn write_whole(
+        &mut self,
+        flowop: &Flowop,
+        io: &Io,
+        source: Option<usize>,
+    ) -> FlowopResult {
         let size = io.size.draw(&mut self.place.rng);
         let target = self.target(flowop, &io.files)?;
         let strict = self.shared.options.strict;
@@ -230,7 +235,7 @@ impl<'env> Worker<'_, 'env> {
         Ok(())
     }
 
-    pub(super) fn append(&mut self, flowop: &Flowop, io: &Io, random: bool) -> Done {
+    pub(super) fn append(&mut self, flowop: &Flowop, io: &Io, random: bool) -> FlowopResult {
         let target = self.target(flowop, &io.files)?;
         let size = io.size.draw(&mut self.place.rng);
         let size = match (random, self.shared.options.strict) {
@@ -242,7 +247,7 @@ impl<'env> Worker<'_, 'env> {
         // Taking the end moves it: appends never overlap.
         let end = target.set.length(target.entry).fetch_add(size, Ordering::AcqRel);
         if size > 0 {
-            let part = Part { stream: target.entry as u64, offset: end, length: size };
+            let part = FillPart { stream: target.entry as u64, offset: end, length: size };
             self.shared
                 .filler
                 .write(&target.fd, part, &mut self.scratch)
@@ -253,12 +258,12 @@ impl<'env> Worker<'_, 'env> {
         Ok(())
     }
 
-    pub(super) fn aio_write(&mut self, flowop: &'env Flowop, io: &Io) -> Done {
+    pub(super) fn aio_write(&mut self, flowop: &'env Flowop, io: &Io) -> FlowopResult {
         let size = io.size.draw(&mut self.place.rng);
         let target = self.target(flowop, &io.files)?;
         self.draw_memory_place(size);
         let place = self.random_place(flowop, io, &target, size, true)?;
-        let part = Part { stream: self.version(target.entry), offset: place, length: size };
+        let part = FillPart { stream: self.version(target.entry), offset: place, length: size };
         let shared = self.shared;
         shared.aio.write(self.scope, shared.filler, &target.fd, part, &self.owner);
         target.set.length(target.entry).fetch_max(place.saturating_add(size), Ordering::AcqRel);
@@ -266,7 +271,7 @@ impl<'env> Worker<'_, 'env> {
         Ok(())
     }
 
-    pub(super) fn aio_wait(&mut self, flowop: &Flowop) -> Done {
+    pub(super) fn aio_wait(&mut self, flowop: &Flowop) -> FlowopResult {
         let strict = self.shared.options.strict;
         let waited = if strict { self.owner.look() } else { self.owner.wait() };
         waited.map_err(|error| Self::refused(flowop, "write asynchronously", &error))?;
@@ -279,7 +284,7 @@ impl<'env> Worker<'_, 'env> {
 /// can be is read in several.
 fn read_at(
     target: &Target<'_>,
-    sink: &mut Sink,
+    sink: &mut ReadSink,
     size: u64,
     place: u64,
     whole: bool,

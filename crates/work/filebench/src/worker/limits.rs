@@ -4,7 +4,7 @@ use std::sync::atomic::Ordering;
 
 use disklab_wml::{Attribute, Finish, Flowop, RowId};
 
-use super::{Done, End, Worker};
+use super::{End, FlowopResult, Worker};
 
 const MEBIBYTE: u64 = 1 << 20;
 const SECOND_NS: u64 = 1_000_000_000;
@@ -13,7 +13,7 @@ const STORES: u64 = 1 << 20;
 
 /// What a flowop remembers from turn to turn, in one thread.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Memory {
+pub(super) struct RateMemory {
     /// `workingset`, drawn once.
     pub working_set: Option<u64>,
     /// `value` of a `finishon…`, drawn once.
@@ -26,7 +26,7 @@ pub(super) struct Memory {
 
 /// What a limit counts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Unit {
+pub(super) enum LimitUnit {
     ReadsAndWrites,
     Operations,
     Mebibytes,
@@ -43,7 +43,7 @@ fn store(byte: &mut u8, times: u64) {
 }
 
 impl<'env> Worker<'_, 'env> {
-    pub(super) fn event_limit(&mut self, flowop: &Flowop) -> Done {
+    pub(super) fn event_limit(&mut self, flowop: &Flowop) -> FlowopResult {
         if self.shared.events.limited() {
             self.wait_for_events(flowop, 1);
         }
@@ -62,15 +62,15 @@ impl<'env> Worker<'_, 'env> {
 
     /// What was done so far: by the target's flowops in this thread, or by the
     /// process.
-    fn done_so_far(&self, target: Option<RowId>, unit: Unit) -> u64 {
+    fn done_so_far(&self, target: Option<RowId>, unit: LimitUnit) -> u64 {
         match (target.and_then(|row| self.tallies.get(row)), self.place.process) {
-            (Some(tally), _) if unit == Unit::Mebibytes => tally.all_bytes,
+            (Some(tally), _) if unit == LimitUnit::Mebibytes => tally.all_bytes,
             (Some(tally), _) => tally.all_operations,
             (None, None) => 0,
             (None, Some(process)) => match unit {
-                Unit::ReadsAndWrites => &process.reads_and_writes,
-                Unit::Operations => &process.operations,
-                Unit::Mebibytes => &process.bytes,
+                LimitUnit::ReadsAndWrites => &process.reads_and_writes,
+                LimitUnit::Operations => &process.operations,
+                LimitUnit::Mebibytes => &process.bytes,
             }
             .load(Ordering::Relaxed),
         }
@@ -78,7 +78,12 @@ impl<'env> Worker<'_, 'env> {
 
     /// Waits for events for what was done since its last turn. All instances without
     /// a target pay for the whole process, as in Filebench.
-    pub(super) fn limit(&mut self, flowop: &Flowop, target: Option<RowId>, unit: Unit) -> Done {
+    pub(super) fn limit(
+        &mut self,
+        flowop: &Flowop,
+        target: Option<RowId>,
+        unit: LimitUnit,
+    ) -> FlowopResult {
         if !self.shared.events.limited() {
             return Ok(());
         }
@@ -94,8 +99,8 @@ impl<'env> Worker<'_, 'env> {
         memory.credit -= i128::from(done.saturating_sub(last));
         let owed = u64::try_from(-memory.credit).unwrap_or(0);
         let (events, size) = match unit {
-            Unit::Mebibytes if strict => (owed / MEBIBYTE + u64::from(owed > 0), MEBIBYTE),
-            Unit::Mebibytes => (owed / MEBIBYTE, MEBIBYTE),
+            LimitUnit::Mebibytes if strict => (owed / MEBIBYTE + u64::from(owed > 0), MEBIBYTE),
+            LimitUnit::Mebibytes => (owed / MEBIBYTE, MEBIBYTE),
             _ => (owed, 1),
         };
         memory.credit += i128::from(events) * i128::from(size);
@@ -107,20 +112,25 @@ impl<'env> Worker<'_, 'env> {
         Ok(())
     }
 
-    pub(super) fn finish_on(&mut self, flowop: &Flowop, finish: &Finish, bytes: bool) -> Done {
+    pub(super) fn finish_on(
+        &mut self,
+        flowop: &Flowop,
+        finish: &Finish,
+        bytes: bool,
+    ) -> FlowopResult {
         let memory = &mut self.memories[flowop.id];
         let value = match memory.value {
             Some(value) => value,
             None => *memory.value.insert(finish.value.draw(&mut self.place.rng)),
         };
-        let unit = if bytes { Unit::Mebibytes } else { Unit::Operations };
+        let unit = if bytes { LimitUnit::Mebibytes } else { LimitUnit::Operations };
         let done = self.done_so_far(finish.target, unit);
         self.count_here(flowop);
         let finished = if bytes { done > value } else { done >= value };
         if finished { Err(End::Finished) } else { Ok(()) }
     }
 
-    pub(super) fn hog(&mut self, flowop: &Flowop, value: &Attribute) -> Done {
+    pub(super) fn hog(&mut self, flowop: &Flowop, value: &Attribute) -> FlowopResult {
         let mut left = value.draw(&mut self.place.rng);
         let mut byte = 0_u8;
         while left > 0 {
@@ -135,7 +145,7 @@ impl<'env> Worker<'_, 'env> {
         Ok(())
     }
 
-    pub(super) fn delay(&mut self, flowop: &Flowop, value: &Attribute) -> Done {
+    pub(super) fn delay(&mut self, flowop: &Flowop, value: &Attribute) -> FlowopResult {
         let seconds = value.draw(&mut self.place.rng);
         let until = self.edge.saturating_add(seconds.saturating_mul(SECOND_NS));
         self.shared.control.sleep_until(until);
@@ -143,14 +153,14 @@ impl<'env> Worker<'_, 'env> {
         Ok(())
     }
 
-    pub(super) fn print(&mut self, flowop: &Flowop, value: &Attribute) -> Done {
+    pub(super) fn print(&mut self, flowop: &Flowop, value: &Attribute) -> FlowopResult {
         let value = value.draw_exactly(&mut self.place.rng);
         self.shared.progress.tell(&format!("{}: {value}", flowop.name));
         self.count_here(flowop);
         Ok(())
     }
 
-    pub(super) fn block(&mut self, flowop: &Flowop) -> Done {
+    pub(super) fn block(&mut self, flowop: &Flowop) -> FlowopResult {
         let own = self.place.signals.get(flowop.row).copied().flatten();
         if let Some(signal) = own.and_then(|own| self.shared.signals[flowop.row].get(own)) {
             signal.block(self.shared.options.strict, &self.shared.control);
@@ -159,7 +169,7 @@ impl<'env> Worker<'_, 'env> {
         Ok(())
     }
 
-    pub(super) fn wake_up(&mut self, flowop: &Flowop, target: RowId) -> Done {
+    pub(super) fn wake_up(&mut self, flowop: &Flowop, target: RowId) -> FlowopResult {
         for signal in self.shared.signals.get(target).into_iter().flatten() {
             signal.wake();
         }
@@ -167,7 +177,7 @@ impl<'env> Worker<'_, 'env> {
         Ok(())
     }
 
-    pub(super) fn sem_block(&mut self, flowop: &Flowop, value: &Attribute) -> Done {
+    pub(super) fn sem_block(&mut self, flowop: &Flowop, value: &Attribute) -> FlowopResult {
         let count = value.draw(&mut self.place.rng);
         let own = self.place.signals.get(flowop.row).copied().flatten();
         if let Some(signal) = own.and_then(|own| self.shared.signals[flowop.row].get(own)) {
@@ -183,7 +193,7 @@ impl<'env> Worker<'_, 'env> {
         value: &Attribute,
         target: RowId,
         blocking: bool,
-    ) -> Done {
+    ) -> FlowopResult {
         for signal in self.shared.signals.get(target).into_iter().flatten() {
             let count = value.draw(&mut self.place.rng);
             signal.post(count, blocking, &self.shared.control);

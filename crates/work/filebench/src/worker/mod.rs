@@ -13,17 +13,17 @@ use std::thread::Scope;
 use disklab_wml::random::Rng;
 use disklab_wml::{Action, Flowop, Quit, SLOTS, Thread};
 
-use crate::aio::{Aio, Owner};
+use crate::aio::{Aio, AioOwner};
 use crate::fileset::Set;
-use crate::filler::{Filler, Scratch};
-use crate::pace::Events;
-use crate::run_control::{Cause, RunControl, Signal};
+use crate::filler::{Filler, ScratchBuffer};
+use crate::pace::PacedEvents;
+use crate::run_control::{RunControl, Signal, StopCause};
 use crate::series;
-use crate::sink::Sink;
-use crate::tally::{Counted, Tally};
+use crate::sink::ReadSink;
+use crate::tally::{Counted, FlowopTally};
 use crate::{Options, RunProgress};
 
-use self::limits::Memory;
+use self::limits::RateMemory;
 use self::slots::Slot;
 
 /// A thread looks at the clock at least after so many flowops that need no look.
@@ -42,7 +42,7 @@ pub(crate) enum End {
     Failed(String),
 }
 
-pub(crate) type Done = Result<(), End>;
+pub(crate) type FlowopResult = Result<(), End>;
 
 /// What all threads of a run share.
 #[derive(Debug)]
@@ -50,7 +50,7 @@ pub(crate) struct Shared<'a> {
     pub options: &'a Options,
     pub quit: Quit,
     pub control: RunControl,
-    pub events: &'a Events,
+    pub events: &'a PacedEvents,
     pub sets: &'a [Set],
     pub filler: &'a Filler,
     pub aio: Aio,
@@ -60,7 +60,7 @@ pub(crate) struct Shared<'a> {
     pub io_rows: Vec<bool>,
     /// Number of flowops.
     pub flowops: usize,
-    pub series: series::Shared,
+    pub series: series::SharedSeries,
     pub progress: &'a RunProgress,
 }
 
@@ -94,18 +94,18 @@ pub(crate) struct Worker<'scope, 'env> {
     edge: u64,
     begin: u64,
     blind: u32,
-    tallies: Vec<Tally>,
+    tallies: Vec<FlowopTally>,
     own: series::Own,
     slots: Vec<Slot>,
     /// `opennext`: which slot was last, and where its picks continue.
     last_slot: usize,
     next_entries: Vec<usize>,
     /// By flowop: what it remembers from turn to turn.
-    memories: Vec<Memory>,
+    memories: Vec<RateMemory>,
     path: String,
-    sink: Sink,
-    scratch: Scratch,
-    owner: Arc<Owner>,
+    sink: ReadSink,
+    scratch: ScratchBuffer,
+    owner: Arc<AioOwner>,
     /// Writes of whole pages so far.
     writes: u64,
 }
@@ -122,14 +122,14 @@ impl<'scope, 'env> Worker<'scope, 'env> {
             edge: 0,
             begin: 0,
             blind: 0,
-            tallies: vec![Tally::new(); shared.io_rows.len()],
+            tallies: vec![FlowopTally::new(); shared.io_rows.len()],
             own: series::Own::default(),
             slots,
             last_slot: SLOTS,
             next_entries: vec![0; shared.sets.len()],
-            memories: vec![Memory::default(); shared.flowops],
+            memories: vec![RateMemory::default(); shared.flowops],
             path: String::with_capacity(256),
-            sink: Sink::new(),
+            sink: ReadSink::new(),
             scratch: shared.filler.scratch(place.number as u64),
             owner: Arc::default(),
             writes: 0,
@@ -147,20 +147,20 @@ impl<'scope, 'env> Worker<'scope, 'env> {
         match (self.rounds(), self.shared.quit) {
             (End::Over, _) => {}
             (End::Failed(why), _) | (End::NoFile(why), Quit::Timeout) => {
-                control.stop(Cause::Early(why));
+                control.stop(StopCause::Early(why));
             }
             (End::Finished, Quit::Timeout | Quit::FirstDone) | (_, Quit::FirstDone) => {
-                control.stop(Cause::Finished);
+                control.stop(StopCause::Finished);
             }
             (End::Finished | End::NoFile(_), Quit::AllDone) => {}
         }
         control.done();
         self.own.end(&self.shared.series);
         if let Err(error) = self.owner.wait() {
-            control.stop(Cause::Early(format!("an asynchronous write failed: {error}")));
+            control.stop(StopCause::Early(format!("an asynchronous write failed: {error}")));
         }
         self.close_all();
-        self.tallies.iter_mut().map(Tally::take).collect()
+        self.tallies.iter_mut().map(FlowopTally::take).collect()
     }
 
     fn rounds(&mut self) -> End {
@@ -178,7 +178,7 @@ impl<'scope, 'env> Worker<'scope, 'env> {
     }
 
     /// A flowop's turn: as often as `iters` says.
-    fn iteration(&mut self, flowop: &'env Flowop) -> Done {
+    fn iteration(&mut self, flowop: &'env Flowop) -> FlowopResult {
         let times = flowop.iters.draw(&mut self.place.rng);
         for _ in 0..times {
             self.once(flowop)?;
@@ -188,7 +188,7 @@ impl<'scope, 'env> Worker<'scope, 'env> {
     }
 
     /// Whether the run continues.
-    fn proceed(&mut self) -> Done {
+    fn proceed(&mut self) -> FlowopResult {
         self.blind += 1;
         if self.blind >= BLIND {
             self.blind = 0;
@@ -197,7 +197,7 @@ impl<'scope, 'env> Worker<'scope, 'env> {
         if self.edge >= self.shared.control.end() { Err(End::Over) } else { Ok(()) }
     }
 
-    fn once(&mut self, flowop: &'env Flowop) -> Done {
+    fn once(&mut self, flowop: &'env Flowop) -> FlowopResult {
         match &flowop.action {
             Action::OpenFile(files) => self.open_file(flowop, files),
             Action::CreateFile(files) => self.create_file(flowop, files),
@@ -220,9 +220,13 @@ impl<'scope, 'env> Worker<'scope, 'env> {
             Action::FinishOnCount(finish) => self.finish_on(flowop, finish, false),
             Action::FinishOnBytes(finish) => self.finish_on(flowop, finish, true),
             Action::EventLimit => self.event_limit(flowop),
-            Action::IopsLimit(target) => self.limit(flowop, *target, limits::Unit::ReadsAndWrites),
-            Action::OpsLimit(target) => self.limit(flowop, *target, limits::Unit::Operations),
-            Action::BandwidthLimit(target) => self.limit(flowop, *target, limits::Unit::Mebibytes),
+            Action::IopsLimit(target) => {
+                self.limit(flowop, *target, limits::LimitUnit::ReadsAndWrites)
+            }
+            Action::OpsLimit(target) => self.limit(flowop, *target, limits::LimitUnit::Operations),
+            Action::BandwidthLimit(target) => {
+                self.limit(flowop, *target, limits::LimitUnit::Mebibytes)
+            }
             Action::Hog(value) => self.hog(flowop, value),
             Action::Delay(value) => self.delay(flowop, value),
             Action::Print(value) => self.print(flowop, value),

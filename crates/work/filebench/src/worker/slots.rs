@@ -4,10 +4,10 @@ use std::os::fd::OwnedFd;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use disklab_wml::{Files, FilesetId, Flowop, SLOTS};
+use disklab_wml::{FilesetId, Flowop, FlowopFiles, SLOTS};
 
 use super::{End, Worker};
-use crate::fileset::{Kind, Set};
+use crate::fileset::{EntryKind, Set};
 
 /// A slot for a file descriptor.
 #[derive(Debug, Default)]
@@ -36,7 +36,7 @@ impl<'env> Worker<'_, 'env> {
     pub(super) fn set(
         &self,
         flowop: &Flowop,
-        files: &Files,
+        files: &FlowopFiles,
     ) -> Result<(FilesetId, &'env Set), End> {
         let id = files.fileset.ok_or_else(|| {
             Self::impossible(flowop, "needs a file: give it 'filename=', or open one before")
@@ -49,12 +49,12 @@ impl<'env> Worker<'_, 'env> {
     /// Which slot a flowop works on (`flowoplib_fdnum` of flowop_library.c): an
     /// explicit one, else with `opennext` one after another, downwards, as many as
     /// the fileset has entries.
-    pub(super) fn slot(&mut self, flowop: &Flowop, files: &Files) -> Result<usize, End> {
+    pub(super) fn slot(&mut self, flowop: &Flowop, files: &FlowopFiles) -> Result<usize, End> {
         if files.slot > 0 || !files.open_next {
             return Ok(files.slot.min(SLOTS - 1));
         }
         let (_, set) = self.set(flowop, files)?;
-        let entries = set.count(Kind::File).clamp(1, SLOTS);
+        let entries = set.count(EntryKind::File).clamp(1, SLOTS);
         if self.last_slot == 0 || SLOTS - self.last_slot == entries {
             self.last_slot = SLOTS;
         }

@@ -6,13 +6,13 @@ use crate::SystemRoot;
 
 /// Counters since boot.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Counts {
+pub(super) struct MemoryCounts {
     pages_in: u64,
     pages_out: u64,
     killed: u64,
 }
 
-impl Counts {
+impl MemoryCounts {
     pub(super) fn read(root: &SystemRoot) -> Option<Self> {
         Self::parse(&root.text("/proc/vmstat")?)
     }
@@ -55,9 +55,9 @@ mod tests {
     fn swapping_is_what_the_counters_grew_by() {
         let folder = tempfile::tempdir().expect("temp");
         let tree = Fabricated::new(folder.path());
-        assert!(Counts::read(&tree.root()).is_none());
+        assert!(MemoryCounts::read(&tree.root()).is_none());
         tree.file("/proc/vmstat", "nr_free_pages 9\npswpin 10\npswpout 20\noom_kill 1\n");
-        let before = Counts::read(&tree.root()).expect("counters");
+        let before = MemoryCounts::read(&tree.root()).expect("counters");
         tree.file("/proc/vmstat", "nr_free_pages 9\npswpin 11\npswpout 24\noom_kill 1\n");
         let page = rustix::param::page_size() as u64;
         let grown = before.until_now(&tree.root()).expect("counters");
@@ -67,7 +67,7 @@ mod tests {
     proptest! {
         #[test]
         fn hostile_text_does_no_harm(text in "((pswpin|pswpout|oom_kill|x)? ?[0-9a-z-]{0,25}\n){0,6}") {
-            let _ = Counts::parse(&text);
+            let _ = MemoryCounts::parse(&text);
         }
     }
 }

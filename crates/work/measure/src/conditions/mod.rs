@@ -32,7 +32,7 @@ pub struct ConditionsWatch {
     root: SystemRoot,
     conditions: Conditions,
     clock: ClockMark,
-    memory: Option<memory::Counts>,
+    memory: Option<memory::MemoryCounts>,
     throttled: Option<u64>,
     arc: Option<pools::ArcCounts>,
 }
@@ -62,7 +62,7 @@ impl ConditionsWatch {
             root: root.clone(),
             conditions,
             clock: ClockMark::now(),
-            memory: memory::Counts::read(root),
+            memory: memory::MemoryCounts::read(root),
             throttled: power::throttled(root),
             arc: pools::ArcCounts::read(root),
         }

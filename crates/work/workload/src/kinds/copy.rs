@@ -10,7 +10,7 @@ use disklab_study::WorkloadSpec;
 use disklab_units::Bytes;
 
 use crate::context::nanoseconds;
-use crate::data::{Content, Stream};
+use crate::data::{ByteStream, FileContent};
 use crate::tree::Tree;
 use crate::{Context, Cost, StepOutcome, WorkContext, Workload, WorkloadError, WorkloadKind};
 
@@ -43,7 +43,7 @@ pub(super) const COPY_KIND: WorkloadKind = WorkloadKind {
 struct Copy {
     size: Bytes,
     tree: Option<Tree>,
-    content: Content,
+    content: FileContent,
     sync: bool,
     reflink: &'static str,
     scaled: bool,
@@ -61,7 +61,7 @@ fn read(spec: &WorkloadSpec, context: &Context) -> Result<Box<dyn Workload>, Sou
     }
     let files = fields.integer("files", 1..=10_000_000)?;
     let folders = fields.integer("directories", 1..=1_000_000)?;
-    let content = fields.choice("content", &Content::WORDS)?.unwrap_or_default();
+    let content = fields.choice("content", &FileContent::WORDS)?.unwrap_or_default();
     let sync = fields.boolean("sync")?.unwrap_or(false);
     let reflink = fields.choice("reflink", &[("never", "never"), ("auto", "auto")])?;
     fields.finish()?;
@@ -152,8 +152,8 @@ impl Workload for Copy {
         Cost {
             space: on_disk.saturating_mul(2),
             content: match self.content {
-                Content::Random => on_disk.saturating_mul(2),
-                Content::Zeros => Bytes::ZERO,
+                FileContent::Random => on_disk.saturating_mul(2),
+                FileContent::Zeros => Bytes::ZERO,
             },
             prewrite: self.size,
             sequential_read: self.size,
@@ -192,7 +192,7 @@ impl Workload for Copy {
 
     fn prepare(&self, context: &mut WorkContext<'_>) -> Result<(), WorkloadError> {
         let source = context.directory.join(SOURCE);
-        let mut stream = Stream::new(self.content, context.seed);
+        let mut stream = ByteStream::new(self.content, context.seed);
         match &self.tree {
             Some(tree) => {
                 tree.write(&source, &mut stream, context.seed, &context.executor.interrupt)?;
@@ -208,8 +208,8 @@ impl Workload for Copy {
             None => {
                 stream.write_file(&source, self.size, true, &context.executor.interrupt)?;
                 let from = match self.content {
-                    Content::Random => "/dev/urandom",
-                    Content::Zeros => "/dev/zero",
+                    FileContent::Random => "/dev/urandom",
+                    FileContent::Zeros => "/dev/zero",
                 };
                 let made = format!("head -c {} {from} > {SOURCE}", self.size.0);
                 context.executor.trace.note(&["sh", "-c", &made]);
@@ -219,7 +219,7 @@ impl Workload for Copy {
             let files = self.files();
             context.note("copy", format!("scaled to {files} files, {} together", self.size));
         }
-        if self.content == Content::Zeros {
+        if self.content == FileContent::Zeros {
             context.note(
                 "copy",
                 "the data are zeros, of which a compressing file system stores \

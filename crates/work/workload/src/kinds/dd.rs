@@ -10,7 +10,7 @@ use disklab_source::SourceError;
 use disklab_study::WorkloadSpec;
 use disklab_units::Bytes;
 
-use crate::data::{Content, Stream};
+use crate::data::{ByteStream, FileContent};
 use crate::{Context, Cost, StepOutcome, WorkContext, Workload, WorkloadError, WorkloadKind};
 
 /// The file's name, as the published scripts have it.
@@ -222,7 +222,7 @@ impl Workload for Dd {
             }
             return Ok(());
         }
-        let mut stream = Stream::new(Content::Random, context.seed);
+        let mut stream = ByteStream::new(FileContent::Random, context.seed);
         let path = context.directory.join(FILE);
         stream.write_file(&path, self.size(), true, &context.executor.interrupt)?;
         let made = format!("head -c {} /dev/urandom > {FILE}", self.size().0);

@@ -22,7 +22,7 @@ use rand_chacha::ChaCha8Rng;
 use rustix::fs::{AtFlags, Mode, OFlags, RawDir, openat, statat, unlinkat};
 
 use crate::context::nanoseconds;
-use crate::data::{Content, Stream};
+use crate::data::{ByteStream, FileContent};
 use crate::tally::Tally;
 use crate::tree::sync_tree;
 use crate::{
@@ -105,7 +105,7 @@ impl Directory {
         interrupt: &Interrupt,
     ) -> Result<StepOutcome, WorkloadError> {
         let directory = open(folder)?;
-        let mut stream = Stream::new(Content::Random, seed);
+        let mut stream = ByteStream::new(FileContent::Random, seed);
         let mut tally = Tally::begin();
         let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::CLOEXEC;
         for number in 1..=self.entries {

@@ -12,8 +12,8 @@ use disklab_source::SourceError;
 use disklab_study::WorkloadSpec;
 use disklab_units::Bytes;
 
-use crate::data::{Content, Stream};
-use crate::reader::{Extent, read_for};
+use crate::data::{ByteStream, FileContent};
+use crate::reader::{ReadExtent, read_for};
 use crate::{Context, Cost, StepOutcome, WorkContext, Workload, WorkloadError, WorkloadKind};
 
 /// The file that is read where there is no block device.
@@ -71,14 +71,17 @@ fn read(spec: &WorkloadSpec, context: &Context) -> Result<Box<dyn Workload>, Sou
 impl Hdparm {
     /// What is done, in order: the name with hdparm, its option, the name of the
     /// equivalent, what that reads.
-    fn reads(&self, of_device: bool) -> Vec<(&'static str, &'static str, &'static str, Extent)> {
+    fn reads(
+        &self,
+        of_device: bool,
+    ) -> Vec<(&'static str, &'static str, &'static str, ReadExtent)> {
         let equivalent = match (of_device, self.direct) {
             (false, _) => "device-read",
             (true, false) => "buffered-read",
             (true, true) => "direct-read",
         };
-        let cached = ("cached", "-T", "cached-read", Extent::Start);
-        let device = ("device", "-t", equivalent, Extent::Forward);
+        let cached = ("cached", "-T", "cached-read", ReadExtent::Start);
+        let device = ("device", "-t", equivalent, ReadExtent::Forward);
         [(self.cached, cached), (self.device, device)]
             .into_iter()
             .filter_map(|(wanted, read)| wanted.then_some(read))
@@ -177,7 +180,7 @@ impl Workload for Hdparm {
         if context.device.is_some() {
             return Ok(());
         }
-        let mut stream = Stream::new(Content::Random, context.seed);
+        let mut stream = ByteStream::new(FileContent::Random, context.seed);
         stream.write_file(&Self::file(context), self.size, true, &context.executor.interrupt)?;
         let made = format!("head -c {} /dev/urandom > {FILE}", self.size.0);
         context.executor.trace.note(&["sh", "-c", &made]);

@@ -14,7 +14,7 @@ use disklab_source::SourceError;
 use disklab_study::WorkloadSpec;
 use disklab_units::Bytes;
 
-use crate::data::{Content, Stream};
+use crate::data::{ByteStream, FileContent};
 use crate::tally::Tally;
 use crate::tree::sync_tree;
 use crate::{Context, Cost, StepOutcome, WorkContext, Workload, WorkloadError, WorkloadKind};
@@ -116,7 +116,7 @@ impl Photos {
     fn import(
         &self,
         library: &Path,
-        stream: &mut Stream,
+        stream: &mut ByteStream,
         interrupt: &Interrupt,
     ) -> Result<StepOutcome, WorkloadError> {
         let safe = self.sync == Sync::File;
@@ -247,7 +247,7 @@ impl Workload for Photos {
 
     fn run(&self, context: &mut WorkContext<'_>) -> Result<(), WorkloadError> {
         let library = context.directory.join(LIBRARY);
-        let mut stream = Stream::new(Content::Random, context.seed);
+        let mut stream = ByteStream::new(FileContent::Random, context.seed);
         context
             .step("import", |executor| self.import(&library, &mut stream, &executor.interrupt))?;
         context.step("browse", |executor| self.browse(&library, &executor.interrupt))
@@ -326,7 +326,7 @@ mod tests {
             per_day: 9,
             sync: Sync::None,
         };
-        let mut stream = Stream::new(Content::Random, 1);
+        let mut stream = ByteStream::new(FileContent::Random, 1);
         photos.import(&library, &mut stream, &executor.interrupt).expect("imported");
         fs::write(photos.file(&library, 1, "JPG"), "short").expect("cut");
         let error = photos.browse(&library, &executor.interrupt).expect_err("cut").to_string();

@@ -28,7 +28,7 @@ use crate::cli::ShellArgs;
 use crate::exit::{DONE, Failure};
 use crate::guest::drives::DriveFacts;
 use crate::guest::shell::JOB;
-use crate::guest::shell::session::{Session, SessionScript};
+use crate::guest::shell::session::{SessionScript, ShellSession};
 use crate::signals;
 use disklab_runner::{check_zfs, machine_memory};
 use drives::SessionDrive;
@@ -60,7 +60,7 @@ pub fn shell(args: &ShellArgs) -> Result<u8, Failure> {
     let (kernel, programs) = kernel_and_programs(args, &interrupt)?;
     warn_of_missing_walls();
     let folder = session_folder()?;
-    let session = Session {
+    let session = ShellSession {
         folder: std::env::current_dir()
             .map_err(|e| Failure::failed(format!("cannot find the current directory: {e}")))?,
         writable: writable.clone(),

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use disklab_source::{Source, SourceError};
 
-use crate::json::{Json, Value, parse_each};
+use crate::json::{Json, JsonNode, parse_each};
 
 /// Lines that fio itself writes among its JSON: warnings, and the display of progress.
 const JUNK: [&str; 3] = ["fio:", "Jobs: ", "note: "];
@@ -34,7 +34,7 @@ fn each_report(
 ) -> Result<(), SourceError> {
     if value.get("jobs").is_some() || value.get("client_stats").is_some() {
         visit(value)
-    } else if let Value::List(items) = &value.value {
+    } else if let JsonNode::List(items) = &value.value {
         items.iter().try_for_each(|item| each_report(item, visit))
     } else {
         Ok(())

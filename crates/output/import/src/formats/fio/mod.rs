@@ -17,7 +17,7 @@ use crate::json::Json;
 use crate::reading::{Reading, check_count, nanoseconds, one_line, step};
 use documents::{each_document, next_start};
 use figures::{done, together};
-use work::{DIRECTIONS, Section, section_name, work};
+use work::{DIRECTIONS, JobSection, section_name, work};
 
 pub(super) const FORMAT: ImportFormat = ImportFormat {
     name: "fio-json",
@@ -58,9 +58,9 @@ fn reading(report: &Json) -> Result<Reading, SourceError> {
     if jobs.is_empty() {
         return Err(report.place.error("this report of fio has no jobs: nothing was measured"));
     }
-    let sections: Vec<Section<'_>> = jobs
+    let sections: Vec<JobSection<'_>> = jobs
         .iter()
-        .map(|job| Section { name: section_name(job), options: job.get("job options") })
+        .map(|job| JobSection { name: section_name(job), options: job.get("job options") })
         .collect();
     let mut reading = Reading::new(work(report, &sections), report.place.clone());
     reading.failure = failure(&jobs)?;

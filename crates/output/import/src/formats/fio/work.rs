@@ -3,7 +3,7 @@
 use disklab_sample::Direction;
 
 use crate::json::Json;
-use crate::reading::{Work, id_of, one_line};
+use crate::reading::{ImportedWork, id_of, one_line};
 
 /// Options that name places, outputs and surroundings, not work: they may differ from
 /// stack to stack.
@@ -41,13 +41,13 @@ const NOT_WORK: [&str; 30] = [
 ];
 
 /// A job as named in a report, and its own options.
-pub(super) struct Section<'a> {
+pub(super) struct JobSection<'a> {
     pub name: String,
     pub options: Option<&'a Json>,
 }
 
 /// The work of one report.
-pub(super) fn work(report: &Json, sections: &[Section<'_>]) -> Work {
+pub(super) fn work(report: &Json, sections: &[JobSection<'_>]) -> ImportedWork {
     let mut job = String::new();
     let mut options = |title: &str, options: Option<&Json>| {
         let lines = lines(options);
@@ -68,7 +68,7 @@ pub(super) fn work(report: &Json, sections: &[Section<'_>]) -> Work {
         _ if joined.len() <= 60 => id_of(&joined),
         n => format!("fio-{n}-jobs"),
     };
-    Work {
+    ImportedWork {
         title: one_line(&format!("fio {}", names.join(", "))),
         id,
         kind: "fio",

@@ -9,7 +9,7 @@ use disklab_report::{Collector, Report};
 use disklab_sample::{Direction, LatencyHistogram, Order, Requests, StepProfile, TimeIn};
 use disklab_stats::{Estimate, Interval, Method};
 use disklab_store::{CellState, Session};
-use disklab_study::{Chart, Measure, Percentile, Question, Study};
+use disklab_study::{ChartKind, Measure, Percentile, Question, Study};
 use disklab_verdict::{
     Analysis, Answer, Comparison, ComparisonOutcome, DriveBytes, Finding, Group, GroupKey,
     LatencySummary, Observation, Point, Severity,
@@ -221,7 +221,12 @@ fn profile(workload: &str, direction: Direction) -> StepProfile {
     }
 }
 
-fn question(ask: &str, workloads: &[&str], measure: Measure, chart: Chart) -> (Question, Measure) {
+fn question(
+    ask: &str,
+    workloads: &[&str],
+    measure: Measure,
+    chart: ChartKind,
+) -> (Question, Measure) {
     let question = Question {
         ask: ask.to_owned(),
         workloads: workloads.iter().map(|w| (*w).to_owned()).collect(),
@@ -235,27 +240,32 @@ fn question(ask: &str, workloads: &[&str], measure: Measure, chart: Chart) -> (Q
 }
 
 fn analysis(study: &Study, groups: Vec<Group>) -> Analysis {
-    let over = || Chart::LinesOver("bs".to_owned());
+    let over = || ChartKind::LinesOver("bs".to_owned());
     let questions = [
-        question("How fast are large files read?", &["read-1M"], Measure::Throughput, Chart::Bars),
+        question(
+            "How fast are large files read?",
+            &["read-1M"],
+            Measure::Throughput,
+            ChartKind::Bars,
+        ),
         question(
             "How fast are large files written?",
             &["write-1M"],
             Measure::Throughput,
-            Chart::Bars,
+            ChartKind::Bars,
         ),
         question(
             "How many small blocks can be read and written at random places?",
             &["randread-4K", "randwrite-4K"],
             Measure::Iops,
-            Chart::Bars,
+            ChartKind::Bars,
         ),
         question("What do safe writes cost?", &["dd-write-*"], Measure::Throughput, over()),
         question(
             "How long do small random reads take?",
             &["randread-4K"],
             Measure::Latency(Percentile::P99),
-            Chart::Distribution,
+            ChartKind::Distribution,
         ),
     ];
     let mut answers: Vec<Answer> =
@@ -264,7 +274,7 @@ fn analysis(study: &Study, groups: Vec<Group>) -> Analysis {
     let few = ["single/ext4", "single/btrfs", "raid5/ext4", "raid5/btrfs"];
     for (workloads, measure, chart) in [
         ("dd-write-*", Measure::Throughput, over()),
-        ("randread-4K", Measure::Latency(Percentile::P99), Chart::Distribution),
+        ("randread-4K", Measure::Latency(Percentile::P99), ChartKind::Distribution),
     ] {
         let (mut q, m) = question("And with few stacks?", &[workloads], measure, chart);
         q.stacks = few.map(str::to_owned).to_vec();
@@ -333,7 +343,7 @@ fn answer(study: &Study, groups: &[Group], question: Question, measure: Measure)
             continue;
         }
         let spec = &study.stacks[study.stack_index(&key.stack).expect("a stack")];
-        let is_line = matches!(question.chart, Chart::LinesOver(_));
+        let is_line = matches!(question.chart, ChartKind::LinesOver(_));
         points.push(Point {
             group: index,
             layout: spec.layout.clone(),

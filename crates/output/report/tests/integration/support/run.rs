@@ -35,6 +35,7 @@ pub(super) fn info(bench: &str, text: &str, study: &Study, repeats: u32) -> RunI
                 drives: (1..=4).map(|n| format!("hgst-{n}")).collect(),
                 capacity: 30_000_000_000_000,
                 tolerates: 1,
+                copies: false,
             })
             .collect(),
         left_out: vec![

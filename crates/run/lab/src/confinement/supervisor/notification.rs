@@ -17,7 +17,7 @@ pub(super) struct Notification(libc::seccomp_notif);
 
 /// What becomes of it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Answer {
+pub(super) enum SyscallAnswer {
     /// It returns this.
     Value(i64),
     /// It fails.
@@ -145,11 +145,11 @@ impl Notification {
     }
 
     /// Answers it.
-    pub fn reply(&self, listener: &OwnedFd, answer: Answer) -> Result<(), Errno> {
+    pub fn reply(&self, listener: &OwnedFd, answer: SyscallAnswer) -> Result<(), Errno> {
         let (val, error, flags) = match answer {
-            Answer::Value(value) => (value, 0, 0),
-            Answer::Fail(errno) => (0, -errno.raw_os_error(), 0),
-            Answer::Proceed => (0, 0, libc::SECCOMP_USER_NOTIF_FLAG_CONTINUE),
+            SyscallAnswer::Value(value) => (value, 0, 0),
+            SyscallAnswer::Fail(errno) => (0, -errno.raw_os_error(), 0),
+            SyscallAnswer::Proceed => (0, 0, libc::SECCOMP_USER_NOTIF_FLAG_CONTINUE),
         };
         let flags = u32::try_from(flags).map_err(|_| Errno::INVAL)?;
         let known = libc::seccomp_notif_resp { id: self.0.id, val, error, flags };

@@ -23,13 +23,13 @@ use crate::{
 mod partitions;
 mod slices;
 
-use slices::{Kind, Slice, slice};
+use slices::{Slice, SliceKind, slice};
 
 /// SHR or SHR-2 over all devices below.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Shr {
     layer: &'static str,
-    kind: Kind,
+    kind: SliceKind,
     chunk: Bytes,
     bitmap: bool,
     resync: Option<Resync>,
@@ -72,8 +72,11 @@ fn parse(spec: &LayerSpec) -> Result<Box<dyn Layer>, SourceError> {
 }
 
 fn understand(spec: &LayerSpec) -> Result<Shr, SourceError> {
-    let (layer, kind) =
-        if spec.name == SHR2.name { (SHR2.name, Kind::Shr2) } else { (SHR.name, Kind::Shr) };
+    let (layer, kind) = if spec.name == SHR2.name {
+        (SHR2.name, SliceKind::Shr2)
+    } else {
+        (SHR.name, SliceKind::Shr)
+    };
     let mut reading = OptionReader::new(spec);
     let chunk = md::chunk(&mut reading)?.unwrap_or(CHUNK);
     let (bitmap, resync) = md::bitmap_and_resync(&mut reading)?;
@@ -161,8 +164,8 @@ impl Layer for Shr {
         let mut needs = vec![Need::Root, partitions::SFDISK, md::MDADM, lvm::LVM];
         needs.push(Need::DeviceMapper("linear"));
         match self.kind {
-            Kind::Shr => needs.extend([Need::Md("raid5"), Need::Md("raid1")]),
-            Kind::Shr2 => needs.push(Need::Md("raid6")),
+            SliceKind::Shr => needs.extend([Need::Md("raid5"), Need::Md("raid1")]),
+            SliceKind::Shr2 => needs.push(Need::Md("raid6")),
         }
         needs
     }

@@ -11,7 +11,7 @@ use crate::layers::md::Level;
 
 /// How many drives may fail.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Kind {
+pub(crate) enum SliceKind {
     /// Any one drive.
     Shr,
     /// Any two drives.
@@ -45,7 +45,7 @@ impl Slice {
     }
 }
 
-impl Kind {
+impl SliceKind {
     /// The array over a slice of this many drives; nothing where it stays unused.
     ///
     /// Of SHR-2, Synology says that it needs four drives and is RAID 6. Three
@@ -73,7 +73,7 @@ impl Kind {
 
 /// The slices of drives with this much room, bottom-up. A slice lower than
 /// `minimum` is not cut: the drives that end in it end below it.
-pub(crate) fn slice(room: &[Bytes], kind: Kind, minimum: Bytes) -> Vec<Slice> {
+pub(crate) fn slice(room: &[Bytes], kind: SliceKind, minimum: Bytes) -> Vec<Slice> {
     let mut ends: Vec<Bytes> = room.to_vec();
     ends.sort_unstable();
     ends.dedup();
@@ -118,7 +118,7 @@ mod tests {
             (vec![3, 3, 3, 8, 8], 17),
             (vec![1, 8], 1),
         ] {
-            let slices = slice(&tb(&drives), Kind::Shr, Bytes::ZERO);
+            let slices = slice(&tb(&drives), SliceKind::Shr, Bytes::ZERO);
             assert_eq!(capacity(&slices), tb(&[held])[0], "{drives:?}");
         }
         for (drives, held) in [
@@ -127,7 +127,7 @@ mod tests {
             (vec![2, 4, 4, 4], 4),
             (vec![4, 4, 4], 0),
         ] {
-            let slices = slice(&tb(&drives), Kind::Shr2, Bytes::ZERO);
+            let slices = slice(&tb(&drives), SliceKind::Shr2, Bytes::ZERO);
             assert_eq!(capacity(&slices), tb(&[held])[0], "{drives:?}");
         }
     }
@@ -142,7 +142,7 @@ mod tests {
             level,
         };
         assert_eq!(
-            slice(&room, Kind::Shr, Bytes(1)),
+            slice(&room, SliceKind::Shr, Bytes(1)),
             [
                 part(0, 100, &[0, 1, 2, 3], Level::Raid5),
                 part(100, 100, &[0, 2, 3], Level::Raid5),
@@ -150,7 +150,7 @@ mod tests {
             ]
         );
         assert_eq!(
-            slice(&room, Kind::Shr, Bytes(150)),
+            slice(&room, SliceKind::Shr, Bytes(150)),
             [part(0, 200, &[0, 2, 3], Level::Raid5)],
             "the smallest drive is below the minimum, and so is the top"
         );
@@ -177,14 +177,14 @@ mod tests {
             // unused part: all but the largest drive.
             let total: u64 = room.iter().map(|r| r.0).sum();
             let largest = room.iter().map(|r| r.0).max().unwrap_or(0);
-            let shr = slice(&room, Kind::Shr, Bytes::ZERO);
+            let shr = slice(&room, SliceKind::Shr, Bytes::ZERO);
             prop_assert_eq!(capacity(&shr).0, total - largest);
             // RAID 6 up to where the fourth largest drive ends.
             let mut sorted: Vec<u64> = room.iter().map(|r| r.0).collect();
             sorted.sort_unstable_by(|a, b| b.cmp(a));
             let fourth = sorted.get(3).copied().unwrap_or(0);
             let reached: u64 = sorted.iter().map(|r| (*r).min(fourth)).sum();
-            let shr2 = slice(&room, Kind::Shr2, Bytes::ZERO);
+            let shr2 = slice(&room, SliceKind::Shr2, Bytes::ZERO);
             prop_assert_eq!(capacity(&shr2).0, reached - 2 * fourth);
         }
 
@@ -193,7 +193,7 @@ mod tests {
             room in prop::collection::vec((1_u64..30).prop_map(Bytes), 2..10),
             minimum in 0_u64..5,
         ) {
-            for (kind, failures) in [(Kind::Shr, 1), (Kind::Shr2, 2)] {
+            for (kind, failures) in [(SliceKind::Shr, 1), (SliceKind::Shr2, 2)] {
                 let slices = slice(&room, kind, Bytes(minimum));
                 for failed in 0..1_u32 << room.len() {
                     if failed.count_ones() != failures {
@@ -212,7 +212,7 @@ mod tests {
             room in rooms(),
             minimum in 0_u64..10,
         ) {
-            for kind in [Kind::Shr, Kind::Shr2] {
+            for kind in [SliceKind::Shr, SliceKind::Shr2] {
                 let mut end = Bytes::ZERO;
                 for slice in slice(&room, kind, Bytes(minimum)) {
                     prop_assert!(slice.start == end && slice.height.0 >= minimum.max(1));
@@ -227,7 +227,7 @@ mod tests {
         fn the_order_of_the_drives_is_of_no_account(room in rooms(), minimum in 0_u64..10) {
             let mut sorted = room.clone();
             sorted.sort_unstable();
-            for kind in [Kind::Shr, Kind::Shr2] {
+            for kind in [SliceKind::Shr, SliceKind::Shr2] {
                 let cuts = |room: &[Bytes]| -> Vec<_> {
                     slice(room, kind, Bytes(minimum))
                         .into_iter()
@@ -240,7 +240,7 @@ mod tests {
 
         #[test]
         fn a_minimum_never_gains_and_costs_little(room in rooms(), minimum in 0_u64..10) {
-            for kind in [Kind::Shr, Kind::Shr2] {
+            for kind in [SliceKind::Shr, SliceKind::Shr2] {
                 let all = capacity(&slice(&room, kind, Bytes::ZERO)).0;
                 let cut = capacity(&slice(&room, kind, Bytes(minimum))).0;
                 let most = minimum * (room.len() * room.len()) as u64;

@@ -6,7 +6,7 @@ use disklab_exec::{Executor, Invocation, find_program};
 use serde::Deserialize;
 
 use super::super::{Marks, Obstacle};
-use super::signatures::{Signature, failed, others, signatures};
+use super::signatures::{BlkidSignature, failed, others, signatures};
 use crate::StackError;
 
 /// What `sfdisk --json` prints.
@@ -115,7 +115,7 @@ fn in_partition(
     };
     let Some(kind) = field("TYPE") else { return Ok(Vec::new()) };
     let mut found: Vec<_> = closed(on, &kind).into_iter().collect();
-    let signature = Signature::new(kind, field("UUID"), field("LABEL"));
+    let signature = BlkidSignature::new(kind, field("UUID"), field("LABEL"));
     if !signature.is_own(path, marks) {
         found.insert(0, signature.obstacle(on));
     }

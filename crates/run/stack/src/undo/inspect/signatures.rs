@@ -14,12 +14,12 @@ use crate::StackError;
 #[derive(Debug, Default, Deserialize)]
 struct Listing {
     #[serde(default)]
-    signatures: Vec<Signature>,
+    signatures: Vec<BlkidSignature>,
 }
 
 /// One signature.
 #[derive(Debug, Default, Deserialize)]
-pub(super) struct Signature {
+pub(super) struct BlkidSignature {
     /// Where it is, in hexadecimal.
     #[serde(default)]
     offset: String,
@@ -29,7 +29,7 @@ pub(super) struct Signature {
     pub label: Option<String>,
 }
 
-impl Signature {
+impl BlkidSignature {
     /// As an obstacle on `on`.
     pub(super) fn obstacle(self, on: &Path) -> Obstacle {
         let some = |text: Option<String>| text.filter(|text| !text.is_empty());
@@ -63,7 +63,10 @@ impl Signature {
 ///
 /// # Errors
 /// If wipefs cannot be run.
-pub(super) fn signatures(path: &Path, executor: &Executor) -> Result<Vec<Signature>, StackError> {
+pub(super) fn signatures(
+    path: &Path,
+    executor: &Executor,
+) -> Result<Vec<BlkidSignature>, StackError> {
     let list = Invocation::new("wipefs").args(["--no-act", "--json"]).arg(path).uninterruptible();
     let text = executor.check(&list).map_err(failed)?.text();
     // It prints nothing if there is none.

@@ -4,8 +4,8 @@ use disklab_units::Bytes;
 
 use super::Part;
 use super::layout::{Prewrite, files, needed};
-use super::steps::Step;
-use super::work::Work;
+use super::steps::FioStep;
+use super::work::FioWork;
 use crate::Cost;
 
 /// What fio takes to start and to end, in seconds, about: it forks, calibrates
@@ -22,7 +22,7 @@ const LARGE_BLOCK: Bytes = Bytes::kib(256);
 /// it writes no more than that in its time, and is counted so; without one it is counted
 /// with the bytes of one pass, since how many it will write depends on the drives: its
 /// bytes are a lower bound then.
-pub(super) fn cost(parts: &[Part], steps: &[Step], prewrite: Prewrite, start: f64) -> Cost {
+pub(super) fn cost(parts: &[Part], steps: &[FioStep], prewrite: Prewrite, start: f64) -> Cost {
     let works = || parts.iter().map(|part| &part.work);
     let written: Bytes = if prewrite == Prewrite::None {
         Bytes::ZERO
@@ -45,8 +45,8 @@ pub(super) fn cost(parts: &[Part], steps: &[Step], prewrite: Prewrite, start: f6
     };
     let mut at_most = Some(cost.fixed_seconds);
     for group in steps.iter().flat_map(|step| &step.groups) {
-        let group: Vec<&Work> = group.iter().map(|index| &parts[*index].work).collect();
-        let time = |work: &&Work| work.limit.filter(|_| work.time_based).unwrap_or(0.0);
+        let group: Vec<&FioWork> = group.iter().map(|index| &parts[*index].work).collect();
+        let time = |work: &&FioWork| work.limit.filter(|_| work.time_based).unwrap_or(0.0);
         cost.fixed_seconds += group.iter().map(time).fold(0.0, f64::max);
         let limits = group.iter().map(|work| work.limit).collect::<Option<Vec<f64>>>();
         let longest = limits.map(|limits| limits.into_iter().fold(0.0, f64::max));
@@ -65,7 +65,7 @@ pub(super) fn cost(parts: &[Part], steps: &[Step], prewrite: Prewrite, start: f6
 /// and a hard disk is never told that the old copy is not needed. So a store of content
 /// keeps both, until the old one's place is used again, which such file systems put off.
 /// Those that write in place need less. Blocks that repeat are kept once.
-fn rewritten(work: &Work) -> Bytes {
+fn rewritten(work: &FioWork) -> Bytes {
     let files: Bytes = work.files.iter().map(|(_, size)| *size).sum();
     match work.paced {
         Some(paced) if work.fresh => paced.saturating_sub(files),
@@ -73,7 +73,7 @@ fn rewritten(work: &Work) -> Bytes {
     }
 }
 
-fn add(cost: &mut Cost, work: &Work) {
+fn add(cost: &mut Cost, work: &FioWork) {
     let read = Bytes((work.bytes.0 as f64 * work.read_share) as u64).min(work.bytes);
     let written = work.paced.unwrap_or(work.bytes.saturating_sub(read));
     let operations = |bytes: Bytes| bytes.0.div_ceil(work.block.0.max(1));

@@ -3,8 +3,8 @@
 use disklab_sample::{Direction, Figure, Latency, LatencyHistogram, OperationKind};
 
 use super::Part;
-use super::output::{Done, Kind};
-use super::steps::Step;
+use super::output::{DirectionOutput, LatencyKind};
+use super::steps::FioStep;
 use crate::StepOutcome;
 
 /// What a step gave, from what each of its sections did (in their order, one entry
@@ -12,18 +12,18 @@ use crate::StepOutcome;
 /// have `new_group`, each group has figures of its own besides.
 pub(super) fn summary(
     parts: &[Part],
-    step: &Step,
-    done: &[Vec<Done>],
-) -> (StepOutcome, Option<Kind>) {
+    step: &FioStep,
+    done: &[Vec<DirectionOutput>],
+) -> (StepOutcome, Option<LatencyKind>) {
     let mut at = 0;
     let sections: Vec<usize> = step.sections().collect();
-    let done: Vec<Vec<Done>> = done
+    let done: Vec<Vec<DirectionOutput>> = done
         .iter()
         .zip(&sections)
         .map(|(done, index)| done.iter().map(|one| committed(&parts[*index], one)).collect())
         .collect();
     let figures_of = |groups: &[Vec<usize>]| {
-        let groups: Vec<Vec<&Done>> = groups
+        let groups: Vec<Vec<&DirectionOutput>> = groups
             .iter()
             .map(|group| group.iter().filter_map(|n| done.get(*n)).flatten().collect())
             .collect();
@@ -71,7 +71,7 @@ pub(super) fn summary(
 
 /// What a section did in one direction, with the clock that belongs to it: where a sync
 /// follows each write, the time of the write alone says nothing of when it is durable.
-fn committed(part: &Part, done: &Done) -> Done {
+fn committed(part: &Part, done: &DirectionOutput) -> DirectionOutput {
     let mut done = done.clone();
     if done.direction != Direction::Write || !part.work.commits_each {
         done.commit = None;
@@ -87,23 +87,24 @@ fn committed(part: &Part, done: &Done) -> Done {
 /// As in fio's own 'Run status group', the throughput of a group is its bytes
 /// over the longest runtime of its jobs; groups add up in bytes and in time.
 /// Also says which latency it is.
-fn combine(groups: &[Vec<&Done>]) -> (Vec<Figure>, Option<Kind>) {
+fn combine(groups: &[Vec<&DirectionOutput>]) -> (Vec<Figure>, Option<LatencyKind>) {
     let mut kinds = Vec::new();
     let figures = [Direction::Read, Direction::Write, Direction::Trim]
         .into_iter()
         .filter_map(|direction| {
-            let of_direction = |group: &Vec<&'_ Done>| -> Vec<Done> {
+            let of_direction = |group: &Vec<&'_ DirectionOutput>| -> Vec<DirectionOutput> {
                 group.iter().filter(|d| d.direction == direction).map(|d| (*d).clone()).collect()
             };
-            let groups: Vec<Vec<Done>> =
+            let groups: Vec<Vec<DirectionOutput>> =
                 groups.iter().map(of_direction).filter(|g| !g.is_empty()).collect();
-            let all: Vec<&Done> = groups.iter().flatten().collect();
+            let all: Vec<&DirectionOutput> = groups.iter().flatten().collect();
             if all.is_empty() {
                 return None;
             }
             let bytes = all.iter().fold(0_u64, |sum, d| sum.saturating_add(d.bytes));
             let operations = all.iter().fold(0_u64, |sum, d| sum.saturating_add(d.operations));
-            let longest = |g: &Vec<Done>| g.iter().map(|d| d.runtime_ns).max().unwrap_or(0);
+            let longest =
+                |g: &Vec<DirectionOutput>| g.iter().map(|d| d.runtime_ns).max().unwrap_or(0);
             let runtime_ns = groups.iter().map(longest).fold(0_u64, u64::saturating_add);
             let seconds = runtime_ns as f64 / 1e9;
             // A single job's rates are fio's own: its clock is finer than the
@@ -135,8 +136,8 @@ fn combine(groups: &[Vec<&Done>]) -> (Vec<Figure>, Option<Kind>) {
 }
 
 /// The latencies of several jobs together, where all are of one kind.
-fn latency(all: &[&Done]) -> Option<(Kind, Latency)> {
-    let parts: Vec<&(Kind, Latency)> =
+fn latency(all: &[&DirectionOutput]) -> Option<(LatencyKind, Latency)> {
+    let parts: Vec<&(LatencyKind, Latency)> =
         all.iter().map(|d| d.latency.as_ref()).collect::<Option<_>>()?;
     let (kind, _) = parts.first()?;
     if parts.iter().any(|(k, _)| k != kind) {
@@ -173,17 +174,17 @@ fn together(parts: &[&Latency]) -> Option<Latency> {
 mod tests {
     use super::*;
 
-    fn done(bytes: u64, runtime_ms: u64, latencies: &[u64]) -> Done {
+    fn done(bytes: u64, runtime_ms: u64, latencies: &[u64]) -> DirectionOutput {
         let mut histogram = LatencyHistogram::new();
         latencies.iter().for_each(|ns| histogram.record(*ns, 1));
-        Done {
+        DirectionOutput {
             direction: Direction::Read,
             bytes,
             operations: latencies.len() as u64,
             runtime_ns: runtime_ms * 1_000_000,
             bytes_per_second: 123.0,
             operations_per_second: 4.0,
-            latency: Some((Kind::Total, Latency::from_histogram(histogram))),
+            latency: Some((LatencyKind::Total, Latency::from_histogram(histogram))),
             commit: None,
         }
     }
@@ -193,7 +194,7 @@ mod tests {
         let one = done(1000, 2, &[100, 200]);
         let (figures, kind) = combine(&[vec![&one]]);
         assert_eq!(figures[0].bytes_per_second, Some(123.0));
-        assert_eq!((figures[0].elapsed_ns, kind), (2_000_000, Some(Kind::Total)));
+        assert_eq!((figures[0].elapsed_ns, kind), (2_000_000, Some(LatencyKind::Total)));
     }
 
     #[test]
@@ -216,12 +217,12 @@ mod tests {
     fn directions_stay_apart_and_latencies_of_two_kinds_too() {
         let read = done(1000, 100, &[10]);
         let mut other = done(1000, 100, &[10]);
-        other.latency = other.latency.map(|(_, l)| (Kind::Completion, l));
+        other.latency = other.latency.map(|(_, l)| (LatencyKind::Completion, l));
         let (figures, _) = combine(&[vec![&read, &other]]);
         assert!(figures[0].latency.is_none());
         other.direction = Direction::Write;
         let (figures, kind) = combine(&[vec![&read, &other]]);
-        assert_eq!((figures.len(), kind), (2, Some(Kind::Completion)));
+        assert_eq!((figures.len(), kind), (2, Some(LatencyKind::Completion)));
         assert!(combine(&[vec![]]).0.is_empty());
     }
 }

@@ -11,8 +11,8 @@ use disklab_units::Bytes;
 use indexmap::IndexMap;
 
 use super::Part;
-use super::work::Work;
-use crate::data::{Content, Stream};
+use super::work::FioWork;
+use crate::data::{ByteStream, FileContent};
 use crate::{WorkContext, WorkloadError};
 
 /// What the files hold.
@@ -34,7 +34,7 @@ impl Prewrite {
 }
 
 /// All files of the jobs, each once with the largest size that any job wants.
-pub(super) fn files<'a>(works: impl Iterator<Item = &'a Work>) -> IndexMap<&'a str, Bytes> {
+pub(super) fn files<'a>(works: impl Iterator<Item = &'a FioWork>) -> IndexMap<&'a str, Bytes> {
     let mut files: IndexMap<&str, Bytes> = IndexMap::new();
     for (name, size) in works.flat_map(|work| &work.files) {
         let known = files.entry(name).or_default();
@@ -116,14 +116,14 @@ pub(super) fn prewrite(
         return Ok(());
     }
     let (content, from) = match prewrite {
-        Prewrite::Random => (Content::Random, "/dev/urandom"),
-        Prewrite::Zeros => (Content::Zeros, "/dev/zero"),
+        Prewrite::Random => (FileContent::Random, "/dev/urandom"),
+        Prewrite::Zeros => (FileContent::Zeros, "/dev/zero"),
         Prewrite::None => {
             context.note("fio", "prewrite = \"none\": fio lays out the files it reads by itself");
             return Ok(());
         }
     };
-    let mut stream = Stream::new(content, context.seed);
+    let mut stream = ByteStream::new(content, context.seed);
     for (name, size) in &needed {
         stream.write_file(
             &context.directory.join(name),
@@ -138,8 +138,8 @@ pub(super) fn prewrite(
     let files =
         if needed.len() == 1 { "1 file".to_owned() } else { format!("{} files", needed.len()) };
     let what = match content {
-        Content::Random => "data that do not compress",
-        Content::Zeros => "zeros, of which a compressing file system stores next to nothing",
+        FileContent::Random => "data that do not compress",
+        FileContent::Zeros => "zeros, of which a compressing file system stores next to nothing",
     };
     context.note("fio", format!("written beforehand: {files}, {total} of {what}"));
     Ok(())

@@ -24,8 +24,8 @@ use disklab_source::{Location, Source, SourceError};
 use disklab_study::WorkloadSpec;
 
 use self::layout::Prewrite;
-use self::steps::{Step, steps};
-use self::work::{MOST_FILES, Work};
+use self::steps::{FioStep, steps};
+use self::work::{FioWork, MOST_FILES};
 use crate::{Context, Cost, WorkContext, Workload, WorkloadError, WorkloadKind};
 
 pub(super) const FIO: WorkloadKind = WorkloadKind {
@@ -68,7 +68,7 @@ impl Engine {
 struct Part {
     section: Section,
     job: Job,
-    work: Work,
+    work: FioWork,
 }
 
 /// A fio workload.
@@ -76,7 +76,7 @@ struct Part {
 struct Fio {
     engine: Engine,
     parts: Vec<Part>,
-    steps: Vec<Step>,
+    steps: Vec<FioStep>,
     prewrite: Prewrite,
     /// What scaling changed.
     scaled: Vec<String>,
@@ -118,7 +118,7 @@ fn read(spec: &WorkloadSpec, context: &Context) -> Result<Box<dyn Workload>, Sou
     let mut files = 0;
     let mut parts = Vec::with_capacity(sections.len());
     for (job, section) in jobs(&sections)?.into_iter().zip(sections) {
-        let work = Work::of(&section, &job)?;
+        let work = FioWork::of(&section, &job)?;
         files += work.files.len() as u64;
         if files > MOST_FILES {
             return Err(section
@@ -170,7 +170,7 @@ fn from_file(node: &Node, context: &Context, policy: Policy) -> Result<Vec<Secti
 
 impl Fio {
     /// The files that a step reads, by its name; none where it reads nothing.
-    fn files_read(&self, step: &Step, directory: &Path) -> Option<(String, Vec<PathBuf>)> {
+    fn files_read(&self, step: &FioStep, directory: &Path) -> Option<(String, Vec<PathBuf>)> {
         let parts = step.sections().map(|index| &self.parts[index]);
         let reading = parts.filter(|part| part.job.pattern.access.reads);
         let names: BTreeSet<&str> =

@@ -7,9 +7,9 @@ use disklab_sample::{Direction, Latency};
 
 use super::Fio;
 use super::figures::summary;
-use super::output::{Done, Kind};
+use super::output::{DirectionOutput, LatencyKind};
 use super::real::{raw_name, seed_of};
-use super::steps::Step;
+use super::steps::FioStep;
 use crate::steady::Counts;
 use crate::{StepOutcome, WorkContext, WorkloadError};
 
@@ -69,26 +69,27 @@ fn failed(error: EngineError) -> WorkloadError {
 }
 
 /// The command that does the same by hand.
-fn command(fio: &Fio, step: &Step, seed: u64) -> Vec<String> {
+fn command(fio: &Fio, step: &FioStep, seed: u64) -> Vec<String> {
     let own = ["disklab", "fio"].map(str::to_owned).into_iter().chain([format!("--seed={seed}")]);
     own.chain(step.sections().flat_map(|index| fio.parts[index].section.arguments())).collect()
 }
 
 /// What a step gave.
-fn outcome(fio: &Fio, step: &Step, report: &EngineReport) -> Result<StepOutcome, WorkloadError> {
+fn outcome(fio: &Fio, step: &FioStep, report: &EngineReport) -> Result<StepOutcome, WorkloadError> {
     if let Some((name, (_, why))) =
         report.jobs.iter().find_map(|job| Some((&job.name, job.error.as_ref()?)))
     {
         return Err(WorkloadError::FioJob { job: name.clone(), why: why.to_string() });
     }
     // Commits are counted for the whole only.
-    let of_all = |whole: bool, what: &dyn Fn(&JobReport, Direction) -> disklab_engine::Done| {
-        let mut done: Vec<Vec<Done>> = vec![Vec::new(); step.sections().count()];
-        let commit = |job: &JobReport| job.commit.clone().filter(|_| whole);
-        let done_by = |job| of(&|d| what(job, d), commit(job).as_ref());
-        report.jobs.iter().for_each(|job| done[job.job].extend(done_by(job)));
-        summary(&fio.parts, step, &done).0
-    };
+    let of_all =
+        |whole: bool, what: &dyn Fn(&JobReport, Direction) -> disklab_engine::DirectionReport| {
+            let mut done: Vec<Vec<DirectionOutput>> = vec![Vec::new(); step.sections().count()];
+            let commit = |job: &JobReport| job.commit.clone().filter(|_| whole);
+            let done_by = |job| of(&|d| what(job, d), commit(job).as_ref());
+            report.jobs.iter().for_each(|job| done[job.job].extend(done_by(job)));
+            summary(&fio.parts, step, &done).0
+        };
     let mut outcome = of_all(true, &|job, direction| job.done(direction).clone());
     outcome.steadiness = counts(report).and_then(|counts| counts.steadiness());
     if let Some(from_ns) = outcome.steadiness.and_then(|steady| steady.later_part()) {
@@ -116,19 +117,22 @@ fn counts(report: &EngineReport) -> Option<Counts> {
 }
 
 /// What a job, or a group of them, did.
-fn of(done: &dyn Fn(Direction) -> disklab_engine::Done, commit: Option<&Latency>) -> Vec<Done> {
+fn of(
+    done: &dyn Fn(Direction) -> disklab_engine::DirectionReport,
+    commit: Option<&Latency>,
+) -> Vec<DirectionOutput> {
     [Direction::Read, Direction::Write]
         .map(|direction| (direction, done(direction)))
         .into_iter()
         .filter(|(_, done)| done.operations > 0)
-        .map(|(direction, done)| Done {
+        .map(|(direction, done)| DirectionOutput {
             direction,
             bytes: done.bytes,
             operations: done.operations,
             runtime_ns: done.runtime_ns,
             bytes_per_second: done.bytes_per_second(),
             operations_per_second: done.operations_per_second(),
-            latency: done.total.map(|latency| (Kind::Total, latency)),
+            latency: done.total.map(|latency| (LatencyKind::Total, latency)),
             commit: commit.filter(|_| direction == Direction::Write).cloned(),
         })
         .collect()

@@ -11,16 +11,16 @@ use crate::WorkloadError;
 
 /// What one run of fio reported.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Output {
+pub(super) struct FioOutput {
     /// Such as `fio-3.33`.
     pub version: String,
     /// One for each job, or with `group_reporting` for each group.
-    pub jobs: Vec<JobReport>,
+    pub jobs: Vec<JobOutput>,
 }
 
 /// What one job, or a group of them, did.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct JobReport {
+pub(super) struct JobOutput {
     /// The section's name.
     pub name: String,
     /// 0, or why it failed (errno).
@@ -28,14 +28,14 @@ pub(super) struct JobReport {
     /// Operations that failed and were passed over, as `continue_on_error` asks.
     pub passed_over: u64,
     /// What it did in each direction in which it did anything.
-    pub done: Vec<Done>,
+    pub done: Vec<DirectionOutput>,
     /// Latencies of its `fsync` and `fdatasync`, where fio gave their distribution.
     pub sync: Option<Latency>,
 }
 
 /// What was done in one direction.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Done {
+pub(super) struct DirectionOutput {
     /// Which.
     pub direction: Direction,
     /// Bytes moved.
@@ -49,14 +49,14 @@ pub(super) struct Done {
     /// As fio reckons it.
     pub operations_per_second: f64,
     /// Latencies, where fio gave their distribution.
-    pub latency: Option<(Kind, Latency)>,
+    pub latency: Option<(LatencyKind, Latency)>,
     /// Latencies of writes and the syncs that followed them, together.
     pub commit: Option<Latency>,
 }
 
 /// Which latency it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Kind {
+pub(super) enum LatencyKind {
     /// From submission to completion: what an application waits.
     Total,
     /// From when the kernel had taken the operation. Differs from the total
@@ -68,7 +68,7 @@ pub(super) enum Kind {
 ///
 /// # Errors
 /// Where there is no report in it.
-pub(super) fn parse(text: &str) -> Result<Output, WorkloadError> {
+pub(super) fn parse(text: &str) -> Result<FioOutput, WorkloadError> {
     // fio writes warnings to the same place; a few even into the middle.
     let without_warnings = || {
         let kept = text.lines().filter(|line| !line.starts_with("fio:"));
@@ -80,11 +80,11 @@ pub(super) fn parse(text: &str) -> Result<Output, WorkloadError> {
         WorkloadError::output("fio", format!("expected a JSON report, found {found}"))
     })?;
     let jobs = report.get("jobs").and_then(Value::as_array).into_iter().flatten();
-    let jobs: Vec<JobReport> = jobs.filter_map(Value::as_object).map(job).collect();
+    let jobs: Vec<JobOutput> = jobs.filter_map(Value::as_object).map(job).collect();
     if jobs.is_empty() {
         return Err(WorkloadError::output("fio", "its report has no jobs"));
     }
-    Ok(Output { version: text_of(&report, "fio version"), jobs })
+    Ok(FioOutput { version: text_of(&report, "fio version"), jobs })
 }
 
 /// The first object in the text that has `jobs`.
@@ -101,14 +101,14 @@ fn find(text: &str) -> Option<Map<String, Value>> {
     })
 }
 
-fn job(job: &Map<String, Value>) -> JobReport {
+fn job(job: &Map<String, Value>) -> JobOutput {
     let directions =
         [("read", Direction::Read), ("write", Direction::Write), ("trim", Direction::Trim)];
     let done = directions.into_iter().filter_map(|(key, direction)| {
         let done = done(job.get(key)?.as_object()?, direction);
         (done.bytes > 0 || done.operations > 0).then_some(done)
     });
-    JobReport {
+    JobOutput {
         name: text_of(job, "jobname"),
         error: number(job, "error").unwrap_or(0.0) as i64,
         passed_over: number(job, "total_err").unwrap_or(0.0) as u64,
@@ -117,7 +117,7 @@ fn job(job: &Map<String, Value>) -> JobReport {
     }
 }
 
-fn done(report: &Map<String, Value>, direction: Direction) -> Done {
+fn done(report: &Map<String, Value>, direction: Direction) -> DirectionOutput {
     let whole = |key| number(report, key).filter(|n| *n >= 0.0).map(|n| n as u64);
     // Before fio 3, which has `io_kbytes` besides, `io_bytes` were KiB.
     let unit = if report.contains_key("io_kbytes") { 1 } else { 1024 };
@@ -127,7 +127,7 @@ fn done(report: &Map<String, Value>, direction: Direction) -> Done {
         number(report, "bw_bytes").or(number(report, "bw").map(|kib| kib * 1024.0));
     let iops = number(report, "iops").unwrap_or(0.0);
     let runtime_ms = whole("runtime").unwrap_or(0);
-    Done {
+    DirectionOutput {
         direction,
         bytes,
         // Versions before 2.1.5 did not count them.
@@ -143,12 +143,12 @@ fn done(report: &Map<String, Value>, direction: Direction) -> Done {
 
 /// The total latency, or the completion latency where only that has bins.
 /// Before fio 3, latencies were microseconds, under names without `_ns`.
-fn latency(report: &Map<String, Value>) -> Option<(Kind, Latency)> {
+fn latency(report: &Map<String, Value>) -> Option<(LatencyKind, Latency)> {
     let candidates = [
-        ("lat_ns", Kind::Total, 1.0),
-        ("lat", Kind::Total, 1000.0),
-        ("clat_ns", Kind::Completion, 1.0),
-        ("clat", Kind::Completion, 1000.0),
+        ("lat_ns", LatencyKind::Total, 1.0),
+        ("lat", LatencyKind::Total, 1000.0),
+        ("clat_ns", LatencyKind::Completion, 1.0),
+        ("clat", LatencyKind::Completion, 1000.0),
     ];
     candidates.into_iter().find_map(|(key, kind, ns)| {
         let report = report.get(key)?.as_object()?;
@@ -251,7 +251,7 @@ pub(super) mod tests {
         assert_eq!((read.bytes, read.operations, read.runtime_ns), (8192, 2, 2_000_000));
         assert_eq!(read.bytes_per_second, 4_096_000.0);
         let (kind, latency) = read.latency.as_ref().expect("latency");
-        assert_eq!((*kind, latency.min_ns, latency.max_ns), (Kind::Total, 1000, 1201));
+        assert_eq!((*kind, latency.min_ns, latency.max_ns), (LatencyKind::Total, 1000, 1201));
         assert_eq!((latency.mean_ns, latency.histogram.count()), (1100.5, 2));
     }
 
@@ -263,7 +263,10 @@ pub(super) mod tests {
         assert_eq!((read.bytes, read.operations), (1 << 20, 256));
         assert_eq!(read.bytes_per_second, 524_288.0);
         let (kind, latency) = read.latency.as_ref().expect("latency");
-        assert_eq!((*kind, latency.min_ns, latency.mean_ns), (Kind::Completion, 10_000, 15_000.0));
+        assert_eq!(
+            (*kind, latency.min_ns, latency.mean_ns),
+            (LatencyKind::Completion, 10_000, 15_000.0)
+        );
         assert_eq!(latency.histogram.count(), 256);
     }
 

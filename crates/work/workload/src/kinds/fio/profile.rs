@@ -8,12 +8,12 @@ use disklab_units::Bytes;
 
 use super::Part;
 use super::layout::files;
-use super::steps::Step;
+use super::steps::FioStep;
 
 /// What a step does, by its name or that of a group of its sections: `a+b`. Where nothing
 /// has such a name, all sections are meant. Sections that do different things have no one
 /// way of working: what they do not share is left out.
-pub(super) fn profile(parts: &[Part], steps: &[Step], name: &str) -> StepProfile {
+pub(super) fn profile(parts: &[Part], steps: &[FioStep], name: &str) -> StepProfile {
     let groups = groups(parts, steps, name);
     let meant: Vec<&Part> = groups.iter().flatten().copied().collect();
     let writing = || meant.iter().filter(|part| part.job.pattern.access.writes);
@@ -45,8 +45,8 @@ pub(super) fn profile(parts: &[Part], steps: &[Step], name: &str) -> StepProfile
 }
 
 /// The sections that a name means, in groups that run at the same time.
-fn groups<'a>(parts: &'a [Part], steps: &[Step], name: &str) -> Vec<Vec<&'a Part>> {
-    let of_step = |step: &Step| -> Vec<Vec<&'a Part>> {
+fn groups<'a>(parts: &'a [Part], steps: &[FioStep], name: &str) -> Vec<Vec<&'a Part>> {
+    let of_step = |step: &FioStep| -> Vec<Vec<&'a Part>> {
         step.groups.iter().map(|group| group.iter().map(|i| &parts[*i]).collect()).collect()
     };
     if let Some(step) = steps.iter().find(|step| step.name == name) {

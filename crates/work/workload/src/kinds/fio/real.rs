@@ -8,8 +8,8 @@ use disklab_source::FileName;
 use super::Fio;
 use super::figures::summary;
 use super::layout::keep_off;
-use super::output::{self, Done, Kind, Output};
-use super::steps::Step;
+use super::output::{self, DirectionOutput, FioOutput, LatencyKind};
+use super::steps::FioStep;
 use crate::context::nanoseconds;
 use crate::{WorkContext, WorkloadError};
 
@@ -24,7 +24,7 @@ const CLOCK: &str = "--clocksource=clock_gettime";
 
 /// The arguments of one run. All that disklab adds stands before the first job,
 /// so that a job's own options override it.
-fn arguments(fio: &Fio, step: &Step, seed: u64, lat_percentiles: bool) -> Vec<String> {
+fn arguments(fio: &Fio, step: &FioStep, seed: u64, lat_percentiles: bool) -> Vec<String> {
     let mut arguments: Vec<String> =
         ["--output-format=json+", "--eta=never", CLOCK].map(str::to_owned).to_vec();
     // Without the second, random offsets are the same in each run, whatever the seed.
@@ -141,21 +141,23 @@ pub(super) fn run(fio: &Fio, context: &mut WorkContext<'_>) -> Result<(), Worklo
         );
     }
     for kind in kinds {
-        context.note_once(
-            "fio",
-            match kind {
-                Some(Kind::Total) => {
-                    "latencies are total ones (fio's lat): from submission to completion"
-                }
-                Some(Kind::Completion) => {
-                    "latencies are completion latencies (fio's clat), without the time that \
-                 submitting takes: of the total this job, or this fio, gives no distribution"
-                }
-                None => "fio gave no distribution of latencies",
-            },
-        );
+        context.note_once("fio", note_of(kind));
     }
     Ok(())
+}
+
+/// Which latencies fio gave.
+fn note_of(kind: Option<LatencyKind>) -> &'static str {
+    match kind {
+        Some(LatencyKind::Total) => {
+            "latencies are total ones (fio's lat): from submission to completion"
+        }
+        Some(LatencyKind::Completion) => {
+            "latencies are completion latencies (fio's clat), without the time that submitting \
+             takes: of the total this job, or this fio, gives no distribution"
+        }
+        None => "fio gave no distribution of latencies",
+    }
 }
 
 /// A file name from a step's.
@@ -164,7 +166,11 @@ pub(super) fn raw_name(number: usize, step: &str) -> String {
 }
 
 /// What the jobs of each section of the step did.
-fn by_section(fio: &Fio, step: &Step, output: &Output) -> Result<Vec<Vec<Done>>, WorkloadError> {
+fn by_section(
+    fio: &Fio,
+    step: &FioStep,
+    output: &FioOutput,
+) -> Result<Vec<Vec<DirectionOutput>>, WorkloadError> {
     if let Some(job) = output.jobs.iter().find(|job| job.error != 0) {
         let code = i32::try_from(job.error).unwrap_or(0).saturating_abs();
         let why = std::io::Error::from_raw_os_error(code);
@@ -188,7 +194,7 @@ fn by_section(fio: &Fio, step: &Step, output: &Output) -> Result<Vec<Vec<Done>>,
 }
 
 /// Why fio failed, with its own words and what they mean.
-fn failed(fio: &Fio, step: &Step, finished: Finished) -> WorkloadError {
+fn failed(fio: &Fio, step: &FioStep, finished: Finished) -> WorkloadError {
     let said = format!("{}\n{}", finished.error_text(), finished.text());
     let engine = step.sections().find_map(|index| fio.parts[index].section.get("ioengine"));
     let engine = engine.unwrap_or("psync");
@@ -230,7 +236,7 @@ mod tests {
             engine: Default::default(),
             checked: Default::default(),
         };
-        let step = Step { name: "s".to_owned(), groups: Vec::new() };
+        let step = FioStep { name: "s".to_owned(), groups: Vec::new() };
         let failed = |stdout: &str, stderr: &str| {
             let finished = Finished {
                 code: 1,

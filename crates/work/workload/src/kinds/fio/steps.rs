@@ -10,7 +10,7 @@ const LONGEST_NAME: usize = 80;
 
 /// One run of fio.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Step {
+pub(super) struct FioStep {
     /// The names of its sections.
     pub name: String,
     /// Indices of its sections: one list for each group, whose jobs run at the
@@ -18,7 +18,7 @@ pub(super) struct Step {
     pub groups: Vec<Vec<usize>>,
 }
 
-impl Step {
+impl FioStep {
     /// Its sections, in order.
     pub fn sections(&self) -> impl Iterator<Item = usize> {
         self.groups.iter().flatten().copied()
@@ -29,7 +29,7 @@ impl Step {
 ///
 /// # Errors
 /// Where the study's wish is none, or impossible.
-pub(super) fn steps(parts: &[Part], wish: Option<&Node>) -> Result<Vec<Step>, SourceError> {
+pub(super) fn steps(parts: &[Part], wish: Option<&Node>) -> Result<Vec<FioStep>, SourceError> {
     let mut groups: Vec<Vec<usize>> = Vec::new();
     for (index, part) in parts.iter().enumerate() {
         match groups.last_mut() {
@@ -58,12 +58,12 @@ pub(super) fn steps(parts: &[Part], wish: Option<&Node>) -> Result<Vec<Step>, So
     };
     let divided: Vec<Vec<Vec<usize>>> =
         if apart { groups.into_iter().map(|group| vec![group]).collect() } else { vec![groups] };
-    let mut steps: Vec<Step> = Vec::new();
+    let mut steps: Vec<FioStep> = Vec::new();
     for groups in divided {
         let names: Vec<&str> =
             groups.iter().flatten().map(|index| parts[*index].section.name()).collect();
         let name = unique(&shortened(&names), &steps);
-        steps.push(Step { name, groups });
+        steps.push(FioStep { name, groups });
     }
     Ok(steps)
 }
@@ -81,7 +81,7 @@ fn shortened(names: &[&str]) -> String {
     }
 }
 
-fn unique(name: &str, steps: &[Step]) -> String {
+fn unique(name: &str, steps: &[FioStep]) -> String {
     let taken = |name: &str| steps.iter().any(|step| step.name == name);
     let numbered = (2..).map(|number| format!("{name}-{number}"));
     std::iter::once(name.to_owned()).chain(numbered).find(|n| !taken(n)).unwrap_or_default()

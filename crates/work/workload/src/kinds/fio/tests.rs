@@ -10,7 +10,7 @@ use disklab_source::SourceError;
 use disklab_units::Bytes;
 use proptest::prelude::*;
 
-use crate::data::{Content, Stream};
+use crate::data::{ByteStream, FileContent};
 use crate::testing::{WorkOutcome, context, lacks, read, read_in, run_in};
 use crate::{WorkContext, Workload};
 
@@ -42,7 +42,7 @@ fn contents(folder: &Path) -> BTreeMap<String, Vec<u8>> {
 fn written(sizes: &[u64]) -> Vec<Vec<u8>> {
     let folder = tempfile::tempdir().expect("temp");
     let path = folder.path().join("f");
-    let mut stream = Stream::new(Content::Random, 42);
+    let mut stream = ByteStream::new(FileContent::Random, 42);
     sizes
         .iter()
         .map(|size| {

@@ -1,5 +1,7 @@
 //! What a section will do: its files, its bytes, its time.
 
+use std::collections::HashMap;
+
 use disklab_jobfile::{Filling, Job, RandomMap, Section};
 use disklab_source::SourceError;
 use disklab_units::Bytes;
@@ -9,7 +11,7 @@ pub(super) const MOST_FILES: u64 = 1_000_000;
 
 /// What a section will do.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Work {
+pub(super) struct FioWork {
     /// Whether it writes.
     pub writes: bool,
     /// Whether its offsets are random.
@@ -48,7 +50,34 @@ pub(super) struct Work {
     pub only_names: bool,
 }
 
-impl Work {
+/// The files of all clones, each with its largest size.
+fn files(job: &Job) -> Vec<(String, Bytes)> {
+    let mut files: Vec<(String, Bytes)> = Vec::new();
+    let mut known = HashMap::new();
+    for clone in 0..job.process.clones {
+        // Sizes that are drawn are taken at their largest.
+        for file in largest(job).of(clone, 0) {
+            let size = Bytes(file.extent.end());
+            match known.get(&file.name) {
+                Some(&at) => {
+                    let (_, largest): &mut (_, Bytes) = &mut files[at];
+                    // Clones append one behind the other.
+                    *largest = match job.opening.append {
+                        true => Bytes(largest.0.saturating_add(file.extent.length)),
+                        false => size.max(*largest),
+                    };
+                }
+                None => {
+                    known.insert(file.name.clone(), files.len());
+                    files.push((file.name, size));
+                }
+            }
+        }
+    }
+    files
+}
+
+impl FioWork {
     /// What a job will do. `section` is what it was read from.
     ///
     /// # Errors
@@ -59,28 +88,6 @@ impl Work {
             return Err(section.place().error(format!(
                 "this job has more than {MOST_FILES} files or processes (numjobs × nrfiles)"
             )));
-        }
-        let mut files: Vec<(String, Bytes)> = Vec::new();
-        let mut known = std::collections::HashMap::new();
-        for clone in 0..job.process.clones {
-            // Sizes that are drawn are taken at their largest.
-            for file in largest(job).of(clone, 0) {
-                let size = Bytes(file.extent.end());
-                match known.get(&file.name) {
-                    Some(&at) => {
-                        let (_, largest): &mut (_, Bytes) = &mut files[at];
-                        // Clones append one behind the other.
-                        *largest = match job.opening.append {
-                            true => Bytes(largest.0.saturating_add(file.extent.length)),
-                            false => size.max(*largest),
-                        };
-                    }
-                    None => {
-                        known.insert(file.name.clone(), files.len());
-                        files.push((file.name, size));
-                    }
-                }
-            }
         }
         let access = job.pattern.access;
         // Engines that only fio has, and that move no data.
@@ -101,7 +108,7 @@ impl Work {
             read_share: f64::from(job.pattern.read_percent) / 100.0,
             block,
             bytes: if only_names { Bytes::ZERO } else { each.saturating_mul(clones) },
-            files,
+            files: files(job),
             needs_files: engine != "filecreate" && (access.reads || job.opening.overwrite),
             limit: job.timing.runtime.map(|limit| limit.as_secs_f64() + ramp),
             time_based: job.timing.time_based && !once,
@@ -165,13 +172,13 @@ mod tests {
 
     use super::*;
 
-    fn work(options: &str) -> Result<Work, SourceError> {
+    fn work(options: &str) -> Result<FioWork, SourceError> {
         let text = format!("[job]\n{options}");
         let source = Arc::new(Source { name: "t".to_owned(), text: text.clone() });
         let whole = Location { source: source.clone(), span: 0..0 };
         let locate = |span| Location { source: source.clone(), span };
         let sections = sections(&text, &whole, &locate, Policy::default())?;
-        Work::of(&sections[0], &jobs(&sections)?[0])
+        FioWork::of(&sections[0], &jobs(&sections)?[0])
     }
 
     #[test]

@@ -18,9 +18,9 @@ use disklab_source::SourceError;
 use disklab_study::WorkloadSpec;
 use disklab_units::{BitsPerSecond, Bytes, show_duration};
 
-use self::player::{Clock, Playback, Schedule, Stream as Running, play};
+use self::player::{Playback, RunningStream, Schedule, StreamClock, play};
 use crate::context::nanoseconds;
-use crate::data::{Content, Stream};
+use crate::data::{ByteStream, FileContent};
 use crate::tally::figure;
 use crate::tree::sync_tree;
 use crate::{Context, Cost, StepOutcome, WorkContext, Workload, WorkloadError, WorkloadKind};
@@ -124,7 +124,7 @@ impl Streams {
     }
 
     /// All streams, their files open.
-    fn open(&self, folder: &Path, seed: u64) -> Result<Vec<Running>, WorkloadError> {
+    fn open(&self, folder: &Path, seed: u64) -> Result<Vec<RunningStream>, WorkloadError> {
         let count = self.readers + self.writers;
         let mut streams = Vec::new();
         for number in 0..count {
@@ -139,14 +139,14 @@ impl Streams {
             } else {
                 File::open(&path)
             };
-            streams.push(Running {
+            streams.push(RunningStream {
                 file: file.map_err(WorkloadError::io("cannot open", &path))?,
                 path,
                 // Nobody presses all buttons at the same moment.
                 offset: schedule.interval() / count * number,
                 schedule,
                 data: writes.then(|| {
-                    let mut data = Stream::new(Content::Random, seed);
+                    let mut data = ByteStream::new(FileContent::Random, seed);
                     data.go_to(number);
                     data
                 }),
@@ -164,7 +164,7 @@ impl Streams {
         interrupt: &Interrupt,
     ) -> Result<(Vec<(Direction, Playback)>, u64), WorkloadError> {
         let streams = self.open(folder, seed)?;
-        let clock = Clock::start();
+        let clock = StreamClock::start();
         let played = std::thread::scope(|scope| {
             let mut threads = Vec::new();
             for mut stream in streams {
@@ -314,7 +314,7 @@ impl Workload for Streams {
     }
 
     fn prepare(&self, context: &mut WorkContext<'_>) -> Result<(), WorkloadError> {
-        let mut stream = Stream::new(Content::Random, context.seed);
+        let mut stream = ByteStream::new(FileContent::Random, context.seed);
         for number in 0..self.readers {
             stream.go_to(number);
             let path = film(context.directory, number);

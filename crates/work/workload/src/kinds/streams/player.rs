@@ -12,7 +12,7 @@ use rustix::thread::clock_nanosleep_absolute;
 use rustix::time::{ClockId, Timespec, clock_gettime};
 
 use crate::WorkloadError;
-use crate::data::Stream as Data;
+use crate::data::ByteStream;
 use crate::reader::thread_time;
 
 const SECOND: u64 = 1_000_000_000;
@@ -59,7 +59,7 @@ impl Schedule {
 
 /// The clock that all streams share. It can tell them to stop.
 #[derive(Debug)]
-pub(super) struct Clock {
+pub(super) struct StreamClock {
     start: u64,
     stopped: AtomicBool,
 }
@@ -70,7 +70,7 @@ fn monotonic() -> u64 {
     (now.tv_sec as u64).saturating_mul(SECOND).saturating_add(now.tv_nsec as u64)
 }
 
-impl Clock {
+impl StreamClock {
     pub fn start() -> Self {
         Self { start: monotonic(), stopped: AtomicBool::new(false) }
     }
@@ -109,14 +109,14 @@ impl Clock {
 
 /// A stream that runs.
 #[derive(Debug)]
-pub(super) struct Stream {
+pub(super) struct RunningStream {
     pub file: File,
     pub path: PathBuf,
     pub schedule: Schedule,
     /// How much later than the clock it starts.
     pub offset: u64,
     /// What a camera records; nothing for a player.
-    pub data: Option<Data>,
+    pub data: Option<ByteStream>,
     /// Whether each segment is made durable.
     pub sync: bool,
 }
@@ -141,8 +141,8 @@ pub(super) struct Playback {
 /// Runs a stream to its end, which is when its last segment is due, however far it
 /// has got.
 pub(super) fn play(
-    stream: &mut Stream,
-    clock: &Clock,
+    stream: &mut RunningStream,
+    clock: &StreamClock,
     interrupt: &Interrupt,
 ) -> Result<Playback, WorkloadError> {
     let schedule = stream.schedule;
@@ -176,7 +176,7 @@ pub(super) fn play(
     Ok(played)
 }
 
-impl Stream {
+impl RunningStream {
     /// Reads or writes a segment.
     fn segment(&mut self, number: u64, memory: &mut [u8]) -> Result<(), WorkloadError> {
         let offset = number * self.schedule.segment.0;

@@ -66,7 +66,7 @@ fn late_segments_are_missed_deadlines() {
 fn what_cannot_be_done_in_time_is_given_up() {
     let folder = tempfile::tempdir().expect("temp");
     let path = folder.path().join("camera");
-    let mut stream = Running {
+    let mut stream = RunningStream {
         file: File::create(&path).expect("file"),
         path,
         schedule: Schedule {
@@ -76,11 +76,11 @@ fn what_cannot_be_done_in_time_is_given_up() {
             buffer: 0,
         },
         offset: 0,
-        data: Some(Stream::new(Content::Random, 1)),
+        data: Some(ByteStream::new(FileContent::Random, 1)),
         sync: false,
     };
     // Over a thousand segments within a millisecond.
-    let played = play(&mut stream, &Clock::start(), &Interrupt::new()).expect("played");
+    let played = play(&mut stream, &StreamClock::start(), &Interrupt::new()).expect("played");
     let count = stream.schedule.segments();
     assert!(count > 1000 && played.given_up > 0, "{played:?}");
     assert_eq!((played.missed, played.done + played.given_up), (count, count));
