@@ -1,5 +1,7 @@
 //! Stacks as people call them.
 
+use std::collections::BTreeSet;
+
 /// Words of ids, and what people write.
 const WORDS: [(&str, &str); 14] = [
     ("single", "One drive"),
@@ -35,9 +37,37 @@ fn part(part: &str) -> String {
     format!("{}{options}", words.join(" "))
 }
 
+/// A sentence in which stacks are called so. An id that could be a word of the sentence, such
+/// as `one`, stays as it is.
+pub(crate) fn with_labels(sentence: &str, ids: &BTreeSet<&str>) -> String {
+    let words = sentence.split(' ').map(|word| {
+        let id = word.trim_end_matches([',', '.', ';', ':']);
+        if !id.contains(['/', '-']) || !ids.contains(id) {
+            return word.to_owned();
+        }
+        label(id) + &word[id.len()..]
+    });
+    words.collect::<Vec<_>>().join(" ")
+}
+
 #[cfg(test)]
 mod tests {
-    use super::label;
+    use super::{BTreeSet, label, with_labels};
+
+    #[test]
+    fn a_sentence_names_stacks_as_people_do() {
+        let ids = BTreeSet::from(["single/ext4", "btrfs-raid1", "one", "raid5/xfs"]);
+        for (sentence, expected) in [
+            (
+                "If one did not, any of single/ext4, raid5/xfs and btrfs-raid1 would do.",
+                "If one did not, any of One drive · ext4, RAID 5 · XFS and Btrfs RAID 1 would do.",
+            ),
+            ("btrfs-raid10 leads  it.", "btrfs-raid10 leads  it."),
+            ("", ""),
+        ] {
+            assert_eq!(with_labels(sentence, &ids), expected);
+        }
+    }
 
     #[test]
     fn stacks_are_named_as_people_do() {

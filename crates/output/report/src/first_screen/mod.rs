@@ -15,7 +15,7 @@ use crate::Report;
 pub(crate) use label::label;
 pub(crate) use next::{NextStep, SETTLE, next_steps};
 pub(crate) use speed::speeds;
-pub use text::{TextStyle, first_screen};
+pub use text::{SCREEN_WIDTH, TextStyle, first_screen, wrapped};
 
 /// All that is on it.
 pub(crate) struct FirstScreen {
@@ -48,7 +48,7 @@ pub(crate) struct Pick<'a> {
     /// How sure, in a sentence.
     pub how_sure: String,
     /// What would be taken if one of the things that count did not, in a sentence.
-    pub would_change: Option<&'a str>,
+    pub would_change: Option<String>,
 }
 
 impl FirstScreen {
@@ -70,6 +70,7 @@ impl FirstScreen {
 
     /// The answers of a class, judged purposes first.
     pub(crate) fn picks(&self, class: Option<u32>) -> Vec<Pick<'_>> {
+        let ids = self.stacks.iter().map(|stack| stack.id.as_str()).collect();
         let (judged, partial): (Vec<_>, Vec<_>) =
             self.recommendations.iter().partition(|r| r.why_not.is_none());
         judged
@@ -82,7 +83,9 @@ impl FirstScreen {
                     purpose: r.purpose,
                     guess,
                     how_sure: guess.how_sure(r.purpose, &r.lacking),
-                    would_change: of_class.and_then(|c| c.would_change.first()).map(String::as_str),
+                    would_change: of_class
+                        .and_then(|c| c.would_change.first())
+                        .map(|sentence| label::with_labels(sentence, &ids)),
                 })
             })
             .collect()

@@ -92,7 +92,7 @@ fn card(screen: &FirstScreen, pick: &Pick<'_>, can_settle: bool) -> Markup {
             @if !others.is_empty() { p { "As good: " (others.join(", ")) } }
             p.sure {
                 (pick.how_sure)
-                @if let Some(sentence) = pick.would_change { " " (sentence) }
+                @if let Some(sentence) = &pick.would_change { " " (sentence) }
                 @else if pick.guess.confidence.is_unsettled() && can_settle {
                     " More repeats would settle it: " a href="#next" { "how" } "."
                 }
