@@ -15,7 +15,8 @@ pub struct ShippedArgs {
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
     /// Say whether this run of the same study gave the same figures, to the digit; if not,
-    /// what differs.
+    /// what differs. Of several that come with disklab, the one made with the most similar
+    /// programs and kernel is taken.
     #[arg(long, value_name = "RUN", conflicts_with = "out")]
     pub against: Option<PathBuf>,
     /// Write the file of this run, which then comes with disklab.

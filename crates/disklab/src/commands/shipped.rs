@@ -1,6 +1,7 @@
 //! `disklab shipped`: a run that comes with disklab.
 
 use disklab_lab::kernel;
+use disklab_report::{SCREEN_WIDTH, wrapped};
 use disklab_store::Run;
 use serde_json::json;
 
@@ -17,27 +18,34 @@ pub fn shipped(args: &ShippedArgs, as_json: bool) -> Result<u8, Failure> {
     if let Some(folder) = &args.record {
         return record(args, folder);
     }
-    let shipped = ShippedRun::find(&args.study)?;
     if let Some(folder) = &args.against {
         let run = Run::open(folder).map_err(Failure::usage_error)?;
+        let shipped = ShippedRun::closest(&args.study, &run)?;
         return tell(&ShippedDifferences::between(&shipped, &run)?, as_json);
     }
+    let shipped = ShippedRun::find(&args.study)?;
     let name = format!("shipped-{}", args.study);
     let folder = args.out.clone().unwrap_or_else(|| new_run_folder(&name));
     let restored = shipped.restore(&folder)?;
     if !as_json {
-        print(&about(&shipped))?;
+        print(&paragraph(&about(&shipped)))?;
+        print("\n")?;
     }
     let code = run::finish(&restored, 0, as_json)?;
     if !as_json {
-        print(&next(&shipped)?)?;
+        print(&paragraph(&next(&shipped)?))?;
     }
     Ok(code)
 }
 
+/// In lines of the width of the first screen.
+fn paragraph(text: &str) -> String {
+    wrapped(text, SCREEN_WIDTH).join("\n") + "\n"
+}
+
 /// How the same is measured here, and how long that takes.
 fn next(shipped: &ShippedRun) -> Result<String, Failure> {
-    let ShippedRun { info, samples } = shipped;
+    let ShippedRun { info, samples, .. } = shipped;
     let parts = kernel_parts(&shipped.campaign()?);
     let first = match kernel::find(&kernel::cache_folder(), parts) {
         Some(_) => String::new(),
@@ -45,7 +53,7 @@ fn next(shipped: &ShippedRun) -> Result<String, Failure> {
     };
     Ok(format!(
         "Next: {first}the same {} measurements on this machine \
-         (`disklab run {} --seed {}`).\n",
+         (`disklab run {} --seed {}`).",
         samples.len(),
         info.study,
         info.seed
@@ -54,11 +62,11 @@ fn next(shipped: &ShippedRun) -> Result<String, Failure> {
 
 /// What the figures rest on.
 fn about(shipped: &ShippedRun) -> String {
-    let ShippedRun { info, samples } = shipped;
+    let ShippedRun { info, samples, .. } = shipped;
     let kernel = info.environment.kernel.split(',').next().unwrap_or_default();
     format!(
         "These {} measurements come with disklab, which made them on {} with {} and seed {}. They \
-         rest on {}.\n\n",
+         rest on {}.",
         samples.len(),
         info.created.strftime("%Y-%m-%d"),
         kernel,
@@ -71,6 +79,7 @@ fn tell(differences: &ShippedDifferences, as_json: bool) -> Result<u8, Failure> 
     if as_json {
         let causes = differences.causes.iter();
         print_json(&json!({
+            "distribution": differences.distribution,
             "cells": differences.cells,
             "missing": differences.missing,
             "differing": differences.differing(),

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use disklab_sample::{Figure, Sample};
-use disklab_store::{Difference, Run, RunAspect};
+use disklab_store::{Difference, Run, RunAspect, RunInfo};
 
 use super::ShippedRun;
 use crate::exit::Failure;
@@ -11,6 +11,8 @@ use crate::exit::Failure;
 /// What differs between a run and a shipped run of the same study.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ShippedDifferences {
+    /// The distribution whose programs the shipped run was made with.
+    pub distribution: &'static str,
     /// Cells of the shipped run.
     pub cells: usize,
     /// Cells that the other run has not measured.
@@ -54,11 +56,12 @@ impl ShippedDifferences {
         })
         .map_err(Failure::usage_error)?;
         let mut found = Self {
+            distribution: shipped.distribution,
             cells: shipped.samples.len(),
             missing: 0,
             by_stack: BTreeMap::new(),
             largest: 0.0,
-            causes: causes(shipped, run)?,
+            causes: causes(&shipped.info, &info),
         };
         for (cell, sample) in &shipped.samples {
             match here.get(&cell.number) {
@@ -98,23 +101,24 @@ impl ShippedDifferences {
 
     /// For the user, a sentence a line.
     pub fn lines(&self) -> Vec<String> {
-        let Self { cells, missing, largest, .. } = self;
+        let Self { distribution, cells, missing, largest, .. } = self;
         let mut lines = Vec::new();
         if self.none() {
             lines.push(format!(
-                "All {cells} measurements are the same to the digit as those that come with disklab."
+                "All {cells} measurements are the same to the digit as those that come with \
+                 disklab, made with {distribution}'s programs."
             ));
         } else if self.by_stack.is_empty() {
             let measured = cells - missing;
             lines.push(format!(
                 "All {measured} measurements so far are the same to the digit as those that come \
-                 with disklab; {missing} are not measured yet."
+                 with disklab, made with {distribution}'s programs; {missing} are not measured yet."
             ));
         } else {
             let stacks: Vec<&str> = self.by_stack.keys().map(String::as_str).collect();
             lines.push(format!(
                 "{} of {cells} measurements are the same to the digit as those that come with \
-                 disklab; {} differ, by at most {} (of {}).",
+                 disklab, made with {distribution}'s programs; {} differ, by at most {} (of {}).",
                 cells - missing - self.differing(),
                 self.differing(),
                 percent(*largest),
@@ -149,20 +153,19 @@ fn figures(sample: &Sample) -> Vec<(&str, &Figure)> {
 }
 
 /// What differs of program, kernel and tools.
-fn causes(shipped: &ShippedRun, run: &Run) -> Result<Vec<Difference>, Failure> {
-    let info = run.info().map_err(Failure::usage_error)?;
+pub(super) fn causes(shipped: &RunInfo, here: &RunInfo) -> Vec<Difference> {
     // A shipped run names only the tools that its study needs.
-    let mut found = shipped.info.provenance().differences(&info.provenance());
+    let mut found = shipped.provenance().differences(&here.provenance());
     // The recipe says more than the digests.
-    let recipe = |info: &disklab_store::RunInfo| {
+    let recipe = |info: &RunInfo| {
         info.environment.lab_kernel.as_ref().and_then(|kernel| kernel.recipe.clone())
     };
     for difference in found.iter_mut().filter(|d| d.what == RunAspect::LabKernel) {
-        if let (Some(one), Some(other)) = (recipe(&shipped.info), recipe(&info))
+        if let (Some(one), Some(other)) = (recipe(shipped), recipe(here))
             && one != other
         {
             (difference.one, difference.other) = (one, other);
         }
     }
-    Ok(found)
+    found
 }

@@ -20,12 +20,27 @@ pub use text::write;
 
 use crate::exit::Failure;
 
-/// The shipped runs, by their studies: `make shipped-run` makes them.
-const RUNS: &[(&str, &str)] = &[("first-look", include_str!("../../../../runs/first-look.jsonl"))];
+/// A file of `runs/`.
+struct ShippedFile {
+    study: &'static str,
+    /// The distribution whose programs it was made with.
+    distribution: &'static str,
+    text: &'static str,
+}
+
+/// The shipped runs: `make shipped-run` makes them. The first of a study is the one that is
+/// shown; the others have the same seed, and other versions of mkfs and of the kernel.
+const RUNS: &[ShippedFile] = &[ShippedFile {
+    study: "first-look",
+    distribution: "Debian 12",
+    text: include_str!("../../../../runs/first-look.jsonl"),
+}];
 
 /// A run that comes with disklab.
 #[derive(Debug, Clone)]
 pub struct ShippedRun {
+    /// The distribution whose programs it was made with.
+    pub distribution: &'static str,
     /// What it is.
     pub info: RunInfo,
     /// Its samples, in the order in which their cells ran.
@@ -33,20 +48,31 @@ pub struct ShippedRun {
 }
 
 impl ShippedRun {
-    /// That of a study.
+    /// That of a study which is shown.
     ///
     /// # Errors
     /// [`Failure`] if there is none.
     pub fn find(study: &str) -> Result<Self, Failure> {
-        let found = RUNS.iter().find(|(id, _)| *id == study);
-        let (id, text) = found.ok_or_else(|| {
-            let known: Vec<_> = RUNS.iter().map(|(id, _)| *id).collect();
-            Failure::usage_error(format!(
-                "no run of the study '{study}' comes with disklab; known: {}",
-                known.join(", ")
-            ))
-        })?;
-        text::read(text).map_err(|why| Failure::failed(format!("runs/{id}.jsonl: {why}")))
+        Ok(Self::all(study)?.remove(0))
+    }
+
+    /// That of a study which was made with the programs and the kernel that are most like
+    /// those of `run`.
+    ///
+    /// # Errors
+    /// [`Failure`] if there is none, or the run cannot be read.
+    pub fn closest(study: &str, run: &Run) -> Result<Self, Failure> {
+        let info = run.info().map_err(Failure::usage_error)?;
+        let distance = |shipped: &Self| differences::causes(&shipped.info, &info).len();
+        let closest = Self::all(study)?.into_iter().min_by_key(distance);
+        closest.ok_or_else(|| unknown(study))
+    }
+
+    /// Those of a study, the one that is shown first; at least one.
+    fn all(study: &str) -> Result<Vec<Self>, Failure> {
+        let files = RUNS.iter().filter(|file| file.study == study);
+        let all = files.map(ShippedFile::read).collect::<Result<Vec<_>, _>>()?;
+        if all.is_empty() { Err(unknown(study)) } else { Ok(all) }
     }
 
     /// Its study, ready to be run.
@@ -68,6 +94,25 @@ impl ShippedRun {
         run.record_all(samples).map_err(Failure::failed)?;
         Ok(run)
     }
+}
+
+impl ShippedFile {
+    fn read(&self) -> Result<ShippedRun, Failure> {
+        let &Self { study, distribution, text } = self;
+        let (info, samples) = text::read(text).map_err(|why| {
+            Failure::failed(format!("runs/: the run of '{study}' on {distribution}: {why}"))
+        })?;
+        Ok(ShippedRun { distribution, info, samples })
+    }
+}
+
+/// No run of a study comes with disklab.
+fn unknown(study: &str) -> Failure {
+    let known: BTreeSet<_> = RUNS.iter().map(|file| file.study).collect();
+    let known = known.into_iter().collect::<Vec<_>>().join(", ");
+    Failure::usage_error(format!(
+        "no run of the study '{study}' comes with disklab; known: {known}"
+    ))
 }
 
 /// A run's study, ready to be run.

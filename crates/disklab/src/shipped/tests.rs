@@ -9,9 +9,14 @@ fn first_look() -> ShippedRun {
 
 #[test]
 fn shipped_run_is_of_the_study_as_it_is_shipped() {
-    for (id, _) in RUNS {
-        let shipped = ShippedRun::find(id).unwrap_or_else(|e| panic!("{e}"));
-        let study = find_study(id).unwrap_or_else(|e| panic!("{e}")).study;
+    for file in RUNS {
+        let shipped = file.read().unwrap_or_else(|e| panic!("{e}"));
+        let study = find_study(file.study).unwrap_or_else(|e| panic!("{e}")).study;
+        assert_eq!(shipped.info.study, file.study);
+        // "Debian 13" and "Debian GNU/Linux 13 (trixie)".
+        let made_on = shipped.info.environment.distribution.unwrap_or_default();
+        let made_on = made_on.replace("GNU/Linux ", "");
+        assert!(made_on.starts_with(file.distribution), "{made_on}");
         assert_eq!(shipped.info.study_text, study.source.text, "make shipped-run renews it");
         assert_eq!(shipped.info.repeats, study.repeats);
         let cells: Vec<u32> = shipped.samples.iter().map(|(cell, _)| cell.number).collect();
@@ -22,15 +27,21 @@ fn shipped_run_is_of_the_study_as_it_is_shipped() {
 }
 
 #[test]
-fn shipped_run_is_written_as_it_is_read() {
-    let folder = tempfile::tempdir().expect("temp");
-    let shipped = first_look();
-    let run = shipped.restore(folder.path()).unwrap_or_else(|e| panic!("{e}"));
-    let text = write(&run).unwrap_or_else(|e| panic!("{e}"));
-    assert!(text == RUNS[0].1, "its text is another one than runs/first-look.jsonl");
-    let differences = ShippedDifferences::between(&shipped, &run).unwrap_or_else(|e| panic!("{e}"));
-    assert!(differences.none() && differences.causes.is_empty(), "{differences:?}");
-    assert!(differences.lines()[0].contains("same to the digit"), "{:?}", differences.lines());
+fn shipped_run_is_written_as_it_is_read_and_closest_to_itself() {
+    for file in RUNS {
+        let folder = tempfile::tempdir().expect("temp");
+        let shipped = file.read().unwrap_or_else(|e| panic!("{e}"));
+        let run = shipped.restore(folder.path()).unwrap_or_else(|e| panic!("{e}"));
+        let text = write(&run).unwrap_or_else(|e| panic!("{e}"));
+        assert!(text == file.text, "its text is another one than that of {}", file.distribution);
+        let closest = ShippedRun::closest(file.study, &run).unwrap_or_else(|e| panic!("{e}"));
+        let differences = ShippedDifferences::between(&closest, &run);
+        let differences = differences.unwrap_or_else(|e| panic!("{e}"));
+        assert!(differences.none() && differences.causes.is_empty(), "{differences:?}");
+        let line = &differences.lines()[0];
+        assert!(line.contains("same to the digit"), "{line}");
+        assert!(line.ends_with(&format!("made with {}'s programs.", file.distribution)), "{line}");
+    }
 }
 
 #[test]
@@ -67,9 +78,9 @@ fn a_figure_that_differs_is_counted_and_its_cause_is_named() {
 fn unknown_study_and_broken_lines_are_named() {
     let error = ShippedRun::find("nas").expect_err("none").to_string();
     assert!(error.contains("known: first-look"), "{error}");
-    let (info, cells) = RUNS[0].1.split_once('\n').expect("lines");
+    let (info, cells) = RUNS[0].text.split_once('\n').expect("lines");
     let first = cells.lines().next().expect("a cell");
-    assert_eq!(text::read(&format!("{info}\n{first}\n")).expect("one").samples.len(), 1);
+    assert_eq!(text::read(&format!("{info}\n{first}\n")).expect("one").1.len(), 1);
     for (wrong, line) in [
         (String::new(), 1),
         (format!("{info}\n{{}}\n"), 2),

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::delta::{Contradiction, Leaves, change, leaves, value};
-use super::{ShippedRun, programs};
+use super::programs;
 use crate::exit::Failure;
 
 /// A cell's line.
@@ -90,23 +90,26 @@ pub enum ShippedLineProblem {
     Contradiction(#[from] Contradiction),
 }
 
-/// Reads such a file.
+/// ShippedSamples with their cells.
+type ShippedSamples = Vec<(Cell, Sample)>;
+
+/// Reads such a file: what the run is, and its samples in the order in which their cells ran.
 ///
 /// # Errors
 /// [`ShippedTextError`]: the first line that is wrong.
-pub fn read(text: &str) -> Result<ShippedRun, ShippedTextError> {
+pub fn read(text: &str) -> Result<(RunInfo, ShippedSamples), ShippedTextError> {
     let mut lines = text.lines().enumerate();
     let first = lines.next().map_or("", |(_, line)| line);
     let info: RunInfo =
         serde_json::from_str(first).map_err(|e| ShippedTextError { line: 1, problem: e.into() })?;
-    let (mut now, mut samples) = (Leaves::new(), Vec::new());
+    let (mut now, mut samples) = (Leaves::new(), ShippedSamples::new());
     for (number, line) in lines {
         let sample = next_sample(&mut now, line)
             .map_err(|problem| ShippedTextError { line: number + 1, problem })?;
         samples.push(sample);
     }
     samples.sort_by_key(|(cell, _)| cell.number);
-    Ok(ShippedRun { info, samples })
+    Ok((info, samples))
 }
 
 /// The sample that a line describes by what changes in the leaves of the one before.

@@ -38,6 +38,10 @@ fn shipped_run_is_shown_without_a_kernel() {
     let text = String::from_utf8_lossy(&shown.get_output().stdout).into_owned();
     assert!(text.contains("come with disklab") && text.contains("Btrfs RAID 10"), "{text}");
     assert!(text.contains("building the lab's kernel, about"), "{text}");
+    // What names this machine's paths may be longer.
+    let lines = text.lines().filter(|line| !line.contains("report.html"));
+    let widest = lines.max_by_key(|line| line.chars().count()).expect("lines");
+    assert!(widest.chars().count() <= 80, "{widest}");
     assert!(home.join("shown/report.html").is_file());
     let again = disklab(home).args(["shipped", "--against", "shown"]).assert().success();
     let text = String::from_utf8_lossy(&again.get_output().stdout).into_owned();

@@ -15,7 +15,7 @@ use crate::Report;
 pub(crate) use label::label;
 pub(crate) use next::{NextStep, SETTLE, next_steps};
 pub(crate) use speed::speeds;
-pub use text::{TextStyle, first_screen};
+pub use text::{SCREEN_WIDTH, TextStyle, first_screen, wrapped};
 
 /// All that is on it.
 pub(crate) struct FirstScreen {

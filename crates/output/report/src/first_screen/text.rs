@@ -9,7 +9,7 @@ use crate::Report;
 use crate::view::manner;
 
 /// Columns.
-const WIDTH: usize = 80;
+pub const SCREEN_WIDTH: usize = 80;
 /// Lines of the screen; a class of drives that may fail is left out where there would be more.
 const LINES: usize = 40;
 /// Stacks in the bars.
@@ -138,9 +138,10 @@ fn head(report: &Report) -> Vec<Line> {
     }
     let title = &report.info.title;
     let length = title.chars().count();
-    let gap = WIDTH.saturating_sub(length + rest.chars().count());
+    let gap = SCREEN_WIDTH.saturating_sub(length + rest.chars().count());
     if gap < 2 {
-        let mut lines: Vec<Line> = wrapped(title, WIDTH).iter().map(|l| Line::bold(l)).collect();
+        let mut lines: Vec<Line> =
+            wrapped(title, SCREEN_WIDTH).iter().map(|l| Line::bold(l)).collect();
         lines.push(Line::of(vec![(Face::Soft, rest)]));
         return lines;
     }
@@ -196,7 +197,7 @@ fn take(screen: &FirstScreen, pick: &Pick<'_>) -> String {
 fn answer(screen: &FirstScreen, pick: &Pick<'_>, (purposes, takes): (usize, usize)) -> Line {
     let stack = pick.guess.stacks.first().and_then(|id| screen.stack(id));
     let others = &pick.guess.stacks[1..];
-    let room = WIDTH.saturating_sub(purposes + takes + 4 + SPACE + 2);
+    let room = SCREEN_WIDTH.saturating_sub(purposes + takes + 4 + SPACE + 2);
     let mut speed = pick.guess.figure.value.clone();
     match (others, &pick.guess.next) {
         ([], Some(next)) if next.times < 1.05 => speed.push_str(", like the next"),
@@ -247,7 +248,7 @@ fn bars(screen: &FirstScreen) -> Vec<Line> {
     let shown = stacks.len().min(BARS);
     let label = stacks[..shown].iter().map(|(s, _)| s.label.chars().count()).max().unwrap_or(0);
     let label = label.min(24);
-    let width = WIDTH - (2 + label + 9 + 2 + 2 + 4);
+    let width = SCREEN_WIDTH - (2 + label + 9 + 2 + 2 + 4);
     let mut lines =
         vec![Line::bold(&format!("Speed, all {} alike, best = 100 %", screen.speed_of()))];
     for (stack, speed) in &stacks[..shown] {
@@ -277,7 +278,7 @@ fn notes(report: &Report) -> Vec<Line> {
     let mut lines = Vec::new();
     let all = &report.analysis.findings;
     for finding in all.iter().filter(|f| f.severity == Severity::Severe).take(SEVERE) {
-        for (n, line) in wrapped(&finding.text, WIDTH - 2).iter().enumerate() {
+        for (n, line) in wrapped(&finding.text, SCREEN_WIDTH - 2).iter().enumerate() {
             let mark = if n == 0 { "! " } else { "  " };
             lines
                 .push(Line::of(vec![(Face::Severe, mark.to_owned()), (Face::Plain, line.clone())]));
@@ -310,7 +311,7 @@ fn next(report: &Report, screen: &FirstScreen, page: &str) -> Vec<Line> {
 fn sentences(report: &Report) -> Vec<Line> {
     let mut lines = Vec::new();
     for sentence in &report.analysis.summary {
-        for (n, line) in wrapped(sentence, WIDTH - 2).iter().enumerate() {
+        for (n, line) in wrapped(sentence, SCREEN_WIDTH - 2).iter().enumerate() {
             lines.push(Line::plain(&format!("{} {line}", if n == 0 { "•" } else { " " })));
         }
     }
@@ -318,7 +319,7 @@ fn sentences(report: &Report) -> Vec<Line> {
 }
 
 /// Lines of no more than so many columns; a word that is longer has a line of its own.
-fn wrapped(text: &str, width: usize) -> Vec<String> {
+pub fn wrapped(text: &str, width: usize) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
     for word in text.split_whitespace() {
         match lines.last_mut() {

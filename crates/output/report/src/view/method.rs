@@ -50,8 +50,7 @@ pub(crate) fn measured(report: &Report) -> String {
         |of: fn(&CellRecord) -> &str| report.cells.iter().map(of).collect::<BTreeSet<&str>>().len();
     let workloads = count(number(|c| &c.cell.workload), "workload");
     let stacks = count(number(|c| &c.cell.stack), "stack");
-    let simulated = if info.is_lab() { ", simulated" } else { "" };
-    format!("{stacks} × {workloads}, {times}{simulated}")
+    format!("{stacks} × {workloads}, {times}")
 }
 
 /// How many cells are done, failed and waiting, in a sentence.
