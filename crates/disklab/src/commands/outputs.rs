@@ -20,7 +20,7 @@ pub enum OutputError {
     Io { path: PathBuf, source: io::Error },
     /// Something else has the name.
     Unexpected { path: PathBuf },
-    /// The name is that of a file which is no text, as all outputs are.
+    /// The name is that of a file that does not hold text, as all outputs do.
     NotText { path: PathBuf },
     /// The name is that of a drive, whose data it would overwrite.
     BlockDevice { path: PathBuf },
@@ -36,11 +36,7 @@ impl std::fmt::Display for OutputError {
                 path.display()
             ),
             Self::NotText { path } => {
-                write!(
-                    f,
-                    "{} is not a text, and is left as it is; give another name",
-                    path.display()
-                )
+                write!(f, "{} is not text, and is left as it is; give another name", path.display())
             }
             Self::BlockDevice { path } => {
                 write!(f, "{} is a block device; give the name of a file", path.display())
@@ -105,7 +101,7 @@ pub fn refuse_block_device(path: &Path) -> Result<(), OutputError> {
 }
 
 /// Writes the file that the user named. A character device or a pipe is written to; a link
-/// that the user named is followed. A file that is no text is not replaced: a run's database, an
+/// that the user named is followed. A file that is not text is not replaced: a run's database, an
 /// archive or a disk's image was named by mistake.
 pub fn write_named(path: &Path, text: &str) -> Result<(), OutputError> {
     refuse_block_device(path)?;
@@ -205,7 +201,7 @@ mod tests {
         symlink(&file, &link).expect("link");
         for path in [&file, &link] {
             let error = write_named(path, "new").expect_err("refused");
-            assert!(error.to_string().contains("is not a text"), "{error}");
+            assert!(error.to_string().contains("is not text"), "{error}");
         }
         assert_eq!(std::fs::read(&file).expect("read"), b"SQLite format 3\0");
     }

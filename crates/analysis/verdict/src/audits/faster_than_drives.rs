@@ -340,7 +340,7 @@ mod tests {
             let job = format!("rw = \"randread\", bs = \"4k\", ioengine = \"libaio\", {more}");
             imported(&job, Direction::Read, drives, rate)
         };
-        // Four arms do not help whoever reads one block at a time.
+        // Four arms do not help a thread that reads one block at a time.
         let texts = reads("iodepth = 1", &disks, 1000);
         assert!(texts[0].contains("that can give 500 at most with 1 in flight"), "{texts:?}");
         assert!(reads("iodepth = 4", &disks, 1000).is_empty());
