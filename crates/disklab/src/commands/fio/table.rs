@@ -86,6 +86,6 @@ mod tests {
     #[test]
     fn cpu_time_that_no_tick_counted_is_not_zero() {
         assert_eq!(cpu(0, 900_000, 256), "too short to be measured");
-        assert_eq!(cpu(450_000, 900_000, 256), "50 % of one processor, 1.76 µs per I/O");
+        assert_eq!(cpu(450_000, 900_000, 256), "50.0 % of one processor, 1.76 µs per I/O");
     }
 }
