@@ -101,12 +101,13 @@ fn by_requests(group: &Group) -> Option<(String, String)> {
     }
     let requests = group.requests()?;
     // An fsync at the end makes the file safe, not each write.
-    let synchronous = group.key.direction == Direction::Write
-        && profile.durability == Some(Durability::EachWrite(SyncCall::OSync));
-    let manner = match (synchronous, profile.stream && profile.is_direct()) {
-        (true, _) => "synchronous ",
-        (false, true) => "direct ",
-        (false, false) => "",
+    let durability = profile.durability.filter(|_| group.key.direction == Direction::Write);
+    let manner = match durability {
+        Some(Durability::EachWrite(SyncCall::OSync)) => "synchronous ",
+        // Its rate is that of commits, and has little to do with that of plain writes.
+        Some(Durability::EachWrite(SyncCall::Fsync | SyncCall::Fdatasync)) => "durable ",
+        _ if profile.stream && profile.is_direct() => "direct ",
+        _ => "",
     };
     let order = if requests.order == Order::Random { "random " } else { "" };
     Some((Bytes(requests.size()?).iec(), format!("{manner}{order}{work}")))
@@ -123,7 +124,8 @@ mod tests {
             "[[workloads]]\nid = \"jobs\"\ntitle = \"jobs on one file\"\n[workloads.fio]\n\
              job = \"[global]\\nsize=1G\\ndirect=1\\n[seq]\\nrw=write\\nbs=1M\\nsync=1\\n\
              [rand]\\nrw=randread\\n[mix]\\nrw=randread\\nbsrange=4k-16k\\n[split]\\nrw=randread\\n\
-             bssplit=4k/90:1M/10\"",
+             bssplit=4k/90:1M/10\\n[commit]\\nrw=randwrite\\nfdatasync=1\\n[log]\\nrw=write\\n\
+             fsync=32\"",
         );
         let mut add = |workload: &str, steps: &[(&str, Direction)]| {
             let steps = steps.iter().map(|(s, d)| step(s, vec![figure(*d, 1, 1.0)])).collect();
@@ -140,6 +142,8 @@ mod tests {
                 ("rand", Direction::Read),
                 ("mix", Direction::Read),
                 ("split", Direction::Read),
+                ("commit", Direction::Write),
+                ("log", Direction::Write),
             ],
         );
         let groups = fixture.analyse().groups;
@@ -157,6 +161,8 @@ mod tests {
                 "4 KiB random reads (jobs:rand)",
                 "'jobs on one file', step mix (jobs:mix)",
                 "'jobs on one file', step split (jobs:split)",
+                "4 KiB durable random writes (jobs:commit)",
+                "4 KiB writes (jobs:log)",
             ]
         );
     }

@@ -1,9 +1,9 @@
 //! `disklab filebench`: a personality, run outside of any study.
 
-use std::fs;
 use std::path::Path;
 use std::sync::Arc;
 
+use disklab_exec::{LARGEST_TEXT, read_input};
 use disklab_filebench::{
     ContentKind, FilebenchError, FilebenchFigures, FilebenchReport, FilebenchSession, Options,
     RunProgress, SessionContext,
@@ -62,7 +62,7 @@ fn read(file: &Path, args: &FilebenchArgs) -> Result<Personality, Failure> {
     let source = match shipped {
         Some(built_in) => built_in.source(),
         None => {
-            let bytes = fs::read(file).map_err(|e| {
+            let bytes = read_input(file, LARGEST_TEXT).map_err(|e| {
                 Failure::usage_error(format!(
                     "cannot read {}: {e} (`disklab filebench --list` names the shipped ones)",
                     file.display()

@@ -20,6 +20,8 @@ pub enum OutputError {
     Io { path: PathBuf, source: io::Error },
     /// Something else has the name.
     Unexpected { path: PathBuf },
+    /// The name is that of a file that does not hold text, as all outputs do.
+    NotText { path: PathBuf },
     /// The name is that of a drive, whose data it would overwrite.
     BlockDevice { path: PathBuf },
 }
@@ -33,6 +35,9 @@ impl std::fmt::Display for OutputError {
                 "{} was not written by disklab and is left as it is; move it away",
                 path.display()
             ),
+            Self::NotText { path } => {
+                write!(f, "{} is not text, and is left as it is; give another name", path.display())
+            }
             Self::BlockDevice { path } => {
                 write!(f, "{} is a block device; give the name of a file", path.display())
             }
@@ -96,7 +101,8 @@ pub fn refuse_block_device(path: &Path) -> Result<(), OutputError> {
 }
 
 /// Writes the file that the user named. A character device or a pipe is written to; a link
-/// that the user named is followed.
+/// that the user named is followed. A file that is not text is not replaced: a run's database, an
+/// archive or a disk's image was named by mistake.
 pub fn write_named(path: &Path, text: &str) -> Result<(), OutputError> {
     refuse_block_device(path)?;
     match path.metadata() {
@@ -105,6 +111,9 @@ pub fn write_named(path: &Path, text: &str) -> Result<(), OutputError> {
             .open(path)
             .and_then(|mut file| file.write_all(text.as_bytes()))
             .map_err(OutputError::io(path)),
+        Ok(_) if head(path).map_err(OutputError::io(path))?.contains('\0') => {
+            Err(OutputError::NotText { path: path.to_owned() })
+        }
         Ok(_) => replace(&path.canonicalize().map_err(OutputError::io(path))?, text),
         Err(_) => replace(path, text),
     }
@@ -182,6 +191,19 @@ mod tests {
         }
         refuse_block_device(Path::new("/dev/null")).expect("no block device");
         refuse_block_device(&temp.path().join("none")).expect("nothing");
+    }
+
+    #[test]
+    fn a_named_file_that_is_no_text_is_left_as_it_is() {
+        let temp = tempfile::tempdir().expect("temp");
+        let (file, link) = (temp.path().join("run.sqlite"), temp.path().join("link"));
+        std::fs::write(&file, "SQLite format 3\0").expect("write");
+        symlink(&file, &link).expect("link");
+        for path in [&file, &link] {
+            let error = write_named(path, "new").expect_err("refused");
+            assert!(error.to_string().contains("is not text"), "{error}");
+        }
+        assert_eq!(std::fs::read(&file).expect("read"), b"SQLite format 3\0");
     }
 
     #[test]

@@ -16,7 +16,7 @@ use disklab_units::{Bytes, count, scale_words, show_duration};
 use serde_json::{Value, json};
 
 use self::extent::PlanExtent;
-use super::lab::build::{build_time, parts_words};
+use super::lab::build::{build_time, parts_words, zfs_build_time};
 use super::{print, print_json};
 use crate::cli::PlanArgs;
 use crate::exit::{DONE, Failure};
@@ -176,12 +176,14 @@ fn kernel_words(zfs: bool, parts: Parts, found: Option<&Path>) -> String {
     if let Some(path) = found {
         return path.display().to_string();
     }
-    let (with, parts) =
-        if zfs { ("ZFS".to_owned(), Parts::ALL) } else { (parts_words(parts), parts) };
+    let (with, time) = if zfs {
+        ("ZFS".to_owned(), zfs_build_time())
+    } else {
+        (parts_words(parts), build_time(parts))
+    };
     format!(
-        "one with {with} is not there yet: the run builds it first, once, in {}, and keeps it in \
-         {}",
-        build_time(parts),
+        "one with {with} is not there yet: the run builds it first, once, in {time}, and keeps it \
+         in {}",
         kernel::cache_folder().display()
     )
 }

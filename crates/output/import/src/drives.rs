@@ -72,9 +72,15 @@ fn kind(name: &str) -> Option<DriveState> {
 }
 
 fn state(file: &DriveFile) -> DriveState {
+    let link = match &file.kind {
+        Kind::Hdd(disk) => Some(disk.link_rate),
+        Kind::Ssd(drive) => Some(drive.interface.link_rate),
+        Kind::Smr(_) => None,
+    };
     DriveState {
         model: Some(file.name.clone()),
         rotational: Some(!matches!(file.kind, Kind::Ssd(_))),
+        link_bytes_per_second: link,
         ..DriveState::default()
     }
 }
@@ -101,6 +107,8 @@ mod tests {
         assert_eq!((drives[0].rotational, drives[3].rotational), (Some(true), Some(false)));
         assert_eq!(drives[3].model.as_deref(), Some("Samsung 970 PRO 512 GB"));
         assert_eq!(drives[1].drive, "drive-2");
+        let links = ["870-evo", "hdd"].map(|name| kind(name).expect("known").link_bytes_per_second);
+        assert_eq!(links, [Some(550e6), None], "what SATA carries of 6 Gb/s, and nothing known");
     }
 
     #[test]

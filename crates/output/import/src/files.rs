@@ -1,7 +1,9 @@
 //! The texts of files.
 
 use std::collections::{HashMap, HashSet};
+use std::fs::File;
 use std::hash::{DefaultHasher, Hash, Hasher};
+use std::io::Read;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -15,11 +17,17 @@ const LARGEST: u64 = 256 << 20;
 /// A file's text. UTF-16 with its mark at the start is understood too.
 pub(crate) fn source(path: &Path) -> Result<Arc<Source>, ImportError> {
     let wrong = |why: &dyn ToString| ImportError::file(path, why.to_string());
-    let length = path.metadata().map_err(|e| wrong(&e))?.len();
-    if length > LARGEST {
-        return Err(wrong(&format!("it has {length} bytes, and results have at most {LARGEST}")));
+    let too_large = || wrong(&format!("results have at most {LARGEST} bytes, and it has more"));
+    let file = File::open(path).map_err(|e| wrong(&e))?;
+    // Without reading what is known to be too large; a device has no size that is known.
+    if file.metadata().is_ok_and(|about| about.len() > LARGEST) {
+        return Err(too_large());
     }
-    let bytes = std::fs::read(path).map_err(|e| wrong(&e))?;
+    let mut bytes = Vec::new();
+    file.take(LARGEST + 1).read_to_end(&mut bytes).map_err(|e| wrong(&e))?;
+    if bytes.len() as u64 > LARGEST {
+        return Err(too_large());
+    }
     let text = match bytes.as_slice() {
         [0xff, 0xfe, rest @ ..] => utf16(rest, u16::from_le_bytes),
         [0xfe, 0xff, rest @ ..] => utf16(rest, u16::from_be_bytes),

@@ -40,7 +40,7 @@ pub use lab::{
     ModelledDrives, MountError, NotCharged, ReportedFailure, SerialNumbers, UnavailableSize,
     carry_out_in_guest, check_charges, find_model, find_processor, needs_zfs, study_processor,
 };
-pub use layout_cost::LayoutCost;
+pub use layout_cost::{LayoutCost, SmallWrite};
 pub use loop_drives::LoopDrives;
 pub use predict::{Medium, Prediction, Simulation, cell_seconds, predict};
 pub use preflight::{Preflight, StackWrites};

@@ -32,6 +32,10 @@ pub struct StackWrites {
     pub format: FormatWrites,
     /// Whether all of it are equal copies.
     pub are_copies: bool,
+    /// Whether its parity is of stripes that are always written whole, as ZFS's.
+    pub are_whole_stripes: bool,
+    /// Whether it is a pool, which is imported anew when caches are emptied.
+    pub is_imported: bool,
 }
 
 /// Checks a campaign for a bench that makes its stacks on drives.
@@ -133,6 +137,8 @@ fn writes_of(spec: &StackSpec, stack: &Stack, volume: &Volume, drives: usize) ->
         shares: of_study(&volume.drive_writes),
         format: FormatWrites { bytes: of_study(&format.bytes), ..format },
         are_copies: stack.keeps_copies(),
+        are_whole_stripes: stack.writes_whole_stripes(),
+        is_imported: stack.is_imported(),
     }
 }
 

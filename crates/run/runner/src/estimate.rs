@@ -4,7 +4,7 @@
 use std::collections::HashMap;
 use std::time::Duration;
 
-use disklab_bench::{LayoutCost, Prediction, StackWrites, cell_seconds, predict};
+use disklab_bench::{LayoutCost, Prediction, cell_seconds, predict};
 use disklab_study::Cell;
 use disklab_units::Bytes;
 use disklab_workload::Cost;
@@ -102,9 +102,8 @@ impl<'a> RunEstimate<'a> {
         let Some(stack) = self.plan.preflight.stacks.iter().position(|s| s.id == cell.stack) else {
             return LayoutCost::SINGLE;
         };
-        let StackWrites { shares, format, .. } = &self.plan.preflight.writes[stack];
         let tolerates = self.plan.preflight.stacks[stack].tolerates;
-        LayoutCost::new(shares, tolerates, &format.bytes, format.requests)
+        LayoutCost::new(&self.plan.preflight.writes[stack], tolerates)
     }
 
     /// Whether it rests on what the cells of a run took.

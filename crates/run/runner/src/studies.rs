@@ -1,7 +1,9 @@
 //! The studies that come with disklab, and those in files.
 
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
+use disklab_exec::{LARGEST_TEXT, read_input};
 use disklab_source::SourceError;
 use disklab_study::{Study, load};
 
@@ -16,9 +18,6 @@ pub const SHIPPED_STUDIES: &[(&str, &str)] = &[
     ("qiita-2014", include_str!("../../../../studies/qiita-2014.toml")),
     ("smr-2015", include_str!("../../../../studies/smr-2015.toml")),
 ];
-
-/// A study larger than this is none.
-const LARGEST: u64 = 4 << 20;
 
 /// A study, and the folder its own files are looked for in.
 #[derive(Debug, Clone)]
@@ -55,12 +54,10 @@ pub enum StudyError {
         source: std::io::Error,
     },
     /// The file is too large to be one.
-    #[error("'{name}' is not a study: it has {bytes} bytes, and a study has at most {LARGEST}")]
+    #[error("'{name}' is not a study, which has at most {LARGEST_TEXT} bytes")]
     TooLarge {
         /// The file.
         name: String,
-        /// Its size.
-        bytes: u64,
     },
     /// The file is not text.
     #[error("'{name}' is not a study: it is not UTF-8 text")]
@@ -87,12 +84,10 @@ pub fn find_study(name: &str) -> Result<FoundStudy, StudyError> {
         return Ok(FoundStudy { study, folder: PathBuf::from(".") });
     }
     let path = Path::new(name);
-    let unreadable = |source| StudyError::Unreadable { name: name.to_owned(), source };
-    let bytes = path.metadata().map_err(unreadable)?.len();
-    if bytes > LARGEST {
-        return Err(StudyError::TooLarge { name: name.to_owned(), bytes });
-    }
-    let bytes = std::fs::read(path).map_err(unreadable)?;
+    let bytes = read_input(path, LARGEST_TEXT).map_err(|source| match source.kind() {
+        ErrorKind::FileTooLarge => StudyError::TooLarge { name: name.to_owned() },
+        _ => StudyError::Unreadable { name: name.to_owned(), source },
+    })?;
     let text =
         String::from_utf8(bytes).map_err(|_| StudyError::NotText { name: name.to_owned() })?;
     let study = load(name, &text)?;

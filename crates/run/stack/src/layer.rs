@@ -33,6 +33,11 @@ pub trait Layer: Debug + Send + Sync {
         LayerRedundancy::None
     }
 
+    /// Whether it is a pool, which is exported and imported to empty its cache.
+    fn is_imported(&self) -> bool {
+        false
+    }
+
     /// What making it writes, where it has become `made`.
     fn format_writes(&self, made: &Volume) -> FormatWrites {
         FormatWrites::none(made)
@@ -56,8 +61,10 @@ pub enum LayerRedundancy {
     None,
     /// By copies on other devices.
     Copies,
-    /// By parity.
+    /// By parity that is updated in place: a small write reads what it needs for it.
     Parity,
+    /// By parity of stripes that are always written whole, so that nothing is read for it.
+    WholeStripes,
 }
 
 /// What is at some height of a stack.

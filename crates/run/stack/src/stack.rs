@@ -85,8 +85,23 @@ impl Stack {
 
     /// Whether it keeps data by copies alone, all of them equal.
     pub fn keeps_copies(&self) -> bool {
-        let has = |kind| self.layers.iter().any(|(_, layer)| layer.redundancy() == kind);
-        has(LayerRedundancy::Copies) && !has(LayerRedundancy::Parity)
+        self.has(LayerRedundancy::Copies)
+            && !self.has(LayerRedundancy::Parity)
+            && !self.has(LayerRedundancy::WholeStripes)
+    }
+
+    /// Whether what parity it has is of stripes that are always written whole.
+    pub fn writes_whole_stripes(&self) -> bool {
+        self.has(LayerRedundancy::WholeStripes)
+    }
+
+    /// Whether a layer of it is a pool, which is exported and imported to empty its cache.
+    pub fn is_imported(&self) -> bool {
+        self.layers.iter().any(|(_, layer)| layer.is_imported())
+    }
+
+    fn has(&self, kind: LayerRedundancy) -> bool {
+        self.layers.iter().any(|(_, layer)| layer.redundancy() == kind)
     }
 
     /// What it will be on drives of these sizes.

@@ -105,6 +105,9 @@ pub struct DriveState {
     pub zoned: Option<String>,
     /// Speed of its link as negotiated, such as `6.0 Gb/s`.
     pub link_speed: Option<String>,
+    /// Bytes per second that its link carries, if the user named a model whose link is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub link_bytes_per_second: Option<f64>,
     /// The file behind a loop device.
     pub backing_file: Option<String>,
     /// What SMART said, as `smartctl --json` gives it, cut to what matters.

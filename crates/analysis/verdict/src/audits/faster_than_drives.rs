@@ -1,6 +1,6 @@
 //! Figures that no such drives can give.
 
-use disklab_sample::{Direction, DriveState, Order, Requests};
+use disklab_sample::{Direction, DriveState, Durability, Order, Requests};
 use disklab_study::Caches;
 use disklab_units::{BytesPerSecond, significant};
 
@@ -34,6 +34,15 @@ const ANY: f64 = 15.75e9;
 /// Commits per second on a disk: each waits for a turn at least, and 15,000 turns per minute
 /// are the most that were made. A log in one place gets one per revolution.
 const COMMITS: f64 = 2.0 * 15_000.0 / 60.0;
+/// Random reads per second of a disk that has one request at a time: each waits for half a
+/// revolution on average, of 15,000 per minute at most.
+const READS_IN_TURN: f64 = 2.0 * 15_000.0 / 60.0;
+/// The same of any drive, and its durable writes: the fastest one, Optane, takes 5 to 6 µs from a
+/// request to its end (Intel's product brief of the SSD DC P5800X).
+const ANY_IN_TURN: f64 = 200_000.0;
+/// A model has what files get through its link; the wire carries a tenth more (SATA: 600 MB/s of
+/// 6 Gb/s, and 550 of them).
+const WIRE: f64 = 1.1;
 
 fn is_disk(evidence: &Evidence<'_>, drive: &DriveState) -> bool {
     // Hypervisors call their disks rotating whatever they are on; the lab knows.
@@ -44,11 +53,12 @@ fn is_disk(evidence: &Evidence<'_>, drive: &DriveState) -> bool {
 /// What a drive moves at most, in bytes per second.
 fn most_of(drive: &DriveState, disks: bool) -> f64 {
     let model = drive.model.as_deref().unwrap_or_default();
-    match disks {
+    let kind = match disks {
         true if TWO_ARMS.iter().any(|name| model.contains(name)) => DISK_OF_TWO_ARMS,
         true => DISK,
         false => ANY,
-    }
+    };
+    drive.link_bytes_per_second.map_or(kind, |link| kind.min(link * WIRE))
 }
 
 /// Whether a step reads at random, alone or among writes.
@@ -97,14 +107,24 @@ impl Below<'_> {
         })
     }
 
-    /// Random reads per second beyond what arms do.
+    /// Random reads per second beyond what arms do, or what requests take that wait for each
+    /// other.
     fn reads(&self, group: &Group) -> Option<(f64, String)> {
         let random = group.key.direction == Direction::Read && is_random(group);
-        let reads = random_reads(group, self.imported).filter(|_| random && self.disks)?;
-        let most = READS_OF_ONE_ARM * self.drives.len() as f64;
+        let reads = random_reads(group, self.imported).filter(|_| random)?;
+        let arms = READS_OF_ONE_ARM * self.drives.len() as f64;
+        let all = if self.disks { arms } else { f64::INFINITY };
+        let in_turn = if self.disks { READS_IN_TURN } else { ANY_IN_TURN };
+        let in_flight = in_flight(group);
+        let waiting = in_flight.map_or(f64::INFINITY, |n| f64::from(n) * in_turn);
+        let most = all.min(waiting);
         (reads > most).then(|| {
+            let with = match in_flight.filter(|_| waiting < all) {
+                Some(n) => format!(" with {n} in flight"),
+                None => String::new(),
+            };
             let text = format!(
-                "{} random reads per second from {} that can give {} at most",
+                "{} random reads per second from {} that can give {} at most{with}",
                 significant(reads, 3),
                 self.count(),
                 significant(most, 3)
@@ -119,27 +139,43 @@ impl Below<'_> {
         // have a battery. Of drives that somebody named, nothing is known but that they rotate.
         let bare = self.imported || self.drives.iter().all(|drive| drive.write_cache.is_some());
         let writes = group.key.direction == Direction::Write;
-        if !self.disks || !bare || !writes || !is_one_by_one(group) {
-            return None;
-        }
+        let judged = writes && (bare || !self.disks);
+        let every = writes_per_commit(group).filter(|_| judged)?;
         let rates: Vec<f64> = group.observations.iter().filter_map(|o| o.iops).collect();
-        let rate = crate::audits::support::median(rates)?;
-        (rate > COMMITS).then(|| {
-            let text = format!(
-                "{} durable writes per second on hard disks, where each waits for the platter",
-                significant(rate, 3)
-            );
-            (rate / COMMITS, text)
+        let rate = crate::audits::support::median(rates)? / every as f64;
+        let (most, why) = match self.disks {
+            true => (COMMITS, "on hard disks, where each waits for the platter"),
+            false => {
+                (ANY_IN_TURN, "one after another, where no drive takes less than 5 µs for one")
+            }
+        };
+        (rate > most).then(|| {
+            let rate_shown = significant(rate, 3);
+            let what = match every {
+                1 => format!("{rate_shown} durable writes per second"),
+                n => format!("{rate_shown} syncs per second, one for every {n} writes,"),
+            };
+            (rate / most, format!("{what} {why}"))
         })
     }
 }
 
-/// Whether each write waits for the one before, and for its sync.
-fn is_one_by_one(group: &Group) -> bool {
+/// Requests that are in flight together at most, if that is known.
+fn in_flight(group: &Group) -> Option<u32> {
     let profile = group.profile();
-    profile.writes.is_some()
-        && profile.is_durable_each()
-        && (profile.jobs, profile.depth) == (Some(1), Some(1))
+    profile.jobs?.checked_mul(profile.depth?).filter(|n| *n > 0)
+}
+
+/// Writes from one commit to the next, if each commit waits for the one before.
+fn writes_per_commit(group: &Group) -> Option<u64> {
+    let profile = group.profile();
+    profile.writes?;
+    let one_by_one = (profile.jobs, profile.depth) == (Some(1), Some(1));
+    match profile.durability.filter(|_| one_by_one)? {
+        Durability::EachWrite(_) => Some(1),
+        Durability::Every { writes, .. } => Some(writes.max(1)),
+        Durability::AtEnd(_) | Durability::Nothing => None,
+    }
 }
 
 /// By how much a figure is beyond its drives, with the sentence about it.
@@ -197,7 +233,10 @@ mod tests {
         rate: f64,
         operations: u64,
     ) -> Vec<String> {
-        let mut fixture = RunFixture::new("");
+        let mut fixture = RunFixture::new(
+            "[[workloads]]\nid = \"deep\"\nfio = { size = \"1G\", rw = \"randread\", bs = \"4k\", direct = 1, \
+             ioengine = \"libaio\", iodepth = 32 }\n",
+        );
         fixture.info.bench = "import".parse().unwrap();
         let mut one = figure(direction, (rate * 10.0) as u64, 10.0);
         one.operations = Some(operations * 10);
@@ -264,17 +303,68 @@ mod tests {
     #[test]
     fn random_reads_of_a_memory_are_reported() {
         // xpenology-2023: 439 MiB/s in blocks of 4 KiB from two disks of 3 TB. The fixture's job
-        // `fio` reads at random, `kept` in order.
+        // `deep` reads at random, `kept` in order.
         let rate = 439.0 * 1048576.0;
-        let texts = found("fio", Direction::Read, 2, true, rate, 0);
+        let texts = found("deep", Direction::Read, 2, true, rate, 0);
         assert!(
             texts[0]
                 .contains("112384 random reads per second from 2 hard disks that can give 1200"),
             "{texts:?}"
         );
-        assert!(found("fio", Direction::Read, 2, false, rate, 0).is_empty(), "SSDs");
+        assert!(found("deep", Direction::Read, 2, false, rate, 0).is_empty(), "SSDs");
         assert!(found("kept", Direction::Read, 2, true, rate, 0).is_empty(), "in order");
-        assert!(found("fio", Direction::Read, 2, true, 4096.0 * 1000.0, 0).is_empty());
+        assert!(found("deep", Direction::Read, 2, true, 4096.0 * 1000.0, 0).is_empty());
+    }
+
+    /// What is found of an import with this job of fio on these drives.
+    fn imported(job: &str, direction: Direction, drives: &[DriveState], rate: u64) -> Vec<String> {
+        let mut fixture = RunFixture::new(&format!(
+            "[[workloads]]\nid = \"job\"\nfio = {{ size = \"8G\", direct = 1, {job} }}\n"
+        ));
+        fixture.info.bench = "import".parse().unwrap();
+        let mut one = figure(direction, rate * 4096, 1.0);
+        one.operations = Some(rate);
+        let environment = Environment { drives: drives.to_vec(), ..Environment::default() };
+        let steps = vec![step("job", vec![one])];
+        let sample = Sample { steps, environment, ..Sample::default() };
+        fixture.full_sample("single/ext4", "job", 0, sample);
+        fixture.texts(AUDIT.name)
+    }
+
+    #[test]
+    fn requests_that_wait_for_each_other_take_their_time() {
+        let kind = |rotates| DriveState { rotational: Some(rotates), ..DriveState::default() };
+        let disks =
+            [true; 4].map(|rotates| DriveState { model: Some("ST".into()), ..kind(rotates) });
+        let reads = |more: &str, drives: &[DriveState], rate| {
+            let job = format!("rw = \"randread\", bs = \"4k\", ioengine = \"libaio\", {more}");
+            imported(&job, Direction::Read, drives, rate)
+        };
+        // Four arms do not help a thread that reads one block at a time.
+        let texts = reads("iodepth = 1", &disks, 1000);
+        assert!(texts[0].contains("that can give 500 at most with 1 in flight"), "{texts:?}");
+        assert!(reads("iodepth = 4", &disks, 1000).is_empty());
+        let texts = reads("iodepth = 1", &[kind(false)], 2_000_000);
+        assert!(texts[0].contains("from 1 drive that can give 200000 at most"), "{texts:?}");
+        assert!(reads("iodepth = 1", &[kind(false)], 15_000).is_empty());
+        assert!(reads("iodepth = 32", &[kind(false)], 1_000_000).is_empty());
+        let job = "rw = \"randwrite\", bs = \"4k\", fsync = 1";
+        let texts = imported(job, Direction::Write, &[kind(false)], 900_000);
+        assert!(texts[0].contains("900000 durable writes per second one after"), "{texts:?}");
+        assert!(imported(job, Direction::Write, &[kind(false)], 60_000).is_empty());
+    }
+
+    #[test]
+    fn a_link_that_is_known_carries_no_more() {
+        let sata = DriveState {
+            rotational: Some(false),
+            link_bytes_per_second: Some(550e6),
+            ..DriveState::default()
+        };
+        let job = "rw = \"read\", bs = \"4k\"";
+        let texts = imported(job, Direction::Read, &[sata.clone(), sata.clone()], 700_000);
+        assert!(texts[0].contains("2.87 GB/s from 2 drives that can give 1.21 GB/s"), "{texts:?}");
+        assert!(imported(job, Direction::Read, &[sata.clone(), sata], 270_000).is_empty());
     }
 
     #[test]
@@ -284,9 +374,34 @@ mod tests {
     }
 
     #[test]
+    fn syncs_after_several_writes_wait_for_the_platter_too() {
+        let mut fixture = RunFixture::new(
+            "[[workloads]]\nid = \"log\"\nfio = { rw = \"randwrite\", bs = \"4k\", size = \"1G\", \
+             fdatasync = 4 }\n",
+        );
+        fixture.info.bench = "import".parse().unwrap();
+        let drive = DriveState { model: Some("ST4000".into()), ..DriveState::default() };
+        let drive = DriveState { rotational: Some(true), ..drive };
+        let environment = Environment { drives: vec![drive; 4], ..Environment::default() };
+        for (stack, writes) in [("single/ext4", 2312), ("single/xfs", 1900)] {
+            let mut one = figure(Direction::Write, writes * 4096, 1.0);
+            one.operations = Some(writes);
+            let environment = environment.clone();
+            let sample =
+                Sample { steps: vec![step("log", vec![one])], environment, ..Sample::default() };
+            fixture.full_sample(stack, "log", 0, sample);
+        }
+        let texts = fixture.texts(AUDIT.name);
+        assert_eq!(texts.len(), 1, "{texts:?}");
+        let expected =
+            "log with single/ext4: 578 syncs per second, one for every 4 writes, on hard";
+        assert!(texts[0].starts_with(expected), "{texts:?}");
+    }
+
+    #[test]
     fn what_drives_can_do_is_clean() {
-        assert!(found("fio", Direction::Read, 4, true, 1.1e9, 1000).is_empty());
-        assert!(found("fio", Direction::Read, 1, false, 7e9, 1000).is_empty());
+        assert!(found("deep", Direction::Read, 4, true, 1.1e9, 1000).is_empty());
+        assert!(found("deep", Direction::Read, 1, false, 7e9, 1000).is_empty());
         assert!(found("dd-4k", Direction::Write, 1, true, 1e6, 120).is_empty());
         assert!(found("dd-4k", Direction::Write, 1, false, 20e6, 5000).is_empty());
         assert!(found("buffered", Direction::Write, 1, true, 100e6, 9000).is_empty());

@@ -26,16 +26,24 @@ pub fn table(report: &EngineReport) -> String {
                 job.verified.0, job.verified.1
             );
         }
-        let cpu = (job.user_ns + job.system_ns) as f64;
-        let operations = (job.read.operations + job.write.operations).max(1) as f64;
-        let _ = writeln!(
-            text,
-            "  cpu    {} % of one processor, {} per I/O",
-            significant(100.0 * cpu / job.elapsed_ns.max(1) as f64, 3),
-            show_nanoseconds(cpu / operations)
-        );
+        let operations = job.read.operations + job.write.operations;
+        let used = cpu(job.user_ns + job.system_ns, job.elapsed_ns, operations);
+        let _ = writeln!(text, "  cpu    {used}");
     }
     text
+}
+
+/// The kernel counts a thread's CPU time when its clock ticks; a job may end between two ticks.
+fn cpu(cpu_ns: u64, elapsed_ns: u64, operations: u64) -> String {
+    if cpu_ns == 0 {
+        return "too short to be measured".to_owned();
+    }
+    let cpu = cpu_ns as f64;
+    format!(
+        "{} % of one processor, {} per I/O",
+        significant(100.0 * cpu / elapsed_ns.max(1) as f64, 3),
+        show_nanoseconds(cpu / operations.max(1) as f64)
+    )
 }
 
 fn head(job: &JobReport) -> String {
@@ -69,4 +77,15 @@ fn latencies(latency: &disklab_sample::Latency) -> String {
         at(0.999),
         show_nanoseconds(latency.max_ns as f64)
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn cpu_time_that_no_tick_counted_is_not_zero() {
+        assert_eq!(cpu(0, 900_000, 256), "too short to be measured");
+        assert_eq!(cpu(450_000, 900_000, 256), "50.0 % of one processor, 1.76 µs per I/O");
+    }
 }

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use clap::{Arg, Args, Command, FromArgMatches};
+use disklab_exec::{LARGEST_TEXT, read_input};
 use disklab_jobfile::{OptionSpec, native_options};
 use disklab_source::Source;
 
@@ -105,7 +106,7 @@ impl FioWords {
             return Ok(vec![Arc::new(source)]);
         }
         let read = |path: &PathBuf| {
-            let bytes = std::fs::read(path).map_err(|e| {
+            let bytes = read_input(path, LARGEST_TEXT).map_err(|e| {
                 Failure::usage_error(format!("cannot read the job file {}: {e}", path.display()))
             })?;
             let source = Source::from_bytes(path.display().to_string(), bytes);

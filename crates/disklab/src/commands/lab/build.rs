@@ -1,7 +1,7 @@
 //! `disklab lab build`: the lab's kernels.
 
-use std::path::{Path, PathBuf};
-use std::time::Instant;
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
 
 use disklab_bench::Campaign;
 use disklab_exec::{Executor, Interrupt};
@@ -129,7 +129,7 @@ fn build_plain(
     parts: Parts,
     interrupt: &Interrupt,
 ) -> Result<(PathBuf, bool), KernelError> {
-    shown(version_of(source), parts, interrupt, |executor, progress| {
+    shown(&begins_plain(version_of(source), parts), interrupt, |executor, progress| {
         kernel::ensure(source, parts, &kernel::cache_folder(), executor, progress)
     })
 }
@@ -139,7 +139,7 @@ fn build_zfs(
     zfs: &ZfsSource,
     interrupt: &Interrupt,
 ) -> Result<(ZfsKernel, bool), KernelError> {
-    shown(version_of(source), Parts::ALL, interrupt, |executor, progress| {
+    shown(&begins(" with ZFS", &zfs_build_time()), interrupt, |executor, progress| {
         kernel::ensure_zfs(source, zfs, &kernel::cache_folder(), executor, progress)
     })
 }
@@ -158,7 +158,16 @@ pub fn build_time(parts: Parts) -> String {
 }
 
 fn time_of_build(version: LinuxVersion, parts: Parts) -> String {
-    let seconds = kernel::build_time(version, parts, &kernel::cache_folder()).as_secs_f64();
+    about(kernel::build_time(version, parts, &kernel::cache_folder()))
+}
+
+/// What the build of the kernel with ZFS takes here.
+pub fn zfs_build_time() -> String {
+    about(kernel::zfs_build_time())
+}
+
+fn about(time: Duration) -> String {
+    let seconds = time.as_secs_f64();
     let processors = std::thread::available_parallelism().map_or(1, usize::from);
     let minutes = (seconds / 60.0).ceil();
     format!("about {minutes} min on {}", count(processors, "slow processor"))
@@ -166,14 +175,19 @@ fn time_of_build(version: LinuxVersion, parts: Parts) -> String {
 
 /// What is said when a build begins, which nobody may have asked for: it is the first thing
 /// that somebody sees who wanted something else.
-fn begins(version: LinuxVersion, parts: Parts, cache: &Path) -> String {
+fn begins(with: &str, time: &str) -> String {
+    let cache = kernel::cache_folder();
     format!(
-        "The lab's kernel{} is not there yet. It is built now, once, which takes {}; it is kept \
-         in {}",
-        if parts == Parts::ALL { String::new() } else { format!(" with {}", parts_words(parts)) },
-        time_of_build(version, parts),
+        "The lab's kernel{with} is not there yet. It is built now, once, which takes {time}; it is \
+         kept in {}",
         cache.display()
     )
+}
+
+fn begins_plain(version: LinuxVersion, parts: Parts) -> String {
+    let with =
+        if parts == Parts::ALL { String::new() } else { format!(" with {}", parts_words(parts)) };
+    begins(&with, &time_of_build(version, parts))
 }
 
 /// The parts of a kernel for a sentence.
@@ -183,15 +197,33 @@ pub fn parts_words(parts: Parts) -> String {
 
 /// Builds and shows how far it is; says whether there was anything to build.
 fn shown<T>(
-    version: LinuxVersion,
-    parts: Parts,
+    begins: &str,
     interrupt: &Interrupt,
     build: impl FnOnce(&Executor, &mut dyn FnMut(BuildProgress)) -> Result<T, KernelError>,
 ) -> Result<(T, bool), KernelError> {
     let mut executor = Executor::default();
     executor.interrupt = interrupt.clone();
-    let mut progress = BuildBar::new(begins(version, parts, &kernel::cache_folder()));
+    let mut progress = BuildBar::new(begins.to_owned());
     let built = build(&executor, &mut |now| progress.take(now));
     progress.finish();
     built.map(|built| (built, progress.has_begun()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_kernel_with_zfs_is_said_to_take_longer() {
+        // Nothing of it is there after a plain one was built: it took seven minutes, and 'about 1
+        // min' was said.
+        assert!(kernel::zfs_build_time() > Duration::from_secs(140));
+        let said = kernel::build_time(
+            LinuxVersion::default(),
+            Parts::ALL,
+            &PathBuf::from("/nonexistent"),
+        );
+        assert!(kernel::zfs_build_time() > said, "{said:?}");
+        assert!(begins(" with ZFS", "about 8 min").contains("with ZFS is not there yet"));
+    }
 }

@@ -88,14 +88,27 @@ pub fn ensure_zfs(
 /// About how long [`ensure`] takes here to build a kernel of `version` with `parts`, as far as
 /// it is not compiled already.
 pub fn build_time(version: LinuxVersion, parts: Parts, cache: &Path) -> Duration {
+    let folder = cache.join(version.tree());
+    compile_time(tree::left(&folder, parts, |parts| PLAIN.with(parts).objects()))
+}
+
+/// About how long [`ensure_zfs`] takes here. It is compiled apart from the plain kernels, so
+/// that nothing of it is there already.
+pub fn zfs_build_time() -> Duration {
+    /// OpenZFS's `configure` compiles some 200 trials against the kernel, one after another: 110 s
+    /// on the same machine.
+    const CONFIGURE: Duration = Duration::from_secs(110);
+    CONFIGURE + compile_time(ZFS.objects())
+}
+
+/// About how long it takes to unpack a kernel and to compile so many objects.
+fn compile_time(objects: u64) -> Duration {
     /// Of one of the two slow processors that docs/guide/first-minutes.md was measured on.
     /// With what most objects include precompiled (`kernel/headers`).
     const SECONDS_PER_OBJECT: f64 = 0.45;
     /// To unpack, configure and link, which more processors do not speed up.
     const BESIDES: f64 = 30.0;
     let processors = std::thread::available_parallelism().map_or(1, usize::from);
-    let folder = cache.join(version.tree());
-    let objects = tree::left(&folder, parts, |parts| PLAIN.with(parts).objects());
     #[expect(clippy::cast_precision_loss, reason = "a kernel has some thousand objects")]
     let compile = objects as f64 * SECONDS_PER_OBJECT / processors as f64;
     Duration::from_secs_f64(BESIDES + compile)

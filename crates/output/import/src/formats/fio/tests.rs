@@ -84,6 +84,9 @@ fn the_work_is_what_was_asked_for_not_where() {
     let elsewhere = one(&FORMAT, &REPORT.replace("/mnt/a", "/mnt/b")).work;
     assert_eq!(one_place, elsewhere);
     assert_ne!(one_place, one(&FORMAT, &REPORT.replace("\"4k\"", "\"8k\"")).work);
+    // Repeats that draw their own offsets are repeats.
+    let seeded = REPORT.replace("\"bs\"", "\"randrepeat\" : \"0\", \"randseed\" : \"7\", \"bs\"");
+    assert_eq!(one_place, one(&FORMAT, &seeded).work);
 }
 
 #[test]

@@ -6,8 +6,8 @@ use crate::json::Json;
 use crate::reading::{ImportedWork, id_of, one_line};
 
 /// Options that name places, outputs and surroundings, not work: they may differ from
-/// stack to stack.
-const NOT_WORK: [&str; 30] = [
+/// stack to stack. Seeds differ between repeats, as they should: each draws its own offsets.
+const NOT_WORK: [&str; 33] = [
     "name",
     "filename",
     "directory",
@@ -38,6 +38,9 @@ const NOT_WORK: [&str; 30] = [
     "percentile_list",
     "write_iolog",
     "unlink",
+    "randseed",
+    "randrepeat",
+    "allrandrepeat",
 ];
 
 /// A job as named in a report, and its own options.

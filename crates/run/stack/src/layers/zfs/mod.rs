@@ -206,8 +206,12 @@ impl Layer for Zfs {
         match self.vdev {
             Vdev::Stripe => LayerRedundancy::None,
             Vdev::Mirror => LayerRedundancy::Copies,
-            Vdev::RaidZ(_) => LayerRedundancy::Parity,
+            Vdev::RaidZ(_) => LayerRedundancy::WholeStripes,
         }
+    }
+
+    fn is_imported(&self) -> bool {
+        true
     }
 
     fn needs(&self) -> Vec<Need> {

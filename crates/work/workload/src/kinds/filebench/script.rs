@@ -1,10 +1,10 @@
 //! Where a personality comes from, and what the study changes of it.
 
-use std::fs;
 use std::sync::Arc;
 use std::time::Duration;
 
 use disklab_config::{Fields, Node};
+use disklab_exec::{LARGEST_TEXT, read_input};
 use disklab_source::{Source, SourceError, did_you_mean};
 use disklab_units::Bytes;
 use disklab_wml::{Attribute, Overrides, PERSONALITIES, Personality, find_personality};
@@ -32,7 +32,7 @@ pub(super) fn take(fields: &mut Fields<'_>, context: &Context) -> Result<Arc<Sou
         (None, Some(node), None) => {
             let name = node.as_text()?;
             let path = context.folder.join(&name);
-            let bytes = fs::read(&path)
+            let bytes = read_input(&path, LARGEST_TEXT)
                 .map_err(|e| node.error(format!("cannot read {}: {e}", path.display())))?;
             Ok(Arc::new(Source::from_bytes(name, bytes)?))
         }

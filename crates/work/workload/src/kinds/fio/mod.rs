@@ -18,6 +18,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use disklab_config::{Fields, Node, Value};
+use disklab_exec::{LARGEST_TEXT, read_input};
 use disklab_jobfile::{Job, JobOption, Policy, Runner, Section, jobs, sections};
 use disklab_sample::StepProfile;
 use disklab_source::{Location, Source, SourceError};
@@ -160,7 +161,7 @@ fn from_text(node: &Node, policy: Policy) -> Result<Vec<Section>, SourceError> {
 fn from_file(node: &Node, context: &Context, policy: Policy) -> Result<Vec<Section>, SourceError> {
     let name = node.as_text()?;
     let path = context.folder.join(&name);
-    let bytes = std::fs::read(&path)
+    let bytes = read_input(&path, LARGEST_TEXT)
         .map_err(|e| node.error(format!("cannot read {}: {e}", path.display())))?;
     let source = Arc::new(Source::from_bytes(name, bytes)?);
     let whole = Location { source: Arc::clone(&source), span: 0..0 };
