@@ -1,6 +1,6 @@
 //! `disklab lab build`: the lab's kernels.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use disklab_bench::Campaign;
@@ -218,11 +218,8 @@ mod tests {
         // Nothing of it is there after a plain one was built: it took seven minutes, and 'about 1
         // min' was said.
         assert!(kernel::zfs_build_time() > Duration::from_secs(140));
-        let said = kernel::build_time(
-            LinuxVersion::default(),
-            Parts::ALL,
-            &PathBuf::from("/nonexistent"),
-        );
+        let said =
+            kernel::build_time(LinuxVersion::default(), Parts::ALL, &PathBuf::from("/nonexistent"));
         assert!(kernel::zfs_build_time() > said, "{said:?}");
         assert!(begins(" with ZFS", "about 8 min").contains("with ZFS is not there yet"));
     }

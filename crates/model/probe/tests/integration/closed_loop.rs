@@ -149,7 +149,7 @@ impl Probed {
         let mut row = |name, path: &str, truth: f64, found: f64| {
             let Some(part) = self.findings.values.get(path) else { return };
             let found = ProbedValue { value: found, ..part.map(|v| v + found - part.value) };
-            rows.push(Row { name, unit: Unit::Time, truth, found, tolerance: Some(0.1) });
+            rows.push(Row { name, unit: FieldUnit::Time, truth, found, tolerance: Some(0.1) });
         };
         let link = |of: &dyn Fn(&str) -> f64| 4096e9 / of("interface.link");
         let (truth, twin) = (|path: &str| self.truth(path), |path: &str| self.of_twin(path));

@@ -140,7 +140,7 @@ fn random_data_of_files_made_beforehand_take_no_space() {
 fn without_memory_for_deltas_blocks_are_whole() {
     let folder = tempfile::tempdir().unwrap();
     let limits = ContentLimits { disk_bytes: 64 * MIB, memory_bytes: 4 * MIB };
-    let mut content = Content::new(folder.path(), 1, limits).unwrap();
+    let mut content = DiskContent::new(folder.path(), 1, limits).unwrap();
     for megabyte in 0..40 {
         content.write(0, megabyte * 2048, &scrambled(1, 1 << 20, megabyte)).unwrap();
     }
