@@ -116,5 +116,5 @@ fn a_drive_that_does_not_rotate_is_no_hard_disk() {
     let mut drive = ModelledDrive::new(file.build(1), None);
     drive.fill(1 << 30, 1_000_000_000).expect("filled");
     let error = probe_hard_disk(&mut drive, &Siblings::of(&[]), 1, &mut Unwatched).unwrap_err();
-    assert!(error.to_string().contains("no revolution"), "{error}");
+    assert!(error.to_string().contains("not a revolution"), "{error}");
 }
