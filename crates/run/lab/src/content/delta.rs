@@ -2,7 +2,7 @@
 //!
 //! fio and the engine fill a buffer once and alter some words of each 512 bytes before
 //! every write (`scramble_buffers`). Parity of such blocks differs in few words, too. Kept
-//! by what differs, a block takes a tenth of the space, and none of the file: a first
+//! by what differs, a block takes a sixth of the space, and none of the file: a first
 //! write to a page of the host's page cache costs more than all the rest of a request.
 
 use super::BLOCK_BYTES;
@@ -11,9 +11,10 @@ use super::BLOCK_BYTES;
 const WORDS: usize = BLOCK_BYTES / 8;
 /// Words of the map of those that differ, one bit each.
 const MAP_WORDS: usize = WORDS / 64;
-/// More differing words than this are not worth it. The scrambling of 4 KiB alters 24, and
-/// as many are left of the block's first scrambling; parity of three blocks has 56.
-const MAX_WORDS: usize = 64;
+/// More differing words than this are not worth it. Scrambling alters the first word of one of the
+/// eight cache lines of each 512 bytes and two others; what earlier writes altered stays, so
+/// that 72 words of 4 KiB differ in the end.
+const MAX_WORDS: usize = 80;
 
 /// What a block has in the place of another one's words: a bit for each word, and those
 /// whose bit is set.

@@ -146,10 +146,11 @@ impl ChunkPool {
         Some(Block::Random(number))
     }
 
-    /// Whether blocks may still be kept in memory: the index of the disks needs some.
+    /// Whether blocks may still be kept in memory: the index of the disks needs most of it, and
+    /// several labs may share a small machine.
     fn has_memory(&self) -> bool {
         let bytes = self.deltas.memory_bytes() + self.random.memory_bytes();
-        bytes < self.limits.memory_bytes / 2
+        bytes < self.limits.memory_bytes / 8
     }
 
     /// Keeps `block` by how it differs from another one, if one is found.
