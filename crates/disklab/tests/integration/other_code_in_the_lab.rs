@@ -31,9 +31,6 @@ id = "commits"
 dd = { direction = "write", bs = "64k", count = 16, flags = "dsync" }
 "#;
 
-/// Debian's package of it.
-const SOURCE: &str = "/usr/src/linux-source-6.12.tar.xz";
-
 /// What the host kept of the drives' content, in bytes: some blocks of file systems hold what
 /// the guest's memory held before, and compress differently under another kernel.
 const KEPT_BY_THE_HOST: &str = "lab.content-";
@@ -51,17 +48,11 @@ const TOLERANCE_SECONDS: f64 = 0.8e-6;
 
 /// All samples of the study, in the order of its cells.
 fn samples(program: &Path, kernel: &Path) -> Vec<(String, Value)> {
+    let home = tempfile::tempdir().expect("temp");
     let mut command = Command::new(program);
     command.env(KERNEL_VARIABLE, kernel);
-    let samples = samples_of(command, STUDY);
+    let samples = samples_by(command, home.path(), STUDY, &["--seed", "1", "--repeats", "1"]);
     assert_eq!(samples.len(), 6);
-    samples
-}
-
-/// The samples of one repeat of a study.
-fn samples_of(command: Command, study: &str) -> Vec<(String, Value)> {
-    let home = tempfile::tempdir().expect("temp");
-    let samples = samples_by(command, home.path(), study, &["--seed", "1", "--repeats", "1"]);
     let values = samples.into_iter().map(|(workload, sample)| {
         let mut sample = serde_json::to_value(sample).expect("json");
         let extra = sample.pointer_mut("/environment/extra").and_then(Value::as_object_mut);
@@ -120,29 +111,6 @@ fn other_parts_of_the_kernel_do_not_count() {
         return;
     }
     assert_same(&samples(&disklab(), &small), &samples(&disklab(), &full));
-}
-
-/// All of a shipped study. Its own kernel, that of `make demo`, is built if it is not there,
-/// which takes minutes.
-#[test]
-fn first_look_is_the_same_on_a_kernel_of_its_own() {
-    let Some(full) = kernel() else { return };
-    let parts: Parts = "ext4 xfs btrfs".parse().expect("parts");
-    let temp = tempfile::tempdir().expect("temp");
-    let [mut on_small, mut on_full] = [(); 2].map(|()| Command::new(disklab()));
-    match find(&cache_folder(), parts).filter(|kernel| *kernel != full) {
-        Some(small) => on_small.env(KERNEL_VARIABLE, small),
-        None if !Path::new(SOURCE).exists() => {
-            eprintln!("skipped: needs {SOURCE}, to build a second kernel of the lab");
-            return;
-        }
-        None => on_small.env_remove(KERNEL_VARIABLE).env("XDG_CACHE_HOME", temp.path()),
-    };
-    on_full.env(KERNEL_VARIABLE, full);
-    let study = include_str!("../../../../studies/first-look.toml");
-    let samples = samples_of(on_small, study);
-    assert_eq!(samples.len(), 30);
-    assert_same(&samples, &samples_of(on_full, study));
 }
 
 #[test]
