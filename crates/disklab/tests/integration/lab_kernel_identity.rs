@@ -80,14 +80,7 @@ fn two_kernels_are_distinguished_and_never_mixed() {
         .stdout(contains("--seed 7").and(contains(format!("--kernel {}", other.display()))));
 
     // What is left of it would run on the other kernel.
-    let database = rusqlite::Connection::open(home.join("a/run.sqlite")).expect("opened");
-    database
-        .execute_batch(
-            "DELETE FROM sample WHERE cell = 0; DELETE FROM figure WHERE cell = 0;
-             UPDATE cell SET state = 'waiting' WHERE number = 0",
-        )
-        .expect("changed");
-    drop(database);
+    crate::lab_support::run::forget_first_cell(&home.join("a"));
     here(home)
         .args(["run", "--resume", "--out", "a", "--kernel", "other"])
         .assert()

@@ -60,14 +60,7 @@ fn programs_by_seccomp_and_by_ptrace_take_the_same_times() {
         .assert()
         .success()
         .stdout(contains("--linux 7.3-ptrace"));
-    let database = rusqlite::Connection::open(home.join("7.3/run.sqlite")).expect("opened");
-    database
-        .execute_batch(
-            "DELETE FROM sample WHERE cell = 0; DELETE FROM figure WHERE cell = 0;
-             UPDATE cell SET state = 'waiting' WHERE number = 0",
-        )
-        .expect("changed");
-    drop(database);
+    crate::lab_support::run::forget_first_cell(&home.join("7.3"));
     // What is left would run in another way than the rest.
     here(home)
         .args(["run", "--resume", "--out", "7.3", "--linux", "7.3-ptrace"])

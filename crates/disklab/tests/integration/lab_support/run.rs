@@ -56,3 +56,14 @@ pub fn samples_in(run: &Path) -> Vec<(String, Sample)> {
     samples.sort_by(|a, b| a.0.cmp(&b.0));
     samples
 }
+
+/// Has the run in `run` look as if its first cell had not been measured yet.
+pub fn forget_first_cell(run: &Path) {
+    let database = rusqlite::Connection::open(run.join("run.sqlite")).expect("opened");
+    database
+        .execute_batch(
+            "DELETE FROM sample WHERE cell = 0; DELETE FROM figure WHERE cell = 0;
+             UPDATE cell SET state = 'waiting' WHERE number = 0",
+        )
+        .expect("changed");
+}

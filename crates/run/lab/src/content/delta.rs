@@ -2,8 +2,7 @@
 //!
 //! fio and the engine fill a buffer once and alter some words of each 512 bytes before
 //! every write (`scramble_buffers`). Parity of such blocks differs in few words, too. Kept
-//! by what differs, a block takes a sixth of the space, and none of the file: a first
-//! write to a page of the host's page cache costs more than all the rest of a request.
+//! by what differs, a block takes a sixth of the space, and none of the file.
 
 use super::BLOCK_BYTES;
 

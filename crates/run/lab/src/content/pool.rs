@@ -160,17 +160,11 @@ impl ChunkPool {
         block: &[u8],
         old: Block,
     ) -> Result<Option<Block>, LabError> {
-        if self.similar.base(block).is_none() {
-            let Some(slot) = self.similar.candidate(block) else { return Ok(None) };
-            let Some(content) = self.content(slot, data)? else { return Ok(None) };
-            if Delta::between(content, block).is_none() {
-                return Ok(None);
-            }
-            let content = content.to_vec();
-            self.similar.keep(slot, &content);
-        }
-        let Some((slot, base)) = self.similar.base(block) else { return Ok(None) };
-        let Some(delta) = Delta::between(base, block) else { return Ok(None) };
+        let found = match self.similar.base(block) {
+            Some((slot, base)) => Delta::between(base, block).map(|delta| (slot, delta)),
+            None => self.new_base(data, block)?,
+        };
+        let Some((slot, delta)) = found else { return Ok(None) };
         if delta.is_empty() {
             return Ok(self.share(slot, old).then_some(Block::Slot(slot)));
         }
@@ -179,6 +173,17 @@ impl ChunkPool {
         }
         let Some(number) = self.deltas.insert(slot, delta) else { return Err(self.full()) };
         Ok(Some(Block::Delta(number)))
+    }
+
+    /// A slot written lately that `block` differs from in a few words, and how. It is kept in
+    /// memory from now on, for others.
+    fn new_base(&mut self, data: &[u8], block: &[u8]) -> Result<Option<(u32, Delta)>, LabError> {
+        let Some(slot) = self.similar.candidate(block) else { return Ok(None) };
+        let Some(content) = self.content(slot, data)? else { return Ok(None) };
+        let Some(delta) = Delta::between(content, block) else { return Ok(None) };
+        let content = content.to_vec();
+        self.similar.keep(slot, &content);
+        Ok(Some((slot, delta)))
     }
 
     /// One more user of a slot that has some, in the place of one of `old`. Returns
