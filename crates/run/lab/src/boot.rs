@@ -18,6 +18,7 @@ use crate::confinement::{Confinement, Supervisor, Walls};
 use crate::console::{self, PANIC, tail};
 use crate::guest;
 use crate::guest_memory::{self, GuestMemory, MEMORY_VARIABLE, MemoryFile};
+use crate::kept_memory;
 use crate::options::LabOptions;
 use crate::place::WorkDir;
 use crate::{LabError, Sockets};
@@ -57,7 +58,15 @@ impl KernelProcess {
             .env_clear()
             .env("HOME", ".")
             .env(OWNER_VARIABLE, owner());
-        let (memory, memory_file) = GuestMemory::new(options.memory_bytes, &kernel).unzip();
+        let keeps = keeps_memory(options);
+        let memory_bytes = match keeps {
+            true => kept_memory::file_bytes(options.memory_bytes),
+            false => options.memory_bytes,
+        };
+        if keeps {
+            command.envs(kept_memory::environment(options.memory_bytes));
+        }
+        let (memory, memory_file) = GuestMemory::new(memory_bytes, &kernel).unzip();
         let memory_path = memory.as_ref().map_or(options.folder.as_path(), GuestMemory::path);
         command.env("TMPDIR", memory_path);
         if let Some(file) = memory.as_ref().and_then(GuestMemory::file) {
@@ -186,6 +195,11 @@ fn end(child: &Child) {
     if let Some(pid) = process(child) {
         let _ = kill_process_group(pid, Signal::KILL);
     }
+}
+
+/// Whether the first program gives back what the kernel has set aside.
+fn keeps_memory(options: &LabOptions) -> bool {
+    options.init_arguments.first().is_some_and(|word| word == guest::GUEST)
 }
 
 /// The kernel's command line.

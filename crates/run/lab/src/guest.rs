@@ -5,6 +5,8 @@
 
 mod dirty_pages;
 mod fixed_start;
+mod free_memory;
+mod memory;
 mod queues;
 
 use std::ffi::CStr;
@@ -21,6 +23,7 @@ use rustix::system::{RebootCommand, reboot, sethostname};
 use crate::place;
 
 pub use fixed_start::fixed_start;
+pub use free_memory::release_memory;
 pub(crate) use queues::words as queue_words;
 
 /// Where things of the guest's own lie; a file system in its memory.

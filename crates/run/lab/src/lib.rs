@@ -25,6 +25,7 @@ mod hostile;
 #[cfg(fuzzing)]
 #[doc(hidden)]
 pub mod hostile;
+mod kept_memory;
 pub mod kernel;
 mod lab;
 mod leases;

@@ -79,6 +79,7 @@ impl SpeedJob {
 /// # Errors
 /// [`GuestWorkError`] if the words name no work, or it cannot be done.
 pub fn carry_out_in_guest(words: &[String]) -> Result<(), GuestWorkError> {
+    disklab_lab::guest::release_memory();
     let on_drive = |action| move |source| GuestWorkError::Drive { action, source };
     match SpeedJob::parse(words).ok_or_else(|| GuestWorkError::UnknownJob(words.to_vec()))? {
         SpeedJob::Nothing => Ok(()),

@@ -25,6 +25,7 @@ pub const JOB: &str = "shell";
 
 /// Runs the session until its shell ends.
 pub fn shell(_arguments: &[String]) -> Result<(), SessionError> {
+    disklab_lab::guest::release_memory();
     let session = ShellSession::read(Path::new(LAB_FOLDER))?;
     let mut line = ShellLine::open()?;
     let code = run(&session, &mut line).unwrap_or_else(|error| {

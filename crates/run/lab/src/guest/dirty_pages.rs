@@ -8,6 +8,8 @@
 
 use std::fs;
 
+use super::memory::memory_bytes;
+
 /// The share of the guest's memory in percent: 20 % (`vm_dirty_ratio`) of the 95 % that is free
 /// when a guest of 1 GiB has started.
 const LIMIT_PERCENT: u64 = 19;
@@ -18,8 +20,7 @@ const PAGE: u64 = 4096;
 /// Sets the limits from the memory that the kernel was given. Where that cannot be read, the
 /// kernel's own stay.
 pub(super) fn limit_dirty_pages() {
-    let line = fs::read_to_string("/proc/cmdline").unwrap_or_default();
-    let Some(limits) = memory(&line).map(Limits::of) else { return };
+    let Some(limits) = memory_bytes().map(Limits::of) else { return };
     let _ = fs::write("/proc/sys/vm/dirty_bytes", limits.throttle.to_string());
     let _ = fs::write("/proc/sys/vm/dirty_background_bytes", limits.background.to_string());
 }
@@ -39,13 +40,6 @@ impl Limits {
     }
 }
 
-/// The bytes of `mem=1048576K` (arch/um/kernel/um_arch.c) on the kernel's command line.
-fn memory(command_line: &str) -> Option<u64> {
-    let word = command_line.split_whitespace().find_map(|word| word.strip_prefix("mem="))?;
-    let kilobytes: u64 = word.strip_suffix('K')?.parse().ok()?;
-    kilobytes.checked_mul(1024)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -55,13 +49,5 @@ mod tests {
         let limits = Limits::of(1 << 30);
         assert_eq!(limits, Limits { throttle: 204_009_472, background: 102_002_688 });
         assert_eq!((limits.throttle % PAGE, limits.background % PAGE), (0, 0));
-    }
-
-    #[test]
-    fn memory_is_read_from_the_kernels_command_line() {
-        assert_eq!(memory("mem=1048576K root=/dev/root ro"), Some(1 << 30));
-        for line in ["", "root=/dev/root", "mem=1G", "mem=K", "mem=99999999999999999999K"] {
-            assert_eq!(memory(line), None, "{line}");
-        }
     }
 }

@@ -6,24 +6,22 @@
 //! (`find_live_mirror`, fs/btrfs/volumes.c), takes the other. The PIDs of the kernel's own
 //! threads are apart from those of programs (kernel/patches/numbers.patch).
 
-use std::fs;
-
 use rustix::thread::{ClockId, clock_nanosleep_absolute};
 use rustix::time::{Timespec, clock_gettime};
 
-/// The PID after which those of new programs begin.
-const LAST_PROCESS: &str = "1000";
+use super::free_memory::release_memory;
+
 /// What the kernel adds to a sleep at most, in nanoseconds; its default of 50 µs lets another
 /// timer end it earlier or later.
 const TIMER_SLACK_NS: u64 = 1;
 
-/// Waits for the next full second since the kernel's start, and has the PIDs of new programs
-/// begin at a fixed one. A kernel that cannot do the latter goes without.
+/// Has the same memory free as in every cell, and waits for the next full second since the kernel's
+/// start.
 pub fn fixed_start() {
+    release_memory();
     let slack = rustix::thread::set_current_timer_slack(std::num::NonZeroU64::new(TIMER_SLACK_NS));
     let now = clock_gettime(rustix::time::ClockId::Monotonic);
     let then = Timespec { tv_sec: now.tv_sec + 1, tv_nsec: 0 };
     while slack.is_ok() && clock_nanosleep_absolute(ClockId::Monotonic, &then).is_err() {}
     let _ = rustix::thread::set_current_timer_slack(None);
-    let _ = fs::write("/proc/sys/kernel/ns_last_pid", LAST_PROCESS);
 }

@@ -9,6 +9,7 @@ use disklab_exec::{ExecError, Executor, Finished, Invocation};
 use super::KernelError;
 use super::backports;
 use super::cache::{CONFIG, KERNEL, LOG, PROGRAMS, RECIPE, remove};
+use super::failure::lines_of_failure;
 use super::headers;
 use super::linux::LinuxVersion;
 use super::options;
@@ -31,8 +32,6 @@ const NOT_UNPACKED: &str = include_str!("../../../../../kernel/not-unpacked");
 const PATCHED: u64 = 1_767_225_600;
 /// The directory of an apt of our own.
 pub(super) const APT: &str = "apt";
-/// Lines of the log in an error.
-const TAIL_LINES: usize = 15;
 /// How often the log is read for progress.
 const POLL: Duration = Duration::from_millis(200);
 
@@ -235,7 +234,7 @@ fn judge(finished: &Finished, log: &Path) -> Result<(), KernelError> {
         command: finished.command.clone(),
         code: finished.code,
         log: log.to_owned(),
-        tail: last_lines(&String::from_utf8_lossy(&bytes)),
+        lines: lines_of_failure(&String::from_utf8_lossy(&bytes)),
     })
 }
 
@@ -266,11 +265,6 @@ fn watched(
         }
         running.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
     })
-}
-
-fn last_lines(text: &str) -> String {
-    let lines: Vec<&str> = text.lines().collect();
-    lines[lines.len().saturating_sub(TAIL_LINES)..].join("\n")
 }
 
 #[cfg(test)]

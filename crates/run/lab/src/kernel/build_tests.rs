@@ -229,10 +229,10 @@ fn a_build_that_fails_leaves_its_log() {
     let error = place
         .build(Origin::Tree(place.tree()), &recipe, &Executor::default(), |_| {})
         .expect_err("it fails");
-    let KernelError::Failed { log, tail, .. } = &error else { panic!("{error}") };
-    assert!(tail.contains("a.c: no such thing"), "{tail}");
+    let KernelError::Failed { log, lines, .. } = &error else { panic!("{error}") };
+    assert!(lines.contains("a.c: no such thing"), "{lines}");
     assert!(!error.is_usage_error() && !error.is_interrupt());
-    assert!(fs::read_to_string(log).expect("log").contains(tail));
+    assert!(fs::read_to_string(log).expect("log").contains(lines));
     let names = [format!("{}.log", recipe.key()), "lock".to_owned(), "tree".to_owned()];
     assert_eq!(place.names(), names);
 }

@@ -132,7 +132,7 @@ pub enum KernelError {
         options: Vec<String>,
     },
     /// A program of the build failed.
-    #[error("`{command}` failed ({code}); all of its output is in '{log}', which ends in:\n{tail}")]
+    #[error("`{command}` failed ({code}); all of its output is in '{log}', of which:\n{lines}")]
     Failed {
         /// The command line.
         command: String,
@@ -140,8 +140,8 @@ pub enum KernelError {
         code: i32,
         /// The build log.
         log: PathBuf,
-        /// Its last lines.
-        tail: String,
+        /// Those of its lines that say why, or the last ones.
+        lines: String,
     },
     /// A program could not be run, or the user asked to stop.
     #[error(transparent)]

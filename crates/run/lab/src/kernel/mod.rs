@@ -13,6 +13,7 @@ mod backports;
 mod build;
 mod cache;
 mod error;
+mod failure;
 pub mod fingerprint;
 mod headers;
 mod linux;

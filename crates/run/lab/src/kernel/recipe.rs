@@ -51,6 +51,7 @@ pub(super) const PATCHES_6_12: &[Patch] = &[
     patch!("memory.patch"),
     patch!("stops.patch"),
     patch!("kicks.patch"),
+    patch!("kept.patch"),
 ];
 
 /// Those of Linux 7.3.
@@ -69,6 +70,7 @@ pub(super) const PATCHES_7_3: &[Patch] = &[
     patch!("7.3/children.patch"),
     patch!("7.3/faults.patch"),
     patch!("7.3/getcpu.patch"),
+    patch!("7.3/kept.patch"),
 ];
 
 /// All that decides what a build makes.
