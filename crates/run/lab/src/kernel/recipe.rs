@@ -51,6 +51,7 @@ pub(super) const PATCHES_6_12: &[Patch] = &[
     patch!("memory.patch"),
     patch!("stops.patch"),
     patch!("kicks.patch"),
+    patch!("vdso.patch"),
 ];
 
 /// Those of Linux 7.3.
