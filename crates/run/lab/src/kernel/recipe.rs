@@ -52,6 +52,7 @@ pub(super) const PATCHES_6_12: &[Patch] = &[
     patch!("stops.patch"),
     patch!("kicks.patch"),
     patch!("kept.patch"),
+    patch!("vdso.patch"),
 ];
 
 /// Those of Linux 7.3.

@@ -1,5 +1,6 @@
 //! Guests in the lab, with the real kernel.
 
+mod clock;
 mod guest;
 mod hostile;
 mod interrupts;
