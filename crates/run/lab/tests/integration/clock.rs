@@ -4,7 +4,7 @@
 // A test that fails here says so, as tests do.
 #![allow(clippy::unwrap_used)]
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::Command;
 
 use crate::support::{Outcome, kernel, run, steady};
@@ -17,26 +17,30 @@ const MOST_COST: i64 = 16_384;
 /// By how much time may pass before the kernel hears of it.
 const LIMIT: i64 = 1_000_000;
 
-/// The kernel, and the program in a directory that the guest sees.
-fn kernel_and_program(directory: &Path) -> Option<(PathBuf, PathBuf)> {
+/// The program, as text for a guest, which may see none of the host's temporary files.
+fn program() -> String {
+    let directory = tempfile::tempdir().unwrap();
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/integration/support/looks.c");
+    let program = directory.path().join("looks");
+    let status = Command::new("gcc").args(["-O1", "-o"]).args([&program, &source]).status();
+    assert!(status.unwrap().success());
+    let output = Command::new("base64").arg(&program).output().unwrap();
+    assert!(output.status.success());
+    String::from_utf8(output.stdout).unwrap()
+}
+
+/// Runs the program after `before`, and waits for what that began.
+fn boot(before: &str, argument: &str) -> Option<Outcome> {
     if find_program("gcc").is_none() {
         eprintln!("skipped: needs gcc");
         return None;
     }
     let kernel = kernel()?;
-    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/integration/support/looks.c");
-    let program = directory.join("looks");
-    let status = Command::new("gcc").args(["-O1", "-o"]).args([&program, &source]).status();
-    assert!(status.unwrap().success());
-    Some((kernel, program))
-}
-
-/// Runs the program after `before`, and waits for what that began.
-fn boot(before: &str, arguments: &str) -> Option<Outcome> {
-    // Not in /tmp, which is the guest's own.
-    let directory = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
-    let (kernel, program) = kernel_and_program(directory.path())?;
-    let script = format!("{before}\n{} {arguments} && wait && echo end=all", program.display());
+    let script = format!(
+        "base64 -d > /tmp/looks <<END\n{}END\nchmod +x /tmp/looks\n{before}\n
+        /tmp/looks {argument} && wait && echo end=all",
+        program()
+    );
     let outcome = run(kernel, &script, steady(1, 64, 50_000), |_| {});
     outcome.report();
     assert!(!outcome.console.contains("backwards="), "{}", outcome.console);
