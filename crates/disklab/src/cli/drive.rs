@@ -62,8 +62,9 @@ pub struct ProbeArgs {
 
 /// Compare a drive of this machine with its model: the same loads on both.
 ///
-/// Reads only, for some two minutes on a hard disk. Says for each load what the drive and
-/// the model make of it, and how far they are apart. Refuses what `probe` refuses.
+/// Reads only, for some two minutes on a hard disk; with `--writes`, writes as well, in a file
+/// of its own or a blank partition. Says for each load what the drive and the model make of it,
+/// and how far they are apart. Refuses what `probe` refuses.
 #[derive(Debug, Args)]
 pub struct CheckArgs {
     /// The drive file, or a model (see `disklab list drives`).
@@ -71,6 +72,11 @@ pub struct CheckArgs {
     pub drive: String,
     /// The drive, such as /dev/disk/by-id/ata-…
     pub device: PathBuf,
+    /// Compare writes, too, in 4 GiB: in a file without a name that is made in this directory and
+    /// vanishes at the end; the directory is on the drive, on ext4 or XFS. Or in a blank partition
+    /// of the drive, by its name in /dev/disk/by-id.
+    #[arg(long, value_name = "DIR-OR-PARTITION")]
+    pub writes: Option<PathBuf>,
     /// Seed of the places that are read. [default: 1]
     #[arg(long, value_name = "SEED", default_value_t = 1, hide_default_value = true)]
     pub seed: u64,

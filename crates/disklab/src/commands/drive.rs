@@ -1,6 +1,7 @@
 //! `disklab drive`: what a drive model does, compared with theory.
 
 mod check;
+mod extent;
 mod partition;
 mod probe;
 mod real;

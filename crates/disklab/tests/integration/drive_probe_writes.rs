@@ -11,6 +11,10 @@ use disklab_drive::DriveFile;
 const SMALL_CACHE: &str = "id = \"small-cache\"\nname = \"small\"\nmodel = \"Small\"\n\
                            like = \"samsung-980-1tb\"\n[slc-cache]\nsize = \"2 GB\" # test\n";
 
+/// A hard disk of the size of that test's.
+const SMALL_DISK: &str = "id = \"small-disk\"\nname = \"small\"\nmodel = \"Small\"\n\
+                          like = \"hdn721010ale604\"\ncapacity = 18000000000 # test\n";
+
 /// Runs a script in the lab, with the drives of the arguments.
 fn shell(home: &Path, kernel: &Path, drives: &[&str], script: &str) -> String {
     let mut shell = disklab(home);
@@ -87,6 +91,7 @@ fn a_partition_that_is_not_blank_is_refused_and_keeps_its_content() {
     let Some(kernel) = kernel() else { return };
     let home = tempfile::tempdir().expect("temp");
     let program = env!("CARGO_BIN_EXE_disklab");
+    fs::write(home.path().join("small.toml"), SMALL_DISK).expect("written");
     let script = format!(
         "cd /dev/disk/by-id && printf 'size=5GiB\\nsize=5GiB\\nsize=5GiB\\nsize=1GiB\\n' |
         sfdisk -q -X gpt /dev/vda && udevadm settle && for n in 1 2 3 4; do
@@ -98,6 +103,8 @@ fn a_partition_that_is_not_blank_is_refused_and_keeps_its_content() {
         cksum /dev/vda1 > /run/before1; dd if=/dev/vda2 bs=1M count=200 status=none | cksum > /run/before2
         probe() {{ {program} drive probe /dev/vda --to /run/twin.toml --writes $1; echo code $?; }}
         for place in $part1 $part2 $part4 /dev/vda3 /dev/vda $other; do probe $place; done 2>&1
+        check() {{ {program} drive check small.toml /dev/vda --writes $1; echo code $?; }}
+        for place in $part1 $part2; do check $place; done 2>&1
         mkfs.xfs -q /dev/vda3 && mount /dev/vda3 /mnt && probe $part3 2>&1
         cksum /dev/vda1 | cmp - /run/before1 &&
         dd if=/dev/vda2 bs=1M count=200 status=none | cksum | cmp - /run/before2 && echo kept"
@@ -115,5 +122,50 @@ fn a_partition_that_is_not_blank_is_refused_and_keeps_its_content() {
     ] {
         assert!(said.contains(expected), "{expected}\n{said}");
     }
-    assert_eq!(said.matches("code 2\n").count(), 7, "{said}");
+    assert_eq!(said.matches("code 2\n").count(), 9, "{said}");
+    assert_eq!(said.matches("data without a signature at byte ").count(), 2, "{said}");
+}
+
+/// The loads of `drive check` on a modelled drive, through the kernel, compared with `model`.
+fn check_writes(drive: &str, model: &str, prepare: &str) -> serde_json::Value {
+    let Some(kernel) = kernel() else { return serde_json::Value::Null };
+    let home = tempfile::tempdir().expect("temp");
+    let program = env!("CARGO_BIN_EXE_disklab");
+    let check = format!("{program} drive check {model} /dev/vda --json --writes $place > checked");
+    shell(home.path(), &kernel, &[drive], &format!("{prepare} && {check} && ls $place"));
+    let checked = fs::read_to_string(home.path().join("checked")).expect("a comparison");
+    serde_json::from_str(&checked).expect("JSON")
+}
+
+/// What a drive's own twin is apart by, for the loads that write and those that read.
+fn assert_twin(checked: &serde_json::Value) {
+    let loads = checked["loads"].as_array().expect("loads");
+    assert!(loads.iter().any(|load| load["load"] == "random writes of 4 KiB, each flushed"));
+    for load in loads {
+        let apart = load["difference"]["value"].as_f64().expect("a number");
+        assert!(apart.abs() < 0.1, "{load}");
+    }
+}
+
+const EXT4: &str = "mkfs.ext4 -q -N 65536 -E lazy_itable_init=0,lazy_journal_init=0 /dev/vda &&
+    mount /dev/vda /mnt && sync && sleep 60 && place=/mnt";
+
+#[test]
+fn a_modelled_disk_writes_as_its_twin_does_in_a_file() {
+    let checked = check_writes("generic-3tb", "generic-3tb", EXT4);
+    if !checked.is_null() {
+        assert_twin(&checked);
+    }
+}
+
+#[test]
+fn a_modelled_flash_drive_writes_as_its_twin_does_on_a_blank_partition() {
+    let prepare = "printf 'start=1MiB,size=4GiB\\nsize=5GiB\\n' | sfdisk -q -X gpt /dev/vda &&
+        udevadm settle && for place in /dev/disk/by-id/*part2; do break; done &&
+        fio --name=fill --filename=/dev/vda1 --size=3g --rw=write --bs=1m --direct=1 > fio.txt &&
+        sleep 600";
+    let checked = check_writes("samsung-980-1tb", "samsung-980-1tb", prepare);
+    if !checked.is_null() {
+        assert_twin(&checked);
+    }
 }

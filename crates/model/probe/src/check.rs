@@ -7,10 +7,10 @@ use rand_chacha::ChaCha8Rng;
 
 use crate::error::{ProbeError, Unsuitable};
 use crate::estimate::ProbedValue;
-use crate::load::{BLOCK, keep_busy, steady_rate};
+use crate::load::{BLOCK, carry_out, keep_busy, steady_rate};
 use crate::timed::{DriveAccess, TimedDrive};
 
-/// In which order a load reads.
+/// In which order a load asks.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum LoadOrder {
     /// At random offsets in a part of the range.
@@ -19,11 +19,23 @@ pub enum LoadOrder {
     Sequential(f64),
 }
 
-/// A load of reads.
+/// What a load consists of.
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum LoadOperations {
+    Reads,
+    Writes,
+    /// Writes, each followed by a flush, which is not counted.
+    DurableWrites,
+    /// Seven reads for three writes, drawn.
+    Mixed,
+}
+
+/// A load of reads, of writes or of both.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Load {
     /// What it is called.
     pub name: &'static str,
+    operations: LoadOperations,
     order: LoadOrder,
     bytes: u64,
     depth: u64,
@@ -31,7 +43,12 @@ pub struct Load {
 }
 
 const fn load(name: &'static str, order: LoadOrder, bytes: u64, depth: u64, count: u64) -> Load {
-    Load { name, order, bytes, depth, count }
+    Load { name, operations: LoadOperations::Reads, order, bytes, depth, count }
+}
+
+/// The same load with other operations.
+const fn with(operations: LoadOperations, load: Load) -> Load {
+    Load { operations, ..load }
 }
 
 /// Loads for hard disks, some two minutes together.
@@ -59,6 +76,85 @@ pub const FLASH_LOADS: [Load; 8] = [
     load("sequential reads of 1 MiB, depth 4", LoadOrder::Sequential(0.0), 1 << 20, 4, 2000),
 ];
 
+/// Loads that write to a hard disk, within some GiB that [`prepare_writes`] has filled; some
+/// minute and a half together. The first part of a load does not count: it fills the write cache.
+pub const DISK_WRITES: [Load; 5] = [
+    with(
+        LoadOperations::Writes,
+        load("sequential writes of 1 MiB", LoadOrder::Sequential(0.0), 1 << 20, 1, 1500),
+    ),
+    with(
+        LoadOperations::Writes,
+        load("random writes of 4 KiB, depth 1", LoadOrder::Random(1.0), BLOCK, 1, 6000),
+    ),
+    with(
+        LoadOperations::Writes,
+        load("random writes of 4 KiB, depth 32", LoadOrder::Random(1.0), BLOCK, 32, 6000),
+    ),
+    with(
+        LoadOperations::DurableWrites,
+        load("random writes of 4 KiB, each flushed", LoadOrder::Random(1.0), BLOCK, 1, 500),
+    ),
+    with(
+        LoadOperations::Mixed,
+        load("70/30 random 4 KiB, depth 4", LoadOrder::Random(1.0), BLOCK, 4, 3000),
+    ),
+];
+
+/// Loads that write to a solid-state drive, within some GiB that [`prepare_writes`] has filled.
+pub const FLASH_WRITES: [Load; 5] = [
+    with(
+        LoadOperations::Writes,
+        load("sequential writes of 1 MiB, depth 4", LoadOrder::Sequential(0.0), 1 << 20, 4, 3000),
+    ),
+    with(
+        LoadOperations::Writes,
+        load("random writes of 4 KiB, depth 1", LoadOrder::Random(1.0), BLOCK, 1, 30_000),
+    ),
+    with(
+        LoadOperations::Writes,
+        load("random writes of 4 KiB, depth 32", LoadOrder::Random(1.0), BLOCK, 32, 60_000),
+    ),
+    with(
+        LoadOperations::DurableWrites,
+        load("random writes of 4 KiB, each flushed", LoadOrder::Random(1.0), BLOCK, 1, 2000),
+    ),
+    with(
+        LoadOperations::Mixed,
+        load("70/30 random 4 KiB, depth 32", LoadOrder::Random(1.0), BLOCK, 32, 60_000),
+    ),
+];
+
+/// How long a drive rests before each load that writes, ns.
+const REST: u64 = 5_000_000_000;
+
+/// Fills the room in which loads are to write, so that nothing there is written for the first time.
+///
+/// # Errors
+/// If a request fails.
+pub fn prepare_writes(drive: &mut dyn TimedDrive, range: Range<u64>) -> Result<(), ProbeError> {
+    const PIECE: u64 = 1 << 20;
+    let mut pieces = 0..(range.end - range.start) / PIECE;
+    keep_busy(drive, 4, || Some(DriveAccess::write(range.start + pieces.next()? * PIECE, PIECE)))?;
+    Ok(())
+}
+
+/// Requests per second of a load that writes, on a drive whose cache was flushed before, as the
+/// last load left it.
+///
+/// # Errors
+/// If a request fails, or the range is too small for the load.
+pub fn run_write_load(
+    drive: &mut dyn TimedDrive,
+    load: &Load,
+    range: Range<u64>,
+    seed: u64,
+) -> Result<ProbedValue, ProbeError> {
+    carry_out(drive, DriveAccess::flush())?;
+    drive.idle(REST)?;
+    run_load(drive, load, range, seed)
+}
+
 /// Requests per second of a load on the bytes of `range`, which must hold data on a
 /// solid-state drive.
 ///
@@ -78,8 +174,18 @@ pub fn run_load(
     let (mut left, mut next) = (load.count, 0);
     let whole = load.count * load.bytes;
     let sequential = length.saturating_sub(whole);
+    let mut flush_next = false;
     let done = keep_busy(drive, depth, || {
+        if std::mem::take(&mut flush_next) {
+            return Some(DriveAccess::flush());
+        }
         left = left.checked_sub(1)?;
+        flush_next = load.operations == LoadOperations::DurableWrites;
+        let writes = match load.operations {
+            LoadOperations::Reads => false,
+            LoadOperations::Writes | LoadOperations::DurableWrites => true,
+            LoadOperations::Mixed => random.random_ratio(3, 10),
+        };
         let offset = match load.order {
             LoadOrder::Random(part) => {
                 let blocks = (room as f64 * part) as u64 / BLOCK;
@@ -92,10 +198,14 @@ pub fn run_load(
                 offset
             }
         };
-        Some(DriveAccess::read(range.start + offset, load.bytes))
+        let begin = range.start + offset;
+        let access = if writes { DriveAccess::write } else { DriveAccess::read };
+        Some(access(begin, load.bytes))
     })?;
     let full = done.len().saturating_sub(depth as usize);
-    Ok(steady_rate(&done[..full]).ok_or_else(too_small)?)
+    let rate = steady_rate(&done[..full]).ok_or_else(too_small)?;
+    // There are as many flushes as writes.
+    Ok(if load.operations == LoadOperations::DurableWrites { rate.map(|r| r / 2.0) } else { rate })
 }
 
 /// By which part the twin's rate differs from the drive's, with its interval.
@@ -134,6 +244,45 @@ mod tests {
         let slower = rates("wd40efrx-68wt0n0", 1);
         for ((a, b), load) in drive.iter().zip(&slower).zip(DISK_LOADS) {
             assert!(difference(*a, *b).high < -0.05, "{}", load.name);
+        }
+    }
+
+    /// Rates of the loads that write, in 4 GiB from `begin` on.
+    fn write_rates(id: &str, loads: &[Load], (seed, begin): (u64, u64)) -> Vec<ProbedValue> {
+        let file = shipped(id).unwrap();
+        let mut drive = ModelledDrive::new(file.build(seed), Some(file.queue_depth()));
+        let range = begin..begin + (4 << 30);
+        prepare_writes(&mut drive, range.clone()).unwrap();
+        let rate = |load| run_write_load(&mut drive, load, range.clone(), seed).unwrap();
+        loads.iter().map(rate).collect()
+    }
+
+    #[test]
+    fn writes_show_a_drive_with_another_cache_and_another_flash() {
+        let rates = |id, seed| write_rates(id, &DISK_WRITES, (seed, 1 << 30));
+        let drive = rates("generic-3tb", 1);
+        for ((same, other), load) in rates("generic-3tb", 2).iter().zip(&drive).zip(DISK_WRITES) {
+            let apart = difference(*other, *same);
+            assert!(apart.value.abs() < 0.06, "{}: {apart:?}", load.name);
+        }
+        // Eight pieces of dirty data instead of 256.
+        let small = rates("st3500418as", 1);
+        let [random, deep] = [1, 2].map(|n| difference(drive[n], small[n]).high);
+        assert!(random < -0.3 && deep < -0.1, "{random} {deep}");
+        let [fast, slow] = ["samsung-980-1tb", "samsung-870evo-1tb"]
+            .map(|id| write_rates(id, &FLASH_WRITES, (1, 0)));
+        for ((a, b), load) in fast.iter().zip(&slow).zip(FLASH_WRITES) {
+            assert!(difference(*a, *b).value.abs() > 0.1, "{}", load.name);
+        }
+    }
+
+    #[test]
+    fn a_room_that_is_too_small_is_refused() {
+        let file = shipped("generic-3tb").unwrap();
+        let mut drive = ModelledDrive::new(file.build(1), Some(32));
+        assert!(prepare_writes(&mut drive, 0..0).is_ok());
+        for load in &DISK_WRITES {
+            assert!(run_write_load(&mut drive, load, 0..512, 1).is_err(), "{}", load.name);
         }
     }
 }

@@ -19,7 +19,10 @@ mod sibling;
 mod ssd;
 mod timed;
 
-pub use check::{DISK_LOADS, FLASH_LOADS, Load, LoadOrder, difference, run_load};
+pub use check::{
+    DISK_LOADS, DISK_WRITES, FLASH_LOADS, FLASH_WRITES, Load, LoadOrder, difference,
+    prepare_writes, run_load, run_write_load,
+};
 pub use drive_file::{Description, DriveFileError, MARK, drive_file};
 pub use error::{Disturbance, ProbeError, Unsuitable};
 pub use estimate::ProbedValue;

@@ -1,22 +1,25 @@
 //! `disklab drive check`: the same loads on a drive and on its model.
 
+use std::cell::Cell;
 use std::ops::Range;
 use std::path::Path;
+use std::rc::Rc;
 
 use disklab_bench::find_model;
 use disklab_drive::DriveFile;
 use disklab_exec::Interrupt;
 use disklab_measure::SystemRoot;
 use disklab_probe::{
-    DISK_LOADS, FLASH_LOADS, Load, ModelledDrive, ProbeError, ProbedValue, TimedDrive, difference,
-    run_load, written_range,
+    DISK_LOADS, DISK_WRITES, FLASH_LOADS, FLASH_WRITES, Load, ModelledDrive, ProbeError,
+    ProbedValue, TimedDrive, difference, prepare_writes, run_load, run_write_load, written_range,
 };
 use disklab_units::Bytes;
 use serde_json::json;
 
 use super::super::{print, print_json};
 use super::probe::cannot_open;
-use super::real::{OtherLoad, RealDrive};
+use super::real::{OtherLoad, RealDrive, Slots};
+use super::scratch::{BYTES, ScratchFile};
 use super::subject::{Subject, find};
 use crate::cli::CheckArgs;
 use crate::exit::{DONE, Failure};
@@ -38,13 +41,24 @@ struct Compared {
 /// Carries out the command.
 pub fn check(args: &CheckArgs, as_json: bool) -> Result<u8, Failure> {
     let file = find_model(&args.drive, Path::new(""))?;
-    let subject = find(&SystemRoot::here(), &args.device)?;
+    let root = SystemRoot::here();
+    let subject = find(&root, &args.device)?;
     check_kind(&file, &subject)?;
     for note in &subject.notes {
         eprintln!("disklab: {}: {note}", args.device.display());
     }
     let interrupt = signals::interrupt()?;
-    let compared = compare(args, &file, &subject, &interrupt)?;
+    let scratch = args.writes.as_deref();
+    let scratch =
+        scratch.map(|place| ScratchFile::within(place, &subject, BYTES, &root, &interrupt));
+    let scratch = scratch.transpose().map_err(Failure::usage_error)?;
+    let mut compared = Vec::new();
+    let (mut others, moved) = compare(args, &file, &subject, &interrupt, &mut compared)?;
+    if let Some(scratch) = scratch {
+        let twin_range = if file.rotates() { scratch.range() } else { 0..BYTES.0 };
+        let (mut drive, _held) = scratch.open(Slots::default(), (moved, &interrupt))?;
+        compare_writes(args, &file, (&mut drive, twin_range), &mut others, &mut compared)?;
+    }
     if as_json {
         print_json(&as_value(&file, &compared))?;
     } else {
@@ -90,17 +104,18 @@ fn compare(
     file: &DriveFile,
     subject: &Subject,
     interrupt: &Interrupt,
-) -> Result<Vec<Compared>, Failure> {
+    compared: &mut Vec<Compared>,
+) -> Result<(OtherLoad, Rc<Cell<u64>>), Failure> {
     let bytes = subject.device.size_bytes();
     let mut drive = RealDrive::open(&args.device, bytes, subject.queue_depth, interrupt)
         .map_err(|error| cannot_open(&args.device, &error))?;
-    let mut others = OtherLoad::watch(&subject.device, drive.moved())?;
+    let moved = drive.moved();
+    let mut others = OtherLoad::watch(&subject.device, moved.clone())?;
     let (loads, range): (&'static [Load], Range<u64>) = if file.rotates() {
         (&DISK_LOADS, 0..bytes)
     } else {
         (&FLASH_LOADS, written_range(&mut drive)?)
     };
-    let mut compared = Vec::new();
     for load in loads {
         eprintln!("disklab: {}", load.name);
         let measured = run_load(&mut drive, load, range.clone(), args.seed)?;
@@ -108,7 +123,35 @@ fn compare(
         let twin = twin(file, load, &range, args.seed)?;
         compared.push(Compared { load, drive: measured, twin });
     }
-    Ok(compared)
+    Ok((others, moved))
+}
+
+/// The loads that write, on the room of its own and on a new drive of the model, at the same place
+/// and from the same history on.
+fn compare_writes(
+    args: &CheckArgs,
+    file: &DriveFile,
+    (drive, twin_range): (&mut RealDrive, Range<u64>),
+    others: &mut OtherLoad,
+    compared: &mut Vec<Compared>,
+) -> Result<(), Failure> {
+    let loads = if file.rotates() { &DISK_WRITES } else { &FLASH_WRITES };
+    let range = 0..drive.bytes();
+    eprintln!("disklab: filling {} to write in", Bytes(range.end).iec());
+    prepare_writes(drive, range.clone())?;
+    let mut twin = ModelledDrive::new(file.build(args.seed), Some(file.queue_depth()));
+    // The model's last sectors may be some earlier than the drive's.
+    let end = twin.bytes().min(twin_range.end);
+    let twin_range = end.saturating_sub(range.end)..end;
+    prepare_writes(&mut twin, twin_range.clone())?;
+    for load in loads {
+        eprintln!("disklab: {}", load.name);
+        let measured = run_write_load(drive, load, range.clone(), args.seed)?;
+        others.check()?;
+        let twin = run_write_load(&mut twin, load, twin_range.clone(), args.seed)?;
+        compared.push(Compared { load, drive: measured, twin });
+    }
+    Ok(())
 }
 
 /// The load on a new drive of the model, in virtual time.

@@ -13,7 +13,7 @@ use disklab_bench::safety::{
     Hold, InspectionError, KernelProbe, OpenError, Probe, Signature, Surface, stable_names,
 };
 use disklab_exec::{Executor, Interrupt};
-use disklab_measure::{BlockDevice, SystemRoot};
+use disklab_measure::{BlockDevice, SECTOR_BYTES, SystemRoot};
 use rustix::fs::OFlags;
 
 use super::subject::Subject;
@@ -51,6 +51,8 @@ pub enum NoPartition {
 #[derive(Debug)]
 pub struct BlankPartition {
     pub file: OwnedFd,
+    /// Where it begins on the drive.
+    pub begin: u64,
     pub bytes: u64,
     /// Keeps others away as long as it is open.
     pub held: Hold,
@@ -91,5 +93,11 @@ pub fn blank_partition(
     let mut open = OpenOptions::new();
     let open = open.read(true).write(true).custom_flags(flags);
     let file = open.open(format!("/proc/self/fd/{number}"))?;
-    Ok(BlankPartition { file: OwnedFd::from(file), bytes: device.size_bytes(), held })
+    let begin = first_sector(&device) * SECTOR_BYTES;
+    Ok(BlankPartition { file: OwnedFd::from(file), begin, bytes: device.size_bytes(), held })
+}
+
+/// The first sector of a partition; 0 of a whole drive.
+pub fn first_sector(device: &BlockDevice) -> u64 {
+    device.attribute("start").and_then(|text| text.trim().parse().ok()).unwrap_or(0)
 }

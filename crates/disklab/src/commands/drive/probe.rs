@@ -15,7 +15,7 @@ use serde_json::json;
 use super::super::outputs::{OutputError, check_own, write_own};
 use super::super::{print, print_json};
 use super::real::{OtherLoad, RealDrive};
-use super::scratch::ScratchFile;
+use super::scratch::{MOST, ScratchFile};
 use super::subject::{Subject, find};
 use crate::cli::ProbeArgs;
 use crate::exit::{DONE, Failure};
@@ -33,7 +33,8 @@ pub fn probe(args: &ProbeArgs, as_json: bool) -> Result<u8, Failure> {
     }
     let interrupt = signals::interrupt()?;
     let scratch = args.writes.as_deref();
-    let scratch = scratch.map(|place| ScratchFile::within(place, &subject, &root, &interrupt));
+    let scratch =
+        scratch.map(|place| ScratchFile::within(place, &subject, MOST, &root, &interrupt));
     let scratch = scratch.transpose().map_err(Failure::usage_error)?;
     let bytes = subject.device.size_bytes();
     let mut drive = RealDrive::open(&args.device, bytes, subject.queue_depth, &interrupt)

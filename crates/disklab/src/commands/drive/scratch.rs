@@ -7,13 +7,15 @@
 
 use std::cell::Cell;
 use std::fs::File;
+use std::ops::Range;
 use std::os::fd::{AsFd, OwnedFd};
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
+use disklab_bench::safety::Hold;
 use disklab_drive::DriveFile;
 use disklab_exec::Interrupt;
-use disklab_measure::SystemRoot;
+use disklab_measure::{SECTOR_BYTES, SystemRoot};
 use disklab_probe::{
     DriveAccess, Findings, ProbeError, ProbeWatcher, Siblings, TimedDrive, probe_flash_writes,
     probe_write_cache,
@@ -24,14 +26,15 @@ use rustix::fs::{
 };
 use rustix::io::Errno;
 
-use super::partition::{BlankPartition, NoPartition, blank_partition};
+use super::extent::first_byte;
+use super::partition::{BlankPartition, NoPartition, blank_partition, first_sector};
 use super::real::{RealDrive, Slots};
 use super::subject::Subject;
 
 /// Room on a hard disk in which random writes seldom meet, and the least on a solid-state drive.
-const BYTES: Bytes = Bytes::gib(4);
+pub const BYTES: Bytes = Bytes::gib(4);
 /// The most on a solid-state drive: more than what an SLC cache of 1 TB takes in.
-const MOST: Bytes = Bytes::gib(400);
+pub const MOST: Bytes = Bytes::gib(400);
 /// What must stay free: no file system likes to be full.
 const SPARE: Bytes = Bytes::gib(1);
 /// Requests that fill a file.
@@ -79,6 +82,8 @@ enum NoScratchFile {
 #[derive(Debug)]
 pub struct ScratchFile {
     room: Room,
+    /// Where it begins on the drive.
+    begin: u64,
     bytes: u64,
     rotates: bool,
 }
@@ -90,39 +95,46 @@ enum Room {
 }
 
 impl ScratchFile {
-    /// Makes a file in this directory, or takes this partition if it is blank.
+    /// Makes a file in this directory, or takes this partition if it is blank; on a solid-state
+    /// drive of `most` bytes or less, on a hard disk of [`BYTES`].
     ///
     /// # Errors
     /// Why the drive cannot be written to there.
     pub fn within(
         place: &Path,
         subject: &Subject,
+        most: Bytes,
         root: &SystemRoot,
         interrupt: &Interrupt,
     ) -> Result<Self, ScratchFileError> {
         let refuse = |why| ScratchFileError { directory: place.to_owned(), why };
         let rotates = subject.rotates;
+        let most = if rotates { BYTES } else { most };
         if root.path(place).metadata().is_ok_and(|found| is_block_device(&found)) {
             let blank = blank_partition(place, subject, root, interrupt)
                 .map_err(|why| refuse(NoScratchFile::Partition(why)))?;
-            let bytes = blank.bytes.min(if rotates { BYTES.0 } else { MOST.0 });
+            let bytes = blank.bytes.min(most.0);
             if bytes < BYTES.0 {
                 let (free, needed) = (Bytes(bytes), BYTES);
                 return Err(refuse(NoScratchFile::TooLittleRoom { free, needed }));
             }
-            let room = Room::Partition(blank);
-            return Ok(Self { room, bytes: bytes / PIECE * PIECE, rotates });
+            let (begin, bytes) = (blank.begin, bytes / PIECE * PIECE);
+            return Ok(Self { room: Room::Partition(blank), begin, bytes, rotates });
         }
-        Self::in_directory(place, subject).map_err(refuse)
+        Self::in_directory(place, subject, most).map_err(refuse)
     }
 
-    fn in_directory(directory: &Path, subject: &Subject) -> Result<Self, NoScratchFile> {
+    fn in_directory(
+        directory: &Path,
+        subject: &Subject,
+        most: Bytes,
+    ) -> Result<Self, NoScratchFile> {
         let open = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
         let at = openat(CWD, directory, open, Mode::empty()).map_err(|errno| match errno {
             Errno::NOTDIR => NoScratchFile::NoDirectory,
             errno => NoScratchFile::System(errno),
         })?;
-        is_on(&at, subject)?;
+        let partition_begin = is_on(&at, subject)?;
         let room = fstatvfs(&at).map_err(NoScratchFile::System)?;
         let free = Bytes(room.f_bavail.saturating_mul(room.f_frsize));
         let needed = Bytes(BYTES.0 + SPARE.0);
@@ -130,13 +142,41 @@ impl ScratchFile {
             return Err(NoScratchFile::TooLittleRoom { free, needed });
         }
         // The other half is left: the drive's owner may need it meanwhile.
-        let of_flash = (free.0 / 2).clamp(BYTES.0, MOST.0) / PIECE * PIECE;
-        let bytes = if subject.rotates { BYTES.0 } else { of_flash };
+        let bytes = (free.0 / 2).clamp(BYTES.0, most.0) / PIECE * PIECE;
         let open = OFlags::TMPFILE | OFlags::RDWR | OFlags::DIRECT | OFlags::CLOEXEC;
         let file = openat(&at, ".", open, Mode::RUSR | Mode::WUSR);
         let file = file.map_err(NoScratchFile::System)?;
         fallocate(&file, FallocateFlags::empty(), 0, bytes).map_err(NoScratchFile::System)?;
-        Ok(Self { room: Room::File(file), bytes, rotates: subject.rotates })
+        let begin = partition_begin + first_byte(&file).map_err(NoScratchFile::System)?;
+        Ok(Self { room: Room::File(file), begin, bytes, rotates: subject.rotates })
+    }
+
+    /// The bytes of the drive that it takes, as far as it is in one piece.
+    pub fn range(&self) -> Range<u64> {
+        self.begin..self.begin + self.bytes
+    }
+
+    /// It as a drive to write to, and what keeps others from it. `moved` counts with the reads of
+    /// the whole drive.
+    ///
+    /// # Errors
+    /// If the system has no room for the requests.
+    pub fn open(
+        self,
+        slots: Slots,
+        (moved, interrupt): (Rc<Cell<u64>>, &Interrupt),
+    ) -> Result<(RealDrive, Option<Hold>), ProbeError> {
+        let (file, held) = match self.room {
+            Room::File(file) => (file, None),
+            Room::Partition(BlankPartition { file, held, .. }) => (file, Some(held)),
+        };
+        let drive = RealDrive::new(File::from(file), self.bytes, slots, interrupt);
+        let drive = drive.map_err(|error| ProbeError::Failed {
+            what: "preparing to write",
+            offset: 0,
+            why: error.to_string(),
+        })?;
+        Ok((drive.counting_with(moved), held))
     }
 
     /// Fills it, and measures how the drive writes there. `moved` counts with the probe's reads.
@@ -151,26 +191,16 @@ impl ScratchFile {
         (moved, interrupt): (Rc<Cell<u64>>, &Interrupt),
         watcher: &mut dyn ProbeWatcher,
     ) -> Result<(Findings, DriveFile), ProbeError> {
-        let room = 0..self.bytes;
-        let (file, _held) = match self.room {
-            Room::File(file) => (file, None),
-            Room::Partition(BlankPartition { file, held, .. }) => (file, Some(held)),
-        };
-        let slots = if self.rotates { ONE_LARGE } else { Slots::default() };
-        let drive = RealDrive::new(File::from(file), self.bytes, slots, interrupt);
-        let mut drive = drive
-            .map_err(|error| ProbeError::Failed {
-                what: "preparing to write",
-                offset: 0,
-                why: error.to_string(),
-            })?
-            .counting_with(moved);
-        if !self.rotates {
+        let (bytes, rotates) = (self.bytes, self.rotates);
+        let room = 0..bytes;
+        let slots = if rotates { ONE_LARGE } else { Slots::default() };
+        let (mut drive, _held) = self.open(slots, (moved, interrupt))?;
+        if !rotates {
             let known = (reads, sibling, siblings);
             return probe_flash_writes(&mut drive, room, known, seed, watcher);
         }
         watcher.step("writing a file", 140.0)?;
-        for piece in 0..self.bytes / PIECE {
+        for piece in 0..bytes / PIECE {
             drive.submit(DriveAccess::write(piece * PIECE, PIECE))?;
             drive.complete()?;
         }
@@ -187,19 +217,19 @@ fn is_block_device(metadata: &std::fs::Metadata) -> bool {
     metadata.file_type().is_block_device()
 }
 
-/// Checks that a directory lies on the drive, in a file system that writes in place.
-fn is_on(directory: impl AsFd, subject: &Subject) -> Result<(), NoScratchFile> {
+/// Checks that a directory lies on the drive, in a file system that writes in place; gives where
+/// the file system begins.
+fn is_on(directory: impl AsFd, subject: &Subject) -> Result<u64, NoScratchFile> {
     let number = fstat(&directory).map_err(NoScratchFile::System)?.st_dev;
     let number = Some((major(number), minor(number)));
     let device = &subject.device;
-    let of_drive = std::iter::once(device.number())
-        .chain(device.partitions().into_iter().map(|partition| partition.number()));
-    if !of_drive.into_iter().any(|of_drive| of_drive == number) {
+    let mut of_drive = std::iter::once(device.clone()).chain(device.partitions());
+    let Some(holder) = of_drive.find(|device| device.number() == number) else {
         return Err(NoScratchFile::Elsewhere(device.node()));
-    }
+    };
     let kind = fstatfs(&directory).map_err(NoScratchFile::System)?.f_type as u64;
     if !IN_PLACE.iter().any(|(magic, _)| *magic == kind) {
         return Err(NoScratchFile::MovesBlocks);
     }
-    Ok(())
+    Ok(first_sector(&holder) * SECTOR_BYTES)
 }
