@@ -97,4 +97,35 @@ mod tests {
         assert!(many.summary[0].starts_with("For "), "{:?}", many.summary);
         assert!(!many.summary.iter().any(|s| s.contains("among all")), "{:?}", many.summary);
     }
+
+    #[test]
+    fn the_faster_of_two_stands_or_falls_with_their_comparison() {
+        let mut questions = String::new();
+        for id in ["w0", "w1"] {
+            questions += &format!(
+                "[[workloads]]\nid = \"{id}\"\nfio = {{ size = \"1G\", rw = \"write\", bs = \"1M\", direct = 1 }}\n\
+                 [[questions]]\nask = \"{id}?\"\nworkloads = \"{id}\"\nmeasure = \"throughput\"\n"
+            );
+        }
+        let mut fixture = RunFixture::new(&questions);
+        // Two equal stacks in the lab, each with its own drives, as they came out.
+        let same = [
+            [173.89, 181.14, 182.89, 177.34, 181.72, 179.76, 180.0, 181.71],
+            [184.15, 175.4, 177.07, 175.56, 181.09, 180.96, 176.39, 174.26],
+        ];
+        let by_chance = [
+            [110.36, 113.17, 109.84, 115.51, 110.36, 109.54, 115.69, 108.05],
+            [109.92, 113.3, 109.16, 103.0, 100.09, 106.74, 101.13, 103.41],
+        ];
+        for (id, rates) in [("w0", same), ("w1", by_chance)] {
+            for (stack, rates) in ["single/ext4", "raid1/ext4"].iter().zip(rates) {
+                fixture.repeats(stack, id, &rates.map(|rate| rate * 1e6));
+            }
+        }
+        let analysis = fixture.analyse();
+        assert_eq!(analysis.answers[1].comparisons[0].outcome, ComparisonOutcome::Worse);
+        let summary = &analysis.summary;
+        assert!(summary.iter().any(|s| s.starts_with("Left out here")), "{summary:?}");
+        assert!(summary.iter().all(|s| !s.starts_with("For ")), "{summary:?}");
+    }
 }

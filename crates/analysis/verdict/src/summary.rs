@@ -36,7 +36,7 @@ pub(crate) fn summary(
     let chosen = strongest(&writers, &screen);
     let mut all: Vec<String> =
         chosen.iter().filter_map(|(t, c)| writers[*t].full_difference(c)).collect();
-    all.extend(fastest(&writers, &chosen));
+    all.extend(fastest(&writers, &chosen, &screen));
     let sure = comparisons(&writers, &[ComparisonOutcome::Better, ComparisonOutcome::Worse])
         .filter(|(t, c)| !is_suspect(&writers[*t], c));
     all.extend(mixed(&writers, sure, &screen));
@@ -101,17 +101,25 @@ fn strongest<'a>(writers: &'a [AnswerWriter<'_>], screen: &Screen) -> Vec<(usize
 }
 
 /// The significantly fastest, strongest first, where no comparison told it already. Each
-/// counts as one of all questions (Bonferroni).
-fn fastest(writers: &[AnswerWriter<'_>], compared: &[(usize, &Comparison)]) -> Vec<String> {
+/// counts as one of all questions (Bonferroni), unless its answer compares the two: then it
+/// stands or falls with that comparison.
+fn fastest(
+    writers: &[AnswerWriter<'_>],
+    compared: &[(usize, &Comparison)],
+    screen: &Screen,
+) -> Vec<String> {
     let mut all: Vec<(usize, Lead<'_>)> = Vec::new();
     for (index, writer) in writers.iter().enumerate() {
         for lead in leads(writer.groups, writer.answer) {
             let pair = [lead.first.group, lead.second.group];
-            let is_compared = compared
-                .iter()
-                .any(|(_, c)| pair.contains(&c.group) && pair.contains(&c.baseline_group));
+            let is_pair =
+                |c: &&Comparison| pair.contains(&c.group) && pair.contains(&c.baseline_group);
+            let is_compared = compared.iter().any(|(_, c)| is_pair(c));
             // As of differences, only what stands among all questions.
-            let stands = lead.p * writers.len() as f64 <= 1.0 - CONFIDENCE;
+            let stands = match writer.answer.comparisons.iter().find(is_pair) {
+                Some(comparison) => screen.stands(writer.answer.measure, comparison),
+                None => lead.p * writers.len() as f64 <= 1.0 - CONFIDENCE,
+            };
             let sure = lead.is_sure() && stands && writer.suspicions.about(&pair).is_empty();
             if sure && !is_compared {
                 all.push((index, lead));

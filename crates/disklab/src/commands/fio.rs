@@ -17,7 +17,7 @@ use disklab_source::Location;
 use indicatif::{ProgressBar, ProgressStyle};
 
 use self::words::FioWords;
-use super::outputs::{OutputError, refuse_block_device, write_named};
+use super::outputs::{OutputError, check_named, write_named};
 use super::print;
 use crate::cli::FioArgs;
 use crate::exit::{DONE, FAILED, Failure};
@@ -62,7 +62,7 @@ pub fn fio(args: &FioArgs, json: bool) -> Result<u8, Failure> {
         .own
         .output
         .as_deref()
-        .map_or(Ok(()), refuse_block_device)
+        .map_or(Ok(None), check_named)
         .map_err(OutputError::into_usage_error)?;
     devices::settle(&jobs, &words, &mut context)?;
     words.own.logs.as_deref().map_or(Ok(()), make_for_logs)?;
@@ -88,8 +88,7 @@ fn write(report: &EngineReport, words: &FioWords, json: bool) -> Result<(), Fail
     };
     match &words.own.output {
         None => print(&text)?,
-        Some(path) => std::fs::write(path, text)
-            .map_err(|e| Failure::failed(format!("cannot write {}: {e}", path.display())))?,
+        Some(path) => write_named(path, &text).map_err(Failure::failed)?,
     }
     if let Some(folder) = &words.own.logs {
         write_logs(report, folder)?;
@@ -110,7 +109,6 @@ fn make_for_logs(folder: &Path) -> Result<(), Failure> {
 fn check_logs(jobs: &[Job]) -> Result<(), Failure> {
     for job in jobs {
         for (_, path) in log_paths(&job.name, &job.reporting.logs, 0) {
-            refuse_block_device(&path).map_err(OutputError::into_usage_error)?;
             let directory = path.parent().filter(|parent| !parent.as_os_str().is_empty());
             if directory.is_some_and(|directory| !directory.is_dir()) {
                 return Err(Failure::usage_error(job.place.error(format!(
@@ -118,6 +116,7 @@ fn check_logs(jobs: &[Job]) -> Result<(), Failure> {
                     path.display()
                 ))));
             }
+            check_named(&path).map_err(OutputError::into_usage_error)?;
         }
     }
     Ok(())
@@ -129,8 +128,7 @@ fn write_logs(report: &EngineReport, folder: &Path) -> Result<(), Failure> {
     for kind in [LogKind::Bandwidth, LogKind::Operations, LogKind::Latency] {
         for (name, text) in report.logs(kind) {
             let path = folder.join(name);
-            std::fs::write(&path, text)
-                .map_err(|e| Failure::failed(format!("cannot write {}: {e}", path.display())))?;
+            write_named(&path, &text).map_err(Failure::failed)?;
         }
     }
     Ok(())

@@ -3,10 +3,12 @@
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, ErrorKind, Read, Write};
+use std::os::fd::OwnedFd;
 use std::os::unix::fs::FileTypeExt;
 use std::path::{Path, PathBuf};
 
-use disklab_exec::owner;
+use disklab_exec::{NamedPathError, follow_own_links, open_real_directory, owner};
+use rustix::fs::{AtFlags, CWD, Mode, OFlags, openat, renameat, unlinkat};
 
 use crate::exit::Failure;
 
@@ -24,6 +26,8 @@ pub enum OutputError {
     NotText { path: PathBuf },
     /// The name is that of a drive, whose data it would overwrite.
     BlockDevice { path: PathBuf },
+    /// A link of another user's is on the way.
+    OthersLink(NamedPathError),
 }
 
 impl std::fmt::Display for OutputError {
@@ -41,6 +45,7 @@ impl std::fmt::Display for OutputError {
             Self::BlockDevice { path } => {
                 write!(f, "{} is a block device; give the name of a file", path.display())
             }
+            Self::OthersLink(error) => error.fmt(f),
         }
     }
 }
@@ -65,7 +70,10 @@ pub fn write_own(
     is_own: impl Fn(&str) -> bool,
 ) -> Result<PathBuf, OutputError> {
     let path = check_own(directory, name, is_own)?;
-    replace(&path, text)?;
+    // The directory itself may be a link that the user has named.
+    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+    let parent = openat(CWD, parent_of(&path), flags, Mode::empty());
+    replace(&path, parent.map_err(|e| OutputError::io(&path)(e.into()))?, text)?;
     Ok(path)
 }
 
@@ -76,6 +84,9 @@ pub fn check_own(
     is_own: impl Fn(&str) -> bool,
 ) -> Result<PathBuf, OutputError> {
     let path = directory.join(name);
+    if let Err(error @ NamedPathError::OthersLink(_)) = follow_own_links(directory) {
+        return Err(OutputError::OthersLink(error));
+    }
     match path.symlink_metadata() {
         Err(e) if e.kind() == ErrorKind::NotFound => {}
         Err(source) => return Err(OutputError::Io { path, source }),
@@ -93,29 +104,63 @@ pub fn check_own(
 ///
 /// # Errors
 /// [`OutputError::BlockDevice`] if the name, or what it links to, is one.
-pub fn refuse_block_device(path: &Path) -> Result<(), OutputError> {
+fn refuse_block_device(path: &Path) -> Result<(), OutputError> {
     if path.metadata().is_ok_and(|there| there.file_type().is_block_device()) {
         return Err(OutputError::BlockDevice { path: path.to_owned() });
     }
     Ok(())
 }
 
-/// Writes the file that the user named. A character device or a pipe is written to; a link
-/// that the user named is followed. A file that is not text is not replaced: a run's database, an
-/// archive or a disk's image was named by mistake.
-pub fn write_named(path: &Path, text: &str) -> Result<(), OutputError> {
+/// Checks that [`write_named`] would write there, and returns the path without links if it is
+/// that of a file. A link is followed if this user or root made it: root would replace whatever
+/// a link of another user's leads to. A file that is not text is not replaced: a run's database,
+/// an archive or a disk's image was named by mistake.
+///
+/// # Errors
+/// Why it would not.
+pub fn check_named(path: &Path) -> Result<Option<PathBuf>, OutputError> {
     refuse_block_device(path)?;
-    match path.metadata() {
-        Ok(there) if !there.is_file() => OpenOptions::new()
+    let real = match follow_own_links(path) {
+        Err(error @ NamedPathError::OthersLink(_)) => return Err(OutputError::OthersLink(error)),
+        real => real,
+    };
+    // What `/dev/stdout` leads to, such as a pipe, has no path.
+    let is_file = match path.metadata() {
+        Ok(there) => there.is_file(),
+        Err(_) => true,
+    };
+    if !is_file {
+        return Ok(None);
+    }
+    let real = real.map_err(|error| match error {
+        NamedPathError::Io(source) => OutputError::Io { path: path.to_owned(), source },
+        link @ NamedPathError::OthersLink(_) => OutputError::OthersLink(link),
+    })?;
+    if real.exists() && head(&real).map_err(OutputError::io(path))?.contains('\0') {
+        return Err(OutputError::NotText { path: path.to_owned() });
+    }
+    Ok(Some(real))
+}
+
+/// Writes the file that the user named, as [`check_named`] permits. A character device or a pipe
+/// is written to.
+pub fn write_named(path: &Path, text: &str) -> Result<(), OutputError> {
+    let Some(real) = check_named(path)? else {
+        return OpenOptions::new()
             .write(true)
             .open(path)
             .and_then(|mut file| file.write_all(text.as_bytes()))
-            .map_err(OutputError::io(path)),
-        Ok(_) if head(path).map_err(OutputError::io(path))?.contains('\0') => {
-            Err(OutputError::NotText { path: path.to_owned() })
-        }
-        Ok(_) => replace(&path.canonicalize().map_err(OutputError::io(path))?, text),
-        Err(_) => replace(path, text),
+            .map_err(OutputError::io(path));
+    };
+    let parent = open_real_directory(parent_of(&real)).map_err(OutputError::io(path))?;
+    replace(&real, parent, text)
+}
+
+/// The directory of a file.
+fn parent_of(path: &Path) -> &Path {
+    match path.parent() {
+        Some(parent) if !parent.as_os_str().is_empty() => parent,
+        _ => Path::new("."),
     }
 }
 
@@ -125,19 +170,20 @@ fn head(path: &Path) -> io::Result<String> {
     Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
 
-/// Writes a file under a name of its own first, which nothing has, so that there is never
-/// half of it.
-fn replace(path: &Path, text: &str) -> Result<(), OutputError> {
+/// Writes a file in `parent` under a name of its own first, which nothing has, so that there is
+/// never half of it. The directory is held open meanwhile: nobody can put a link in its place.
+fn replace(path: &Path, parent: OwnedFd, text: &str) -> Result<(), OutputError> {
     let wrong = OutputError::io(path);
     let name = path.file_name().ok_or_else(|| wrong(ErrorKind::InvalidFilename.into()))?;
-    let unfinished = path.with_file_name(format!(".disklab-{}.part", owner()));
-    let mut file =
-        OpenOptions::new().write(true).create_new(true).open(&unfinished).map_err(&wrong)?;
+    let unfinished = format!(".disklab-{}.part", owner());
+    let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::CLOEXEC;
+    let file = openat(&parent, &unfinished, flags, Mode::from_raw_mode(0o666));
+    let mut file = File::from(file.map_err(|e| wrong(e.into()))?);
     let written = file
         .write_all(text.as_bytes())
-        .and_then(|()| std::fs::rename(&unfinished, unfinished.with_file_name(name)));
+        .and_then(|()| Ok(renameat(&parent, &unfinished, &parent, name)?));
     written.map_err(|e| {
-        let _ = std::fs::remove_file(&unfinished);
+        let _ = unlinkat(&parent, &unfinished, AtFlags::empty());
         wrong(e)
     })
 }
@@ -222,5 +268,37 @@ mod tests {
         assert!(!Path::new("/dev/null").metadata().expect("metadata").is_file());
         write_named(&temp.path().join("none/file"), "new").expect_err("no directory");
         write_named(Path::new("/"), "new").expect_err("a directory");
+    }
+
+    #[test]
+    fn a_link_of_another_user_is_not_followed() {
+        use std::os::unix::fs::lchown;
+        let temp = tempfile::tempdir().expect("temp");
+        let (etc, shared) = (temp.path().join("etc"), temp.path().join("shared"));
+        for directory in [&etc, &shared] {
+            std::fs::create_dir(directory).expect("made");
+        }
+        let passwd = etc.join("passwd");
+        std::fs::write(&passwd, "root:x:0:0\n").expect("written");
+        let (to_file, to_new, to_directory) =
+            (shared.join("report.html"), shared.join("new.html"), shared.join("reports"));
+        symlink(&passwd, &to_file).expect("link");
+        symlink(etc.join("cron"), &to_new).expect("link");
+        symlink(&etc, &to_directory).expect("link");
+        for link in [&to_file, &to_new, &to_directory] {
+            if lchown(link, Some(65_534), None).is_err() {
+                eprintln!("skipped: needs root");
+                return;
+            }
+        }
+        for path in [to_file, to_new, to_directory.join("passwd"), to_directory.join("cron")] {
+            let error = write_named(&path, "new").expect_err("another user's link");
+            assert!(matches!(error, OutputError::OthersLink(_)), "{}: {error}", path.display());
+            assert_eq!(error.into_usage_error().code, crate::exit::USAGE_ERROR);
+        }
+        let error = write_own(&shared.join("reports"), "cron", "new", |_| true).expect_err("link");
+        assert!(matches!(error, OutputError::OthersLink(_)), "{error}");
+        assert_eq!(std::fs::read_to_string(&passwd).expect("read"), "root:x:0:0\n");
+        assert_eq!(std::fs::read_dir(&etc).expect("read").count(), 1);
     }
 }

@@ -9,6 +9,7 @@
 mod drives;
 mod error;
 mod files;
+mod fio_sections;
 mod formats;
 mod import;
 mod json;

@@ -10,6 +10,7 @@ use disklab_sample::{
 use disklab_study::WorkloadSpec;
 use disklab_units::Bytes;
 
+use crate::fio_sections::FioSections;
 use crate::reading::{ImportedWork, UNKNOWN_KIND};
 
 /// A copy of fewer files is a stream.
@@ -21,28 +22,43 @@ const DD_BLOCK: &str = "512";
 /// The fields of a workload, by name.
 type Field<'a> = &'a dyn Fn(&str) -> Option<String>;
 
-/// What a step of imported work does.
-pub(crate) fn of_work(work: &ImportedWork, step: &str) -> Option<StepProfile> {
+/// What the steps of imported work do, by their names.
+pub(crate) fn of_work<'a>(work: &'a ImportedWork) -> impl Fn(&str) -> Option<StepProfile> + 'a {
     let field = |name: &str| {
-        work.fields.iter().find(|(field, _)| *field == name).map(|(_, value)| value.clone())
+        work.fields.iter().find(|(field, _)| *field == name).map(|(_, value)| value.as_str())
     };
-    let values: Vec<(&str, String)> = work.fields.clone();
-    profile(work.kind, step, &field, &values)
+    // Once for all steps: a report may have thousands of jobs.
+    let sections = field("job").map(FioSections::new);
+    move |step| {
+        profile(
+            work.kind,
+            step,
+            &|name| field(name).map(str::to_owned),
+            sections.as_ref(),
+            &work.fields,
+        )
+    }
 }
 
 /// What a step of a workload of a published study does.
 pub(crate) fn of_spec(spec: &WorkloadSpec, step: &str) -> Option<StepProfile> {
-    profile(&spec.kind, step, &|name| field(&spec.body, name), &[])
+    let job = field(&spec.body, "job");
+    let sections = job.as_deref().map(FioSections::new);
+    profile(&spec.kind, step, &|name| field(&spec.body, name), sections.as_ref(), &[])
 }
 
 fn profile(
     kind: &str,
     step: &str,
     field: Field<'_>,
+    sections: Option<&FioSections<'_>>,
     values: &[(&str, String)],
 ) -> Option<StepProfile> {
     match kind {
-        "fio" => Some(of_fio(&|name| fio_option(field, step, name))),
+        "fio" => Some(of_fio(&|name| match sections {
+            Some(sections) => sections.value(step, name),
+            None => field(name),
+        })),
         "dd" => Some(of_dd(field)),
         "hdparm" if step.starts_with("cached") => {
             Some(StepProfile { time_in: Some(TimeIn::Memory), stream: true, ..reader() })
@@ -230,47 +246,6 @@ fn field(body: &Node, name: &str) -> Option<String> {
     node.as_text().ok()
 }
 
-/// The value of a fio option in one step: a field of the study's, or what the
-/// study's job file says for the step's sections. Nothing where it is absent or
-/// differs from section to section.
-fn fio_option(field: Field<'_>, step: &str, name: &str) -> Option<String> {
-    match field("job") {
-        Some(job) => job_option(&job, step, name),
-        None => field(name),
-    }
-}
-
-/// A step is named after its section, or after all of them as `a+b`. Where no
-/// section has such a name, all are meant.
-fn job_option(job: &str, step: &str, name: &str) -> Option<String> {
-    let (mut global, mut in_global) = (None, true);
-    let mut sections: Vec<(&str, Option<String>)> = Vec::new();
-    for line in job.lines() {
-        let line = line.split([';', '#']).next().unwrap_or_default().trim();
-        if let Some(section) = line.strip_prefix('[').and_then(|l| l.strip_suffix(']')) {
-            in_global = section.trim() == "global";
-            if !in_global {
-                // A later [global] changes only what follows it.
-                sections.push((section.trim(), global.clone()));
-            }
-            continue;
-        }
-        let (key, value) = line.split_once('=').unwrap_or((line, "1"));
-        if key.trim() == name {
-            let value = Some(value.trim().to_owned());
-            match sections.last_mut() {
-                Some((_, of_section)) if !in_global => *of_section = value,
-                _ => global = value,
-            }
-        }
-    }
-    let named = |section: &str| section == step || step.split('+').any(|part| part == section);
-    let all = !sections.iter().any(|(section, _)| named(section));
-    let mut values = sections.into_iter().filter(|(s, _)| all || named(s)).map(|(_, v)| v);
-    let first = values.next()?;
-    values.all(|value| value == first).then_some(first).flatten()
-}
-
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
@@ -333,14 +308,14 @@ mod tests {
             ("command", "cp randfile x", false),
         ] {
             let work = ImportedWork::unknown("w", "w", vec![(field, value.to_owned())]);
-            assert_eq!(of_work(&work, "s").is_some(), expected, "{field} = {value}");
+            assert_eq!(of_work(&work)("s").is_some(), expected, "{field} = {value}");
         }
     }
 
     #[test]
     fn a_step_of_several_sections_has_what_they_share() {
         let job = "[global]\ndirect=1\nbs=4k\n[a]\n[b]\nbs=8k\n[global]\nbs=1M\n[c]\n";
-        let value = |step, name| job_option(job, step, name);
+        let value = |step: &str, name: &str| FioSections::new(job).value(step, name);
         assert_eq!(value("a", "bs").as_deref(), Some("4k"));
         assert_eq!(value("b", "bs").as_deref(), Some("8k"));
         assert_eq!(value("c", "bs").as_deref(), Some("1M"));
@@ -354,7 +329,7 @@ mod tests {
         fn any_job_text_is_read(
             job in "(\\PC|\n|\\[[a-c]\\]\n|[a-c]=[a-c]\n){0,60}", name in "[a-c]", step in "[a-c+]{0,3}"
         ) {
-            if let Some(value) = job_option(&job, &step, &name) {
+            if let Some(value) = FioSections::new(&job).value(&step, &name) {
                 prop_assert!(job.contains(&name) && (value == "1" || job.contains(&value)));
             }
         }

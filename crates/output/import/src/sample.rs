@@ -35,9 +35,11 @@ impl ImportedSample {
 
 /// The sample of a reading: what is reported, and what is not.
 pub(crate) fn sample(mut reading: Reading, file: &str, format: &str) -> Sample {
+    let profile_of = profile::of_work(&reading.work);
     for step in &mut reading.steps {
-        step.profile = profile::of_work(&reading.work, &step.name);
+        step.profile = profile_of(&step.name);
     }
+    drop(profile_of);
     let when = reading.surroundings.get("measured at");
     let when = when.map_or_else(String::new, |when| format!(", measured at {when}"));
     let origin = format!("imported from {file}, format {format}{when}");

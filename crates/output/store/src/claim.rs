@@ -2,15 +2,19 @@
 
 use std::fs::{File, OpenOptions};
 use std::io::{ErrorKind, Read, Write};
-use std::os::unix::fs::OpenOptionsExt;
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
+use disklab_exec::{NamedPathError, follow_own_links};
 use rustix::fs::{Access, OFlags, access};
+use rustix::process::geteuid;
 
 use crate::StoreError;
 
 /// The file that makes a directory disklab's own. Nothing else writes it.
 const MARKER: &str = ".disklab-directory";
+/// The bit of a mode by which everybody may write.
+const WRITABLE_BY_ALL: u32 = 0o002;
 /// What it contains.
 const TEXT: &str = "disklab made this directory. It adds, replaces and removes files in it.\n";
 
@@ -31,8 +35,11 @@ impl DirectoryClaim {
     ///
     /// # Errors
     /// [`StoreError::NotEmpty`] if it contains something that disklab did not put there;
+    /// [`StoreError::OthersLink`] if another user's link leads there;
+    /// [`StoreError::OthersDirectory`] if root would write where others can put links;
     /// [`StoreError::Io`] if it is not a directory or not writable.
     pub fn check(path: &Path) -> Result<(), StoreError> {
+        safe_for_root(path)?;
         match path.metadata() {
             Ok(metadata) if metadata.is_dir() => {
                 writable(path)?;
@@ -130,6 +137,27 @@ fn is_own(path: &Path) -> bool {
     text.is_ok_and(|text| TEXT.starts_with(&text))
 }
 
+/// Refuses links of other users, and for root a directory of another user's, where a link
+/// could come at any moment. That of the user who became root by sudo is the user's own.
+///
+/// # Errors
+/// [`StoreError::OthersLink`], [`StoreError::OthersDirectory`].
+pub(crate) fn safe_for_root(path: &Path) -> Result<(), StoreError> {
+    if let Err(error @ NamedPathError::OthersLink(_)) = follow_own_links(path) {
+        return Err(StoreError::OthersLink(error));
+    }
+    let Ok(metadata) = path.metadata() else { return Ok(()) };
+    if !geteuid().is_root() || !metadata.is_dir() {
+        return Ok(());
+    }
+    let by_sudo = std::env::var("SUDO_UID").ok().and_then(|uid| uid.parse().ok());
+    let is_own = metadata.uid() == 0 || Some(metadata.uid()) == by_sudo;
+    if is_own && metadata.mode() & WRITABLE_BY_ALL == 0 {
+        return Ok(());
+    }
+    Err(StoreError::OthersDirectory { path: path.to_owned() })
+}
+
 fn writable(path: &Path) -> Result<(), StoreError> {
     access(path, Access::WRITE_OK | Access::EXEC_OK)
         .map_err(|e| StoreError::io("cannot write into", path)(e.into()))
@@ -216,5 +244,37 @@ mod tests {
             DirectoryClaim::make(&path).expect_err("not a directory");
         }
         assert_eq!(std::fs::read_dir(temp.path()).expect("read").count(), 1);
+    }
+
+    #[test]
+    fn root_is_led_nowhere_by_another_user() {
+        use std::fs::Permissions;
+        use std::os::unix::fs::{PermissionsExt, chown, lchown};
+        let temp = tempfile::tempdir().expect("temp");
+        let at = |name: &str| temp.path().join(name);
+        for name in ["target", "theirs", "open"] {
+            std::fs::create_dir(at(name)).expect("make");
+        }
+        symlink(at("target"), at("link")).expect("link");
+        symlink(at("target/new"), at("dangling")).expect("link");
+        std::fs::set_permissions(at("open"), Permissions::from_mode(0o1777)).expect("mode");
+        std::fs::write(at("theirs").join(MARKER), TEXT).expect("write");
+        let other = Some(65_534);
+        if lchown(at("link"), other, None).is_err() {
+            eprintln!("skipped: needs root");
+            return;
+        }
+        lchown(at("dangling"), other, None).expect("owner");
+        chown(at("theirs"), other, None).expect("owner");
+        for name in ["link", "link/below", "dangling", "theirs", "open"] {
+            let claimed =
+                [DirectoryClaim::check(&at(name)), DirectoryClaim::make(&at(name)).map(drop)];
+            for error in claimed.map(|claimed| claimed.expect_err(name)) {
+                let refused =
+                    matches!(error, StoreError::OthersLink(_) | StoreError::OthersDirectory { .. });
+                assert!(refused, "{name}: {error}");
+            }
+        }
+        assert_eq!(std::fs::read_dir(at("target")).expect("read").count(), 0);
     }
 }

@@ -2,6 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
+use disklab_exec::NamedPathError;
+
 use crate::run::DATABASE;
 use crate::{Difference, RunAspect};
 
@@ -61,6 +63,19 @@ pub enum StoreError {
         rows: &'static str,
         /// The most.
         most: u64,
+    },
+    /// A link on the way to a directory is another user's.
+    #[error(transparent)]
+    OthersLink(NamedPathError),
+    /// Others could put links into a directory that root writes to.
+    #[error(
+        "{} is not used, because others can change what is in it while root writes there; choose \
+         a new directory",
+        path.display()
+    )]
+    OthersDirectory {
+        /// The directory.
+        path: PathBuf,
     },
     /// A directory contains what disklab did not put there.
     #[error(

@@ -10,6 +10,7 @@ use disklab_study::{Cell, MOST_CELLS};
 use rusqlite::{Connection, OpenFlags, OptionalExtension};
 use rustix::fs::{FlockOperation, OFlags, flock};
 
+use crate::claim::safe_for_root;
 use crate::schema::{SCHEMA, VERSION};
 use crate::untrusted::{self, Steps};
 use crate::{CellRecord, CellState, DirectoryClaim, RunInfo, Session, StoreError, raw, rows};
@@ -99,6 +100,7 @@ impl Run {
     /// As [`Run::open`], and where another process is writing it.
     pub fn resume(folder: &Path) -> Result<Self, StoreError> {
         let path = existing(folder)?;
+        safe_for_root(folder)?;
         if !path.symlink_metadata().is_ok_and(|metadata| metadata.is_file()) {
             return Err(StoreError::Unexpected { path, expected: "regular file" });
         }

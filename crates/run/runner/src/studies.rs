@@ -155,6 +155,21 @@ mod tests {
     }
 
     #[test]
+    fn what_nas_overwrites_is_there_before() {
+        // ZFS stores a record that was never written, but for one page, in a fraction of its
+        // size, and rewrites a full one as a whole.
+        for study in [study("nas"), study("nas").into_quick_form().expect("it has one")] {
+            let context = disklab_workload::Context { scale: 1.0, folder: PathBuf::from(".") };
+            let campaign =
+                disklab_bench::Campaign::new(study, &context).unwrap_or_else(|e| panic!("{e}"));
+            let costs = campaign.workloads.iter().map(|workload| workload.cost());
+            let random: Vec<_> = costs.filter(|cost| cost.random_write.0 > 0).collect();
+            assert_eq!(random.len(), 2, "vm-mixed and database");
+            assert!(random.iter().all(|cost| cost.prewrite == cost.space), "{random:?}");
+        }
+    }
+
+    #[test]
     fn every_quick_form_is_understood() {
         let quick: Vec<&str> = SHIPPED_STUDIES
             .iter()

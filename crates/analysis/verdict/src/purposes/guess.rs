@@ -39,6 +39,8 @@ pub struct Guess {
     pub stacks: Vec<String>,
     /// How sure.
     pub confidence: Confidence,
+    /// How sure by what was measured, which may be a part of what decides.
+    pub measured: Confidence,
     /// What it does in what counts most.
     pub figure: GuessFigure,
     /// The best of those that are not alike.
@@ -90,11 +92,13 @@ impl Guesser<'_> {
     /// The guess of a class; none if nobody has all that was measured.
     pub fn guess(&self, survives: Option<u32>, members: &[usize]) -> Option<Guess> {
         let criteria: Vec<&Criterion> = self.criteria.iter().collect();
+        let confidence = |measured| if self.is_partial { Confidence::Partial } else { measured };
         if let [only] = contenders(&criteria, members).as_slice() {
             return Some(Guess {
                 survives,
                 stacks: vec![self.stacks[*only].to_owned()],
-                confidence: if self.is_partial { Confidence::Partial } else { Confidence::Only },
+                confidence: confidence(Confidence::Only),
+                measured: Confidence::Only,
                 figure: self.figure(*only)?,
                 next: None,
             });
@@ -103,44 +107,15 @@ impl Guesser<'_> {
         let alike =
             result.others.iter().filter(|(.., relation)| *relation == LeaderRelation::Equivalent);
         let stacks = std::iter::once(result.leader).chain(alike.map(|(stack, ..)| *stack));
+        let measured = measured_confidence(&criteria, &result);
         Some(Guess {
             survives,
             stacks: stacks.map(|stack| self.stacks[stack].to_owned()).collect(),
-            confidence: self.confidence(&criteria, &result),
+            confidence: confidence(measured),
+            measured,
             figure: self.figure(result.leader)?,
             next: self.next(&criteria, &result),
         })
-    }
-
-    fn confidence(&self, criteria: &[&Criterion], result: &ContestComparison) -> Confidence {
-        if self.is_partial {
-            return Confidence::Partial;
-        }
-        let has_interval = |(_, r, _): &(usize, Option<disklab_stats::Ratio>, LeaderRelation)| {
-            r.as_ref().is_some_and(|r| r.interval.is_some())
-        };
-        if !result.others.iter().any(has_interval) {
-            return Confidence::Once;
-        }
-        let open: Vec<usize> = result
-            .others
-            .iter()
-            .filter(|(.., relation)| *relation == LeaderRelation::Inconclusive)
-            .map(|(stack, ..)| *stack)
-            .collect();
-        // Each alone, as one who looked at these two stacks would see it.
-        let alone = |other: &usize| {
-            let ratio = ratio(criteria, result.leader, *other, 1);
-            ratio.and_then(|r| r.interval).is_some_and(|i| i.low > 1.0)
-        };
-        match open.is_empty() {
-            true if result.others.iter().any(|(.., s)| *s == LeaderRelation::Equivalent) => {
-                Confidence::Equivalent
-            }
-            true => Confidence::Sure,
-            false if open.iter().all(alone) => Confidence::Likely,
-            false => Confidence::Inconclusive,
-        }
     }
 
     fn next(&self, criteria: &[&Criterion], result: &ContestComparison) -> Option<NextBest> {
@@ -182,6 +157,35 @@ impl Guesser<'_> {
     }
 }
 
+/// How sure the leader of a comparison is.
+fn measured_confidence(criteria: &[&Criterion], result: &ContestComparison) -> Confidence {
+    let has_interval = |(_, r, _): &(usize, Option<disklab_stats::Ratio>, LeaderRelation)| {
+        r.as_ref().is_some_and(|r| r.interval.is_some())
+    };
+    if !result.others.iter().any(has_interval) {
+        return Confidence::Once;
+    }
+    let open: Vec<usize> = result
+        .others
+        .iter()
+        .filter(|(.., relation)| *relation == LeaderRelation::Inconclusive)
+        .map(|(stack, ..)| *stack)
+        .collect();
+    // Each alone, as one who looked at these two stacks would see it.
+    let alone = |other: &usize| {
+        let ratio = ratio(criteria, result.leader, *other, 1);
+        ratio.and_then(|r| r.interval).is_some_and(|i| i.low > 1.0)
+    };
+    match open.is_empty() {
+        true if result.others.iter().any(|(.., s)| *s == LeaderRelation::Equivalent) => {
+            Confidence::Equivalent
+        }
+        true => Confidence::Sure,
+        false if open.iter().all(alone) => Confidence::Likely,
+        false => Confidence::Inconclusive,
+    }
+}
+
 /// How sure a guess is, in words.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ConfidenceWords {
@@ -211,25 +215,31 @@ impl Confidence {
 }
 
 impl Guess {
+    /// Whether more samples could make it surer.
+    pub fn is_unsettled(&self) -> bool {
+        self.measured.is_unsettled()
+    }
+
     /// How sure it is and why, in a sentence for people.
     pub fn how_sure(&self, purpose: &Purpose, lacking: &[&str]) -> String {
-        let why = match (self.confidence, &self.next) {
+        let part = (self.confidence == Confidence::Partial).then(|| {
+            let decides = |name: &&&str| {
+                let of = |a: &&super::Aspect| a.name == **name;
+                purpose.aspects.iter().find(of).is_some_and(|a| a.weight == 3)
+            };
+            let missing: Vec<&str> = lacking.iter().filter(decides).copied().collect();
+            let missing = if missing.is_empty() { lacking } else { &missing };
+            format!("{} not measured", missing.join(" and "))
+        });
+        let open = match (self.measured, &self.next) {
             (Confidence::Likely | Confidence::Inconclusive, Some(next)) => {
                 Some(format!("better than the next in {} of {} repeats", next.ahead, next.repeats))
             }
             (Confidence::Once, _) => Some("measured once".to_owned()),
-            (Confidence::Partial, _) => {
-                let decides = |name: &&&str| {
-                    let of = |a: &&super::Aspect| a.name == **name;
-                    purpose.aspects.iter().find(of).is_some_and(|a| a.weight == 3)
-                };
-                let missing: Vec<&str> = lacking.iter().filter(decides).copied().collect();
-                let missing = if missing.is_empty() { lacking } else { &missing };
-                Some(format!("{} not measured", missing.join(" and ")))
-            }
             _ => None,
         };
+        let why: Vec<String> = part.into_iter().chain(open).collect();
         let word = self.confidence.words().sentence;
-        why.map_or_else(|| format!("{word}."), |why| format!("{word}: {why}."))
+        if why.is_empty() { format!("{word}.") } else { format!("{word}: {}.", why.join("; ")) }
     }
 }

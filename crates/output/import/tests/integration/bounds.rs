@@ -58,6 +58,27 @@ fn a_stream_of_reports_is_read_in_linear_time() {
 }
 
 #[test]
+fn a_report_of_thousands_of_jobs_is_read_in_linear_time() {
+    let folder = tempfile::tempdir().expect("folder");
+    let job = |n: usize| {
+        format!(
+            "{{\"jobname\":\"a{n}\",\"error\":0,\"job options\":{{\"rw\":\"randread\",\"bs\":\"4k\",\
+             \"direct\":\"1\",\"size\":\"1g\"}},\"read\":{{\"io_bytes\":409600,\"iops\":100.0,\
+             \"runtime\":1000,\"total_ios\":100}}}}"
+        )
+    };
+    let jobs: Vec<String> = (0..4_000).map(job).collect();
+    let text = format!("{{\"fio version\":\"fio-3.33\",\"jobs\":[{}]}}", jobs.join(","));
+    let path = file(folder.path(), "jobs.json", &text);
+    let before = cpu_seconds();
+    let import = Import::read(&request(vec![path])).expect("read");
+    assert_eq!(import.cells.len(), 1);
+    assert_eq!(import.cells[0].result.as_ref().expect("a sample").sample().steps.len(), 4_000);
+    let used = cpu_seconds() - before;
+    assert!(used < 60.0, "{used} s");
+}
+
+#[test]
 fn tens_of_thousands_of_times_become_a_run() {
     let folder = tempfile::tempdir().expect("folder");
     let times: Vec<String> = (0..20_000).map(|i| format!("0.{:04}", 1_000 + i % 97)).collect();

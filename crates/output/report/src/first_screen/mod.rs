@@ -128,7 +128,7 @@ impl FirstScreen {
     /// Whether more samples could settle something.
     pub(crate) fn is_unsettled(&self) -> bool {
         let mut guesses = self.recommendations.iter().flat_map(|r| &r.guesses);
-        guesses.any(|guess| guess.confidence.is_unsettled())
+        guesses.any(|guess| guess.is_unsettled())
     }
 }
 

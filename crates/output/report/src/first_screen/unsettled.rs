@@ -28,7 +28,7 @@ pub(super) fn only(report: &Report, screen: &FirstScreen) -> Vec<String> {
 /// The stacks of a purpose between which the samples do not decide.
 fn concerned<'a>(screen: &'a FirstScreen, recommendation: &'a Recommendation) -> Vec<&'a str> {
     let mut stacks = Vec::new();
-    for guess in recommendation.guesses.iter().filter(|g| g.confidence.is_unsettled()) {
+    for guess in recommendation.guesses.iter().filter(|g| g.is_unsettled()) {
         let places = recommendation
             .classes
             .iter()

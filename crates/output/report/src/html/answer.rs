@@ -93,7 +93,7 @@ fn card(screen: &FirstScreen, pick: &Pick<'_>, can_settle: bool) -> Markup {
             p.sure {
                 (pick.how_sure)
                 @if let Some(sentence) = &pick.would_change { " " (sentence) }
-                @else if pick.guess.confidence.is_unsettled() && can_settle {
+                @else if pick.guess.is_unsettled() && can_settle {
                     " More repeats would settle it: " a href="#next" { "how" } "."
                 }
             }

@@ -177,11 +177,14 @@ fn tear_down(
             end_programs_of(&mark)?;
         }
     }
-    let mut pass = Pass { marks, left: Leftover::new(id), failed: !strange.is_empty() };
+    let mut pass =
+        Pass { marks, left: Leftover::new(id), stays: Vec::new(), failed: !strange.is_empty() };
     recovery.errors.extend(strange);
     for Entry { number, undo, .. } in entries.into_iter().rev() {
         if pass.is_gone(&undo, context, recovery) {
             ledger.append(&LedgerLine::Gone { number })?;
+        } else {
+            pass.stays.push(undo);
         }
     }
     let Pass { left, failed, .. } = pass;
@@ -197,10 +200,25 @@ fn tear_down(
 struct Pass {
     marks: Marks,
     left: Leftover,
+    /// What was left alone, or could not be torn down.
+    stays: Vec<Undo>,
     failed: bool,
 }
 
 impl Pass {
+    /// Why a thing is to stay.
+    fn obstacles(&self, undo: &Undo, context: &TeardownContext<'_>) -> Vec<Obstacle> {
+        // What cannot be inspected is for the user to decide about.
+        let mut found = undo
+            .obstacles(&self.marks, context)
+            .unwrap_or_else(|error| vec![Obstacle::Failed(error.to_string())]);
+        // A directory is entered before what is made in it, and would take that along.
+        if found.is_empty() && self.stays.iter().any(|other| undo.contains(other)) {
+            found.extend(undo.paths().into_iter().map(|path| Obstacle::Busy(path.to_owned())));
+        }
+        found
+    }
+
     /// Tears one thing down; whether it is gone.
     fn is_gone(
         &mut self,
@@ -211,13 +229,7 @@ impl Pass {
         if context.rebooted && undo.ends_with_boot() {
             return true;
         }
-        let obstacles = if context.by_force {
-            Vec::new()
-        } else {
-            // What cannot be inspected is for the user to decide about.
-            undo.obstacles(&self.marks, context)
-                .unwrap_or_else(|error| vec![Obstacle::Failed(error.to_string())])
-        };
+        let obstacles = if context.by_force { Vec::new() } else { self.obstacles(undo, context) };
         if !obstacles.is_empty() {
             self.left.add(undo, obstacles);
             return false;

@@ -278,6 +278,34 @@ fn what_a_user_put_in_a_tree_or_in_its_place_stays() {
 }
 
 #[test]
+fn a_tree_stays_with_what_is_left_alone_in_it() {
+    let folder = tempfile::tempdir().expect("temp");
+    let state = folder.path().join("state");
+    let executor = Executor::default();
+    let tree = folder.path().join("disklab1x0");
+    let inner = tree.join("disklab1x0");
+    let image = inner.join("drive-0.img");
+    let mut ledger = Ledger::open(&state).expect("ledger");
+    ledger.create_tree(&tree).expect("tree");
+    ledger.enter(Undo::RemoveFolder(inner.clone())).expect("enter");
+    std::fs::create_dir(&inner).expect("make");
+    ledger.enter(Undo::RemoveFile(image.clone())).expect("enter");
+    drop(ledger);
+    // Another file than the run's.
+    std::fs::write(&image, "the user's").expect("write");
+    for _ in 0..2 {
+        let Recovery { done, left, errors, .. } = recover(&state, &executor);
+        assert!(done.is_empty() && errors.is_empty(), "{done:?} {errors:?}");
+        assert_eq!(left[0].things.len(), 3, "{left:?}");
+        assert_eq!(std::fs::read_to_string(&image).expect("still there"), "the user's");
+    }
+    let id = recover(&state, &executor).left[0].id.clone();
+    let Recovery { errors, .. } =
+        decide(&state, &id, LeftoverDecision::Discard, &executor).expect("discarded");
+    assert!(errors.len() <= 1 && !tree.exists(), "{errors:?}");
+}
+
+#[test]
 fn what_the_user_discards_goes() {
     let folder = tempfile::tempdir().expect("temp");
     let state = folder.path().join("state");

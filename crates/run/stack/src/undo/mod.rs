@@ -307,6 +307,12 @@ impl Undo {
         }
     }
 
+    /// Whether removing it would remove what `other` is about, too.
+    pub(crate) fn contains(&self, other: &Self) -> bool {
+        let Self::RemoveTree(tree) = self else { return false };
+        other.paths().into_iter().any(|path| path.starts_with(tree))
+    }
+
     /// Whether an entry read from a file can be ours at all: disklab enters
     /// only absolute paths below some folder.
     ///
