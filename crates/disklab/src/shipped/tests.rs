@@ -103,7 +103,8 @@ fn answers_stay_on_a_terminal_of_24_rows() {
     let folder = tempfile::tempdir().expect("temp");
     let run = first_look().restore(folder.path()).unwrap_or_else(|e| panic!("{e}"));
     let report = Report::gather(&run).unwrap_or_else(|e| panic!("{e}"));
-    let on = |rows| first_screen(&report, "report.html", TextStyle { rows, ..TextStyle::default() });
+    let on =
+        |rows| first_screen(&report, "report.html", TextStyle { rows, ..TextStyle::default() });
     let short = on(Some(24));
     assert!(short.lines().count() <= 20, "more than 24 less what follows:\n{short}");
     assert!(short.contains("One drive may fail") && short.contains("Films and photos"), "{short}");
