@@ -66,16 +66,20 @@ dist: needs
 try-dist: dist
 	@./scripts/try-dist --both
 
+# Only copying needs the rights of root: as root, cargo would compile all of it again.
+INSTALLED = $(DESTDIR)$(PREFIX)
+SUDO = $(shell here='$(INSTALLED)'; while [ ! -e "$$here" ]; do here=$$(dirname "$$here"); done; \
+  [ -w "$$here" ] || echo sudo)
 install: optimised
-	install -D -m 755 $(OPTIMISED) "$(DESTDIR)$(PREFIX)/bin/disklab"
-	install -d "$(DESTDIR)$(PREFIX)/share/man/man1" \
-	  "$(DESTDIR)$(PREFIX)/share/bash-completion/completions" \
-	  "$(DESTDIR)$(PREFIX)/share/zsh/site-functions" \
-	  "$(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d"
-	$(OPTIMISED) man "$(DESTDIR)$(PREFIX)/share/man/man1"
-	$(OPTIMISED) completions bash > "$(DESTDIR)$(PREFIX)/share/bash-completion/completions/disklab"
-	$(OPTIMISED) completions zsh > "$(DESTDIR)$(PREFIX)/share/zsh/site-functions/_disklab"
-	$(OPTIMISED) completions fish > "$(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d/disklab.fish"
+	@for shell in bash zsh fish; do \
+	  $(OPTIMISED) completions $$shell > target/completions.$$shell || exit; \
+	done
+	$(SUDO) install -D -m 755 $(OPTIMISED) "$(INSTALLED)/bin/disklab"
+	$(SUDO) install -d "$(INSTALLED)/share/man/man1"
+	$(SUDO) $(OPTIMISED) man "$(INSTALLED)/share/man/man1"
+	$(SUDO) install -D -m 644 target/completions.bash "$(INSTALLED)/share/bash-completion/completions/disklab"
+	$(SUDO) install -D -m 644 target/completions.zsh "$(INSTALLED)/share/zsh/site-functions/_disklab"
+	$(SUDO) install -D -m 644 target/completions.fish "$(INSTALLED)/share/fish/vendor_completions.d/disklab.fish"
 
 clean:
 	rm -rf target

@@ -17,6 +17,7 @@ mod run;
 mod sensitivity;
 mod shipped;
 
+use disklab_report::TextStyle;
 use disklab_runner::{Caller, KernelBuilder, state_folder};
 use disklab_source::{printable, printable_json};
 
@@ -65,6 +66,14 @@ pub fn has_colour() -> bool {
     let is_set = |name| std::env::var_os(name).is_some_and(|value| !value.is_empty());
     let is_dumb = std::env::var_os("TERM").is_some_and(|term| term == "dumb");
     std::io::stdout().is_terminal() && !is_set("NO_COLOR") && !is_dumb
+}
+
+/// How a first screen on standard output may look. With `verbose` it is as long as it is.
+pub fn style_of_output(verbose: bool) -> TextStyle {
+    let size = rustix::termios::tcgetwinsize(std::io::stdout()).ok();
+    // Where a terminal does not know its size, it says 0.
+    let rows = size.map(|size| size.ws_row).filter(|rows| *rows > 0 && !verbose);
+    TextStyle { colour: has_colour(), verbose, rows }
 }
 
 /// Prints a text whose styles are our own, and all else of which is printable.

@@ -18,6 +18,8 @@ const LINE_EVERY: Duration = Duration::from_secs(60);
 const TICK: Duration = Duration::from_millis(250);
 /// So many cells have a line of their own on a terminal.
 const MOST_LINES: usize = 8;
+/// A cell has one if it runs longer: lines of short cells would flicker.
+const LINE_AFTER: Duration = Duration::from_secs(5);
 /// No time is predicted from less of a workload than this.
 const ENOUGH: f64 = 0.05;
 
@@ -159,18 +161,15 @@ impl Progress {
 
     /// A cell begins.
     pub fn begin(&mut self, cell: &Cell) {
-        let name = format!("{} · {}", cell.stack, cell.workload);
-        let bar = self.bars.as_ref().filter(|_| self.running.len() < MOST_LINES);
-        let bar = bar.map(|bars| bars.cell(&name));
         let now = Instant::now();
         let running = Running {
-            name,
+            name: format!("{} · {}", cell.stack, cell.workload),
             workload: cell.workload.clone(),
             began: now,
             phase: Phase::Make,
             since: now,
             progress: None,
-            bar,
+            bar: None,
         };
         self.running.insert(cell.number, running);
     }
@@ -194,13 +193,21 @@ impl Progress {
         }
     }
 
-    /// Shows a cell on its own line of the terminal.
-    fn show(&self, number: u32) {
-        let (Some(bars), Some(running)) = (&self.bars, self.running.get(&number)) else { return };
-        if let Some(bar) = &running.bar {
-            bar.set_message(running.words(self.expected(&running.workload)));
-        }
+    /// Shows the time left, and on lines of their own the cells that have run for a while.
+    fn show(&mut self, number: u32) {
+        let Some(bars) = &self.bars else { return };
         bars.run.set_message(self.left_words());
+        let lines = self.running.values().filter(|running| running.bar.is_some()).count();
+        let Some(running) = self.running.get(&number) else { return };
+        let words = running.words(self.expected(&running.workload));
+        let has_line = lines < MOST_LINES && running.began.elapsed() >= LINE_AFTER;
+        let new = (running.bar.is_none() && has_line).then(|| bars.cell(running));
+        if let Some(running) = self.running.get_mut(&number) {
+            running.bar = running.bar.take().or(new);
+            if let Some(bar) = &running.bar {
+                bar.set_message(words);
+            }
+        }
     }
 
     /// How far the cells are that run.
@@ -330,11 +337,12 @@ impl Bars {
         Self { multi, run, ahead, cell: style("{spinner} {prefix}: {msg} ({elapsed})") }
     }
 
-    /// A line for a cell that begins.
-    fn cell(&self, name: &str) -> ProgressBar {
-        let bar = self.multi.add(ProgressBar::new_spinner());
+    /// A line for a cell.
+    fn cell(&self, running: &Running) -> ProgressBar {
+        let bar = ProgressBar::new_spinner().with_elapsed(running.began.elapsed());
+        let bar = self.multi.add(bar);
         bar.set_style(self.cell.clone());
-        bar.set_prefix(printable(name).into_owned());
+        bar.set_prefix(printable(&running.name).into_owned());
         bar.enable_steady_tick(TICK);
         bar
     }

@@ -28,17 +28,18 @@ pub struct Ahead {
 }
 
 impl Ahead {
-    /// In a line: 'How fast are large files read? xfs ahead, 1.35x ext4, after 3 repeats'.
+    /// In a line whose end may be cut: 'xfs ahead, 1.35x ext4, after 3 repeats: How fast are large
+    /// files read?'
     pub fn line(&self) -> String {
         let Self { ask, figure, first, second, ratio, repeats } = self;
-        let figure = if figure.is_empty() { String::new() } else { format!(" {figure}:") };
+        let figure = if figure.is_empty() { String::new() } else { format!(" {figure}") };
         let verdict = if *ratio < AHEAD_FROM {
             format!("{first} and {second} equal so far")
         } else {
             format!("{first} ahead, {ratio:.2}x {second}")
         };
         let s = if *repeats == 1 { "" } else { "s" };
-        format!("{ask}{figure} {verdict}, after {repeats} repeat{s}")
+        format!("{verdict}, after {repeats} repeat{s}: {ask}{figure}")
     }
 }
 
@@ -112,7 +113,7 @@ mod tests {
         fixture.measured("single/xfs", "buffered", 0, 3e6);
         fixture.measured("single/xfs", "buffered", 1, 1e6);
         let ahead = fixture.analyser().ahead("buffered").expect("two stacks");
-        assert_eq!(ahead.line(), "Well? single/xfs ahead, 2.00x single/ext4, after 1 repeat");
+        assert_eq!(ahead.line(), "single/xfs ahead, 2.00x single/ext4, after 1 repeat: Well?");
         assert_eq!(fixture.analyser().ahead("dd-4k"), None, "it was not measured");
     }
 
@@ -125,6 +126,6 @@ mod tests {
             fixture.measured("single/xfs", "dd-64k", block, 1e6);
         }
         let line = fixture.analyser().ahead("dd-4k").expect("two stacks").line();
-        assert_eq!(line, "Well? dd-4k: single/xfs and single/ext4 equal so far, after 2 repeats");
+        assert_eq!(line, "single/xfs and single/ext4 equal so far, after 2 repeats: Well? dd-4k");
     }
 }

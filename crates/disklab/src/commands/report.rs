@@ -47,8 +47,10 @@ pub fn report(args: &ReportArgs) -> Result<u8, Failure> {
 /// The answers; with `--verbose`, their sentences and intervals.
 fn text(args: &ReportArgs, report: &Report) -> Result<u8, Failure> {
     let page = args.run.join("report.html");
-    let colour = args.out.is_none() && super::has_colour();
-    let style = TextStyle { colour, verbose: args.verbose };
+    let style = match args.out {
+        Some(_) => TextStyle { verbose: args.verbose, ..TextStyle::default() },
+        None => super::style_of_output(args.verbose),
+    };
     let text = first_screen(report, &page.to_string_lossy(), style);
     match &args.out {
         Some(path) => write_or_print(Some(path), &text)?,

@@ -1,6 +1,6 @@
 //! `disklab run`: a study, carried out.
 
-use disklab_report::{Report, TextStyle, first_screen};
+use disklab_report::{Report, first_screen};
 use disklab_runner::{
     OpenRun, PlannedRun, ResumeRequest, Resumed, RunEstimate, RunnerError, check_vacant,
     find_study, leftover_lines, new_run_folder, resume, tear_down_leftovers,
@@ -10,7 +10,7 @@ use disklab_units::count;
 use disklab_verdict::Severity;
 use serde_json::json;
 
-use super::{caller, has_colour, plan, print, print_json, print_styled, report};
+use super::{caller, plan, print, print_json, print_styled, report, style_of_output};
 use crate::cli::RunArgs;
 use crate::exit::{DONE, FAILED, Failure, INTERRUPTED};
 use crate::signals;
@@ -126,8 +126,8 @@ pub(super) fn finish(run: &Run, failed: usize, as_json: bool) -> Result<u8, Fail
             "campaign": report.campaign,
         }))?;
     } else {
-        let style = TextStyle { colour: has_colour(), verbose: false };
-        print_styled(&first_screen(&report, &page.to_string_lossy(), style))?;
+        let screen = first_screen(&report, &page.to_string_lossy(), style_of_output(false));
+        print_styled(&screen)?;
         let mut text = String::new();
         for sentence in report.campaign.iter().flat_map(disklab_report::campaign_sentences) {
             text.push_str(&format!("◦ {sentence}\n"));

@@ -98,6 +98,24 @@ fn unknown_study_and_broken_lines_are_named() {
     assert!(matches!(error.problem, ShippedLineProblem::NotThere(path) if path == "steps/#9"));
 }
 
+#[test]
+fn answers_stay_on_a_terminal_of_24_rows() {
+    let folder = tempfile::tempdir().expect("temp");
+    let run = first_look().restore(folder.path()).unwrap_or_else(|e| panic!("{e}"));
+    let report = Report::gather(&run).unwrap_or_else(|e| panic!("{e}"));
+    let on =
+        |rows| first_screen(&report, "report.html", TextStyle { rows, ..TextStyle::default() });
+    let short = on(Some(24));
+    assert!(short.lines().count() <= 20, "more than 24 less what follows:\n{short}");
+    assert!(short.contains("One drive may fail") && short.contains("Films and photos"), "{short}");
+    assert!(!short.contains('█') && short.contains("see the page"), "{short}");
+    let long = on(None);
+    assert!(long.contains('█') && long.contains("No drive may fail") && long.lines().count() <= 40);
+    assert_eq!(on(Some(60)), long);
+    // What does not fit in any case is shown all the same.
+    assert!(on(Some(1)).contains("One drive may fail"));
+}
+
 /// The README shows the program's own words, up to what differs from machine to machine. After
 /// `make shipped-run`, which does it: UPDATE=1 cargo test -p disklab --bins readme
 #[test]

@@ -10,8 +10,11 @@ use crate::view::manner;
 
 /// Columns.
 pub const SCREEN_WIDTH: usize = 80;
-/// Lines of the screen; a class of drives that may fail is left out where there would be more.
+/// Lines of the screen at most. If there would be more, classes of drives that may fail are left out
+/// after the first; on a terminal that is shorter, the bars are before them.
 const LINES: usize = 40;
+/// Lines that follow the screen: where the report is, what `shipped` says, the shell's prompt.
+const AFTER: usize = 4;
 /// Stacks in the bars.
 const BARS: usize = 14;
 /// Severe findings that are listed.
@@ -28,6 +31,8 @@ pub struct TextStyle {
     pub colour: bool,
     /// Whether the sentences with their intervals follow.
     pub verbose: bool,
+    /// Lines of the terminal, if it goes to one: the answers must not scroll away.
+    pub rows: Option<u16>,
 }
 
 impl TextStyle {
@@ -42,6 +47,10 @@ impl TextStyle {
     fn soft(self, text: &str) -> String {
         self.paint("2", text)
     }
+
+    fn lines(self) -> usize {
+        self.rows.map_or(LINES, |rows| usize::from(rows).saturating_sub(AFTER).min(LINES))
+    }
 }
 
 /// The screen of a run whose page is at `page`. Nothing in it but what `style` asks for acts
@@ -51,11 +60,15 @@ pub fn first_screen(report: &Report, page: &str, style: TextStyle) -> String {
     let text =
         |lines: Vec<Line>| lines.iter().map(|line| line.shown(style) + "\n").collect::<String>();
     let mut parts = vec![head(report)];
-    let bars = bars(&screen);
+    let mut bars = bars(&screen);
     let mut notes = notes(report);
     let next = next(report, &screen, page);
-    let fixed = parts[0].len() + bars.len() + notes.len() + next.len() + 3;
-    let answers = answers(&screen, LINES.saturating_sub(fixed));
+    let room = style.lines().saturating_sub(parts[0].len() + notes.len() + next.len() + 3);
+    let mut answers = answers(&screen, room.saturating_sub(bars.len()));
+    if style.lines() < LINES && answers.len() + bars.len() > room && !answers.is_empty() {
+        bars = vec![Line::soft("Speed and space of all stacks: see the page.")];
+        answers = self::answers(&screen, room.saturating_sub(bars.len()));
+    }
     if !screen.has_whole_answers() || style.verbose {
         parts.push(sentences(report));
     }
@@ -92,6 +105,10 @@ impl Line {
 
     fn bold(text: &str) -> Self {
         Self(vec![(Face::Bold, text.to_owned())])
+    }
+
+    fn soft(text: &str) -> Self {
+        Self(vec![(Face::Soft, text.to_owned())])
     }
 
     fn shown(&self, style: TextStyle) -> String {
@@ -166,8 +183,7 @@ fn answers(screen: &FirstScreen, room: usize) -> Vec<Line> {
     let mut lines = Vec::new();
     for (class, picks) in &picks {
         if !lines.is_empty() && lines.len() + picks.len() + 2 > room {
-            let others = "Other numbers of drives that may fail: see the page.";
-            lines.push(Line::of(vec![(Face::Soft, others.to_owned())]));
+            lines.push(Line::soft("Other numbers of drives that may fail: see the page."));
             break;
         }
         if !lines.is_empty() {
@@ -259,7 +275,7 @@ fn bars(screen: &FirstScreen) -> Vec<Line> {
     }
     if stacks.len() > shown {
         let rest = stacks.len() - shown;
-        lines.push(Line::of(vec![(Face::Soft, format!("  and {rest} slower ones: see the page"))]));
+        lines.push(Line::soft(&format!("  and {rest} slower ones: see the page")));
     }
     lines
 }
