@@ -216,7 +216,7 @@ impl Pass {
         } else {
             // What cannot be inspected is for the user to decide about.
             undo.obstacles(&self.marks, context)
-                .unwrap_or_else(|error| vec![Obstacle::Failed(error.to_string())])
+                .unwrap_or_else(|error| vec![Obstacle::Failed(error.into())])
         };
         if !obstacles.is_empty() {
             self.left.add(undo, obstacles);
@@ -231,7 +231,7 @@ impl Pass {
             Ok(false) => true,
             // What is below a thing that was left alone is in use by that.
             Err(error) if !self.left.things.is_empty() => {
-                self.left.add(undo, vec![Obstacle::Failed(error.to_string())]);
+                self.left.add(undo, vec![Obstacle::Failed(error.into())]);
                 false
             }
             Err(error) => {
