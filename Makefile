@@ -60,7 +60,8 @@ book:
 	@./scripts/needs book
 	@./scripts/book
 
-dist: needs
+dist:
+	@./scripts/needs dist
 	@./scripts/dist
 
 try-dist: dist

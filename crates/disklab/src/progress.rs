@@ -294,13 +294,7 @@ impl Progress {
 
     /// `about 4 min 30 s left`.
     fn left_words(&self) -> String {
-        match self.seconds_left() {
-            seconds if seconds < 1.0 => "less than 1 s left".to_owned(),
-            seconds => {
-                let left = show_duration(Duration::from_secs_f64(seconds));
-                format!("{} {left} left", self.about)
-            }
-        }
+        left_words(self.about, self.seconds_left())
     }
 
     fn seconds_left(&self) -> f64 {
@@ -346,6 +340,14 @@ impl Bars {
         bar.enable_steady_tick(TICK);
         bar
     }
+}
+
+/// `about 4 min 30 s left`: nobody can use milliseconds of a prediction.
+pub fn left_words(about: &str, seconds: f64) -> String {
+    if seconds < 1.0 {
+        return "less than 1 s left".to_owned();
+    }
+    format!("{about} {} left", show_duration(Duration::from_secs_f64(seconds)))
 }
 
 #[cfg(test)]

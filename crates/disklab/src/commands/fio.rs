@@ -165,7 +165,7 @@ fn ended(report: &EngineReport) -> Result<u8, Failure> {
     }
     let mut code = DONE;
     for job in &report.jobs {
-        if let Some((_, why)) = &job.error {
+        if let Some(why) = &job.error {
             eprintln!("disklab: job '{}' failed: {why}", job.name);
             code = FAILED;
         }

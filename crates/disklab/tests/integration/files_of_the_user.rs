@@ -4,6 +4,7 @@ use std::os::unix::fs::symlink;
 use std::path::Path;
 
 use crate::command_support::disklab;
+use crate::lab_support::run::forget_first_cell;
 use predicates::prelude::*;
 use predicates::str::contains;
 
@@ -99,11 +100,7 @@ fn resuming_removes_nothing_that_the_run_did_not_make() {
     std::fs::create_dir(run.join("scratch")).expect("make");
     std::fs::create_dir_all(run.join("raw/holiday")).expect("make");
     std::fs::write(run.join("raw/holiday/a.jpg"), "a").expect("write");
-    let connection = rusqlite::Connection::open(run.join("run.sqlite")).expect("open");
-    connection
-        .execute_batch("DELETE FROM sample; UPDATE cell SET state = 'waiting'")
-        .expect("undo the cells");
-    drop(connection);
+    forget_first_cell(&run);
     disklab(home.path())
         .args(["run", "--resume", "--out", "run"])
         .assert()

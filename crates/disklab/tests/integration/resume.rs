@@ -5,6 +5,7 @@ use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
+use crate::lab_support::run::forget_first_cell;
 use disklab_store::{CellState, Run};
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -192,12 +193,7 @@ fn a_run_is_resumed_only_as_it_was_begun() {
     };
     let (code, _) = resume(&[]);
     assert!(matches!(code, Some(0 | 1)), "all cells are done: nothing to do");
-    let connection = rusqlite::Connection::open(place.path("run/run.sqlite")).expect("open");
-    connection
-        .execute("DELETE FROM sample WHERE cell = 3", [])
-        .and_then(|_| connection.execute("UPDATE cell SET state = 'waiting' WHERE number = 3", []))
-        .expect("undo a cell");
-    drop(connection);
+    forget_first_cell(&place.path("run"));
     for args in [&["--scale", "2"][..], &["--seed", "8"], &["--on", "loop"], &["--repeats", "9"]] {
         let (code, said) = resume(args);
         assert_eq!(code, Some(2), "{args:?}: {said}");

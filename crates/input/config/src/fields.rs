@@ -22,7 +22,7 @@ impl<'a> Fields<'a> {
     /// The fields of `node`, called `what` in errors ('a workload', 'the study').
     ///
     /// # Errors
-    /// Where `node` is no table.
+    /// [`SourceError`] at `node` if it is not a table.
     pub fn new(node: &'a Node, what: &str) -> Result<Self, SourceError> {
         let entries = node.entries().map_err(|_| {
             node.error(format!("expected {what} as a table, found {}", node.kind()))
@@ -50,7 +50,7 @@ impl<'a> Fields<'a> {
     /// Takes a field that must be there.
     ///
     /// # Errors
-    /// Where it is missing.
+    /// [`SourceError`] at the table if it has no such key.
     pub fn require(&mut self, name: &str) -> Result<&'a Node, SourceError> {
         self.take(name)
             .ok_or_else(|| self.place.error(format!("{} needs a field '{name}'", self.what)))
@@ -84,7 +84,7 @@ impl<'a> Fields<'a> {
     /// A text, or a number or boolean as text.
     ///
     /// # Errors
-    /// Where it is a list or a table.
+    /// [`SourceError`] at the value if it is a list or a table.
     pub fn text(&mut self, name: &str) -> Result<Option<String>, SourceError> {
         self.take(name).map(Node::as_text).transpose()
     }
@@ -100,7 +100,7 @@ impl<'a> Fields<'a> {
     /// One or several texts.
     ///
     /// # Errors
-    /// Where an entry is no text.
+    /// [`SourceError`] at the first entry that is not a string.
     pub fn texts(&mut self, name: &str) -> Result<Option<Vec<String>>, SourceError> {
         self.take(name).map(|node| node.items().iter().map(Node::as_text).collect()).transpose()
     }
@@ -108,7 +108,7 @@ impl<'a> Fields<'a> {
     /// A value that reads itself from text; `expected` describes it.
     ///
     /// # Errors
-    /// Where it does not parse.
+    /// [`SourceError`] at the value, with what was `expected`.
     pub fn parse<T: FromStr>(
         &mut self,
         name: &str,
@@ -127,7 +127,7 @@ impl<'a> Fields<'a> {
     /// A whole number within `range`.
     ///
     /// # Errors
-    /// Where it is none, or outside.
+    /// [`SourceError`] at the value if it is not an integer in `range`.
     pub fn integer(
         &mut self,
         name: &str,
@@ -152,7 +152,7 @@ impl<'a> Fields<'a> {
     /// `true` or `false`.
     ///
     /// # Errors
-    /// Where it is neither.
+    /// [`SourceError`] at the value if it is neither true nor false.
     pub fn boolean(&mut self, name: &str) -> Result<Option<bool>, SourceError> {
         let Some(node) = self.take(name) else { return Ok(None) };
         match node.as_text()?.as_str() {
@@ -165,7 +165,7 @@ impl<'a> Fields<'a> {
     /// A size such as '4 KiB' or '10 TB'.
     ///
     /// # Errors
-    /// Where it is none.
+    /// [`SourceError`] at the value if it is not a size with its unit.
     pub fn bytes(&mut self, name: &str) -> Result<Option<Bytes>, SourceError> {
         self.take(name).map(|node| bytes_of(node, name)).transpose()
     }
@@ -173,7 +173,7 @@ impl<'a> Fields<'a> {
     /// A size that must be there.
     ///
     /// # Errors
-    /// Where it is missing or none.
+    /// [`SourceError`] if the key is missing, or its value is not a size with its unit.
     pub fn require_bytes(&mut self, name: &str) -> Result<Bytes, SourceError> {
         bytes_of(self.require(name)?, name)
     }
@@ -181,7 +181,7 @@ impl<'a> Fields<'a> {
     /// A duration such as '30s'.
     ///
     /// # Errors
-    /// Where it is none.
+    /// [`SourceError`] at the value if it is not a duration with its unit.
     pub fn duration(&mut self, name: &str) -> Result<Option<std::time::Duration>, SourceError> {
         self.take(name)
             .map(|node| {
@@ -193,7 +193,7 @@ impl<'a> Fields<'a> {
     /// One of a few words.
     ///
     /// # Errors
-    /// Where it is another.
+    /// [`SourceError`] at the value, with all `choices`.
     pub fn choice<T: Copy>(
         &mut self,
         name: &str,

@@ -46,7 +46,7 @@ impl Node {
     /// Parses a document.
     ///
     /// # Errors
-    /// Where the text is no TOML.
+    /// [`SourceError`] where TOML's grammar is broken.
     pub fn parse(source: &Arc<Source>) -> Result<Self, SourceError> {
         let table = DeTable::parse(&source.text).map_err(|e| {
             let place = Location { source: Arc::clone(source), span: e.span().unwrap_or(0..0) };
@@ -65,7 +65,7 @@ impl Node {
     /// The value as text: strings as they are, numbers and booleans as written.
     ///
     /// # Errors
-    /// For lists and tables.
+    /// [`SourceError`] at a list or a table.
     pub fn as_text(&self) -> Result<String, SourceError> {
         match &self.value {
             Value::Text(text) => Ok(text.clone()),
@@ -112,7 +112,7 @@ impl Node {
     /// The entries of a table.
     ///
     /// # Errors
-    /// Where it is none.
+    /// [`SourceError`] at what is not a table.
     pub fn entries(&self) -> Result<&[(Key, Self)], SourceError> {
         match &self.value {
             Value::Table(entries) => Ok(entries),

@@ -57,7 +57,7 @@ impl LabTable {
 /// The rate of a bus that all drives share, such as `415 MB/s`: 1 MB/s at least.
 ///
 /// # Errors
-/// Where it is none, or slower.
+/// [`BusError`] if it is not a rate, or below the slowest that is modelled.
 pub fn bus(text: &str) -> Result<BytesPerSecond, BusError> {
     let rate: BytesPerSecond = text.parse().map_err(BusError::Rate)?;
     if rate.0 < SLOWEST_BUS.0 {

@@ -55,7 +55,7 @@ impl Study {
     /// Its quick form. Its digest is that of the study, whose text says both.
     ///
     /// # Errors
-    /// If it has none.
+    /// [`SourceError`] if the study has no table `quick`.
     pub fn into_quick_form(mut self) -> Result<Self, SourceError> {
         let Some(form) = self.quick.take() else {
             let place = Location { source: self.source, span: 0..0 };

@@ -64,7 +64,7 @@ pub fn read_shipped(name: &str, text: &str) -> Result<ShippedWorkload, SourceErr
 /// The shipped workload that `node` names.
 ///
 /// # Errors
-/// Where there is none.
+/// [`SourceError`] at a name that no shipped workload has.
 pub(crate) fn used(node: &Node) -> Result<ShippedWorkload, SourceError> {
     let name = node.as_text()?;
     let names = || SHIPPED_WORKLOADS.iter().map(|(name, _)| *name);

@@ -12,12 +12,12 @@ pub enum ImportError {
     #[error(transparent)]
     Text(#[from] SourceError),
     /// A file could not be read.
-    #[error("cannot read {}: {why}", path.display())]
+    #[error("cannot read {}: {source}", path.display())]
     File {
         /// The file.
         path: PathBuf,
-        /// The system's reason, or disklab's.
-        why: String,
+        /// What is wrong with it.
+        source: FileFault,
     },
     /// No file was named.
     #[error("which files? name at least one")]
@@ -165,7 +165,40 @@ pub enum ImportError {
 }
 
 impl ImportError {
-    pub(crate) fn file(path: &Path, why: impl ToString) -> Self {
-        Self::File { path: path.to_owned(), why: why.to_string() }
+    pub(crate) fn file(path: &Path, fault: impl Into<FileFault>) -> Self {
+        Self::File { path: path.to_owned(), source: fault.into() }
     }
+}
+
+/// What is wrong with a file as a whole.
+#[derive(Debug, thiserror::Error)]
+pub enum FileFault {
+    /// The system's reason.
+    #[error(transparent)]
+    Io(#[from] std::io::Error),
+    /// No output of a program is that long.
+    #[error("results have at most {0} bytes, and it has more")]
+    TooLarge(u64),
+    /// It is disklab's own.
+    #[error(
+        "it is a disklab run, which needs no import: give its directory to `disklab report` or \
+         `disklab compare`"
+    )]
+    OwnRun,
+    /// It is in another encoding, or no text at all.
+    #[error("not a text file (neither UTF-8 nor UTF-16)")]
+    NotText,
+    /// It is of a program that is known, in a form that is not read.
+    #[error("{0}")]
+    OtherForm(&'static str),
+    /// No format fits.
+    #[error(
+        "it looks like the output of no program that is known; known are {}; name one with --format \
+         to see what is missing",
+        one_of(known)
+    )]
+    Unrecognised {
+        /// The formats that there are.
+        known: Vec<&'static str>,
+    },
 }

@@ -9,22 +9,22 @@ use std::sync::Arc;
 
 use disklab_source::Source;
 
-use crate::ImportError;
+use crate::{FileFault, ImportError};
 
 /// Files larger than this are no results.
 const LARGEST: u64 = 256 << 20;
 
 /// A file's text. UTF-16 with its mark at the start is understood too.
 pub(crate) fn source(path: &Path) -> Result<Arc<Source>, ImportError> {
-    let wrong = |why: &dyn ToString| ImportError::file(path, why.to_string());
-    let too_large = || wrong(&format!("results have at most {LARGEST} bytes, and it has more"));
-    let file = File::open(path).map_err(|e| wrong(&e))?;
+    let unreadable = |error: std::io::Error| ImportError::file(path, error);
+    let too_large = || ImportError::file(path, FileFault::TooLarge(LARGEST));
+    let file = File::open(path).map_err(unreadable)?;
     // Without reading what is known to be too large; a device has no size that is known.
     if file.metadata().is_ok_and(|about| about.len() > LARGEST) {
         return Err(too_large());
     }
     let mut bytes = Vec::new();
-    file.take(LARGEST + 1).read_to_end(&mut bytes).map_err(|e| wrong(&e))?;
+    file.take(LARGEST + 1).read_to_end(&mut bytes).map_err(unreadable)?;
     if bytes.len() as u64 > LARGEST {
         return Err(too_large());
     }
@@ -35,12 +35,8 @@ pub(crate) fn source(path: &Path) -> Result<Arc<Source>, ImportError> {
         _ => String::from_utf8(bytes).ok(),
     };
     let text = text.ok_or_else(|| {
-        wrong(if path.file_name().is_some_and(|name| name == "run.sqlite") {
-            &"it is a disklab run, which needs no import: give its directory to `disklab report` \
-              or `disklab compare`"
-        } else {
-            &"not a text file (neither UTF-8 nor UTF-16)"
-        })
+        let is_run = path.file_name().is_some_and(|name| name == "run.sqlite");
+        ImportError::file(path, if is_run { FileFault::OwnRun } else { FileFault::NotText })
     })?;
     Ok(Arc::new(Source { name: path.display().to_string(), text }))
 }

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use disklab_sample::{Direction, DriveState};
-use disklab_source::{Location, Source, one_of};
+use disklab_source::{Location, Source};
 use disklab_study::{Cell, LeftOut, Study};
 use disklab_units::count;
 use indexmap::IndexMap;
@@ -19,7 +19,7 @@ use crate::sample::{ImportedSample, sample};
 use crate::study_text::{Outline, study};
 use disklab_store::ImportSettings;
 
-use crate::{ImportError, ImportedDrives, ImportedWork, Mapping, Reading};
+use crate::{FileFault, ImportError, ImportedDrives, ImportedWork, Mapping, Reading};
 
 /// What is wanted.
 #[derive(Debug, Default)]
@@ -170,16 +170,10 @@ fn read_file(
         Some(format) => format,
         None => detect(&source.text).ok_or_else(|| {
             if let Some(what) = near(&source.text) {
-                return ImportError::file(path, what.to_owned());
+                return ImportError::file(path, FileFault::OtherForm(what));
             }
-            ImportError::file(
-                path,
-                format!(
-                    "it looks like the output of no program that is known; known are {}; name one \
-                     with --format to see what is missing",
-                    one_of(FORMATS.iter().map(|f| f.name))
-                ),
-            )
+            let known = FORMATS.iter().map(|f| f.name).collect();
+            ImportError::file(path, FileFault::Unrecognised { known })
         })?,
     };
     let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();

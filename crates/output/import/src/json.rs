@@ -259,7 +259,7 @@ impl Json {
     /// The items of a field that is a list; none where it is absent.
     ///
     /// # Errors
-    /// Where it is something else.
+    /// [`SourceError`] at the value if it is not a list.
     pub fn list(&self, name: &str) -> Result<&[Self], SourceError> {
         match self.get(name).map(|field| (field, &field.value)) {
             None => Ok(&[]),
@@ -293,7 +293,7 @@ impl Json {
     /// This value as a number, 0 or above; `name` is what it is called in errors.
     ///
     /// # Errors
-    /// Where it is something else.
+    /// [`SourceError`] at the value if it is not a finite number.
     pub fn as_number(&self, name: &str) -> Result<f64, SourceError> {
         let number = match &self.value {
             JsonNode::Number(text) => text.parse().ok().filter(|n| *n >= 0.0),

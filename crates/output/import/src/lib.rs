@@ -25,7 +25,7 @@ mod text;
 mod write;
 
 pub use drives::ImportedDrives;
-pub use error::ImportError;
+pub use error::{FileFault, ImportError};
 pub use formats::{FORMATS, ImportFormat, detect, find_format};
 pub use import::{Import, ImportRequest, ImportTarget, ImportedCell, ReportedError};
 pub use mapping::{Mapping, MappingTable, TABLE};

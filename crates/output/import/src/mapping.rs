@@ -24,7 +24,7 @@ impl Mapping {
     /// Reads `PATTERN=STACK`, `PATTERN=STACK:WORKLOAD` or `PATTERN=:WORKLOAD`.
     ///
     /// # Errors
-    /// Where it is none of these.
+    /// [`ImportError::Mapping`] with the forms that there are.
     pub fn parse(text: &str) -> Result<Self, ImportError> {
         let wrong = || ImportError::Mapping { text: text.to_owned() };
         // A stack's options may hold '=' and ',': the first '=' outside of brackets.

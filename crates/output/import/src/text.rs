@@ -57,7 +57,7 @@ impl<'a> TextLine<'a> {
     /// A number in a part of the line.
     ///
     /// # Errors
-    /// Where it is none, or below 0.
+    /// [`SourceError`] at `part` if it is not a number from 0 on.
     pub fn number(&self, part: &'a str, what: &str) -> Result<f64, SourceError> {
         decimal(part.trim()).ok_or_else(|| {
             let found = if part.trim().is_empty() { "nothing" } else { part.trim() };

@@ -135,7 +135,7 @@ impl Run {
     /// What the run is.
     ///
     /// # Errors
-    /// Where it cannot be read.
+    /// [`StoreError::OtherVersion`] if it has a setting that this version does not know.
     pub fn info(&self) -> Result<RunInfo, StoreError> {
         self.steps.restart();
         let text: String = self
@@ -149,7 +149,7 @@ impl Run {
     /// All cells, in order.
     ///
     /// # Errors
-    /// Where they cannot be read.
+    /// [`StoreError`] if the database is damaged, or has more cells than a run.
     pub fn cells(&self) -> Result<Vec<CellRecord>, StoreError> {
         self.steps.restart();
         let cells = rows::cells(&self.connection).map_err(self.sqlite())?;
@@ -163,7 +163,7 @@ impl Run {
     /// All starts of the program on this run.
     ///
     /// # Errors
-    /// Where they cannot be read.
+    /// [`StoreError::Sqlite`] if the database is damaged.
     pub fn sessions(&self) -> Result<Vec<Session>, StoreError> {
         self.steps.restart();
         rows::sessions(&self.connection).map_err(self.sqlite())
@@ -173,7 +173,7 @@ impl Run {
     /// memory at a time.
     ///
     /// # Errors
-    /// Where one cannot be read.
+    /// [`StoreError`] at the first sample that is not one.
     pub fn for_each_sample(
         &self,
         mut visit: impl FnMut(&CellRecord, Sample),
@@ -207,7 +207,7 @@ impl Run {
     /// Notes that the program was started on this run.
     ///
     /// # Errors
-    /// Where it cannot be written.
+    /// [`StoreError::ReadOnly`], or SQLite's complaint.
     pub fn begin_session(&self, session: &Session) -> Result<(), StoreError> {
         self.writable()?;
         rows::insert_session(&self.connection, session).map_err(self.sqlite())
@@ -234,7 +234,7 @@ impl Run {
     /// was kept before.
     ///
     /// # Errors
-    /// Where it cannot be written.
+    /// [`StoreError::ReadOnly`], or SQLite's complaint.
     pub fn keep_outcome(&self, json: &str) -> Result<(), StoreError> {
         self.writable()?;
         rows::keep_outcome(&self.connection, json).map_err(self.sqlite())
@@ -252,7 +252,7 @@ impl Run {
     /// A fresh folder for the raw outputs of a cell that is about to run.
     ///
     /// # Errors
-    /// Where it cannot be made.
+    /// [`StoreError`] if the cell's directory for raw outputs cannot be made.
     pub fn begin_cell(&self, cell: &Cell) -> Result<PathBuf, StoreError> {
         self.writable()?;
         raw::begin(&self.folder, cell)
@@ -324,7 +324,7 @@ impl Run {
     /// Puts failed cells back into the queue. Returns how many there were.
     ///
     /// # Errors
-    /// Where it cannot be written.
+    /// [`StoreError::ReadOnly`], or SQLite's complaint.
     pub fn retry_failed(&self) -> Result<usize, StoreError> {
         self.writable()?;
         rows::retry_failed(&self.connection).map_err(self.sqlite())

@@ -104,7 +104,7 @@ pub trait Drives {
     /// read as zeros all over, and notes.
     ///
     /// # Errors
-    /// If one is not available.
+    /// [`BenchError`] of the first that is not available, or not free any more.
     fn make_ready(
         &mut self,
         study: &Study,
@@ -120,7 +120,7 @@ pub trait Drives {
     /// redundant stack continues without a drive, and would be measured degraded.
     ///
     /// # Errors
-    /// What was lost.
+    /// [`BenchError::DrivesLost`] with each that failed or is gone.
     fn still_whole(&self, indices: &[usize]) -> Result<(), BenchError> {
         let _ = indices;
         Ok(())

@@ -124,7 +124,7 @@ pub fn begin() -> io::Result<()> {
 /// Mounts one of [`crate::LabOptions::shown`] at `place`, which is made.
 ///
 /// # Errors
-/// Where that fails.
+/// The reason of mount(2), or of the directory that it needs.
 pub fn mount_shown(name: &str, place: &Path) -> io::Result<()> {
     mount_host(&place::shown_folder(name), place)
 }

@@ -71,13 +71,13 @@ pub enum SensitivityError {
     /// Ends of ranges exclude each other.
     #[error(
         "no drive was found in {tries} draws that is possible with all parameters at ends of \
-         their ranges: {why}; choose fewer with --field"
+         their ranges: {source}; choose fewer with --field"
     )]
     NoPossibleDrive {
         /// How many were drawn.
         tries: usize,
         /// What is wrong with the last of them.
-        why: String,
+        source: Box<RunnerError>,
     },
     /// The directory has one.
     #[error(
@@ -228,12 +228,12 @@ impl SensitivityRun {
                 let id = study.study.id.to_string();
                 let mut plan = SensitivityPlan::new(&id, &models, &claims, &drives, &fields)?;
                 if let Some(n) = drawn {
-                    let why_not = |moves: &[Variation]| {
+                    let check = |moves: &[Variation]| {
                         let moves = moves.iter().map(Variation::setting);
                         let set = options.lab.set_drive.iter().cloned().chain(moves);
-                        study_models(&set.collect::<Vec<_>>()).err().map(|e| e.to_string())
+                        study_models(&set.collect::<Vec<_>>()).map(|_| ())
                     };
-                    plan.draws = draw::draw(&plan.variations, n, shipped.seed, why_not)?;
+                    plan.draws = draw::draw(&plan.variations, n, shipped.seed, check)?;
                 }
                 plan
             }

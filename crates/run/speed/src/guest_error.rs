@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use disklab_engine::EngineError;
+use disklab_engine::{EngineError, IoFailure};
 use disklab_source::SourceError;
 use rustix::io::Errno;
 
@@ -61,6 +61,6 @@ pub enum GuestWorkError {
         /// How many were asked for.
         asked: u64,
         /// How many it did, and its error, if it has one.
-        done: Option<(u64, Option<(i32, String)>)>,
+        done: Option<(u64, Option<IoFailure>)>,
     },
 }

@@ -134,7 +134,7 @@ impl LayerContext<'_> {
     /// Runs a program for `layer` and asks for exit code 0.
     ///
     /// # Errors
-    /// Where it fails.
+    /// [`StackError::Program`] with the layer and the end of what it printed.
     pub fn run(&self, layer: &str, invocation: &Invocation) -> Result<Finished, StackError> {
         self.executor
             .check(invocation)

@@ -41,4 +41,4 @@ pub use remount::Remount;
 pub use shape::{Shape, Volume};
 pub use shape_error::{Below, ShapeError};
 pub use stack::{Made, Stack};
-pub use undo::{DeviceMapping, FileIdentity, Obstacle, QueueSetting, Undo};
+pub use undo::{DeviceMapping, FileIdentity, Obstacle, QueueSetting, Undo, UnseenContent};

@@ -27,7 +27,7 @@ impl<'a> OptionReader<'a> {
     /// An option that stands alone, such as `discard`.
     ///
     /// # Errors
-    /// Where it has a value.
+    /// [`SourceError`] at the option if it has a value.
     pub fn flag(&mut self, name: &'static str) -> Result<bool, SourceError> {
         match self.text(name) {
             None => Ok(false),
@@ -39,7 +39,7 @@ impl<'a> OptionReader<'a> {
     /// One of a few words.
     ///
     /// # Errors
-    /// Where it is another.
+    /// [`SourceError`] at the value, with all `words`.
     pub fn word<T: Copy>(
         &mut self,
         name: &'static str,
@@ -53,7 +53,7 @@ impl<'a> OptionReader<'a> {
     /// A size of at least one byte.
     ///
     /// # Errors
-    /// Where it is none.
+    /// [`SourceError`] at the value if it is not a size.
     pub fn size(&mut self, name: &'static str) -> Result<Option<Bytes>, SourceError> {
         let Some(text) = self.text(name) else { return Ok(None) };
         match text.parse() {
@@ -66,7 +66,7 @@ impl<'a> OptionReader<'a> {
     /// A size that is a power of two between `low` and `high`, both included.
     ///
     /// # Errors
-    /// Where it is none.
+    /// [`SourceError`] at the value if it is not a power of two from `low` to `high`.
     pub fn power_of_two(
         &mut self,
         name: &'static str,
@@ -85,7 +85,7 @@ impl<'a> OptionReader<'a> {
     /// A whole number within `range`.
     ///
     /// # Errors
-    /// Where it is none, or outside.
+    /// [`SourceError`] at the value if it is not an integer in `range`.
     pub fn integer(
         &mut self,
         name: &'static str,

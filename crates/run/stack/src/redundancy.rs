@@ -27,7 +27,7 @@ pub(crate) fn members<'a>(
 /// The devices that [`members`] promised.
 ///
 /// # Errors
-/// Where there is something else.
+/// [`StackError::Unfit`] if it is a directory or a pool.
 pub(crate) fn devices(layer: &'static str, below: Form) -> Result<Vec<PathBuf>, StackError> {
     match below {
         Form::Devices(devices) => Ok(devices),

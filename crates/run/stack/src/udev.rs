@@ -47,7 +47,7 @@ pub(crate) fn wait_for_node(
 /// Sleeps for a moment.
 ///
 /// # Errors
-/// Where the user asked to stop.
+/// [`StackError::Program`] of an interrupt, with `layer`.
 pub(crate) fn nap(context: &LayerContext<'_>, layer: &str) -> Result<(), StackError> {
     context
         .executor

@@ -27,3 +27,4 @@ pub use makeup::{Distinct, Makeup, Measurement, RECORD_BYTES, measure};
 pub use random_words::RandomWords;
 pub use share::Share;
 pub use spec::{Base, Compression, Duplicates, POOL_BLOCKS, Repeats, Spec, SpecError};
+pub use words::{next_splitmix64, splitmix64};

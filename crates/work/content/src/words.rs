@@ -11,10 +11,26 @@ pub(crate) const WORD: usize = size_of::<u64>();
 /// Mixes 64 bits so that each depends on all: the finaliser of SplitMix64 (Steele,
 /// Lea and Flood, 'Fast splittable pseudorandom number generators', OOPSLA 2014;
 /// the constants are Stafford's 'Mix13'). A bijection: distinct numbers stay so.
-pub(crate) fn mix(number: u64) -> u64 {
+#[inline]
+pub(crate) const fn mix(number: u64) -> u64 {
     let number = (number ^ (number >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     let number = (number ^ (number >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
     number ^ (number >> 31)
+}
+
+/// The number that SplitMix64 gives in this state: a hash of 64 bits, by which near seeds give
+/// far numbers.
+#[inline]
+pub const fn splitmix64(state: u64) -> u64 {
+    mix(state.wrapping_add(GOLDEN))
+}
+
+/// SplitMix64's next number: the same on every machine and in every release.
+#[inline]
+pub const fn next_splitmix64(state: &mut u64) -> u64 {
+    let number = splitmix64(*state);
+    *state = state.wrapping_add(GOLDEN);
+    number
 }
 
 /// The number that [`mix`] makes `mixed` of.

@@ -169,7 +169,7 @@ fn native(text: &str, folder: &Path) -> Result<Run, Box<dyn Error>> {
     let source = Arc::new(Source { name: "job.fio".to_owned(), text: text.to_owned() });
     let jobs = parse(&source, Policy::default())?;
     let report = run(&jobs, &JobContext::new(folder, 1))?;
-    if let Some((_, error)) = report.jobs.iter().find_map(|job| job.error.clone()) {
+    if let Some(error) = report.jobs.iter().find_map(|job| job.error.clone()) {
         return Err(error.into());
     }
     reading(&report_json(&report))

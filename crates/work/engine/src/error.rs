@@ -16,14 +16,14 @@ pub enum EngineError {
     #[error("{0}")]
     Job(SourceError),
     /// A file could not be made, opened or prepared.
-    #[error("cannot {action} {}: {why}", path.display())]
+    #[error("cannot {action} {}: {source}", path.display())]
     File {
         /// What was tried: `open`, `lay out`.
         action: &'static str,
         /// The file.
         path: PathBuf,
         /// Why not, and what to do about it.
-        why: String,
+        source: FileProblem,
     },
     /// A job names what it must not touch. Nothing was.
     #[error("{} is not touched: {why}", path.display())]
@@ -46,9 +46,20 @@ pub enum EngineError {
     Interrupted(#[from] Interrupted),
 }
 
+/// Why a file could not be made, opened or prepared.
+#[derive(Debug, thiserror::Error)]
+pub enum FileProblem {
+    /// The system's reason.
+    #[error("{}", words(.0))]
+    Io(#[source] io::Error),
+    /// Its file system takes no direct I/O.
+    #[error("this file system has no direct I/O; set direct=0")]
+    NoDirectIo,
+}
+
 impl EngineError {
-    pub(crate) fn file(action: &'static str, path: impl Into<PathBuf>, source: &io::Error) -> Self {
-        Self::File { action, path: path.into(), why: words(source) }
+    pub(crate) fn file(action: &'static str, path: impl Into<PathBuf>, error: io::Error) -> Self {
+        Self::File { action, path: path.into(), source: FileProblem::Io(error) }
     }
 }
 
@@ -75,7 +86,7 @@ mod tests {
         let error = |n| words(&io::Error::from_raw_os_error(n));
         assert_eq!(error(libc::ENOSPC), "No space left on device");
         assert!(error(libc::EMFILE).contains("openfiles"));
-        let error = EngineError::file("open", "/x/y", &io::Error::from_raw_os_error(libc::EACCES));
+        let error = EngineError::file("open", "/x/y", io::Error::from_raw_os_error(libc::EACCES));
         assert_eq!(error.to_string(), "cannot open /x/y: Permission denied");
     }
 }

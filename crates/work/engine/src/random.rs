@@ -1,29 +1,22 @@
 //! Random numbers for patterns: fast, seeded, and the same on every machine.
 
+use disklab_content::next_splitmix64;
+pub(crate) use disklab_content::splitmix64 as mix;
+
 /// xoshiro256** by Blackman and Vigna (<https://prng.di.unimi.it>): 64 bits in
 /// about a nanosecond. Written out here because a pattern must stay the same
 /// from release to release, which crates of generators do not promise.
 #[derive(Debug, Clone)]
 pub(crate) struct Random([u64; 4]);
 
-/// One step of SplitMix64, which spreads a seed over a generator's state, and
-/// serves as a hash of 64 bits.
-pub(crate) fn mix(seed: u64) -> u64 {
-    let mut z = seed.wrapping_add(0x9E37_79B9_7F4A_7C15);
-    z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-    z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-    z ^ (z >> 31)
-}
-
 impl Random {
     /// The generator number `stream` of a seed. Streams are independent: each
     /// use has its own, so that one more draw in one place moves no other.
     pub(crate) fn new(seed: u64, stream: u64) -> Self {
         let mut at = mix(seed ^ mix(stream));
-        let mut word = || {
-            at = at.wrapping_add(0x9E37_79B9_7F4A_7C15);
-            mix(at)
-        };
+        // Patterns begin with the second word.
+        next_splitmix64(&mut at);
+        let mut word = || next_splitmix64(&mut at);
         Self([word(), word(), word(), word() | 1])
     }
 

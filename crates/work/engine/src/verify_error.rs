@@ -4,7 +4,7 @@ use disklab_jobfile::Checksum;
 
 /// Why a job cannot verify.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub(crate) enum CheckerError {
+pub enum CheckerError {
     /// Only fio has the checksum.
     #[error(
         "verify={}: this engine checks by crc32c, meta, pattern or null; engine = \"fio\" has the \
@@ -32,7 +32,7 @@ pub(crate) enum CheckerError {
 
 /// What is wrong with a block that was read back.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub(crate) enum Mismatch {
+pub enum Mismatch {
     /// Its header is wrong.
     #[error("the block at offset {offset} {fault}")]
     Header {
@@ -55,7 +55,7 @@ pub(crate) enum Mismatch {
 
 /// What is wrong with a header.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-pub(crate) enum HeaderFault {
+pub enum HeaderFault {
     /// It does not begin as headers do.
     #[error("has no header (found {0:#06x} in its place)")]
     Missing(u16),

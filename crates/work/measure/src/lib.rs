@@ -32,7 +32,7 @@ pub use drive_state::{Identity, drive_state, drive_state_with_smart, identity};
 pub use environment::{
     cell_environment, close_cell_environment, environment, environment_in, mounts_of,
 };
-pub use error::MeasureError;
+pub use error::{CacheRefusal, MeasureError};
 pub use facts::load_average;
 pub use file_use::{FileUse, FileUses};
 pub use medium::MEDIUM_FOLDER;

@@ -6,7 +6,7 @@ use std::time::Duration;
 use disklab_exec::{Executor, Invocation};
 
 use crate::block::BlockDevice;
-use crate::{MeasureError, SystemRoot};
+use crate::{CacheRefusal, MeasureError, SystemRoot};
 
 /// A drive flushes its cache before it turns it off.
 const LIMIT: Duration = Duration::from_secs(60);
@@ -46,36 +46,29 @@ fn set_write_cache_in(
     device: &Path,
     on: bool,
 ) -> Result<(), MeasureError> {
-    let cannot = |reason: &str| MeasureError::WriteCache {
-        device: device.display().to_string(),
-        reason: reason.to_owned(),
-    };
-    let block = BlockDevice::at(root, device).ok_or_else(|| cannot("not a block device"))?;
+    let cannot = |source| MeasureError::WriteCache { device: device.to_owned(), source };
+    let block = BlockDevice::at(root, device).ok_or_else(|| cannot(CacheRefusal::NotBlock))?;
     if block.backing_file().is_some() || block.name().starts_with("loop") {
-        return Err(cannot("a loop device has no cache of its own"));
+        return Err(cannot(CacheRefusal::Loop));
     }
     if block.is_partition() {
-        return Err(cannot("it is a partition; name the drive"));
+        return Err(cannot(CacheRefusal::Partition));
     }
     if !block.is_physical() {
-        return Err(cannot("not a drive, but built on others"));
+        return Err(cannot(CacheRefusal::NotDrive));
     }
     if write_cache(executor, device).is_none() {
-        return Err(cannot("it does not answer `hdparm -W`: only ATA drives do"));
+        return Err(cannot(CacheRefusal::NoAnswer));
     }
     let set = Invocation::new("hdparm").arg(if on { "-W1" } else { "-W0" }).arg(device);
     executor.check(&set.timeout(LIMIT).uninterruptible())?;
     if write_cache(executor, device) != Some(on) {
-        return Err(cannot("the drive took the command and did not obey it"));
+        return Err(cannot(CacheRefusal::NotObeyed));
     }
     tell_kernel(executor, &block, on);
     let kernel = block.attribute("queue/write_cache");
     if on && kernel.as_deref() == Some("write through") {
-        // The kernel would send no flushes to a drive that needs them.
-        return Err(cannot(
-            "the cache is on now, but the kernel still believes that it is off and would \
-             send no flushes; turn it off again with `hdparm -W0`",
-        ));
+        return Err(cannot(CacheRefusal::KernelUnaware));
     }
     Ok(())
 }

@@ -6,9 +6,11 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use disklab_content::SpecError;
-use disklab_engine::EngineError;
+use disklab_engine::{EngineError, IoFailure};
 use disklab_exec::{ExecError, Interrupted};
 use disklab_filebench::FilebenchError;
+
+use crate::OutputProblem;
 
 /// Why a workload did not finish.
 #[derive(Debug, thiserror::Error)]
@@ -27,23 +29,26 @@ pub enum WorkloadError {
         source: io::Error,
     },
     /// A program's output could not be understood.
-    #[error("cannot understand the output of {program}: {why}")]
+    #[error(
+        "cannot understand the output of {program}: {source}; this may be a version that disklab \
+         does not know: report it, with its version"
+    )]
     Output {
         /// The program.
-        program: String,
-        /// What was expected and what was found.
-        why: String,
+        program: &'static str,
+        /// What is wrong with it.
+        source: OutputProblem,
     },
     /// disklab's own engine could not run the jobs.
     #[error(transparent)]
     Engine(Box<EngineError>),
     /// A job of fio ended with an error.
-    #[error("fio job '{job}' failed: {why}")]
+    #[error("fio job '{job}' failed: {source}")]
     FioJob {
         /// The job.
         job: String,
-        /// What it reports.
-        why: String,
+        /// What ended it.
+        source: FioJobFailure,
     },
     /// The installed fio was built without the I/O engine of a job.
     #[error("the installed fio has no I/O engine '{0}'; `fio --enghelp` lists those it has")]
@@ -148,6 +153,17 @@ pub enum WorkloadError {
     Remount(Box<dyn Error + Send + Sync>),
 }
 
+/// What ended a job of fio.
+#[derive(Debug, thiserror::Error)]
+pub enum FioJobFailure {
+    /// fio's error number.
+    #[error(transparent)]
+    Fio(io::Error),
+    /// What disklab's own engine says.
+    #[error(transparent)]
+    Engine(IoFailure),
+}
+
 /// What was read is not what was written.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Damage {
@@ -197,8 +213,8 @@ impl WorkloadError {
     }
 
     /// An output of `program` that is not what it should be.
-    pub(crate) fn output(program: &str, why: impl Into<String>) -> Self {
-        Self::Output { program: program.to_owned(), why: why.into() }
+    pub(crate) fn output(program: &'static str, source: impl Into<OutputProblem>) -> Self {
+        Self::Output { program, source: source.into() }
     }
 
     /// Whether it is only that the user asked to stop.

@@ -9,6 +9,7 @@ mod corpus;
 mod data;
 mod error;
 mod kinds;
+mod output_problem;
 mod reader;
 mod since_boot;
 mod steady;
@@ -20,7 +21,8 @@ mod workload;
 
 pub use caches::Remounter;
 pub use context::{StepOutcome, WorkContext};
-pub use error::{Damage, WorkloadError};
+pub use error::{Damage, FioJobFailure, WorkloadError};
 pub use kinds::{WORKLOADS, assume_fio, find_workload, read_workload};
+pub use output_problem::OutputProblem;
 pub use since_boot::count_from_boot;
 pub use workload::{Context, Cost, ReadWorkload, Workload, WorkloadKind};

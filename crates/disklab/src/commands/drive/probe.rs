@@ -19,6 +19,7 @@ use super::scratch::{MOST, ScratchFile};
 use super::subject::{Subject, find};
 use crate::cli::ProbeArgs;
 use crate::exit::{DONE, Failure};
+use crate::progress::left_words;
 use crate::signals;
 
 /// Carries out the command.
@@ -109,8 +110,8 @@ impl ProbeWatcher for Lines {
         if seconds_left > 0.0 {
             let begun = self.begun.elapsed().as_secs_f64();
             let part = 100.0 * begun / (begun + seconds_left);
-            let left = show_duration(Duration::from_secs_f64(seconds_left));
-            eprintln!("disklab: {part:3.0} % {name}; about {left} left");
+            let left = left_words("about", seconds_left);
+            eprintln!("disklab: {part:3.0} % {name}; {left}");
         }
         Ok(())
     }

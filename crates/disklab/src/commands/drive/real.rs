@@ -164,7 +164,7 @@ impl OtherLoad {
     /// Looks at an idle drive for a while.
     ///
     /// # Errors
-    /// If it is not idle.
+    /// [`ProbeError::Disturbed`] if others used the drive meanwhile.
     pub fn watch(device: &BlockDevice, moved: Rc<Cell<u64>>) -> Result<Self, ProbeError> {
         let mut load =
             Self { device: device.clone(), own_before: moved.get(), moved, before: None };
@@ -185,7 +185,7 @@ impl OtherLoad {
     /// Checks that all that the drive moved since the last check was the probe's own.
     ///
     /// # Errors
-    /// If it was not.
+    /// [`ProbeError::Disturbed`] if others used the drive since the last check.
     pub fn check(&mut self) -> Result<(), ProbeError> {
         let Some(now) = self.device.counters() else { return Ok(()) };
         let (own, total) = (self.moved.get(), now);

@@ -1,5 +1,7 @@
 //! The files of a job.
 
+use disklab_content::splitmix64;
+
 /// The files of a job, as a function of the clone.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Files {
@@ -179,7 +181,7 @@ impl Files {
                     NameSource::Fixed(_) => 0,
                     NameSource::Format { .. } => u64::from(clone),
                 };
-                let drawn = mix(seed ^ mix(mix(clone).wrapping_add(file)));
+                let drawn = splitmix64(seed ^ splitmix64(splitmix64(clone).wrapping_add(file)));
                 let span = u128::from(max - min) + 1;
                 let size = min + ((u128::from(drawn) * span) >> 64) as u64;
                 // Whole blocks, as get_rand_file_size in filesetup.c.
@@ -211,12 +213,4 @@ fn fill_in(format: &str, job: &str, clone: u32, file: u64) -> String {
         }
     }
     name + rest
-}
-
-/// SplitMix64's output function (Steele, Lea, Flood 2014).
-const fn mix(n: u64) -> u64 {
-    let n = n.wrapping_add(0x9e37_79b9_7f4a_7c15);
-    let n = (n ^ (n >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    let n = (n ^ (n >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    n ^ (n >> 31)
 }

@@ -1,5 +1,7 @@
 //! The spindle: it turns on, whatever the drive does.
 
+use disklab_content::splitmix64;
+
 /// Which angle is under the heads when. Angles are given as the time that the
 /// platter takes to turn by them, from 0 to the time of a revolution, ns.
 #[derive(Debug, Clone, Copy)]
@@ -13,7 +15,7 @@ impl Spindle {
     /// do not rotate in phase. A revolution takes 60 ms at most.
     pub(crate) fn new(revolution: u64, seed: u64) -> Self {
         let revolution = revolution.clamp(1, 60_000_000) as u32;
-        Self { revolution, phase: scatter(seed) % u64::from(revolution) }
+        Self { revolution, phase: splitmix64(seed) % u64::from(revolution) }
     }
 
     /// The angle under the heads at `now`.
@@ -34,18 +36,9 @@ impl Spindle {
     }
 }
 
-/// The output function of SplitMix64 (Steele, Lea, Flood: 'Fast Splittable
-/// Pseudorandom Number Generators', 2014): near seeds give far numbers.
-fn scatter(seed: u64) -> u64 {
-    let z = seed.wrapping_add(0x9e37_79b9_7f4a_7c15);
-    let z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    let z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    z ^ (z >> 31)
-}
-
 /// A number from 0 to 1 that follows from `seed` and `n`.
 pub(crate) fn uniform(seed: u64, n: u64) -> f64 {
-    (scatter(scatter(seed) ^ (n + 1)) >> 11) as f64 / (1_u64 << 53) as f64
+    (splitmix64(splitmix64(seed) ^ (n + 1)) >> 11) as f64 / (1_u64 << 53) as f64
 }
 
 #[cfg(test)]

@@ -1,6 +1,7 @@
 //! What a shingled drive's figures are measured with: loads in virtual time, as a
 //! host would make them. Pure; the same drive gives the same figures.
 
+use disklab_content::next_splitmix64;
 use disklab_drive::hdd::HardDisk;
 use disklab_drive::smr::Parameters;
 use disklab_drive::{Completion, Drive, Nanos, Operation, Request, ShingledStatistics};
@@ -126,7 +127,7 @@ pub fn cliff(parameters: &Parameters, chunk: u64, total: u64, places: Places) ->
     let (mut begun, mut first) = (0, 0);
     for number in 0..count {
         let place = match places {
-            Places::Random(_) => random(&mut state) % room,
+            Places::Random(_) => next_splitmix64(&mut state) % room,
             Places::Sequential => number % room,
         };
         host.write_synchronously(place * chunk, chunk);
@@ -210,7 +211,7 @@ pub fn small_writes_when_full(
     let mut host = Host::new(parameters, 1);
     let (mut state, places) = (7, (parameters.disk.visible / bytes).max(1));
     let mut write = |host: &mut Host| {
-        host.carry_out(Operation::Write, random(&mut state) % places * bytes, bytes);
+        host.carry_out(Operation::Write, next_splitmix64(&mut state) % places * bytes, bytes);
         if synchronous {
             host.carry_out(Operation::Flush, 0, 0);
         }
@@ -221,13 +222,4 @@ pub fn small_writes_when_full(
     let begun = host.now;
     (0..count).for_each(|_| write(&mut host));
     count as f64 * 1e9 / (host.now - begun).max(1) as f64
-}
-
-/// SplitMix64 (Steele, Lea, Flood: 'Fast Splittable Pseudorandom Number Generators',
-/// 2014).
-fn random(state: &mut u64) -> u64 {
-    *state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
-    let z = (*state ^ (*state >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    let z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    z ^ (z >> 31)
 }

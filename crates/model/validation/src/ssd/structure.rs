@@ -1,5 +1,6 @@
 //! Writes to the flash translation layer alone, without times.
 
+use disklab_content::next_splitmix64;
 use disklab_drive::ssd::{Layout, Translation};
 
 /// How the host writes.
@@ -11,17 +12,14 @@ pub enum Traffic {
     Random,
 }
 
-/// Numbers that look random: splitmix64 (Steele and others, 2014).
+/// Numbers that look random.
 #[derive(Debug, Clone)]
 pub(super) struct Numbers(pub(super) u64);
 
 impl Numbers {
     /// A number below `end`; the bias of the multiplication is below `end`/2⁶⁴.
     pub(super) fn below(&mut self, end: u64) -> u64 {
-        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
-        let mut z = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-        let z = z ^ (z >> 31);
+        let z = next_splitmix64(&mut self.0);
         ((u128::from(z) * u128::from(end)) >> 64) as u64
     }
 }

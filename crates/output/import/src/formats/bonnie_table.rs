@@ -25,7 +25,7 @@ enum Half {
 /// The readings of all tables in a text.
 ///
 /// # Errors
-/// Where a figure is none.
+/// [`SourceError`] at the first cell that is not a number.
 pub(super) fn table(source: &Arc<Source>) -> Result<Vec<Reading>, SourceError> {
     let mut readings = Vec::new();
     let mut open: Option<(BonnieLine, usize, usize)> = None;

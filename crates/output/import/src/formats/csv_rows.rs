@@ -24,7 +24,7 @@ impl CsvRow {
     /// A field's number, 0 or above; none where it is empty.
     ///
     /// # Errors
-    /// Where it is none.
+    /// [`SourceError`] at the cell if it is not a number.
     pub fn number(&self, index: usize, name: &str) -> Result<Option<f64>, SourceError> {
         let Some(text) = self.field(index) else { return Ok(None) };
         crate::text::decimal(text).map(Some).ok_or_else(|| {
@@ -39,7 +39,7 @@ impl CsvRow {
 /// All rows that are not empty. A row is a line; a quoted field may hold commas.
 ///
 /// # Errors
-/// Where a line is no row.
+/// [`SourceError`] at the first line that is not a row of CSV.
 pub(super) fn rows(source: &Arc<Source>) -> Result<Vec<CsvRow>, SourceError> {
     let mut rows = Vec::new();
     for line in crate::text::lines(source).iter().filter(|l| !l.text.trim().is_empty()) {

@@ -14,7 +14,7 @@ const DEPTH: u64 = 32;
 /// The host of each of the study's stacks; none where the study has none.
 ///
 /// # Errors
-/// If one is described wrongly.
+/// [`SourceError`] at the setting of a host that is unknown or invalid.
 pub(super) fn hosts(study: &Study) -> Result<Vec<Option<HostSettings>>, SourceError> {
     let Some(node) = &study.lab_host else { return Ok(vec![None; study.stacks.len()]) };
     study

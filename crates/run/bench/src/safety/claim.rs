@@ -4,7 +4,7 @@ use disklab_measure::{BlockDevice, SystemRoot};
 
 use super::content::Erasable;
 use super::inspect::inspect;
-use super::{Cause, Fingerprint, Hold, OpenError, Probe, Refusal, Target, Warning};
+use super::{Cause, Fingerprint, Hold, Probe, Refusal, Target, Warning};
 
 /// A drive that was found free while it was held exclusively. It is held until
 /// this is dropped, or becomes a [`Pin`](super::Pin) just before the first layer is made:
@@ -71,10 +71,7 @@ fn claim_for(
             }
             let mut refusals = inspect(root, probe, target, erase, None).refusals;
             if refusals.is_empty() {
-                refusals = refuse(match error {
-                    OpenError::Busy => Cause::Busy,
-                    OpenError::Failed(why) => Cause::Unknown { why: why.to_string() },
-                });
+                refusals = refuse(error.into());
             }
             return Err(refusals);
         }

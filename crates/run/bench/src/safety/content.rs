@@ -4,7 +4,7 @@ use disklab_measure::SystemRoot;
 use disklab_units::Bytes;
 
 use super::target::drives_with_serial;
-use super::{Cause, Hold, InspectionError, Probe, Signature, Surface, Target, Warning};
+use super::{Cause, Hold, Probe, Signature, Surface, Target, Warning};
 
 /// What may be on a drive that is going to be erased.
 #[derive(Debug, Clone, Copy)]
@@ -30,9 +30,7 @@ pub(crate) fn may_be_lost(
     let Erasable::Serials(serials) = erase else { return Ok(None) };
     // A drive that carries a signature is not blank anyway.
     let surface = if found.is_empty() {
-        let unknown = |why: InspectionError| Cause::Unknown { why: why.to_string() };
-        let seed = seed(target);
-        Some(probe.surface(&target.device, hold, seed).map_err(unknown)?)
+        Some(probe.surface(&target.device, hold, seed(target))?)
     } else {
         None
     };
@@ -59,9 +57,7 @@ fn signatures(probe: &dyn Probe, target: &Target) -> Result<Vec<Signature>, Caus
     let mut devices = vec![target.device.clone()];
     devices.extend(target.device.partitions());
     for device in &devices {
-        found.extend(
-            probe.signatures(device).map_err(|why| Cause::Unknown { why: why.to_string() })?,
-        );
+        found.extend(probe.signatures(device)?);
         // A partition whose table is gone from the disk, but not from the kernel,
         // can still be mounted tomorrow.
         if device.is_partition() && !found.iter().any(|s| s.device == device.name()) {

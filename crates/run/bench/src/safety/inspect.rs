@@ -5,7 +5,7 @@ use disklab_measure::{SystemRoot, mounts};
 use super::content::{Erasable, may_be_lost};
 use super::target::{name_lacks_serial, other_paths};
 use super::usage::uses;
-use super::{Cause, Hold, InspectionError, OpenError, Probe, Refusal, Target, Warning};
+use super::{Cause, Hold, InspectionError, Probe, Refusal, Target, Warning};
 
 /// What is known of a drive before it is written to.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -63,7 +63,7 @@ pub(crate) fn inspect(
     }
     let mounts = mounts(root);
     if mounts.is_empty() {
-        causes.push(Cause::Unknown { why: InspectionError::NoMounts.to_string() });
+        causes.push(InspectionError::NoMounts.into());
     }
     causes.extend(uses(root, &mounts, device));
     for path in other_paths(root, target) {
@@ -79,8 +79,7 @@ pub(crate) fn inspect(
             Some(hold) => look(hold),
             None => match probe.open_exclusively(device, false) {
                 Ok(hold) => look(&hold),
-                Err(OpenError::Busy) => Err(Cause::Busy),
-                Err(OpenError::Failed(why)) => Err(Cause::Unknown { why: why.to_string() }),
+                Err(error) => Err(error.into()),
             },
         };
         match looked {

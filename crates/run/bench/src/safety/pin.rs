@@ -14,7 +14,7 @@ use std::path::Path;
 use disklab_measure::SystemRoot;
 
 use super::claim::changes;
-use super::{Cause, Claim, Hold, Refusal, Target};
+use super::{Cause, Claim, Hold, InspectionError, Refusal, Target};
 
 /// A drive whose number and kernel name no other drive gets while this lives.
 #[derive(Debug)]
@@ -42,8 +42,9 @@ impl Pin {
             // No name is asked: this is the very device that is held.
             File::open(Path::new("/proc/self/fd").join(held.as_raw_fd().to_string()))
         };
-        let file = hold.file().map(open).transpose().map_err(|error| {
-            target.refuse(Cause::Unknown { why: format!("it cannot be opened again: {error}") })
+        let file = hold.file().map(open).transpose().map_err(|source| {
+            let (what, node) = ("opened again", target.node());
+            target.refuse(InspectionError::Io { what, node, source }.into())
         })?;
         Ok(Self { root: root.clone(), target, file })
     }

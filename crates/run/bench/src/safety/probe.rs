@@ -55,13 +55,13 @@ pub enum InspectionError {
     #[error(transparent)]
     Program(#[from] ExecError),
     /// What wipefs printed is no JSON.
-    #[error("the output of wipefs is not JSON: {0}")]
+    #[error("the output of wipefs is not JSON: {0}; update util-linux")]
     Json(#[from] serde_json::Error),
     /// What wipefs printed is something else.
-    #[error("the output of wipefs has no list of signatures")]
+    #[error("the output of wipefs has no list of signatures; update util-linux")]
     NoSignatures,
     /// An exit code of blkid that its manual page does not have.
-    #[error("blkid ended with exit code {0}")]
+    #[error("blkid ended with exit code {0}; update util-linux")]
     Blkid(i32),
     /// It was to be read, and is not open.
     #[error("{} is not open", .0.display())]
@@ -88,7 +88,7 @@ pub enum InspectionError {
         device: String,
     },
     /// The kernel shows no mounts.
-    #[error("/proc/self/mountinfo cannot be read")]
+    #[error("/proc/self/mountinfo cannot be read; mount /proc")]
     NoMounts,
 }
 

@@ -3,9 +3,10 @@
 use std::fmt;
 use std::path::PathBuf;
 
+use disklab_exec::SharedError;
 use disklab_units::Bytes;
 
-use super::{Signature, Surface};
+use super::{InspectionError, OpenError, Signature, Surface};
 
 /// Why a device is not written to. Shown as a sentence that says what to do.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -28,7 +29,14 @@ impl fmt::Display for Refusal {
     }
 }
 
-impl std::error::Error for Refusal {}
+impl std::error::Error for Refusal {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match &self.cause {
+            Cause::Unknown(error) => Some(error),
+            _ => None,
+        }
+    }
+}
 
 /// The causes of a [`Refusal`]. Devices are given by their kernel names.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -137,10 +145,7 @@ pub enum Cause {
         devices: Vec<String>,
     },
     /// Whether it is free could not be found out.
-    Unknown {
-        /// What was tried and went wrong.
-        why: String,
-    },
+    Unknown(SharedError<InspectionError>),
     /// The kernel has it in use.
     Busy,
     /// It is not the drive that the plan was made for.
@@ -148,6 +153,21 @@ pub enum Cause {
         /// What differs, in words.
         differences: Vec<String>,
     },
+}
+
+impl From<InspectionError> for Cause {
+    fn from(error: InspectionError) -> Self {
+        Self::Unknown(error.into())
+    }
+}
+
+impl From<OpenError> for Cause {
+    fn from(error: OpenError) -> Self {
+        match error {
+            OpenError::Busy => Self::Busy,
+            OpenError::Failed(error) => error.into(),
+        }
+    }
 }
 
 impl fmt::Display for Cause {
@@ -223,8 +243,8 @@ impl fmt::Display for Cause {
                 "--erase {serial} does not tell which drive is meant: {} have that serial number",
                 devices.join(", ")
             ),
-            Self::Unknown { why } => {
-                write!(f, "whether it is free could not be found out: {why}")
+            Self::Unknown(error) => {
+                write!(f, "whether it is free could not be found out: {error}")
             }
             Self::Busy => f.write_str(
                 "the kernel has it in use (EBUSY): another mount namespace, a ZFS pool or \

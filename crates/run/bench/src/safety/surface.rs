@@ -14,6 +14,7 @@ use std::os::fd::AsFd;
 use std::os::unix::fs::FileExt;
 use std::time::{Duration, Instant};
 
+use disklab_content::next_splitmix64;
 use disklab_units::{Bytes, significant};
 use rustix::fs::Advice;
 
@@ -110,7 +111,7 @@ pub(crate) fn sample(file: &File, size: u64, seed: u64, trims: bool) -> io::Resu
         look.range(place, (place + PLACE).min(size))?;
     }
     let began = Instant::now();
-    let mut random = SplitMix(seed);
+    let mut random = seed;
     let mut passes = 0;
     while passes < PASSES && look.seen.data_at.is_none() && began.elapsed() < LIMIT {
         look.pass(&mut random, began)?;
@@ -169,14 +170,14 @@ impl Look<'_> {
 
     /// One random offset in each part of the drive, in order, so that a hard disk seeks
     /// over short distances.
-    fn pass(&mut self, random: &mut SplitMix, began: Instant) -> io::Result<()> {
+    fn pass(&mut self, random: &mut u64, began: Instant) -> io::Result<()> {
         let places = self.size / PLACE;
         for part in 0..PARTS {
             if began.elapsed() > PATIENCE {
                 return Err(io::Error::other("reading a few megabytes of it takes minutes"));
             }
             let (from, to) = (places * part / PARTS, places * (part + 1) / PARTS);
-            let place = from + random.draw() % (to - from).max(1);
+            let place = from + next_splitmix64(random) % (to - from).max(1);
             self.range(place * PLACE, (place + 1) * PLACE)?;
             if self.seen.data_at.is_some() {
                 return Ok(());
@@ -231,18 +232,6 @@ impl Seen {
     }
 }
 
-/// SplitMix64 (Steele, Lea, Flood 2014).
-struct SplitMix(u64);
-
-impl SplitMix {
-    fn draw(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let n = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        let n = (n ^ (n >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        n ^ (n >> 31)
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
@@ -260,8 +249,8 @@ mod tests {
     }
 
     fn noise(length: usize) -> Vec<u8> {
-        let mut random = SplitMix(7);
-        (0..length).map(|_| random.draw() as u8).collect()
+        let mut random = 7;
+        (0..length).map(|_| next_splitmix64(&mut random) as u8).collect()
     }
 
     #[test]

@@ -343,10 +343,22 @@ fn a_drive_without_serial_can_not_be_named_for_erasing() {
 fn what_cannot_be_found_out_is_refused() {
     let (_folder, tree) = machine();
     let fake = Fake { unreadable: true, ..Fake::default() };
-    let part = "could not be found out: the output of wipefs has no list of signatures";
-    refused(&tree, "B", &fake, &[part]);
+    let unknown = |fake: &Fake| {
+        let inspection = checked(&tree, "B", fake, &["B"]);
+        inspection.refusals.into_iter().find_map(|refusal| match refusal.cause {
+            Cause::Unknown(error) => Some(error),
+            _ => None,
+        })
+    };
+    let error = unknown(&fake).expect("refused");
+    assert!(matches!(*error, InspectionError::NoSignatures), "{error}");
+    let refusal = target(&tree.root(), "B").refuse(Cause::Unknown(error.clone()));
+    let source = std::error::Error::source(&refusal).expect("its source");
+    assert_eq!(source.to_string(), error.to_string());
+    assert!(unknown(&Fake::default()).is_none());
     tree.file("/proc/self/mountinfo", "");
-    refused(&tree, "B", &Fake::default(), &["mountinfo cannot be read"]);
+    let error = unknown(&Fake::default()).expect("refused");
+    assert!(matches!(*error, InspectionError::NoMounts), "{error}");
 }
 
 #[test]

@@ -159,7 +159,7 @@ impl EventLoop {
     }
 
     /// # Errors
-    /// Where the guest's time is up.
+    /// [`LabError::TimedOut`] if the guest's clock is past its limit.
     pub fn check_virtual_limit(&self) -> Result<(), LabError> {
         self.limits.check_virtual(self.now())
     }

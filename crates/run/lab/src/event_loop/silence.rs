@@ -29,7 +29,7 @@ impl Silence {
     /// The guest is silent; `its_turn` tells whether it is expected to continue by itself.
     ///
     /// # Errors
-    /// Where it never will.
+    /// [`LabError::Hangs`] if it was runnable too long without using the CPU.
     pub fn continues(&mut self, its_turn: bool) -> Result<(), LabError> {
         let Some(used) = Used::by(self.kernel) else { return Ok(()) };
         if its_turn {

@@ -11,7 +11,8 @@ use std::path::{Path, PathBuf};
 use disklab_exec::{Executor, Finished, Invocation, find_program};
 
 use super::KernelError;
-use super::archives::Archive;
+use super::apt_problem::AptProblem;
+use super::archives::{self, Archive};
 
 /// Lines of apt's answer in an error.
 const TAIL_LINES: usize = 3;
@@ -28,7 +29,7 @@ impl<'a> Apt<'a> {
     pub fn new(
         folder: &Path,
         archives: &[Archive],
-        paragraph: impl Fn(&Archive) -> String,
+        wanted: impl Fn(&Archive) -> Wanted,
         executor: &'a Executor,
     ) -> Result<Self, KernelError> {
         for sub in ["lists/partial", "archives/partial", "packages"] {
@@ -38,7 +39,7 @@ impl<'a> Apt<'a> {
         let users = executor.check(&Invocation::new("apt-config").arg("dump"))?.text();
         for (name, text) in [
             ("apt.conf", configuration(folder, &users)),
-            ("archives.sources", archives.iter().map(paragraph).collect()),
+            ("archives.sources", archives.iter().map(|a| wanted(a).paragraph(a)).collect()),
         ] {
             let path = folder.join(name);
             fs::write(&path, text).map_err(KernelError::io("cannot write", &path))?;
@@ -62,14 +63,39 @@ impl<'a> Apt<'a> {
     }
 }
 
-/// What is missing here to fetch Debian's packages, in words.
-pub(super) fn missing() -> Option<String> {
+/// What is read of an archive.
+#[derive(Debug, Clone)]
+pub(super) struct Wanted {
+    pub suites: Vec<String>,
+    pub component: &'static str,
+}
+
+impl Wanted {
+    /// It as sources.list(5) has it. Not each release has backports, and apt then says so, but
+    /// reads the rest.
+    fn paragraph(&self, archive: &Archive) -> String {
+        let Archive { uri, signed_by, .. } = archive;
+        let key = signed_by.as_ref().map(|key| format!("Signed-By: {key}\n")).unwrap_or_default();
+        let Self { suites, component } = self;
+        let suites = suites.join(" ");
+        format!("Types: deb\nURIs: {uri}\nSuites: {suites}\nComponents: {component}\n{key}\n")
+    }
+}
+
+/// The archives of Debian that the sources below `root` name, and the programs that read them.
+///
+/// # Errors
+/// [`AptProblem::Missing`] or [`AptProblem::NoArchive`].
+pub(super) fn archives(root: &Path) -> Result<Vec<Archive>, AptProblem> {
     let missing: Vec<&str> = ["apt-get", "apt-cache", "apt-config", "dpkg-deb"]
         .into_iter()
         .filter(|program| find_program(program).is_none())
         .collect();
-    let words = || format!("there is no {} here to fetch Debian's packages", missing.join(", "));
-    (!missing.is_empty()).then(words)
+    if !missing.is_empty() {
+        return Err(AptProblem::Missing(missing));
+    }
+    let archives = archives::of_user(root, archives::codename(root).as_deref());
+    if archives.is_empty() { Err(AptProblem::NoArchive) } else { Ok(archives) }
 }
 
 /// The user's configuration of fetching, such as proxies, and places of our own for
@@ -103,8 +129,8 @@ fn configuration(folder: &Path, users: &str) -> String {
             Acquire::Languages \"none\";\n"
 }
 
-/// What apt had to say, for the end of an error: its first complaints.
-pub(super) fn said(answer: &Finished) -> String {
+/// apt's first complaints, for the end of an error.
+pub(super) fn complaints(answer: &Finished) -> String {
     let errors = answer.error_text();
     let complaints = errors.lines().filter(|l| l.starts_with("E:") || l.starts_with("W:"));
     complaints.take(TAIL_LINES).collect::<Vec<_>>().join("\n")
@@ -123,5 +149,28 @@ mod tests {
         for absent in ["Invoke", "IndexTargets", "var/lib"] {
             assert!(!text.contains(absent), "{text}");
         }
+    }
+
+    #[test]
+    fn paragraph_names_suites_component_and_key() {
+        let archive = |signed_by: Option<&str>| Archive {
+            uri: "http://d/debian".into(),
+            suite: "trixie".into(),
+            signed_by: signed_by.map(str::to_owned),
+        };
+        let wanted = |suites: &[&str], component| Wanted {
+            suites: suites.iter().map(|s| (*s).to_owned()).collect(),
+            component,
+        };
+        assert_eq!(
+            wanted(&["trixie-backports"], "main").paragraph(&archive(Some("/k.gpg"))),
+            "Types: deb\nURIs: http://d/debian\nSuites: trixie-backports\nComponents: main\n\
+             Signed-By: /k.gpg\n\n"
+        );
+        assert_eq!(
+            wanted(&["trixie", "trixie-backports"], "contrib").paragraph(&archive(None)),
+            "Types: deb\nURIs: http://d/debian\nSuites: trixie trixie-backports\n\
+             Components: contrib\n\n"
+        );
     }
 }

@@ -5,11 +5,10 @@ use std::path::{Path, PathBuf};
 
 use disklab_exec::Executor;
 
-use super::KernelError;
-use super::apt::{self, Apt};
-use super::archives::{self, Archive};
+use super::apt::{self, Apt, Wanted};
 use super::linux::LinuxVersion;
 use super::source::unpack_package;
+use super::{AptProblem, KernelError};
 
 /// The newest version of the source's package. Its lists are fetched into `folder`, which
 /// belongs to disklab; the user's own sources lie below `root`, which is `/` but in tests.
@@ -39,8 +38,9 @@ pub(super) fn fetch(
     let package = version.package();
     let answer = apt.run("apt-get", &["download", &format!("{package}={newest}")])?;
     if answer.code != 0 {
-        let why = format!("{newest} cannot be downloaded");
-        return Err(KernelError::NoBackport { package, why, said: apt::said(&answer) });
+        let complaints = apt::complaints(&answer);
+        let source = AptProblem::NotDownloaded { package, version: newest, complaints };
+        return Err(KernelError::NoBackport { package, source });
     }
     unpack_package(package, &apt.downloads(), to, executor)
 }
@@ -54,30 +54,20 @@ fn lists<'e>(
 ) -> Result<(Apt<'e>, String), KernelError> {
     let package = version.package();
     let suite = version.backports().unwrap_or_default();
-    let refuse = |why: String, said| KernelError::NoBackport { package, why, said };
-    if let Some(why) = apt::missing() {
-        return Err(refuse(why, String::new()));
-    }
-    let mut archives = archives::of_user(root, archives::codename(root).as_deref());
+    let refuse = |source| KernelError::NoBackport { package, source };
+    let mut archives = apt::archives(root).map_err(refuse)?;
     archives.dedup_by(|a, b| a.uri == b.uri);
-    if archives.is_empty() {
-        let why = "the package sources of this machine name no archive of Debian";
-        return Err(refuse(why.to_owned(), String::new()));
-    }
-    let apt = Apt::new(folder, &archives, |archive| paragraph(archive, suite), executor)?;
+    let wanted = |_: &_| Wanted { suites: vec![suite.to_owned()], component: "main" };
+    let apt = Apt::new(folder, &archives, wanted, executor)?;
     let answer = apt.run("apt-get", &["update"])?;
     let list = apt.run("apt-cache", &["madison", package])?.text();
-    match first(&list, package) {
-        Some(newest) => Ok((apt, newest)),
-        None => Err(refuse(format!("{suite} has none"), apt::said(&answer))),
-    }
-}
-
-/// An archive's backports in our sources.
-fn paragraph(archive: &Archive, suite: &str) -> String {
-    let Archive { uri, signed_by, .. } = archive;
-    let key = signed_by.as_ref().map(|key| format!("Signed-By: {key}\n")).unwrap_or_default();
-    format!("Types: deb\nURIs: {uri}\nSuites: {suite}\nComponents: main\n{key}\n")
+    first(&list, package).map(|newest| (apt, newest)).ok_or_else(|| {
+        refuse(AptProblem::NotFound {
+            package: package.to_owned(),
+            suites: vec![suite.to_owned()],
+            complaints: apt::complaints(&answer),
+        })
+    })
 }
 
 /// The first version in the answer of `apt-cache madison`, which names the newest first.
@@ -109,40 +99,35 @@ mod tests {
     }
 
     #[test]
-    fn archive_keeps_its_key_and_gives_main_alone() {
-        let archive = Archive {
-            uri: "http://d/debian".into(),
-            suite: "bookworm".into(),
-            signed_by: Some("/k.gpg".into()),
-        };
-        assert_eq!(
-            paragraph(&archive, "trixie-backports"),
-            "Types: deb\nURIs: http://d/debian\nSuites: trixie-backports\nComponents: main\n\
-             Signed-By: /k.gpg\n\n"
-        );
-    }
-
-    #[test]
     fn an_archive_that_cannot_be_reached_is_reported() {
-        if let Some(why) = apt::missing() {
-            eprintln!("skipped: needs apt ({why})");
-            return;
-        }
         let root = tempfile::tempdir().expect("temp");
         let folder = root.path().join("apt");
         let refusal = || {
             let error = newest(VERSION, &folder, root.path(), &Executor::default());
             let error = error.expect_err("nothing");
             assert!(error.is_usage_error(), "{error}");
-            error.to_string()
+            match error {
+                KernelError::NoBackport { package: "linux-source-7.3", source } => source,
+                other => panic!("{other}"),
+            }
         };
-        assert!(refusal().contains("name no archive of Debian"));
+        match refusal() {
+            AptProblem::Missing(programs) => {
+                eprintln!("skipped: needs {}", programs.join(", "));
+                return;
+            }
+            problem => assert_eq!(problem, AptProblem::NoArchive),
+        }
         fs::create_dir_all(root.path().join("etc/apt")).expect("folder");
         let none = format!("deb file:{}/none stable main\n", root.path().display());
         fs::write(root.path().join("etc/apt/sources.list"), none).expect("file");
-        let text = refusal();
-        assert!(text.contains("linux-source-7.3") && text.contains("trixie-backports has none"));
-        assert!(text.contains("apt says:\nE:") || text.contains("apt says:\nW:"), "{text}");
+        let problem = refusal();
+        let AptProblem::NotFound { suites, complaints, .. } = &problem else {
+            panic!("{problem}");
+        };
+        assert_eq!(suites, &["trixie-backports"]);
+        assert!(complaints.starts_with("E:") || complaints.starts_with("W:"), "{complaints}");
+        assert!(problem.answer().starts_with(". apt says:\n"), "{}", problem.answer());
     }
 
     proptest! {

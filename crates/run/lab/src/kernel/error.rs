@@ -5,6 +5,8 @@ use std::path::{Path, PathBuf};
 
 use disklab_exec::{ExecError, Interrupted};
 
+use super::{AptProblem, LinuxProblem, ZfsProblem};
+
 /// What is wrong with a kernel that the user named.
 #[derive(Debug, thiserror::Error)]
 pub enum NamedProblem {
@@ -53,17 +55,16 @@ pub enum KernelError {
     },
     /// Debian's backports have no source of a newer version, or cannot be reached.
     #[error(
-        "the package {package} is not installed and cannot be fetched: {why}. On Debian 13 with \
-         backports: apt-get install {package}; elsewhere put its '{package}.tar.xz' into '/usr/src'{}",
-        if said.is_empty() { String::new() } else { format!(". apt says:\n{said}") }
+        "the package {package} is not installed and cannot be fetched: {source}. On Debian 13 \
+         with backports: apt-get install {package}; elsewhere put its '{package}.tar.xz' into \
+         '/usr/src'{}",
+        source.answer()
     )]
     NoBackport {
         /// The package.
         package: &'static str,
         /// What is in the way.
-        why: String,
-        /// apt's own words, or nothing.
-        said: String,
+        source: AptProblem,
     },
     /// The kernel that the user named cannot be used.
     #[error("{by} '{}': {why}; name a User-Mode Linux program, such as `disklab lab build` makes", path.display())]
@@ -77,32 +78,27 @@ pub enum KernelError {
         why: NamedProblem,
     },
     /// The named folder cannot be built from.
-    #[error("'{path}' is not a kernel source for the lab: {what}")]
+    #[error("'{path}' is not a kernel source for the lab: {source}")]
     Source {
-        /// The folder.
+        /// The directory.
         path: PathBuf,
         /// What is wrong with it.
-        what: String,
+        source: LinuxProblem,
     },
     /// OpenZFS is not here and cannot be fetched.
     #[error(
-        "OpenZFS for the lab's kernel is not available: {why}. On Debian 12 and 13 apt fetches it, \
-         with a network; elsewhere name the directory of an unpacked OpenZFS 2.3 or later{}",
-        if said.is_empty() { String::new() } else { format!(". apt says:\n{said}") }
+        "OpenZFS for the lab's kernel is not available: {0}. On Debian 12 and 13 apt fetches it, \
+         with a network; elsewhere name the directory of an unpacked OpenZFS 2.3 or later{answer}",
+        answer = .0.answer()
     )]
-    NoZfs {
-        /// What is in the way.
-        why: String,
-        /// apt's own words, or nothing.
-        said: String,
-    },
+    NoZfs(#[source] AptProblem),
     /// This OpenZFS cannot be built in.
-    #[error("'{path}' is not an OpenZFS for the lab: {what}")]
+    #[error("'{path}' is not an OpenZFS for the lab: {source}")]
     ZfsSource {
         /// Where it is, or the part of it that is wrong.
         path: PathBuf,
         /// What is wrong with it.
-        what: String,
+        source: ZfsProblem,
     },
     /// The kernel's makefiles cannot work in a folder of this name.
     #[error(
@@ -189,7 +185,7 @@ impl KernelError {
                 | Self::NoSource { .. }
                 | Self::NoBackport { .. }
                 | Self::Source { .. }
-                | Self::NoZfs { .. }
+                | Self::NoZfs(_)
                 | Self::ZfsSource { .. }
                 | Self::Path(_)
                 | Self::Space { .. }

@@ -8,6 +8,7 @@
 //! besides. They need no root, and change nothing outside their cache folder.
 
 mod apt;
+mod apt_problem;
 mod archives;
 mod backports;
 mod build;
@@ -23,6 +24,7 @@ mod parts;
 mod progress;
 mod recipe;
 mod source;
+mod source_problem;
 mod tools;
 mod tree;
 mod variant;
@@ -34,6 +36,7 @@ use std::time::Duration;
 
 use disklab_exec::Executor;
 
+pub use apt_problem::AptProblem;
 use build::Build;
 use cache::Cache;
 pub use cache::{KERNEL_VARIABLE, ZfsKernel, cache_folder, find, find_version, find_zfs};
@@ -45,6 +48,7 @@ pub use progress::{BuildProgress, Step};
 use recipe::Recipe;
 pub use source::LinuxSource;
 use source::{Found, Origin};
+pub use source_problem::{LinuxProblem, ZfsProblem};
 pub use variant::zfs_configuration;
 use variant::{PLAIN, Variant, ZFS};
 pub use zfs::{ZFS_HOST, ZfsSource};

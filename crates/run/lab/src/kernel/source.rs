@@ -7,8 +7,8 @@ use std::time::UNIX_EPOCH;
 use disklab_exec::{Executor, Invocation, find_program};
 use sha2::{Digest, Sha256};
 
-use super::KernelError;
 use super::linux::LinuxVersion;
+use super::{KernelError, LinuxProblem};
 
 /// The folder that it unpacks to.
 pub(super) const PACKAGED: &str = "usr";
@@ -138,54 +138,48 @@ pub(super) fn unpack_package(
     to: &Path,
     executor: &Executor,
 ) -> Result<PathBuf, KernelError> {
-    let wrong = |what: String| KernelError::Source { path: folder.to_owned(), what };
+    let wrong = |source| KernelError::Source { path: folder.to_owned(), source };
     let archive = fs::read_dir(folder)
         .map_err(KernelError::io("cannot read", folder))?
         .filter_map(|entry| Some(entry.ok()?.path()))
         .find(|path| path.extension().is_some_and(|e| e == "deb"))
-        .ok_or_else(|| wrong(format!("`apt-get download {package}` left no package there")))?;
+        .ok_or_else(|| wrong(LinuxProblem::NoPackage { package: package.to_owned() }))?;
     executor.check(&Invocation::new("dpkg-deb").arg("-x").arg(&archive).arg(to))?;
     fs::remove_file(&archive).map_err(KernelError::io("cannot remove", &archive))?;
     let tarball = to.join(tarball_of(package));
     if tarball.is_file() {
         return Ok(tarball);
     }
-    Err(wrong(format!("the package {package} has no '{}'", tarball_of(package))))
+    let file = tarball_of(package);
+    Err(wrong(LinuxProblem::NotInPackage { package: package.to_owned(), file }))
 }
 
 fn tree(folder: &Path) -> Result<Found, KernelError> {
-    let wrong = |what: String| KernelError::Source { path: folder.to_owned(), what };
-    let folder_is = folder.canonicalize().map_err(|e| wrong(e.to_string()))?;
-    let read = |name: &str| {
-        fs::read_to_string(folder_is.join(name))
-            .map_err(|e| wrong(format!("cannot read '{name}': {e}")))
+    let wrong = |source| KernelError::Source { path: folder.to_owned(), source };
+    let unreadable = |file: &Path| {
+        let file = file.to_owned();
+        move |source| wrong(LinuxProblem::Io { file, source })
     };
+    let folder_is = folder.canonicalize().map_err(unreadable(folder))?;
+    let read =
+        |name: &str| fs::read_to_string(folder_is.join(name)).map_err(unreadable(Path::new(name)));
     let makefile = read("Makefile")?;
-    let release = release(&makefile)
-        .ok_or_else(|| wrong("its Makefile is not that of a Linux kernel".to_owned()))?;
+    let release = release(&makefile).ok_or_else(|| wrong(LinuxProblem::NotLinux))?;
     if !read("arch/um/Kconfig")?.contains("config UML_TIME_TRAVEL_SUPPORT") {
-        return Err(wrong(format!("Linux {release} has no time travel")));
+        return Err(wrong(LinuxProblem::NoTimeTravel { release }));
     }
     // The lab's calendar is shared memory: Linux 6.11 was the first to have it.
     let header = "include/uapi/linux/um_timetravel.h";
     if !read(header)?.contains("um_timetravel_schedshm") {
-        return Err(wrong(format!(
-            "Linux {release} has no shared calendar of time travel; Linux 6.12 and later have"
-        )));
+        return Err(wrong(LinuxProblem::NoCalendar { release }));
     }
     if let Some(part) = PARTS.iter().find(|part| !folder_is.join(part).is_file()) {
-        return Err(wrong(format!(
-            "'{part}' of Linux {release} is missing; unpack or clone it whole"
-        )));
+        return Err(wrong(LinuxProblem::Incomplete { part, release }));
     }
     // Makefiles refuse it for a build elsewhere (outputmakefile in the Makefile).
     for built in [".config", "include/config", "arch/x86/include/generated"] {
         if folder_is.join(built).exists() {
-            return Err(wrong(format!(
-                "it has been built in ('{built}' is there); `make -C {} ARCH=um mrproper` \
-                 cleans it, with its .config",
-                folder_is.display()
-            )));
+            return Err(wrong(LinuxProblem::Built { built, folder: folder_is }));
         }
     }
     let digest = digest(&folder_is)?;
@@ -216,9 +210,9 @@ pub(super) fn digest(folder: &Path) -> Result<String, KernelError> {
     let mut hash = Sha256::new();
     let mut folders = vec![folder.to_owned()];
     while let Some(path) = folders.pop() {
-        let unreadable = |e: std::io::Error| KernelError::Source {
+        let unreadable = |source: std::io::Error| KernelError::Source {
             path: folder.to_owned(),
-            what: format!("cannot read '{}': {e}", path.display()),
+            source: LinuxProblem::Io { file: path.clone(), source },
         };
         let mut entries: Vec<_> =
             fs::read_dir(&path).and_then(Iterator::collect::<Result<_, _>>).map_err(unreadable)?;

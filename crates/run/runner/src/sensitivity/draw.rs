@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::SensitivityError;
 use super::variation::Variation;
+use crate::RunnerError;
 
 /// How often a drive is drawn anew that is not possible.
 const TRIES: usize = 1000;
@@ -23,26 +24,29 @@ pub struct Draw {
 /// such a drive is drawn anew.
 ///
 /// # Errors
-/// [`SensitivityError::NoPossibleDrive`] if none is found; `why_not` says what is wrong with one.
+/// [`SensitivityError::NoPossibleDrive`] if none is found; `check` says what is wrong with one.
 pub(super) fn draw(
     variations: &[Variation],
     n: u32,
     seed: u64,
-    why_not: impl Fn(&[Variation]) -> Option<String>,
+    check: impl Fn(&[Variation]) -> Result<(), RunnerError>,
 ) -> Result<Vec<Draw>, SensitivityError> {
     let mut random = ChaCha8Rng::seed_from_u64(seed);
     let parameters: Vec<[Option<&Variation>; 2]> = by_parameter(variations);
     let mut one = || {
-        let mut why = String::new();
-        for _ in 0..TRIES {
+        let mut tries = 0;
+        loop {
             let ends = parameters.iter().map(|ends| ends[random.random_range(0..2)]);
             let moves: Vec<Variation> = ends.flatten().cloned().collect();
-            match why_not(&moves) {
-                None => return Ok(Draw { moves }),
-                Some(reason) => why = reason,
+            tries += 1;
+            match check(&moves) {
+                Ok(()) => return Ok(Draw { moves }),
+                Err(error) if tries == TRIES => {
+                    return Err(SensitivityError::NoPossibleDrive { tries, source: error.into() });
+                }
+                Err(_) => {}
             }
         }
-        Err(SensitivityError::NoPossibleDrive { tries: TRIES, why })
     };
     (0..n).map(|_| one()).collect()
 }
@@ -84,7 +88,7 @@ mod tests {
 
     #[test]
     fn each_parameter_stands_at_one_end_and_each_end_comes_in_half_of_the_cases() {
-        let draws = draw(&ends(), 4000, 7, |_| None).expect("drawn");
+        let draws = draw(&ends(), 4000, 7, |_| Ok(())).expect("drawn");
         for (field, value) in [("a", "1 ms"), ("a", "9 ms"), ("b", "2 ms"), ("c", "3 ms")] {
             let n = draws.iter().filter(|d| has(d, field, value)).count();
             // Five standard deviations of 4000 throws of a coin.
@@ -92,21 +96,23 @@ mod tests {
         }
         let exactly_one = |d: &Draw| has(d, "a", "1 ms") != has(d, "a", "9 ms");
         assert!(draws.iter().all(exactly_one));
-        assert_eq!(draws, super::draw(&ends(), 4000, 7, |_| None).expect("the same again"));
-        assert_ne!(draws, super::draw(&ends(), 4000, 8, |_| None).expect("others"));
+        assert_eq!(draws, super::draw(&ends(), 4000, 7, |_| Ok(())).expect("the same again"));
+        assert_ne!(draws, super::draw(&ends(), 4000, 8, |_| Ok(())).expect("others"));
     }
 
     #[test]
     fn what_is_not_possible_is_drawn_anew_or_reported() {
         let excluded = |moves: &[Variation]| {
             let has = |field| moves.iter().any(|v| v.field == field);
-            (has("b") && has("c")).then(|| "b with c".to_owned())
+            if has("b") && has("c") { Err(SensitivityError::NotTheLab.into()) } else { Ok(()) }
         };
         let draws = draw(&ends(), 40, 1, excluded).expect("drawn");
-        assert!(draws.iter().all(|d| excluded(&d.moves).is_none()));
-        let error = draw(&ends(), 2, 1, |_| Some("too fast".to_owned())).expect_err("never");
-        assert!(
-            matches!(&error, SensitivityError::NoPossibleDrive { why, .. } if why == "too fast")
-        );
+        assert!(draws.iter().all(|d| excluded(&d.moves).is_ok()));
+        let never = |_: &[Variation]| Err(SensitivityError::NoClaimLeft.into());
+        let error = draw(&ends(), 2, 1, never).expect_err("never");
+        let SensitivityError::NoPossibleDrive { tries: TRIES, source } = error else {
+            panic!("{error}");
+        };
+        assert!(matches!(*source, RunnerError::Sensitivity(SensitivityError::NoClaimLeft)));
     }
 }

@@ -128,7 +128,7 @@ impl MountPoint {
     /// Makes a fresh directory in the context's folder.
     ///
     /// # Errors
-    /// Where it cannot be made.
+    /// [`StackError`] if the ledger or the directory cannot be written.
     pub(super) fn new(context: &mut LayerContext<'_>) -> Result<Self, StackError> {
         let folder = context
             .folder
@@ -151,7 +151,7 @@ impl MountPoint {
     /// Mounts `device` here.
     ///
     /// # Errors
-    /// Where mount fails.
+    /// [`StackError::Program`] with what mount(8) printed.
     pub(super) fn mount(
         self,
         context: &mut LayerContext<'_>,
@@ -184,7 +184,7 @@ impl MountPoint {
 /// [`Undo::WipeDrive`].
 ///
 /// # Errors
-/// Where it cannot be entered.
+/// [`StackError`] if the undo cannot be entered in the ledger.
 pub(super) fn enter(
     context: &mut LayerContext<'_>,
     device: &Path,

@@ -211,7 +211,7 @@ impl Pass {
         // What cannot be inspected is for the user to decide about.
         let mut found = undo
             .obstacles(&self.marks, context)
-            .unwrap_or_else(|error| vec![Obstacle::Failed(error.to_string())]);
+            .unwrap_or_else(|error| vec![Obstacle::Failed(error.into())]);
         // A directory is entered before what is made in it, and would take that along.
         if found.is_empty() && self.stays.iter().any(|other| undo.contains(other)) {
             found.extend(undo.paths().into_iter().map(|path| Obstacle::Busy(path.to_owned())));
@@ -243,7 +243,7 @@ impl Pass {
             Ok(false) => true,
             // What is below a thing that was left alone is in use by that.
             Err(error) if !self.left.things.is_empty() => {
-                self.left.add(undo, vec![Obstacle::Failed(error.to_string())]);
+                self.left.add(undo, vec![Obstacle::Failed(error.into())]);
                 false
             }
             Err(error) => {

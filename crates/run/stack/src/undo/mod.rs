@@ -39,7 +39,7 @@ pub(crate) use users::end_programs_of;
 
 pub use file_identity::FileIdentity;
 pub use mapping::DeviceMapping;
-pub use obstacle::Obstacle;
+pub use obstacle::{Obstacle, UnseenContent};
 pub use queue::QueueSetting;
 
 /// One thing to tear down. Each is safe to do twice, and does nothing to a
@@ -174,7 +174,7 @@ impl Undo {
     /// Tears it down. Returns whether there was anything to do.
     ///
     /// # Errors
-    /// Where it still stands.
+    /// [`StackError`] of the step that failed; the entry stays in the ledger.
     pub(crate) fn carry_out(&self, context: &mut TeardownContext<'_>) -> Result<bool, StackError> {
         match self {
             Self::Unmount(path) => unmount::unmount(path, context),
@@ -317,7 +317,7 @@ impl Undo {
     /// only absolute paths below some folder.
     ///
     /// # Errors
-    /// The path that is odd.
+    /// [`LineProblem::OddPath`] with the first that is not absolute, or leads upwards.
     pub(crate) fn check(&self) -> Result<(), LineProblem> {
         for path in self.paths() {
             let plain =

@@ -3,6 +3,10 @@
 use std::fmt;
 use std::path::PathBuf;
 
+use disklab_exec::SharedError;
+
+use crate::StackError;
+
 /// A reason to leave a leftover alone.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Obstacle {
@@ -46,15 +50,57 @@ pub enum Obstacle {
     },
     /// A logical volume or ZFS dataset that the run did not make.
     Volume(String),
-    /// It could not be removed after something on it was left alone.
-    Failed(String),
+    /// It cannot be inspected, or could not be removed after something on it was left alone.
+    Failed(SharedError<StackError>),
     /// Something whose content cannot be inspected.
     Unseen {
         /// What it is on.
         on: PathBuf,
-        /// What is there, and why it cannot be inspected.
-        why: String,
+        /// What is there.
+        content: UnseenContent,
     },
+}
+
+/// What cannot be inspected, and so may be somebody's.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum UnseenContent {
+    /// A member of a RAID array that is not assembled.
+    RaidMember,
+    /// A physical volume of a volume group that is not active.
+    PhysicalVolume,
+    /// A drive of a ZFS pool that is not imported.
+    PoolMember,
+    /// A member of an array that was assembled and does not start.
+    StoppedArray,
+    /// blkid finds signatures of several kinds.
+    Ambivalent,
+    /// A mounted file system.
+    Mounted(SharedError<StackError>),
+}
+
+impl fmt::Display for UnseenContent {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (what, remedy) = match self {
+            Self::RaidMember => ("a member of a RAID array", "assemble it (mdadm --assemble)"),
+            Self::PhysicalVolume => ("a part of a volume group", "activate that (vgchange -ay)"),
+            Self::PoolMember => ("a part of a ZFS pool", "import that (zpool import)"),
+            Self::StoppedArray => {
+                return f.write_str(
+                    "a member of a RAID array that does not start, so that its content cannot be \
+                     inspected; look at it with `mdadm --examine`",
+                );
+            }
+            Self::Ambivalent => {
+                return f.write_str(
+                    "blkid finds more than one content; `wipefs` without options lists them",
+                );
+            }
+            Self::Mounted(error) => {
+                return write!(f, "what is mounted there cannot be inspected: {error}");
+            }
+        };
+        write!(f, "{what}, whose content cannot be inspected while it is not assembled; {remedy}")
+    }
 }
 
 impl fmt::Display for Obstacle {
@@ -85,8 +131,8 @@ impl fmt::Display for Obstacle {
                 write!(f, "{process} uses {}", uses.display())
             }
             Self::Volume(name) => write!(f, "the run did not make the volume {name}"),
-            Self::Failed(why) => f.write_str(why),
-            Self::Unseen { on, why } => write!(f, "{}: {why}", on.display()),
+            Self::Failed(error) => error.fmt(f),
+            Self::Unseen { on, content } => write!(f, "{}: {content}", on.display()),
         }
     }
 }

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use disklab_exec::{ExecError, Invocation};
 
-use super::{Marks, Obstacle, TeardownContext, inspect};
+use super::{Marks, Obstacle, TeardownContext, UnseenContent, inspect};
 use crate::StackError;
 use crate::md_arrays::{all_arrays, array_uuid, exported_uuid, same_uuid};
 use crate::udev;
@@ -128,9 +128,8 @@ fn in_stopped(
     }
     let is_missing = array.members.iter().any(|member| !udev::is_block_device(member));
     if running.is_empty() && (context.rebooted || is_missing) {
-        let why = "a member of a RAID array that does not start, so that its content cannot be \
-                   inspected";
-        found.push(Obstacle::Unseen { on: (*first).clone(), why: why.to_owned() });
+        let content = UnseenContent::StoppedArray;
+        found.push(Obstacle::Unseen { on: (*first).clone(), content });
     }
     Ok(found)
 }

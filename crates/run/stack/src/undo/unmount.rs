@@ -7,7 +7,7 @@ use disklab_exec::Invocation;
 use disklab_measure::Mount;
 
 use super::users::{Holder, kill_users, users_of};
-use super::{Marks, Obstacle, TeardownContext, as_kernel_shows, inspect};
+use super::{Marks, Obstacle, TeardownContext, UnseenContent, as_kernel_shows, inspect};
 use crate::StackError;
 use crate::mounts::mounts;
 
@@ -84,8 +84,8 @@ pub(super) fn obstacles(
                 at: mount.mount_point.clone(),
             }),
             Err(error) => {
-                let why = format!("what is mounted there cannot be inspected: {error}");
-                found.push(Obstacle::Unseen { on: path.to_owned(), why });
+                let content = UnseenContent::Mounted(error.into());
+                found.push(Obstacle::Unseen { on: path.to_owned(), content });
             }
         }
     }

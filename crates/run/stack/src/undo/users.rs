@@ -68,7 +68,7 @@ const END_PATIENCE: Duration = Duration::from_secs(30);
 /// or losetup that still works could make a thing after it was looked for.
 ///
 /// # Errors
-/// Where some do not end.
+/// [`StackError`] with those that outlive SIGKILL.
 pub(crate) fn end_programs_of(mark: &str) -> Result<(), StackError> {
     let entry = format!("{OWNER_VARIABLE}={mark}");
     let spared = self_and_ancestors();

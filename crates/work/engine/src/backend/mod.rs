@@ -48,7 +48,7 @@ pub(crate) trait Backend {
     /// until the end is told.
     ///
     /// # Errors
-    /// Where there is no room.
+    /// The system's, if the queue has no room.
     fn queue(&mut self, operation: &IoOperation) -> io::Result<()>;
 
     /// Hands over what was queued.

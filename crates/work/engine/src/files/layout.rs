@@ -46,18 +46,18 @@ pub(crate) fn lay_out_job(job: &Job, context: &JobContext) -> Result<(), EngineE
             Ok(there) if there.is_file() => there.len(),
             Ok(_) => continue,
             Err(error) if error.kind() == io::ErrorKind::NotFound => 0,
-            Err(error) => return Err(EngineError::file("look at", path, &error)),
+            Err(error) => return Err(EngineError::file("look at", path, error)),
         };
         if there >= size && (there > 0 || path.exists()) {
             continue;
         }
         let made = make(job, context, &path, size, with_content.then_some(number as u64));
-        made.map_err(|error| describe(&path, &error))?;
+        made.map_err(|error| describe(&path, error))?;
     }
     Ok(())
 }
 
-fn describe(path: &Path, error: &io::Error) -> EngineError {
+fn describe(path: &Path, error: io::Error) -> EngineError {
     match error.kind() {
         io::ErrorKind::Interrupted => Interrupted.into(),
         _ => EngineError::file("lay out", path, error),
@@ -79,7 +79,7 @@ pub(super) fn lengthen(
         reserve(&file, job.opening.fallocate, new.end)?;
         if job.pattern.access.reads { fill(job, context, &file, new, number) } else { Ok(()) }
     });
-    lengthened.map_err(|error| describe(path, &error))
+    lengthened.map_err(|error| describe(path, error))
 }
 
 /// Makes one file anew; `content` is its number where it is filled.

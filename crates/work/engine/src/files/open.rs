@@ -11,7 +11,8 @@ use disklab_jobfile::{Engine, Fadvise, Job, Sync};
 
 use super::FileTarget;
 use super::guard::DeviceAccess;
-use crate::error::{EngineError, words};
+use crate::error::{EngineError, FileProblem};
+use crate::io_failure::{DirectLimits, IoFailure};
 
 /// The files of a clone, of which a limited number is open.
 #[derive(Debug)]
@@ -89,16 +90,15 @@ impl OpenFiles {
             return Ok(());
         }
         for number in 0..self.targets.len() {
-            self.open_one(number).map_err(|e| self.describe("open", number, &e))?;
+            self.open_one(number).map_err(|e| self.describe("open", number, e))?;
         }
         Ok(())
     }
 
-    fn describe(&self, action: &'static str, number: usize, error: &io::Error) -> EngineError {
+    fn describe(&self, action: &'static str, number: usize, error: io::Error) -> EngineError {
         let path = self.targets[number].path.clone();
         if self.flags & libc::O_DIRECT != 0 && error.raw_os_error() == Some(libc::EINVAL) {
-            let why = "this file system has no direct I/O; set direct=0".to_owned();
-            return EngineError::File { action, path, why };
+            return EngineError::File { action, path, source: FileProblem::NoDirectIo };
         }
         EngineError::file(action, path, error)
     }
@@ -155,7 +155,7 @@ impl OpenFiles {
             self.close(oldest)?;
         }
         let number = file as usize;
-        self.open_one(number).map_err(|e| self.describe("open", number, &e))?;
+        self.open_one(number).map_err(|e| self.describe("open", number, e))?;
         self.order.push_back(file);
         Ok(self.descriptor(file).unwrap_or(-1))
     }
@@ -163,7 +163,7 @@ impl OpenFiles {
     fn close(&mut self, file: u32) -> Result<(), EngineError> {
         let closed = self.open[file as usize].take();
         if let (true, true, Some(closed)) = (self.fsync_on_close, self.writes, &closed) {
-            closed.sync_all().map_err(|e| self.describe("fsync", file as usize, &e))?;
+            closed.sync_all().map_err(|e| self.describe("fsync", file as usize, e))?;
         }
         Ok(())
     }
@@ -194,7 +194,7 @@ impl OpenFiles {
     pub(crate) fn sync_all(&self) -> Result<(), EngineError> {
         for (number, file) in self.open.iter().enumerate() {
             if let Some(file) = file {
-                file.sync_all().map_err(|e| self.describe("fsync", number, &e))?;
+                file.sync_all().map_err(|e| self.describe("fsync", number, e))?;
             }
         }
         Ok(())
@@ -221,7 +221,7 @@ impl OpenFiles {
             }
             match std::fs::remove_file(&target.path) {
                 Err(error) if error.kind() != io::ErrorKind::NotFound => {
-                    return Err(EngineError::file("remove", &target.path, &error));
+                    return Err(EngineError::file("remove", &target.path, error));
                 }
                 _ => {}
             }
@@ -234,16 +234,19 @@ impl OpenFiles {
         if self.are_all_open() { self.open_all() } else { Ok(()) }
     }
 
-    /// What went wrong with an I/O, in words.
-    pub(crate) fn failure(&self, file: u32, what: &str, offset: u64, errno: i32) -> String {
-        let path = self.path(file);
-        let error = io::Error::from_raw_os_error(errno);
-        let limits = if errno == libc::EINVAL && self.flags & libc::O_DIRECT != 0 {
-            direct_limits(path)
-        } else {
-            String::new()
-        };
-        format!("cannot {what} {} at offset {offset}: {}{limits}", path.display(), words(&error))
+    /// What went wrong with an I/O.
+    pub(crate) fn failure(
+        &self,
+        file: u32,
+        request: &'static str,
+        offset: u64,
+        errno: i32,
+    ) -> IoFailure {
+        let path = self.path(file).to_owned();
+        let may_be_direct = errno == libc::EINVAL && self.flags & libc::O_DIRECT != 0;
+        let direct = may_be_direct.then(|| direct_limits(&path));
+        let source = io::Error::from_raw_os_error(errno).into();
+        IoFailure::Io { request, path, offset, source, direct }
     }
 
     /// A file's path.
@@ -272,10 +275,10 @@ fn advise(file: &File, target: &FileTarget, advice: libc::c_int) {
 
 /// What direct I/O on a file has to be aligned to: '; direct I/O …', or nothing
 /// where the kernel (before 6.1) does not tell.
-fn direct_limits(path: &Path) -> String {
+fn direct_limits(path: &Path) -> DirectLimits {
     use std::os::unix::ffi::OsStrExt;
     let Ok(name) = std::ffi::CString::new(path.as_os_str().as_bytes()) else {
-        return String::new();
+        return DirectLimits::Unknown;
     };
     // SAFETY: statx is plain numbers, for which zero is a value.
     let mut stat: libc::statx = unsafe { std::mem::zeroed() };
@@ -284,17 +287,12 @@ fn direct_limits(path: &Path) -> String {
         libc::statx(libc::AT_FDCWD, name.as_ptr(), 0, libc::STATX_DIOALIGN, &raw mut stat)
     };
     if result != 0 || stat.stx_mask & libc::STATX_DIOALIGN == 0 {
-        return "; with direct=1, offsets and block sizes have to be multiples of the file \
-                system's block"
-            .to_owned();
+        return DirectLimits::Unknown;
     }
-    if stat.stx_dio_offset_align == 0 {
-        return "; this file system has no direct I/O for this file: set direct=0".to_owned();
+    match stat.stx_dio_offset_align {
+        0 => DirectLimits::Unsupported,
+        bytes => DirectLimits::Multiples(bytes),
     }
-    format!(
-        "; direct I/O on this file needs offsets and block sizes that are multiples of {} bytes",
-        stat.stx_dio_offset_align
-    )
 }
 
 /// Raises the limit of open files as far as it goes.

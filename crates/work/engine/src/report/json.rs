@@ -7,6 +7,7 @@ use serde_json::{Map, Value, json};
 
 use super::bandwidth::BandwidthSpread;
 use super::{DirectionReport, EngineReport, JobReport};
+use crate::io_failure::IoFailure;
 use crate::steady::SteadyState;
 
 /// The version whose format this is.
@@ -54,7 +55,7 @@ enum Detail {
 
 impl JobReport {
     fn fio_json(&self, detail: Detail) -> Value {
-        let errno = self.error.as_ref().map_or(0, |(errno, _)| *errno);
+        let errno = self.error.as_ref().map_or(0, IoFailure::errno);
         let share = |ns: u64| match self.elapsed_ns {
             0 => 0.0,
             elapsed => ns as f64 * 100.0 / elapsed as f64 / f64::from(self.clones.max(1)),
@@ -87,34 +88,40 @@ impl JobReport {
             "iodepth_submit": levels(BY_POWER, self.submits),
             "iodepth_complete": levels(BY_POWER, self.completes),
         });
-        if let (Some(job), Some((_, text))) = (job.as_object_mut(), &self.error) {
-            job.insert("error_text".to_owned(), Value::from(text.clone()));
-        }
         if let Some(job) = job.as_object_mut() {
-            for (name, unit, next) in [
-                ("latency_ns", 1_u64, 1000_u64),
-                ("latency_us", 1000, 1_000_000),
-                ("latency_ms", 1_000_000, u64::MAX),
-            ] {
-                job.insert(name.to_owned(), self.ranges(unit, next));
-            }
-            job.insert("latency_depth".to_owned(), Value::from(self.depth));
-            let target = self.latency_target.as_ref();
-            let ns = target.map_or(0, |target| target.latency.as_nanos());
-            let window = target.map_or(0, |target| target.window.as_micros());
-            let percentile = target.map_or(100.0, |target| target.percentile);
-            let whole = |n: u128| Value::from(u64::try_from(n).unwrap_or(u64::MAX));
-            job.insert("latency_target".to_owned(), whole(ns));
-            job.insert("latency_percentile".to_owned(), percentile.into());
-            job.insert("latency_window".to_owned(), whole(window));
-            if let Some(steadiness) = &self.steadiness {
-                job.insert("steadystate".to_owned(), steady(steadiness));
-            }
-            job.insert("total_err".to_owned(), Value::from(self.passed_over));
-            job.insert("ioengine".to_owned(), Value::from(self.engine));
-            job.insert("notes".to_owned(), Value::from(self.notes.clone()));
+            self.add_rest(job);
         }
         job
+    }
+
+    /// What is not in each of fio's reports, or comes after the rest.
+    fn add_rest(&self, job: &mut Map<String, Value>) {
+        let mut add = |name: &str, value: Value| job.insert(name.to_owned(), value);
+        if let Some(failure) = &self.error {
+            add("error_text", failure.to_string().into());
+        }
+        for (name, unit, next) in [
+            ("latency_ns", 1_u64, 1000_u64),
+            ("latency_us", 1000, 1_000_000),
+            ("latency_ms", 1_000_000, u64::MAX),
+        ] {
+            add(name, self.ranges(unit, next));
+        }
+        add("latency_depth", self.depth.into());
+        let target = self.latency_target.as_ref();
+        let ns = target.map_or(0, |target| target.latency.as_nanos());
+        let window = target.map_or(0, |target| target.window.as_micros());
+        let percentile = target.map_or(100.0, |target| target.percentile);
+        let whole = |n: u128| Value::from(u64::try_from(n).unwrap_or(u64::MAX));
+        add("latency_target", whole(ns));
+        add("latency_percentile", percentile.into());
+        add("latency_window", whole(window));
+        if let Some(steadiness) = &self.steadiness {
+            add("steadystate", steady(steadiness));
+        }
+        add("total_err", self.passed_over.into());
+        add("ioengine", self.engine.into());
+        add("notes", self.notes.clone().into());
     }
 
     fn side(&self, done: &DirectionReport, direction: Direction, detail: Detail) -> Value {

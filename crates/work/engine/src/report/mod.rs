@@ -10,6 +10,7 @@ use disklab_sample::{Direction, Figure, Latency, OperationKind, Windows};
 pub use bandwidth::BandwidthSpread;
 pub use logs::{LogKind, log_paths};
 
+use crate::io_failure::IoFailure;
 use crate::measure::SeriesCells;
 use crate::steady::SteadyState;
 
@@ -46,8 +47,8 @@ pub struct JobReport {
     pub steadiness: Option<SteadyState>,
     /// `latency_target`: [`JobReport::depth`] is what was found then.
     pub latency_target: Option<LatencyTarget>,
-    /// What ended it early, in words, and its errno.
-    pub error: Option<(i32, String)>,
+    /// What ended it early.
+    pub error: Option<IoFailure>,
     /// Errors that `continue_on_error` passed over.
     pub passed_over: u64,
     /// Reads.

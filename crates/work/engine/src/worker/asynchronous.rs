@@ -2,10 +2,10 @@
 
 use std::time::Duration;
 
-use super::IoFailure;
 use super::clone::{Clone, CloneStep};
 use super::depth_search::Verdict;
 use crate::backend::{Backend, IoCompletion, IoOperation};
+use crate::io_failure::IoFailure;
 use crate::measure::now_ns;
 use crate::pattern::{IoRequest, RequestKind};
 
@@ -175,15 +175,26 @@ impl Clone<'_> {
                 CloneStep::Stop => break Blocked::Stop,
             }
         };
-        if pending.lean {
-            if !pending.queued.is_empty() {
-                self.tally.submitted(pending.queued.len());
-            }
-            pending.queued.clear();
-        } else if !pending.queued.is_empty() {
-            self.submit(backend, pending, now)?;
-        }
+        self.submit_rest(backend, pending, now)?;
         Ok(held)
+    }
+
+    /// What is queued still: submitted now, or with the wait for ends.
+    fn submit_rest(
+        &mut self,
+        backend: &mut dyn Backend,
+        pending: &mut PendingQueue,
+        now: &mut u64,
+    ) -> Result<(), IoFailure> {
+        if pending.queued.is_empty() {
+            return Ok(());
+        }
+        if !pending.lean {
+            return self.submit(backend, pending, now);
+        }
+        self.tally.submitted(pending.queued.len());
+        pending.queued.clear();
+        Ok(())
     }
 
     /// How many I/Os may be in flight.
@@ -231,7 +242,7 @@ impl Clone<'_> {
             length: request.length - done,
             offset: request.offset + u64::from(done),
         };
-        backend.queue(&operation).map_err(|error| system("queue an I/O", &error))?;
+        backend.queue(&operation).map_err(IoFailure::kernel("queue an I/O"))?;
         pending.queued.push(slot);
         Ok(())
     }
@@ -243,7 +254,7 @@ impl Clone<'_> {
         now: &mut u64,
     ) -> Result<(), IoFailure> {
         self.tally.submitted(pending.queued.len());
-        backend.submit().map_err(|error| system("submit I/Os", &error))?;
+        backend.submit().map_err(IoFailure::kernel("submit I/Os"))?;
         // Where the drive has as many as it takes, the call has waited.
         *now = now_ns();
         if pending.lean {
@@ -290,7 +301,7 @@ impl Clone<'_> {
                 pending.noted = 0;
                 backend
                     .reap(least, most, timeout, &mut pending.ends)
-                    .map_err(|error| system("wait for I/Os", &error))?;
+                    .map_err(IoFailure::kernel("wait for I/Os"))?;
                 *now = now_ns();
                 self.tally.completed(pending.ends.len());
             }
@@ -367,9 +378,4 @@ impl Clone<'_> {
             }
         }
     }
-}
-
-fn system(action: &str, error: &std::io::Error) -> IoFailure {
-    let errno = error.raw_os_error().unwrap_or(libc::EIO);
-    (errno, format!("cannot {action}: {}", crate::error::words(error)))
 }

@@ -8,8 +8,8 @@ use disklab_jobfile::{IoDirection, Job, ThinkBlocks};
 
 use super::depth_search::DepthSearch;
 use super::pause::Thinker;
+use super::start;
 use super::tally::{Account, IoTally};
-use super::{IoFailure, start};
 use crate::backend::{Call, Chosen, choose};
 use crate::context::{Issued, JobContext};
 use crate::control::Control;
@@ -17,6 +17,7 @@ use crate::error::EngineError;
 use crate::files::{Ends, OpenFiles};
 use crate::filler::BufferFiller;
 use crate::flow::{FlowShare, Flows};
+use crate::io_failure::IoFailure;
 use crate::measure::now_ns;
 use crate::memory::Memory;
 use crate::pace::Limiter;
@@ -107,8 +108,7 @@ pub(super) struct Clone<'a> {
 
 /// The outcome of a clone that a bug ended.
 pub(crate) fn broken(job: &Job) -> CloneOutcome {
-    let text = "this is a bug of disklab: the thread of this clone panicked".to_owned();
-    nothing(job, Some((libc::EIO, text)), Vec::new())
+    nothing(job, Some(IoFailure::Panicked), Vec::new())
 }
 
 fn nothing(job: &Job, error: Option<IoFailure>, notes: Vec<String>) -> CloneOutcome {
@@ -188,14 +188,12 @@ impl<'a> Clone<'a> {
     ) -> Result<Self, IoFailure> {
         let seed = job.pattern.seed.unwrap_or(shared.context.seed);
         let seed = mix(seed ^ mix(((index as u64) << 32) | u64::from(number)));
-        let wrong = |text: String| (libc::EINVAL, text);
         let targets = shared.ends.targets(job, index, number, shared.context);
         let files = OpenFiles::new(job, targets, &shared.context.devices)?;
         let largest = usize::try_from(job.blocks.max()).unwrap_or(usize::MAX);
         let depth = job.reachable_depth();
-        let mut memory = Memory::new(depth as usize, largest)
-            .ok_or_else(|| wrong("iodepth and block size ask for too much memory".to_owned()))?;
-        let mut filler = BufferFiller::new(job, number, seed).map_err(|e| wrong(e.to_string()))?;
+        let mut memory = Memory::new(depth as usize, largest).ok_or(IoFailure::TooMuchMemory)?;
+        let mut filler = BufferFiller::new(job, number, seed)?;
         if job.pattern.access.writes {
             (0..depth as usize).for_each(|slot| filler.begin(memory.slot(slot)));
         }
@@ -205,7 +203,7 @@ impl<'a> Clone<'a> {
         }
         let now = now_ns();
         Ok(Self {
-            checker: Checker::new(job, number, seed).map_err(|e| wrong(e.to_string()))?,
+            checker: Checker::new(job, number, seed)?,
             job,
             index,
             number,
@@ -252,7 +250,7 @@ impl<'a> Clone<'a> {
     /// What comes next at a time of the clock.
     ///
     /// # Errors
-    /// Where the job is too slow.
+    /// [`IoFailure::Slow`] if a rate that the job must reach is not reached.
     #[inline]
     pub(super) fn step(&mut self, now: u64) -> Result<CloneStep, IoFailure> {
         if now >= self.next_event_ns {
@@ -334,8 +332,7 @@ impl<'a> Clone<'a> {
             return Ok(false);
         }
         if idle {
-            let text = "no I/O of this job fits into its files: make them larger than a block";
-            return Err((libc::EINVAL, text.to_owned()));
+            return Err(IoFailure::NothingFits);
         }
         if self.pass == NextIo::Done {
             self.loops_left = self.loops_left.saturating_sub(1);
@@ -406,18 +403,17 @@ impl<'a> Clone<'a> {
             self.tally.passed_over += 1;
             return Ok(());
         }
-        let what = match request.kind {
+        let name = match request.kind {
             RequestKind::Read => "read",
             RequestKind::Write => "write",
             RequestKind::Sync => "fsync",
             RequestKind::DataSync => "fdatasync",
         };
-        let text = if errno == 0 {
-            let path = self.files.path(request.file).display();
-            format!("{path} ends before offset {}, where it was to be {what}", request.offset)
-        } else {
-            self.files.failure(request.file, what, request.offset, errno)
-        };
-        Err((if errno == 0 { libc::EIO } else { errno }, text))
+        let offset = request.offset;
+        if errno == 0 {
+            let path = self.files.path(request.file).to_owned();
+            return Err(IoFailure::TooShort { path, offset, request: name });
+        }
+        Err(self.files.failure(request.file, name, offset, errno))
     }
 }

@@ -3,8 +3,8 @@
 
 use disklab_jobfile::LatencyTarget;
 
-use super::IoFailure;
 use super::clone::Clone;
+use crate::io_failure::IoFailure;
 use crate::measure::now_ns;
 
 /// After so many trials of one depth the one that failed is taken for possible again.
@@ -143,11 +143,7 @@ impl Clone<'_> {
         }
         let Some(search) = &mut self.search else { return Ok(Verdict::Continue) };
         match search.judge(now_ns) {
-            Verdict::Failed => {
-                let latency = search.target.latency;
-                let text = format!("latency_target: an I/O alone took longer than {latency:?}");
-                Err((libc::ETIMEDOUT, text))
-            }
+            Verdict::Failed => Err(IoFailure::LatencyTarget(search.target.latency)),
             verdict => Ok(verdict),
         }
     }

@@ -1,9 +1,9 @@
 //! One I/O after another.
 
-use super::IoFailure;
 use super::clone::{Clone, CloneStep};
 use super::depth_search::Verdict;
 use crate::backend::{Call, IoOperation};
+use crate::io_failure::IoFailure;
 use crate::measure::now_ns;
 use crate::pattern::{IoRequest, RequestKind};
 

@@ -3,8 +3,8 @@
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use super::IoFailure;
 use super::clone::Clone;
+use crate::io_failure::IoFailure;
 use crate::measure::now_ns;
 
 /// How often progress is told.
@@ -106,11 +106,10 @@ impl Clone<'_> {
         ];
         for (option, side, least, got) in checks {
             let Some(least) = least else { continue };
-            let rate = got as f64 / seconds;
-            if rate < least as f64 {
-                let what = ["reads", "writes"][side];
-                let text = format!("{option}: {what} reached {rate:.0} per second, not {least}");
-                return Err((libc::EIO, text));
+            let reached = got as f64 / seconds;
+            if reached < least as f64 {
+                let requests = ["reads", "writes"][side];
+                return Err(IoFailure::Slow { option, requests, reached, least });
             }
         }
         self.cycle = (now, bytes_now, ios_now);

@@ -1,8 +1,8 @@
 //! Reading back what was written.
 
-use super::IoFailure;
 use super::clone::Clone;
 use crate::backend::{Call, IoOperation};
+use crate::io_failure::IoFailure;
 use crate::memory::Memory;
 use crate::pattern::{IoRequest, RequestKind};
 use crate::verify_error::Mismatch;
@@ -80,14 +80,13 @@ impl Clone<'_> {
 
     fn judge(&mut self, found: Result<(), Mismatch>, file: u32) -> Result<(), IoFailure> {
         self.verified.0 += 1;
-        let Err(wrong) = found else { return Ok(()) };
+        let Err(mismatch) = found else { return Ok(()) };
         self.verified.1 += 1;
         let fatal = self.job.verify.as_ref().is_some_and(|verify| verify.fatal);
         if self.job.continue_on_error.verify && !fatal {
             self.tally.passed_over += 1;
             return Ok(());
         }
-        let path = self.files.path(file).display();
-        Err((libc::EILSEQ, format!("verify: in {path}, {wrong}")))
+        Err(IoFailure::Damaged { path: self.files.path(file).to_owned(), mismatch })
     }
 }

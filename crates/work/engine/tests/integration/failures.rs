@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use crate::common::jobs;
-use disklab_engine::{EngineError, JobContext, run};
+use disklab_engine::{EngineError, IoFailure, JobContext, run};
 
 #[test]
 fn bad_jobs_are_refused_before_anything_is_touched() {
@@ -46,15 +46,16 @@ fn what_was_measured_before_an_error_is_kept() {
         );
         let report = run(&jobs(&text), &JobContext::new(folder.path(), 1)).expect("runs");
         assert_eq!((report.jobs[0].error.clone(), report.jobs[0].write.operations), (None, 16));
-        let (errno, error) = report.jobs[1].error.clone().expect("full");
+        let failure = report.jobs[1].error.clone().expect("full");
         // Linux AIO takes nothing for this device at all.
         let wanted = if engine.starts_with("libaio") { libc::EINVAL } else { libc::ENOSPC };
-        assert_eq!(errno, wanted, "{error}");
-        assert!(error.contains("cannot write") && error.contains("full at offset"), "{error}");
+        assert_eq!(failure.errno(), wanted, "{failure}");
+        let IoFailure::Io { request: "write", path, .. } = &failure else { panic!("{failure}") };
+        assert!(path.ends_with("full"), "{failure}");
         // As in fio, this alone passes over EIO and EILSEQ.
         let text = format!("{text}continue_on_error=write\n");
         let report = run(&jobs(&text), &JobContext::new(folder.path(), 1)).expect("runs");
-        assert_eq!(report.jobs[1].error.as_ref().map(|(errno, _)| *errno), Some(wanted));
+        assert_eq!(report.jobs[1].error.as_ref().map(IoFailure::errno), Some(wanted));
         let text = format!("{text}ignore_error=,ENOSPC:EINVAL\n");
         let report = run(&jobs(&text), &JobContext::new(folder.path(), 1)).expect("runs");
         assert_eq!((report.jobs[1].error.clone(), report.jobs[1].passed_over), (None, 16));
@@ -72,9 +73,9 @@ fn a_file_that_ends_too_early_is_an_error() {
             "[r]\nioengine={engine}\nrw=read\nbs=4k\nsize=64k\nfilename=f\ncreate_on_open=1\n"
         );
         let report = run(&jobs(&text), &JobContext::new(folder.path(), 1)).expect("runs");
-        let (errno, error) = report.jobs[0].error.clone().expect("too short");
-        assert_eq!(errno, libc::EIO);
-        assert!(error.contains("ends before offset"), "{error}");
+        let failure = report.jobs[0].error.clone().expect("too short");
+        assert_eq!(failure.errno(), libc::EIO);
+        assert!(matches!(failure, IoFailure::TooShort { request: "read", .. }), "{failure}");
         assert!(report.jobs[0].read.operations <= 2);
     }
 }
@@ -88,9 +89,10 @@ fn a_job_whose_blocks_do_not_fit_ends_with_advice() {
         let report = run(&jobs(text), &JobContext::new(folder.path(), seed)).expect("runs");
         report.jobs[0].error.clone()
     });
-    let errors: Vec<(i32, String)> = errors.collect();
+    let errors: Vec<IoFailure> = errors.collect();
     assert!(!errors.is_empty() && errors.len() < 12, "{errors:?}");
-    assert!(errors.iter().all(|(_, e)| e.contains("larger than a block")), "{errors:?}");
+    assert!(errors.iter().all(|error| *error == IoFailure::NothingFits), "{errors:?}");
+    assert!(errors[0].to_string().contains("larger than a block"), "{}", errors[0]);
 }
 
 #[test]

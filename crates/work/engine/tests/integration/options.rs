@@ -4,7 +4,9 @@ use std::collections::BTreeMap;
 use std::fs;
 
 use crate::common::{jobs, run_text, run_traced};
-use disklab_engine::{Issued, JobContext, LogKind, RequestKind, lay_out, run};
+use disklab_engine::{
+    DirectLimits, IoFailure, Issued, JobContext, LogKind, RequestKind, lay_out, run,
+};
 
 const ENGINES: [&str; 8] =
     ["sync", "psync", "vsync", "pvsync", "pvsync2", "libaio", "io_uring", "posixaio"];
@@ -191,8 +193,8 @@ fn direct_io_works_or_tells_what_it_needs() {
             "[d]\nioengine={engine}\niodepth=4\ndirect=1\nrw=randrw\nbs=4k\nsize=256k\nfilename={engine}\n"
         );
         let report = run(&jobs(&text), &context).expect("runs");
-        if let Some((_, error)) = &report.jobs[0].error {
-            assert!(error.contains("no direct I/O"), "{error}");
+        if let Some(failure) = &report.jobs[0].error {
+            assert!(failure.to_string().contains("no direct I/O"), "{failure}");
             eprintln!("skipped: needs a file system with direct I/O");
             return;
         }
@@ -202,9 +204,20 @@ fn direct_io_works_or_tells_what_it_needs() {
     // An odd block is refused by the kernel: the error names what it takes.
     let text = "[d]\ndirect=1\nrw=write\nbs=1000\nsize=64000\n";
     let report = run(&jobs(text), &context).expect("runs");
-    let (errno, error) = report.jobs[0].error.clone().expect("an odd block");
-    assert_eq!(errno, libc::EINVAL, "{error}");
-    assert!(error.contains("multiples of") && error.contains("at offset 0"), "{error}");
+    let failure = report.jobs[0].error.clone().expect("an odd block");
+    assert_eq!(failure.errno(), libc::EINVAL, "{failure}");
+    assert!(failure.to_string().contains("multiples of"), "{failure}");
+    assert!(
+        matches!(
+            failure,
+            IoFailure::Io {
+                offset: 0,
+                direct: Some(DirectLimits::Unknown | DirectLimits::Multiples(_)),
+                ..
+            }
+        ),
+        "{failure}"
+    );
 }
 
 #[test]
@@ -292,9 +305,12 @@ fn a_rate_that_is_missed_ends_the_job() {
     let (_folder, report) = run_text(
         "[r]\nrw=read\nbs=4k\nsize=1m\nthinktime=20000\nrate_iops_min=50000\nrate_cycle=50\n",
     );
-    let (errno, error) = report.jobs[0].error.clone().expect("too slow");
-    assert!(error.contains("rate_iops_min: reads reached"), "{error}");
-    assert_eq!(errno, libc::EIO, "as fio's");
+    let failure = report.jobs[0].error.clone().expect("too slow");
+    let IoFailure::Slow { option: "rate_iops_min", requests: "reads", least: 50_000, .. } = failure
+    else {
+        panic!("{failure}")
+    };
+    assert_eq!(failure.errno(), libc::EIO, "as fio's");
     // fio gives a job two seconds to settle.
     assert!(report.jobs[0].read.runtime_ns >= 2_000_000_000, "{}", report.jobs[0].read.runtime_ns);
 }

@@ -6,7 +6,7 @@ use std::path::Path;
 use std::process::Command;
 
 use crate::common::{jobs, run_text};
-use disklab_engine::{EngineReport, JobContext, run};
+use disklab_engine::{EngineReport, IoFailure, JobContext, Mismatch, run};
 
 fn run_in(folder: &Path, text: &str) -> EngineReport {
     run(&jobs(text), &JobContext::new(folder, 1)).unwrap_or_else(|error| panic!("{error}"))
@@ -75,9 +75,14 @@ fn a_damaged_block_is_found() {
     for engine in ["psync", "io_uring\niodepth=4"] {
         let text = format!("{common}rw=read\nioengine={engine}\n");
         let found = run_in(folder.path(), &text);
-        let (errno, error) = found.jobs[0].error.clone().expect("damaged");
-        assert_eq!(errno, libc::EILSEQ);
-        assert!(error.contains("the block at offset 12288 has the CRC-32C"), "{error}");
+        let failure = found.jobs[0].error.clone().expect("damaged");
+        assert_eq!(failure.errno(), libc::EILSEQ);
+        let IoFailure::Damaged { mismatch: Mismatch::Header { offset: 12288, fault }, .. } =
+            &failure
+        else {
+            panic!("{failure}")
+        };
+        assert!(fault.to_string().contains("has the CRC-32C"), "{failure}");
         let text = format!("{text}continue_on_error=verify\n");
         let passed = run_in(folder.path(), &text);
         assert_eq!(passed.jobs[0].error, None);

@@ -11,7 +11,9 @@ use disklab_study::WorkloadSpec;
 use disklab_units::Bytes;
 
 use crate::data::{ByteStream, FileContent};
-use crate::{Context, Cost, StepOutcome, WorkContext, Workload, WorkloadError, WorkloadKind};
+use crate::{
+    Context, Cost, OutputProblem, StepOutcome, WorkContext, Workload, WorkloadError, WorkloadKind,
+};
 
 /// The file's name, as the published scripts have it.
 const FILE: &str = "test";
@@ -239,8 +241,8 @@ impl Workload for Dd {
             let finished = executor.check(&invocation)?;
             let (bytes, seconds) = parse(&finished.error_text())?;
             if bytes != asked {
-                let why = format!("asked for {asked} bytes, it copied {bytes}");
-                return Err(WorkloadError::output("dd", why));
+                let problem = OutputProblem::Copied { asked, copied: bytes };
+                return Err(WorkloadError::output("dd", problem));
             }
             let rate = |n: u64| (seconds > 0.0).then(|| n as f64 / seconds);
             let figure = Figure {
@@ -279,10 +281,9 @@ fn parse(text: &str) -> Result<(u64, f64), WorkloadError> {
     });
     found.ok_or_else(|| {
         let last = text.lines().last().unwrap_or_default();
-        WorkloadError::output(
-            "dd",
-            format!("expected '… bytes … copied, … s, …' at its end, found '{last}'"),
-        )
+        let expected = "'… bytes … copied, … s, …' at its end";
+        let problem = OutputProblem::Unexpected { expected, found: last.to_owned() };
+        WorkloadError::output("dd", problem)
     })
 }
 

@@ -14,7 +14,9 @@ use disklab_units::Bytes;
 
 use crate::data::{ByteStream, FileContent};
 use crate::reader::{ReadExtent, read_for};
-use crate::{Context, Cost, StepOutcome, WorkContext, Workload, WorkloadError, WorkloadKind};
+use crate::{
+    Context, Cost, OutputProblem, StepOutcome, WorkContext, Workload, WorkloadError, WorkloadKind,
+};
 
 /// The file that is read where there is no block device.
 const FILE: &str = "test";
@@ -236,10 +238,9 @@ fn parse(text: &str, errors: &str) -> Result<Figure, WorkloadError> {
     let (megabytes, seconds, bytes_per_second) = found.ok_or_else(|| {
         let said = if errors.trim().is_empty() { text } else { errors };
         let said = said.trim().lines().last().unwrap_or_default();
-        WorkloadError::output(
-            "hdparm",
-            format!("expected 'Timing … reads: … MB in … seconds = … MB/sec', found '{said}'"),
-        )
+        let expected = "'Timing … reads: … MB in … seconds = … MB/sec'";
+        let problem = OutputProblem::Unexpected { expected, found: said.to_owned() };
+        WorkloadError::output("hdparm", problem)
     })?;
     Ok(Figure {
         direction: Direction::Read,

@@ -8,14 +8,16 @@ use std::path::{Path, PathBuf};
 
 use disklab_exec::{Executor, Invocation};
 
-use super::super::KernelError;
-use super::super::apt::{self, Apt};
-use super::super::archives::{self, Archive};
+use super::super::apt::{self, Apt, Wanted};
+use super::super::archives::Archive;
+use super::super::{AptProblem, KernelError};
 
 /// The source of the kernel's part.
 const SOURCE: &str = "zfs-dkms";
 /// The programs.
 const PROGRAMS: &str = "zfsutils-linux";
+/// Where Debian keeps both.
+const COMPONENT: &str = "contrib";
 /// The series that the lab's edits were made for and proven with. Linux 6.12 came
 /// into OpenZFS with 2.3 (its release notes).
 pub(super) const SERIES: (u32, u32) = (2, 3);
@@ -38,26 +40,18 @@ pub(super) fn fetch(
     root: &Path,
     executor: &Executor,
 ) -> Result<Packages, KernelError> {
-    if let Some(why) = apt::missing() {
-        return Err(KernelError::NoZfs { why, said: String::new() });
-    }
-    let archives = archives::of_user(root, archives::codename(root).as_deref());
-    if archives.is_empty() {
-        let why = "the package sources of this machine name no archive of Debian".to_owned();
-        return Err(KernelError::NoZfs { why, said: String::new() });
-    }
-    let apt = Apt::new(folder, &archives, paragraph, executor)?;
+    let archives = apt::archives(root).map_err(KernelError::NoZfs)?;
+    let apt = Apt::new(folder, &archives, wanted, executor)?;
     let answer = apt.run("apt-get", &["update"])?;
     let Some(version) = version_in(&apt)? else {
-        let mut suites: Vec<&str> = archives.iter().map(|a| a.suite.as_str()).collect();
+        let mut suites: Vec<String> = archives.iter().flat_map(|a| wanted(a).suites).collect();
         suites.dedup();
         let (major, minor) = SERIES;
-        let why = format!(
-            "no {SOURCE} {major}.{minor} or later was found in the component contrib of {} and \
-             its backports",
-            suites.join(", ")
-        );
-        return Err(KernelError::NoZfs { why, said: apt::said(&answer) });
+        return Err(KernelError::NoZfs(AptProblem::NotFound {
+            package: format!("{SOURCE} {major}.{minor} or later"),
+            suites: suites.iter().map(|suite| format!("{suite}/{COMPONENT}")).collect(),
+            complaints: apt::complaints(&answer),
+        }));
     };
     let unpacked = download(&apt, &version)?;
     Ok(Packages { version, unpacked })
@@ -78,8 +72,11 @@ fn download(apt: &Apt<'_>, version: &str) -> Result<PathBuf, KernelError> {
     args.extend(packages.iter().map(String::as_str));
     let answer = apt.run("apt-get", &args)?;
     if answer.code != 0 {
-        let why = format!("OpenZFS {version} cannot be downloaded");
-        return Err(KernelError::NoZfs { why, said: apt::said(&answer) });
+        return Err(KernelError::NoZfs(AptProblem::NotDownloaded {
+            package: SOURCE,
+            version: version.to_owned(),
+            complaints: apt::complaints(&answer),
+        }));
     }
     let unpacked = apt.folder.join("unpacked");
     let downloads = apt.downloads();
@@ -91,14 +88,10 @@ fn download(apt: &Apt<'_>, version: &str) -> Result<PathBuf, KernelError> {
     Ok(unpacked)
 }
 
-/// An archive in our sources. Not each release has backports, and apt then says so,
-/// but reads the rest.
-fn paragraph(archive: &Archive) -> String {
-    let Archive { uri, suite, signed_by } = archive;
-    let key = signed_by.as_ref().map(|key| format!("Signed-By: {key}\n")).unwrap_or_default();
-    format!(
-        "Types: deb\nURIs: {uri}\nSuites: {suite} {suite}-backports\nComponents: contrib\n{key}\n"
-    )
+/// A release and its backports.
+fn wanted(archive: &Archive) -> Wanted {
+    let suite = &archive.suite;
+    Wanted { suites: vec![suite.clone(), format!("{suite}-backports")], component: COMPONENT }
 }
 
 /// The best version in the answer of `apt-cache madison`: of the proven series, or
@@ -143,7 +136,6 @@ fn libraries(depends: &str) -> impl Iterator<Item = &str> {
 
 #[cfg(test)]
 mod tests {
-    use disklab_exec::find_program;
     use proptest::prelude::*;
 
     use super::*;
@@ -183,49 +175,44 @@ zfsutils-linux | 2.1.11-1+deb12u1 | http://d/debian bookworm/contrib amd64 Packa
         assert_eq!(libraries(text).collect::<Vec<_>>(), ["libnvpair3linux"]);
     }
 
-    #[test]
-    fn an_archive_keeps_its_key() {
-        let archive = Archive {
-            uri: "http://d/debian".into(),
-            suite: "trixie".into(),
-            signed_by: Some("/k.gpg".into()),
-        };
-        assert_eq!(
-            paragraph(&archive),
-            "Types: deb\nURIs: http://d/debian\nSuites: trixie trixie-backports\n\
-             Components: contrib\nSigned-By: /k.gpg\n\n"
-        );
+    fn refusal(folder: &Path, root: &Path) -> AptProblem {
+        let error = fetch(folder, root, &Executor::default()).expect_err("nothing");
+        assert!(error.is_usage_error(), "{error}");
+        match error {
+            KernelError::NoZfs(problem) => problem,
+            other => panic!("{other}"),
+        }
     }
 
     #[test]
     fn without_an_archive_there_is_none() {
         let root = tempfile::tempdir().expect("temp");
-        let error = fetch(root.path(), root.path(), &Executor::default()).expect_err("nothing");
-        assert!(error.is_usage_error(), "{error}");
-        if find_program("apt-get").is_some() {
-            assert!(error.to_string().contains("no archive of Debian"), "{error}");
+        match refusal(root.path(), root.path()) {
+            AptProblem::Missing(programs) => assert!(!programs.is_empty()),
+            problem => assert_eq!(problem, AptProblem::NoArchive),
         }
     }
 
     #[test]
     fn an_archive_that_cannot_be_reached_is_reported() {
-        if ["apt-get", "apt-cache", "apt-config", "dpkg-deb"]
-            .iter()
-            .any(|p| find_program(p).is_none())
-        {
-            eprintln!("skipped: needs apt-get, apt-cache, apt-config and dpkg-deb");
-            return;
-        }
         let root = tempfile::tempdir().expect("temp");
         fs::create_dir_all(root.path().join("etc/apt")).expect("folder");
         let none = format!("deb file:{}/none stable main\n", root.path().display());
         fs::write(root.path().join("etc/apt/sources.list"), none).expect("file");
-        let folder = root.path().join("apt");
-        let error = fetch(&folder, root.path(), &Executor::default()).expect_err("nothing");
-        let text = error.to_string();
-        assert!(error.is_usage_error(), "{text}");
-        assert!(text.contains("no zfs-dkms 2.3 or later was found"), "{text}");
-        assert!(text.contains("apt says:\nE:") || text.contains("apt says:\nW:"), "{text}");
+        let problem = refusal(&root.path().join("apt"), root.path());
+        let AptProblem::NotFound { package, suites, complaints } = &problem else {
+            match problem {
+                AptProblem::Missing(programs) => {
+                    eprintln!("skipped: needs {}", programs.join(", "));
+                }
+                other => panic!("{other}"),
+            }
+            return;
+        };
+        assert_eq!(package, "zfs-dkms 2.3 or later");
+        assert_eq!(suites, &["stable/contrib", "stable-backports/contrib"]);
+        assert!(complaints.starts_with("E:") || complaints.starts_with("W:"), "{complaints}");
+        assert!(problem.answer().starts_with(". apt says:\n"), "{}", problem.answer());
     }
 
     proptest! {

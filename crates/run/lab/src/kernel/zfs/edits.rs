@@ -9,7 +9,7 @@
 use std::fs;
 use std::path::Path;
 
-use super::super::KernelError;
+use super::super::{KernelError, ZfsProblem};
 
 /// A replacement in one of OpenZFS's files.
 #[derive(Debug, Clone, Copy)]
@@ -64,10 +64,7 @@ pub(super) fn apply(edits: &[Edit], module: &Path) -> Result<(), KernelError> {
         let text = fs::read_to_string(&path).map_err(KernelError::io("cannot read", &path))?;
         let changed = edit.applied(&text).map_err(|times| KernelError::ZfsSource {
             path: path.clone(),
-            what: format!(
-                "`{}` stands there {times} times, where the lab changes {}; take OpenZFS 2.3",
-                edit.find, edit.times
-            ),
+            source: ZfsProblem::NotAsEdited { find: edit.find, found: times, expected: edit.times },
         })?;
         fs::write(&path, changed).map_err(KernelError::io("cannot write", &path))?;
     }
@@ -100,7 +97,13 @@ mod tests {
         assert_eq!(fs::read_to_string(&file).expect("file"), "new, new");
         let error = apply(&edit, folder.path()).expect_err("nothing to change");
         assert!(error.is_usage_error());
-        assert!(error.to_string().contains("`old` stands there 0 times"), "{error}");
+        let KernelError::ZfsSource {
+            source: ZfsProblem::NotAsEdited { find: "old", found: 0, expected: 2 },
+            ..
+        } = error
+        else {
+            panic!("{error}")
+        };
         assert_eq!(fs::read_to_string(&file).expect("file"), "new, new");
     }
 

@@ -16,7 +16,7 @@ use std::path::{Path, PathBuf};
 use disklab_exec::{Executor, Invocation};
 
 use super::progress::{BuildProgress, Step};
-use super::{KernelError, build, source};
+use super::{KernelError, ZfsProblem, build, source};
 
 pub(super) use edits::{EDITS, Edit};
 pub(super) use integrate::into_kernel;
@@ -103,29 +103,27 @@ fn unpacked_source(unpacked: &Path) -> Result<PathBuf, KernelError> {
         .map_err(KernelError::io("cannot read", &sources))?
         .filter_map(|entry| Some(entry.ok()?.path()))
         .find(|path| path.join("META").is_file());
-    found.ok_or_else(|| KernelError::ZfsSource {
-        path: sources,
-        what: "the package zfs-dkms has no source in it".to_owned(),
-    })
+    found.ok_or(KernelError::ZfsSource { path: sources, source: ZfsProblem::NotInPackage })
 }
 
 /// Looks at a named source and says what it is.
 fn tree(folder: &Path) -> Result<String, KernelError> {
-    let wrong = |what: String| KernelError::ZfsSource { path: folder.to_owned(), what };
-    let folder_is = folder.canonicalize().map_err(|e| wrong(e.to_string()))?;
-    let meta = fs::read_to_string(folder_is.join("META"))
-        .map_err(|e| wrong(format!("cannot read 'META': {e}")))?;
-    let version = version(&meta).ok_or_else(|| wrong("its META is not OpenZFS's".to_owned()))?;
+    let wrong = |source| KernelError::ZfsSource { path: folder.to_owned(), source };
+    let unreadable = |file: &Path| {
+        let file = file.to_owned();
+        move |source| wrong(ZfsProblem::Io { file, source })
+    };
+    let folder_is = folder.canonicalize().map_err(unreadable(folder))?;
+    let meta = fs::read_to_string(folder_is.join("META")).map_err(unreadable(Path::new("META")))?;
+    let version = version(&meta).ok_or_else(|| wrong(ZfsProblem::NotOpenZfs))?;
     if apt::release(&version).is_none_or(|(major, minor, _)| (major, minor) < apt::SERIES) {
-        return Err(wrong(format!("it is OpenZFS {version}; 2.3 was the first for Linux 6.12")));
+        return Err(wrong(ZfsProblem::TooOld { version }));
     }
     if !folder_is.join("configure").is_file() {
-        let what = "it has no 'configure'; `./autogen.sh` makes it, and releases have it";
-        return Err(wrong(what.to_owned()));
+        return Err(wrong(ZfsProblem::NoConfigure));
     }
     if folder_is.join("zfs_config.h").exists() {
-        let what = "it has been built in ('zfs_config.h' is there); `make distclean` cleans it";
-        return Err(wrong(what.to_owned()));
+        return Err(wrong(ZfsProblem::Built));
     }
     let digest = source::digest(&folder_is)?;
     Ok(format!("OpenZFS {version}, files {digest}"))
@@ -155,25 +153,28 @@ mod tests {
         let refusal = || {
             let error = zfs.identity().expect_err("must be refused");
             assert!(error.is_usage_error(), "{error}");
-            error.to_string()
+            match error {
+                KernelError::ZfsSource { source, .. } => source,
+                other => panic!("{other}"),
+            }
         };
-        assert!(refusal().contains("cannot read 'META'"));
+        assert!(matches!(refusal(), ZfsProblem::Io { file, .. } if file == Path::new("META")));
         let write = |name: &str, text: &str| {
             fs::write(folder.path().join(name), text).expect("file");
         };
         write("META", "Name: other\nVersion: 2.3.2\n");
-        assert!(refusal().contains("not OpenZFS's"));
+        assert!(matches!(refusal(), ZfsProblem::NotOpenZfs));
         write("META", &META.replace("2.3.2", "2.2.7"));
-        assert!(refusal().contains("it is OpenZFS 2.2.7"));
+        assert!(matches!(refusal(), ZfsProblem::TooOld { version } if version == "2.2.7"));
         write("META", META);
-        assert!(refusal().contains("autogen.sh"));
+        assert!(matches!(refusal(), ZfsProblem::NoConfigure));
         write("configure", "");
         let first = zfs.identity().expect("a source").expect("known at once");
         assert!(first.starts_with("OpenZFS 2.3.2, files "), "{first}");
         write("module.c", "x");
         assert_ne!(zfs.identity().expect("a source"), Some(first));
         write("zfs_config.h", "");
-        assert!(refusal().contains("make distclean"));
+        assert!(matches!(refusal(), ZfsProblem::Built));
         assert_eq!(ZfsSource::Debian.identity().expect("not looked for"), None);
     }
 
@@ -183,7 +184,9 @@ mod tests {
         let source = folder.path().join("usr/src/zfs-2.3.2");
         fs::create_dir_all(&source).expect("folder");
         let error = unpacked_source(folder.path()).expect_err("nothing in it");
-        assert!(error.to_string().contains("no source"), "{error}");
+        let KernelError::ZfsSource { source: ZfsProblem::NotInPackage, .. } = error else {
+            panic!("{error}")
+        };
         fs::write(source.join("META"), META).expect("META");
         assert_eq!(unpacked_source(folder.path()).expect("found"), source);
     }

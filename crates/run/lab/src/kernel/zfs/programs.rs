@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use disklab_exec::{Executor, Invocation};
 
-use super::super::KernelError;
+use super::super::{KernelError, ZfsProblem};
 
 /// What is kept next to the kernel. zfs(8), zpool(8) and zdb(8) are of the kernel's
 /// version: an older zpool makes pools with fewer features.
@@ -39,14 +39,14 @@ pub(super) fn take(unpacked: &Path, to: &Path, executor: &Executor) -> Result<()
     for folder in [to.join("bin"), to.join("lib")] {
         fs::create_dir_all(&folder).map_err(KernelError::io("cannot make", &folder))?;
     }
-    let lacks = |what: String| KernelError::ZfsSource { path: unpacked.to_owned(), what };
+    let lacks = |source| KernelError::ZfsSource { path: unpacked.to_owned(), source };
     // Where Debian has them: in /sbin up to Debian 12, in /usr/sbin from 13 on.
     for program in PROGRAMS {
         let found = ["sbin", "usr/sbin", "bin", "usr/bin"]
             .iter()
             .map(|folder| unpacked.join(folder).join(program))
             .find(|path| path.is_file())
-            .ok_or_else(|| lacks(format!("its packages have no {program}")))?;
+            .ok_or_else(|| lacks(ZfsProblem::NoProgram(program)))?;
         copy(&found, &to.join("bin").join(program))?;
         write_program(&to.join(program), &starter(program))?;
     }
@@ -61,7 +61,7 @@ pub(super) fn take(unpacked: &Path, to: &Path, executor: &Executor) -> Result<()
         }
     }
     if count == 0 {
-        return Err(lacks("its packages have no libraries".to_owned()));
+        return Err(lacks(ZfsProblem::NoLibraries));
     }
     check(to, executor)
 }
@@ -85,8 +85,8 @@ fn check(programs: &Path, executor: &Executor) -> Result<(), KernelError> {
     let (mut what, mut packages) = (Vec::new(), Vec::new());
     for library in &missing {
         let Some(known) = LIBRARIES.iter().find(|(stem, _, _)| library.starts_with(stem)) else {
-            let what = format!("its programs need {}, which is not here", missing.join(", "));
-            return Err(KernelError::ZfsSource { path: programs.to_owned(), what });
+            let source = ZfsProblem::LibrariesMissing(missing);
+            return Err(KernelError::ZfsSource { path: programs.to_owned(), source });
         };
         what.push(known.1);
         packages.push(known.2);
@@ -150,13 +150,17 @@ mod tests {
         let programs = folder.path().join("programs");
         let executor = Executor::default();
         let none = take(&unpacked, &programs, &executor).expect_err("no programs");
-        assert!(none.to_string().contains("no zpool"), "{none}");
+        let KernelError::ZfsSource { source: ZfsProblem::NoProgram("zpool"), .. } = none else {
+            panic!("{none}")
+        };
         for program in PROGRAMS {
             let text = format!("#!/bin/sh\necho {program} $LD_LIBRARY_PATH \"$@\"\n");
             write_program(&unpacked.join("usr/sbin").join(program), &text).expect("program");
         }
         let bare = take(&unpacked, &programs, &executor).expect_err("no libraries");
-        assert!(bare.to_string().contains("no libraries"), "{bare}");
+        let KernelError::ZfsSource { source: ZfsProblem::NoLibraries, .. } = bare else {
+            panic!("{bare}")
+        };
         fs::write(libraries.join("libzfs.so.6"), "").expect("library");
         assert!(!complete(&folder.path().join("none")));
         take(&unpacked, &programs, &executor).expect("taken");

@@ -21,7 +21,7 @@ impl VolumeGroup {
     /// Makes a volume group over `devices` for `layer`.
     ///
     /// # Errors
-    /// Where LVM fails.
+    /// [`StackError::Program`] with what LVM's program printed.
     pub(crate) fn create(
         layer: &'static str,
         devices: &[PathBuf],
@@ -91,7 +91,7 @@ impl VolumeGroup {
 /// Adds all of `devices` to the logical volume of `group`, in their order.
 ///
 /// # Errors
-/// Where LVM fails.
+/// [`StackError::Program`] with what LVM's program printed.
 pub(crate) fn append_all(
     group: &VolumeGroup,
     devices: &[PathBuf],

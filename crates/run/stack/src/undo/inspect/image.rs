@@ -5,7 +5,7 @@ use std::path::Path;
 use disklab_exec::{Executor, Invocation, find_program};
 use serde::Deserialize;
 
-use super::super::{Marks, Obstacle};
+use super::super::{Marks, Obstacle, UnseenContent};
 use super::signatures::{BlkidSignature, failed, others, signatures};
 use crate::StackError;
 
@@ -61,14 +61,13 @@ pub(crate) fn image(
 /// What holds more than can be seen without assembling it. The key of a LUKS that
 /// we made is known to nobody else.
 fn closed(on: &Path, kind: &str) -> Option<Obstacle> {
-    let what = match kind {
-        "linux_raid_member" => "a member of a RAID array",
-        "LVM2_member" => "a part of a volume group",
-        "zfs_member" => "a part of a ZFS pool",
+    let content = match kind {
+        "linux_raid_member" => UnseenContent::RaidMember,
+        "LVM2_member" => UnseenContent::PhysicalVolume,
+        "zfs_member" => UnseenContent::PoolMember,
         _ => return None,
     };
-    let why = format!("{what}, whose content cannot be inspected while it is not assembled");
-    Some(Obstacle::Unseen { on: on.to_owned(), why })
+    Some(Obstacle::Unseen { on: on.to_owned(), content })
 }
 
 fn partitions(path: &Path, executor: &Executor) -> Result<Vec<(String, u64, u64)>, StackError> {
@@ -104,8 +103,8 @@ fn in_partition(
         // blkid(8): nothing was found.
         2 => return Ok(Vec::new()),
         _ => {
-            let why = "blkid finds more than one content".to_owned();
-            return Ok(vec![Obstacle::Unseen { on: on.to_owned(), why }]);
+            let content = UnseenContent::Ambivalent;
+            return Ok(vec![Obstacle::Unseen { on: on.to_owned(), content }]);
         }
     }
     let text = done.text();
@@ -120,4 +119,25 @@ fn in_partition(
         found.insert(0, signature.obstacle(on));
     }
     Ok(found)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn members_of_what_is_not_assembled_say_what_to_do() {
+        let of = |kind| closed(Path::new("/x.img"), kind);
+        for (kind, content, remedy) in [
+            ("linux_raid_member", UnseenContent::RaidMember, "mdadm --assemble"),
+            ("LVM2_member", UnseenContent::PhysicalVolume, "vgchange -ay"),
+            ("zfs_member", UnseenContent::PoolMember, "zpool import"),
+        ] {
+            let found = of(kind).expect(kind);
+            let on = Path::new("/x.img").to_owned();
+            assert_eq!(found, Obstacle::Unseen { on, content });
+            assert!(found.to_string().contains(remedy), "{found}");
+        }
+        assert_eq!(of("ext4"), None);
+    }
 }

@@ -113,7 +113,7 @@ struct InfoCache {
 pub(super) fn stored(text: &str) -> Result<Stored, WorkloadError> {
     serde_json::from_str(text)
         .map(|info: Info| info.cache.stats)
-        .map_err(|e| WorkloadError::output("borg info --json", e.to_string()))
+        .map_err(|error| WorkloadError::output("borg", error))
 }
 
 #[cfg(test)]

@@ -11,12 +11,12 @@ use super::output::{DirectionOutput, LatencyKind};
 use super::real::{raw_name, seed_of};
 use super::steps::FioStep;
 use crate::steady::Counts;
-use crate::{StepOutcome, WorkContext, WorkloadError};
+use crate::{FioJobFailure, StepOutcome, WorkContext, WorkloadError};
 
 /// Runs the steps.
 ///
 /// # Errors
-/// Where a job fails.
+/// [`WorkloadError::FioJob`] of the first job that failed.
 pub(super) fn run(fio: &Fio, context: &mut WorkContext<'_>) -> Result<(), WorkloadError> {
     let mut notes: Vec<String> = Vec::new();
     for (number, step) in fio.steps.iter().enumerate() {
@@ -76,10 +76,11 @@ fn command(fio: &Fio, step: &FioStep, seed: u64) -> Vec<String> {
 
 /// What a step gave.
 fn outcome(fio: &Fio, step: &FioStep, report: &EngineReport) -> Result<StepOutcome, WorkloadError> {
-    if let Some((name, (_, why))) =
+    if let Some((name, failure)) =
         report.jobs.iter().find_map(|job| Some((&job.name, job.error.as_ref()?)))
     {
-        return Err(WorkloadError::FioJob { job: name.clone(), why: why.to_string() });
+        let source = FioJobFailure::Engine(failure.clone());
+        return Err(WorkloadError::FioJob { job: name.clone(), source });
     }
     // Commits are counted for the whole only.
     let of_all =

@@ -7,7 +7,7 @@
 use disklab_sample::{Direction, Latency, LatencyHistogram};
 use serde_json::{Deserializer, Map, Value};
 
-use crate::WorkloadError;
+use crate::{OutputProblem, WorkloadError};
 
 /// What one run of fio reported.
 #[derive(Debug, Clone, PartialEq)]
@@ -67,7 +67,7 @@ pub(super) enum LatencyKind {
 /// Reads fio's standard output: its JSON and any lines around it.
 ///
 /// # Errors
-/// Where there is no report in it.
+/// [`WorkloadError::Output`] if there is no report in it.
 pub(super) fn parse(text: &str) -> Result<FioOutput, WorkloadError> {
     // fio writes warnings to the same place; a few even into the middle.
     let without_warnings = || {
@@ -76,13 +76,13 @@ pub(super) fn parse(text: &str) -> Result<FioOutput, WorkloadError> {
     };
     let report = find(text).or_else(|| find(&without_warnings())).ok_or_else(|| {
         let start: String = text.trim().chars().take(200).collect();
-        let found = if start.is_empty() { "nothing".to_owned() } else { format!("'{start}'") };
-        WorkloadError::output("fio", format!("expected a JSON report, found {found}"))
+        let problem = OutputProblem::Unexpected { expected: "a JSON report", found: start };
+        WorkloadError::output("fio", problem)
     })?;
     let jobs = report.get("jobs").and_then(Value::as_array).into_iter().flatten();
     let jobs: Vec<JobOutput> = jobs.filter_map(Value::as_object).map(job).collect();
     if jobs.is_empty() {
-        return Err(WorkloadError::output("fio", "its report has no jobs"));
+        return Err(WorkloadError::output("fio", OutputProblem::NoJobs));
     }
     Ok(FioOutput { version: text_of(&report, "fio version"), jobs })
 }

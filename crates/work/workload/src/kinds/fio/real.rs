@@ -11,7 +11,7 @@ use super::layout::keep_off;
 use super::output::{self, DirectionOutput, FioOutput, LatencyKind};
 use super::steps::FioStep;
 use crate::context::nanoseconds;
-use crate::{WorkContext, WorkloadError};
+use crate::{FioJobFailure, OutputProblem, WorkContext, WorkloadError};
 
 /// The first fio that has `lat_percentiles`, by which it gives the distribution
 /// of the total latency.
@@ -114,8 +114,8 @@ pub(super) fn run(fio: &Fio, context: &mut WorkContext<'_>) -> Result<(), Worklo
             let output = output::parse(&finished.text())?;
             let (mut outcome, kind) = summary(&fio.parts, step, &by_section(fio, step, &output)?);
             if outcome.figures.is_empty() {
-                let why = format!("the report of {} has neither reads nor writes", step.name);
-                return Err(WorkloadError::output("fio", why));
+                let problem = OutputProblem::NoIo { step: step.name.clone() };
+                return Err(WorkloadError::output("fio", problem));
             }
             (outcome.user_ns, outcome.system_ns) =
                 (nanoseconds(finished.user), nanoseconds(finished.system));
@@ -173,8 +173,8 @@ fn by_section(
 ) -> Result<Vec<Vec<DirectionOutput>>, WorkloadError> {
     if let Some(job) = output.jobs.iter().find(|job| job.error != 0) {
         let code = i32::try_from(job.error).unwrap_or(0).saturating_abs();
-        let why = std::io::Error::from_raw_os_error(code);
-        return Err(WorkloadError::FioJob { job: job.name.clone(), why: why.to_string() });
+        let source = FioJobFailure::Fio(std::io::Error::from_raw_os_error(code));
+        return Err(WorkloadError::FioJob { job: job.name.clone(), source });
     }
     let sections: Vec<usize> = step.sections().collect();
     let mut done = vec![Vec::new(); sections.len()];
@@ -218,7 +218,8 @@ fn failed(fio: &Fio, step: &FioStep, finished: Finished) -> WorkloadError {
             ExecError::Failed { command, status, stderr }.into()
         }
         Err(error) => error.into(),
-        Ok(finished) => WorkloadError::output("fio", finished.command),
+        // None that ends with 0 comes here.
+        Ok(_) => WorkloadError::output("fio", OutputProblem::NoJobs),
     }
 }
 

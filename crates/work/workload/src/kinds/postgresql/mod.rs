@@ -21,7 +21,9 @@ use self::programs::Programs;
 use self::server::{Cluster, HERE, PrivateFolder, Server};
 use crate::tally::figure;
 use crate::tree::sync_tree;
-use crate::{Context, Cost, StepOutcome, WorkContext, Workload, WorkloadError, WorkloadKind};
+use crate::{
+    Context, Cost, OutputProblem, StepOutcome, WorkContext, Workload, WorkloadError, WorkloadKind,
+};
 
 /// What a unit of pgbench's scale takes: 100,000 accounts of some 130 bytes, and
 /// their index (`pgbench -i`, measured: 15.0 MB).
@@ -150,14 +152,9 @@ impl Postgresql {
         let output_of = output::output_of(&finished.text())?;
         let histogram = output::latencies(log.path())?;
         if histogram.count() != output_of.processed {
-            return Err(WorkloadError::output(
-                "pgbench",
-                format!(
-                    "it reports {} transactions, its log {}",
-                    output_of.processed,
-                    histogram.count()
-                ),
-            ));
+            let (reported, logged) = (output_of.processed, histogram.count());
+            let problem = OutputProblem::Transactions { reported, logged };
+            return Err(WorkloadError::output("pgbench", problem));
         }
         let elapsed = (output_of.processed as f64 / output_of.per_second * 1e9) as u64;
         let figure = Figure {

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use disklab_sample::LatencyHistogram;
 
-use crate::WorkloadError;
+use crate::{OutputProblem, WorkloadError};
 
 /// What pgbench tells at its end.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -29,13 +29,13 @@ pub(super) fn output_of(text: &str) -> Result<PgbenchOutput, WorkloadError> {
             digits.parse::<u64>().ok()
         })
     };
-    let wrong = |what: &str| {
-        let last = text.lines().last().unwrap_or_default();
-        WorkloadError::output("pgbench", format!("it says no {what}; its last line is '{last}'"))
+    let wrong = |expected| {
+        let found = text.lines().last().unwrap_or_default().to_owned();
+        WorkloadError::output("pgbench", OutputProblem::Unexpected { expected, found })
     };
     let processed = number("number of transactions actually processed:")
         .filter(|n| *n > 0)
-        .ok_or_else(|| wrong("number of transactions"))?;
+        .ok_or_else(|| wrong("a number of transactions"))?;
     let per_second = after("tps = ")
         .and_then(|rest| rest.split_whitespace().next()?.parse::<f64>().ok())
         .filter(|rate| rate.is_finite() && *rate > 0.0)
@@ -58,12 +58,9 @@ pub(super) fn latencies(folder: &Path) -> Result<LatencyHistogram, WorkloadError
                 Some(Some(ns)) => histogram.record(ns, 1),
                 Some(None) => {}
                 None => {
-                    return Err(WorkloadError::output(
-                        "pgbench",
-                        format!(
-                            "expected a number, a number and a time in its log, found '{line}'"
-                        ),
-                    ));
+                    let expected = "a number, a number and a time in its log";
+                    let problem = OutputProblem::Unexpected { expected, found: line };
+                    return Err(WorkloadError::output("pgbench", problem));
                 }
             }
         }

@@ -64,7 +64,7 @@ impl Cluster {
     /// Makes one.
     ///
     /// # Errors
-    /// Where initdb fails.
+    /// [`WorkloadError::NoUser`], or what initdb printed.
     pub fn make(directory: &Path, executor: &Executor) -> Result<Self, WorkloadError> {
         let cluster = Self::at(directory)?;
         fs::create_dir(&cluster.folder)
