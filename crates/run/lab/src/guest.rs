@@ -6,6 +6,7 @@
 mod dirty_pages;
 mod fixed_start;
 mod free_memory;
+mod mappings;
 mod memory;
 mod queues;
 

@@ -3,14 +3,15 @@
 
 use std::fs;
 
+use super::mappings;
 use super::memory::memory_bytes;
 use crate::kept_memory::kept_bytes;
 
 /// Where the kernel gives back what it has set aside (`kernel/patches/kept.patch`).
 const SWITCH: &str = "/proc/sys/vm/release_kept_memory";
 
-/// Drops what the start has left in the caches, and has the kernel give back the memory that
-/// it has set aside, which is then all that is free. Nothing happens a second time, or where the
+/// Drops what the start has left in the caches, has all of this program in memory, and has the kernel
+/// give back the memory that it has set aside, which is then all that is free. Nothing happens a second time, or where the
 /// kernel has set nothing aside.
 pub fn release_memory() {
     let Some(memory) = memory_bytes() else { return };
@@ -19,6 +20,7 @@ pub fn release_memory() {
     }
     rustix::fs::sync();
     let _ = fs::write("/proc/sys/vm/drop_caches", "3");
+    mappings::populate();
     let _ = fs::write(SWITCH, "1");
     // Has the kernel compute the zone's watermarks again, from what it has now.
     let reserve = reserve_kilobytes(kept_bytes(memory)).to_string();
