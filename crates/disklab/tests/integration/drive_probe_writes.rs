@@ -13,7 +13,7 @@ const SMALL_CACHE: &str = "id = \"small-cache\"\nname = \"small\"\nmodel = \"Sma
 
 /// A hard disk of the size of that test's.
 const SMALL_DISK: &str = "id = \"small-disk\"\nname = \"small\"\nmodel = \"Small\"\n\
-                          like = \"hdn721010ale604\"\ncapacity = 18000000000 # test\n";
+                          like = \"hdn721010ale604\"\ncapacity = 18000003072 # test\n";
 
 /// Runs a script in the lab, with the drives of the arguments.
 fn shell(home: &Path, kernel: &Path, drives: &[&str], script: &str) -> String {

@@ -65,12 +65,7 @@ const OF_COMMANDS: [&str; 3] = ["at_seconds", "elapsed_seconds", "make_seconds"]
 /// Three such looks.
 const TOLERANCE_SECONDS: f64 = 0.8e-6;
 
-/// All samples of the studies, in the order of their cells.
-fn samples(program: &Path, kernel: &Path) -> Vec<(String, Value)> {
-    let studies = [(STUDY, 6), (MEMORY_RUNS_SHORT, 1)];
-    studies.iter().flat_map(|(study, cells)| samples_of(study, *cells, program, kernel)).collect()
-}
-
+/// All samples of a study, in the order of its cells.
 fn samples_of(study: &str, cells: usize, program: &Path, kernel: &Path) -> Vec<(String, Value)> {
     let home = tempfile::tempdir().expect("temp");
     let mut command = Command::new(program);
@@ -134,7 +129,8 @@ fn other_parts_of_the_kernel_do_not_count() {
         eprintln!("skipped: needs a second kernel of the lab, with fewer parts");
         return;
     }
-    assert_same(&samples(&disklab(), &small), &samples(&disklab(), &full));
+    let of = |kernel: &Path| samples_of(STUDY, 6, &disklab(), kernel);
+    assert_same(&of(&small), &of(&full));
 }
 
 #[test]
@@ -146,7 +142,10 @@ fn the_size_of_the_program_does_not_count() {
     let mut file = OpenOptions::new().append(true).open(&larger).expect("opened");
     file.write_all(&vec![1; 8 << 20]).expect("written");
     drop(file);
-    assert_eq!(samples(&disklab(), &kernel), samples(&larger, &kernel));
+    for (study, cells) in [(STUDY, 6), (MEMORY_RUNS_SHORT, 1)] {
+        let of = |program: &Path| samples_of(study, cells, program, &kernel);
+        assert_eq!(of(&disklab()), of(&larger));
+    }
 }
 
 #[test]

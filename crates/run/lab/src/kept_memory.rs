@@ -1,6 +1,6 @@
 //! Memory that is kept apart until a cell begins.
 //!
-//! How many pages are free when a cell begins, and which, hangs on the kernel's parts and on the
+//! How many pages are free when a cell begins, and which, depends on the kernel's parts and on the
 //! program that is the guest's first. Where memory runs short, the kernel then reclaims pages at
 //! other moments, and Btrfs on RAID 5 read 4 KiB up to 16 % slower with another build of the same
 //! program. So most of the memory is set aside at boot, and is all that is free when the cell

@@ -317,10 +317,37 @@ fn notes(report: &Report) -> Vec<Line> {
 fn next(report: &Report, screen: &FirstScreen, page: &str) -> Vec<Line> {
     let steps = next_steps(report, screen, page);
     let width = steps.iter().map(|step| step.what.chars().count()).max().unwrap_or(0);
-    let line = |step: &super::NextStep| {
-        Line::plain(&format!("  {}  {}", column(step.what, width), step.command))
-    };
-    std::iter::once(Line::bold("Next")).chain(steps.iter().map(line)).collect()
+    let mut lines = vec![Line::bold("Next")];
+    for step in steps {
+        let mut what = step.what;
+        for line in command_lines(&step.command, SCREEN_WIDTH - (width + 4)) {
+            lines.push(Line::plain(&format!("  {}  {line}", column(what, width))));
+            what = "";
+        }
+    }
+    lines
+}
+
+/// A command in lines of at most so many characters, broken before options, as the shell takes it.
+/// What has no option to break before stays longer.
+fn command_lines(command: &str, width: usize) -> Vec<String> {
+    let mut lines: Vec<String> = Vec::new();
+    for (n, part) in command.split(" --").enumerate() {
+        let part = if n == 0 { part.to_owned() } else { format!("--{part}") };
+        match lines.last_mut() {
+            // One character more than the space: the backslash, if another line follows.
+            Some(line) if line.chars().count() + 1 + part.chars().count() + 2 <= width => {
+                line.push(' ');
+                line.push_str(&part);
+            }
+            Some(line) => {
+                line.push_str(" \\");
+                lines.push(format!("  {part}"));
+            }
+            None => lines.push(part),
+        }
+    }
+    lines
 }
 
 /// The sentences with their intervals, where a screen has no answers or is asked for them.
@@ -354,6 +381,21 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+
+    proptest! {
+        /// What the shell reads is the command; only a part without a place to break is too wide.
+        #[test]
+        fn broken_commands_are_the_command(parts in prop::collection::vec("[a-z]{1,12}( [a-z:=-]{1,9})?", 1..9)) {
+            let command = parts.join(" --");
+            let lines = command_lines(&command, 40);
+            let read = lines.join("\n").replace("\\\n", "");
+            let words = |text: &str| text.split_whitespace().map(str::to_owned).collect::<Vec<_>>();
+            prop_assert_eq!(words(&read), words(&command));
+            for line in &lines {
+                prop_assert!(line.chars().count() <= 40 || line.matches(" --").count() < 2, "{}", line);
+            }
+        }
+    }
 
     #[test]
     fn another_stack_is_named_in_what_room_there_is() {

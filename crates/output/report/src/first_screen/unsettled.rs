@@ -8,7 +8,7 @@ use super::FirstScreen;
 use crate::Report;
 
 /// More patterns than this are as hard to read as they are to type: whole stacks then.
-const MOST: usize = 6;
+const MOST: usize = 4;
 
 /// The values of `--only` that leave the cells which an unsettled answer is about; none if
 /// these are all cells of the run.

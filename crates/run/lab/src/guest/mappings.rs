@@ -102,7 +102,7 @@ mod tests {
     }
 
     #[test]
-    fn this_program_is_found_and_goes_on_after_it_is_populated() {
+    fn this_program_is_found_and_survives_being_populated() {
         let maps = fs::read_to_string("/proc/self/maps").expect("maps");
         let program = std::env::current_exe().expect("a path");
         let mut found = maps.lines().filter_map(Mapping::parse);

@@ -5,8 +5,8 @@ const LINES: usize = 15;
 /// Of them, what comes before the first word of a failure.
 const BEFORE: usize = 2;
 
-/// The lines around the first failure: the compiler's or linker's, else that of `make`. With several
-/// jobs, others go on after it and end the log. Where no line says so, the last ones.
+/// The lines around the first failure: the compiler's or linker's, else that of `make`. Other jobs
+/// finish after it, and their lines end the log. Where no line says so, the last ones.
 pub(super) fn lines_of_failure(log: &str) -> String {
     let lines: Vec<&str> = log.lines().collect();
     let find = |is_failure: fn(&str) -> bool| lines.iter().position(|line| is_failure(line));
