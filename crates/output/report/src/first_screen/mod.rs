@@ -13,7 +13,7 @@ use disklab_verdict::{Confidence, Guess, Purpose, Recommendation, Severity, reco
 use crate::Report;
 
 pub(crate) use label::label;
-pub(crate) use next::{NextStep, SETTLE, next_steps};
+pub(crate) use next::{SETTLE, next_steps};
 pub(crate) use speed::speeds;
 pub use text::{SCREEN_WIDTH, TextStyle, first_screen, wrapped};
 
