@@ -65,7 +65,9 @@ pub fn first_screen(report: &Report, page: &str, style: TextStyle) -> String {
     let next = next(report, &screen, page);
     let room = style.lines().saturating_sub(parts[0].len() + notes.len() + next.len() + 3);
     let mut answers = answers(&screen, room.saturating_sub(bars.len()));
-    if style.lines() < LINES && answers.len() + bars.len() > room && !answers.is_empty() {
+    let is_short =
+        style.lines() < LINES && answers.len() + bars.len() > room && !answers.is_empty();
+    if is_short {
         bars = vec![Line::soft("Speed and space of all stacks: see the page.")];
         answers = self::answers(&screen, room.saturating_sub(bars.len()));
     }
@@ -74,6 +76,11 @@ pub fn first_screen(report: &Report, page: &str, style: TextStyle) -> String {
     }
     if notes.is_empty() && report.analysis.findings.is_empty() {
         notes.push(Line::plain("No finding makes a figure suspect."));
+    }
+    if is_short {
+        // Without the empty lines in between.
+        answers.append(&mut bars);
+        answers.append(&mut notes);
     }
     if !answers.is_empty() {
         parts.insert(1, answers);
