@@ -84,9 +84,8 @@ pub fn check_own(
     is_own: impl Fn(&str) -> bool,
 ) -> Result<PathBuf, OutputError> {
     let path = directory.join(name);
-    if let Err(error @ NamedPathError::OthersLink(_)) = follow_own_links(directory) {
-        return Err(OutputError::OthersLink(error));
-    }
+    // What leads nowhere fails below, by what the system says of the file.
+    let _ = without_links(directory)?;
     match path.symlink_metadata() {
         Err(e) if e.kind() == ErrorKind::NotFound => {}
         Err(source) => return Err(OutputError::Io { path, source }),
@@ -120,10 +119,7 @@ fn refuse_block_device(path: &Path) -> Result<(), OutputError> {
 /// Why it would not.
 pub fn check_named(path: &Path) -> Result<Option<PathBuf>, OutputError> {
     refuse_block_device(path)?;
-    let real = match follow_own_links(path) {
-        Err(error @ NamedPathError::OthersLink(_)) => return Err(OutputError::OthersLink(error)),
-        real => real,
-    };
+    let real = without_links(path)?;
     // What `/dev/stdout` leads to, such as a pipe, has no path.
     let is_file = match path.metadata() {
         Ok(there) => there.is_file(),
@@ -132,10 +128,7 @@ pub fn check_named(path: &Path) -> Result<Option<PathBuf>, OutputError> {
     if !is_file {
         return Ok(None);
     }
-    let real = real.map_err(|error| match error {
-        NamedPathError::Io(source) => OutputError::Io { path: path.to_owned(), source },
-        link @ NamedPathError::OthersLink(_) => OutputError::OthersLink(link),
-    })?;
+    let real = real.map_err(OutputError::io(path))?;
     if real.exists() && head(&real).map_err(OutputError::io(path))?.contains('\0') {
         return Err(OutputError::NotText { path: path.to_owned() });
     }
@@ -154,6 +147,18 @@ pub fn write_named(path: &Path, text: &str) -> Result<(), OutputError> {
     };
     let parent = open_real_directory(parent_of(&real)).map_err(OutputError::io(path))?;
     replace(&real, parent, text)
+}
+
+/// The path without links, or why the system does not say.
+///
+/// # Errors
+/// [`OutputError::OthersLink`] if one is neither root's nor this user's.
+fn without_links(path: &Path) -> Result<io::Result<PathBuf>, OutputError> {
+    match follow_own_links(path) {
+        Ok(real) => Ok(Ok(real)),
+        Err(NamedPathError::Io(source)) => Ok(Err(source)),
+        Err(link @ NamedPathError::OthersLink(_)) => Err(OutputError::OthersLink(link)),
+    }
 }
 
 /// The directory of a file.

@@ -58,13 +58,10 @@ impl KernelProcess {
             .env_clear()
             .env("HOME", ".")
             .env(OWNER_VARIABLE, owner());
-        let keeps = keeps_memory(options);
-        let memory_bytes = match keeps {
-            true => kept_memory::file_bytes(options.memory_bytes),
-            false => options.memory_bytes,
-        };
-        if keeps {
-            command.envs(kept_memory::environment(options.memory_bytes));
+        let mut memory_bytes = options.memory_bytes;
+        if keeps_memory(options) {
+            command.envs(kept_memory::environment(memory_bytes));
+            memory_bytes = kept_memory::file_bytes(memory_bytes);
         }
         let (memory, memory_file) = GuestMemory::new(memory_bytes, &kernel).unzip();
         let memory_path = memory.as_ref().map_or(options.folder.as_path(), GuestMemory::path);
