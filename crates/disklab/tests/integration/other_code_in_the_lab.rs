@@ -58,13 +58,6 @@ const KEPT_BY_THE_HOST: &str = "lab.content-";
 /// parts takes longer.
 const PRESSURE: &str = "pressure.";
 
-/// Where a command began and how long it took. The kernel looks at the clock once more or less
-/// in between with other parts, which takes 256 ns; what the command did to the drives ends in
-/// the same nanosecond, as the times of the steps show.
-const OF_COMMANDS: [&str; 3] = ["at_seconds", "elapsed_seconds", "make_seconds"];
-/// Three such looks.
-const TOLERANCE_SECONDS: f64 = 0.8e-6;
-
 /// All samples of a study, in the order of its cells.
 fn samples_of(study: &str, cells: usize, program: &Path, kernel: &Path) -> Vec<(String, Value)> {
     let home = tempfile::tempdir().expect("temp");
@@ -81,8 +74,7 @@ fn samples_of(study: &str, cells: usize, program: &Path, kernel: &Path) -> Vec<(
     values.collect()
 }
 
-/// Holds that samples of two kernels are the same to the byte, but for the times of commands and
-/// the counters of pressure.
+/// Holds that samples of two kernels are the same to the byte, but for the counters of pressure.
 fn assert_same(one: &[(String, Value)], other: &[(String, Value)]) {
     assert_eq!(one.len(), other.len());
     for ((cell, one), (other_cell, other)) in one.iter().zip(other) {
@@ -104,11 +96,6 @@ fn assert_same_values(cell: &str, key: &str, one: &Value, other: &Value) {
             for (one, other) in one.iter().zip(other) {
                 assert_same_values(cell, key, one, other);
             }
-        }
-        (Value::Number(one), Value::Number(other)) if OF_COMMANDS.contains(&key) => {
-            let apart = one.as_f64().zip(other.as_f64()).map(|(a, b)| (a - b).abs());
-            let is_near = apart.is_some_and(|apart| apart <= TOLERANCE_SECONDS);
-            assert!(is_near, "{cell}: {key}: {one} {other}");
         }
         _ => assert_eq!(one, other, "{cell}: {key}"),
     }

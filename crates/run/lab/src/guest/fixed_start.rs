@@ -15,13 +15,16 @@ use super::free_memory::release_memory;
 /// timer end it earlier or later.
 const TIMER_SLACK_NS: u64 = 1;
 
+/// Halfway between two ticks of the kernel (`CONFIG_HZ=100`), where none of its other timers is due.
+const BETWEEN_TICKS_NS: i64 = 5_000_000;
+
 /// Has the same memory free as in every cell, and waits for the next full second since the kernel's
-/// start.
+/// start, and half a tick.
 pub fn fixed_start() {
     release_memory();
     let slack = rustix::thread::set_current_timer_slack(std::num::NonZeroU64::new(TIMER_SLACK_NS));
     let now = clock_gettime(rustix::time::ClockId::Monotonic);
-    let then = Timespec { tv_sec: now.tv_sec + 1, tv_nsec: 0 };
+    let then = Timespec { tv_sec: now.tv_sec + 1, tv_nsec: BETWEEN_TICKS_NS };
     while slack.is_ok() && clock_nanosleep_absolute(ClockId::Monotonic, &then).is_err() {}
     let _ = rustix::thread::set_current_timer_slack(None);
 }

@@ -21,10 +21,9 @@ pub fn release_memory() {
     rustix::fs::sync();
     let _ = fs::write("/proc/sys/vm/drop_caches", "3");
     mappings::populate();
-    let _ = fs::write(SWITCH, "1");
-    // Has the kernel compute the zone's watermarks again, from what it has now.
     let reserve = reserve_kilobytes(kept_bytes(memory)).to_string();
     let _ = fs::write("/proc/sys/vm/min_free_kbytes", reserve);
+    let _ = fs::write(SWITCH, "1");
 }
 
 /// What the kernel keeps back of so much memory by its own rule (`calculate_min_free_kbytes`,
