@@ -155,6 +155,8 @@ impl Analyser {
                     // Earlier runs and other programs do not say it.
                     (Direction::Mixed, OperationKind::Io) => OperationKind::Operation,
                     (Direction::Copy | Direction::Remove, OperationKind::Io) => OperationKind::File,
+                    // A write and the sync of its own that follows are two requests or more.
+                    (_, OperationKind::Io) if figure.commit.is_some() => OperationKind::Commit,
                     (_, operation) => operation,
                 };
                 self.groups.push(Group {

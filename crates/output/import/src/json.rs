@@ -62,6 +62,7 @@ pub(crate) fn parse_each(
     let mut reader = Reader { source, text, at, begun: at };
     reader.blank();
     if !reader.rest().starts_with('[') {
+        reader.check_length()?;
         visit(reader.value(0)?)?;
         return Ok(reader.at);
     }
@@ -71,6 +72,7 @@ pub(crate) fn parse_each(
     }
     loop {
         reader.begun = reader.at;
+        reader.check_length()?;
         visit(reader.value(1)?)?;
         if reader.take(']') {
             return Ok(reader.at);
@@ -118,6 +120,40 @@ impl<'a> Reader<'a> {
         is_there
     }
 
+    fn too_long<T>(&self, at: usize) -> Result<T, SourceError> {
+        Err(self.place(at).error(format!(
+            "this document has more than {LARGEST_DOCUMENT} bytes; a program's report has fewer"
+        )))
+    }
+
+    /// Refuses a document that is too long before a tree of its first 64 MiB takes a gigabyte.
+    fn check_length(&self) -> Result<(), SourceError> {
+        // Anything else is as long as a number or a text.
+        if !self.rest().trim_start().starts_with(['{', '[']) {
+            return Ok(());
+        }
+        let (mut depth, mut in_text, mut escaped) = (0_usize, false, false);
+        for (index, byte) in self.rest().bytes().enumerate() {
+            if index > LARGEST_DOCUMENT {
+                return self.too_long(self.at);
+            }
+            match byte {
+                _ if escaped => escaped = false,
+                b'\\' => escaped = in_text,
+                b'"' => in_text = !in_text,
+                b'{' | b'[' if !in_text => depth += 1,
+                b'}' | b']' if !in_text => {
+                    depth = depth.saturating_sub(1);
+                    if depth == 0 {
+                        break;
+                    }
+                }
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+
     fn value(&mut self, depth: usize) -> Result<Json, SourceError> {
         self.blank();
         let start = self.at;
@@ -125,9 +161,7 @@ impl<'a> Reader<'a> {
             return Err(self.place(start).error("values nest too deeply"));
         }
         if start - self.begun > LARGEST_DOCUMENT {
-            return Err(self.place(start).error(format!(
-                "this document has more than {LARGEST_DOCUMENT} bytes; a program's report has fewer"
-            )));
+            return self.too_long(start);
         }
         let value = match self.rest().as_bytes().first() {
             Some(b'{') => self.object(depth)?,

@@ -1,7 +1,8 @@
 //! What cells will cost: by what is known of workloads and benches, or by what a run's cells
 //! took.
 
-use std::collections::HashMap;
+use std::cmp::Reverse;
+use std::collections::{BinaryHeap, HashMap};
 use std::time::Duration;
 
 use disklab_bench::{LayoutCost, Prediction, cell_seconds, predict};
@@ -92,9 +93,13 @@ impl<'a> RunEstimate<'a> {
 
     /// What a cell will take, in seconds.
     pub fn seconds(&self, cell: &Cell) -> f64 {
-        let layout = self.layout(cell);
-        let formula = cell_seconds(&self.cost(cell), &layout, self.plan.bench.medium);
+        let formula = self.formula_seconds(cell);
         self.pilot.map_or(formula, |pilot| pilot.seconds(cell, formula))
+    }
+
+    /// What a cell will take by what is known of its workload and the bench.
+    fn formula_seconds(&self, cell: &Cell) -> f64 {
+        cell_seconds(&self.cost(cell), &self.layout(cell), self.plan.bench.medium)
     }
 
     /// What a cell's stack makes of its workload's I/O.
@@ -122,8 +127,8 @@ impl<'a> RunEstimate<'a> {
         let places = self.planned_stacks();
         let mut prediction = self.formula(&cells, &places);
         if let Some(pilot) = self.pilot {
-            let seconds: f64 = cells.iter().map(|cell| self.seconds(cell)).sum();
-            prediction.seconds = seconds / self.plan.bench.at_once as f64;
+            let seconds = cells.iter().map(|cell| self.seconds(cell));
+            prediction.seconds = side_by_side(seconds, self.plan.bench.at_once);
             let one = |cell: &Cell| self.formula(&[cell], &places);
             prediction.drive_writes = pilot.written(&cells, &self.plan.drive_names(), one);
         }
@@ -193,7 +198,8 @@ impl<'a> RunEstimate<'a> {
             }
         }
         let at_once = self.plan.bench.at_once;
-        prediction.seconds /= at_once as f64;
+        let seconds = cells.iter().map(|cell| self.formula_seconds(cell));
+        prediction.seconds = side_by_side(seconds, at_once);
         if self.plan.bench.is_simulated {
             // The lab keeps equal blocks once, and so all copies of a mirror.
             let kept = |cell: &Cell| {
@@ -207,5 +213,57 @@ impl<'a> RunEstimate<'a> {
             prediction.space = costed(&kept).content.saturating_mul(at_once as u64);
         }
         prediction
+    }
+}
+
+/// Seconds until all cells have ended if each, in turn, begins as soon as one of `at_once` places
+/// is free. One cell alone takes its whole time, however many places there are.
+fn side_by_side(seconds: impl Iterator<Item = f64>, at_once: usize) -> f64 {
+    let mut free_at: BinaryHeap<Reverse<Duration>> =
+        std::iter::repeat_n(Reverse(Duration::ZERO), at_once.max(1)).collect();
+    let mut last = Duration::ZERO;
+    for seconds in seconds {
+        let Some(Reverse(free)) = free_at.pop() else { continue };
+        let took = Duration::try_from_secs_f64(seconds.max(0.0)).unwrap_or(Duration::MAX);
+        let end = free.saturating_add(took);
+        last = last.max(end);
+        free_at.push(Reverse(end));
+    }
+    last.as_secs_f64()
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn a_cell_alone_is_not_divided_among_processors() {
+        for (cells, at_once, expected) in [
+            (&[5.0][..], 2, 5.0),
+            (&[1.0, 1.0, 1.0][..], 2, 2.0),
+            (&[1.0, 1.0, 9.0, 1.0][..], 2, 10.0),
+            (&[2.0, 3.0][..], 1, 5.0),
+            (&[][..], 4, 0.0),
+        ] {
+            let seconds = side_by_side(cells.iter().copied(), at_once);
+            assert!((seconds - expected).abs() < 1e-6, "{cells:?} on {at_once}: {seconds}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn no_order_takes_less_than_the_work_or_the_longest_cell(
+            cells in prop::collection::vec(0.0..1e4_f64, 1..40), at_once in 1..9_usize,
+        ) {
+            let taken = side_by_side(cells.iter().copied(), at_once);
+            let sum: f64 = cells.iter().sum();
+            let longest = cells.iter().copied().fold(0.0, f64::max);
+            let least = longest.max(sum / at_once as f64);
+            // Graham's bound of any order.
+            let most = sum / at_once as f64 + longest;
+            prop_assert!(taken >= least - 1e-3 && taken <= most + 1e-3, "{least} {taken} {most}");
+        }
     }
 }

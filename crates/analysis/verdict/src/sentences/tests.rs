@@ -145,6 +145,22 @@ fn operations_and_latencies_have_their_names() {
     assert!(sentences[0].contains("a 99th-percentile commit latency of 16.0 ms"), "{sentences:?}");
 }
 
+/// Each of these is a write and a sync: neither of them alone is what is counted.
+#[test]
+fn writes_that_a_sync_follows_are_counted_as_commits() {
+    let mut histogram = LatencyHistogram::new();
+    histogram.record(16_000_000, 100);
+    let mut fixture = ask("iops");
+    for block in 0..3 {
+        let mut one = figure(Direction::Write, 1 << 20, 10.0 + f64::from(block) / 100.0);
+        one.operations = Some(100);
+        one.commit = Some(Latency::from_histogram(histogram.clone()));
+        fixture.sample("single/ext4", "dd-4k", block, vec![step("dd-4k", vec![one])]);
+    }
+    let sentences = fixture.analyse().answers.remove(0).sentences;
+    assert!(sentences[0].contains("reaches 9.99 commits/s ["), "{sentences:?}");
+}
+
 #[test]
 fn what_was_not_measured_is_said() {
     let mut fixture = ask("latency-p99");

@@ -140,6 +140,24 @@ fn memory_is_in_proportion_to_the_file() {
     assert!(growth(&times, 200_000) < 100.0);
 }
 
+/// Its tree took 1.1 GB until the limit was reached.
+#[test]
+fn a_document_that_is_too_large_is_refused_before_it_is_read() {
+    let folder = tempfile::tempdir().expect("folder");
+    let one = report(1.5);
+    let (front, rest) = one.split_once("\"jobs\" : [").expect("a report");
+    let (job, _) = rest.rsplit_once(']').expect("a report");
+    let jobs = vec![job; 65 * 1024 * 1024 / job.len()].join(",");
+    let path = file(folder.path(), "jobs.json", &format!("{front}\"jobs\" : [{jobs}]}}\n"));
+    drop(jobs);
+    let length = std::fs::metadata(&path).expect("a file").len();
+    let before = peak_memory();
+    let error = Import::read(&request(vec![path])).expect_err("too large").to_string();
+    let growth = (peak_memory() - before) as f64 / length as f64;
+    assert!(error.contains("more than 67108864 bytes"), "{error}");
+    assert!(growth < 3.0, "{growth} times the file");
+}
+
 #[test]
 fn more_than_anybody_measures_is_refused() {
     let folder = tempfile::tempdir().expect("folder");
