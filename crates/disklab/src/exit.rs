@@ -240,14 +240,14 @@ mod tests {
 
     #[test]
     fn probe_and_engine_errors_have_the_code_of_their_variant() {
-        let failed = ProbeError::Failed { what: "a read", offset: 0, why: "EIO".to_owned() };
-        let system = std::io::Error::from_raw_os_error(12);
+        let system = std::io::Error::from_raw_os_error;
+        let failed = ProbeError::Failed { what: "a read", offset: 0, source: system(5) };
         for (failure, code) in [
             (Failure::from(ProbeError::Interrupted), INTERRUPTED),
             (Failure::from(ProbeError::Unsuitable(Unsuitable::Idle)), USAGE_ERROR),
             (Failure::from(failed), FAILED),
             (Failure::from(EngineError::from(disklab_exec::Interrupted)), INTERRUPTED),
-            (Failure::from(EngineError::System { action: "allocate", source: system }), FAILED),
+            (Failure::from(EngineError::System { action: "allocate", source: system(12) }), FAILED),
         ] {
             assert_eq!(failure.code, code, "{failure}");
         }

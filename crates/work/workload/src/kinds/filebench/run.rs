@@ -74,7 +74,7 @@ pub(super) fn run(
         notes.clone_from(&report.notes);
         if let Some(reason) = early {
             let (name, seconds) = (name.clone(), report.seconds());
-            return Err(WorkloadError::StoppedEarly { name, seconds, reason: reason.to_string() });
+            return Err(WorkloadError::StoppedEarly { name, seconds, reason });
         }
         outcome(workload, &name, &report)
     });
