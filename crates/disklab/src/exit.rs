@@ -11,7 +11,6 @@ use disklab_report::ReportError;
 use disklab_runner::sensitivity::SensitivityError;
 use disklab_runner::{LeftoversError, PlanError, RunnerError, StudyError};
 use disklab_speed::AgainstError;
-use disklab_validation::DrawError;
 use disklab_wml::WmlError;
 
 use crate::commands::drive::{OtherDrive, SubjectError};
@@ -116,7 +115,6 @@ exit_codes! {
     WmlError => USAGE_ERROR,
     // On the way.
     AgainstError => FAILED,
-    DrawError => FAILED,
     DriveFileError => FAILED,
     ReportError => FAILED,
     SessionError => FAILED,
