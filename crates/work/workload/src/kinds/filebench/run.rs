@@ -53,7 +53,6 @@ pub(super) fn prepare(
     Ok(session)
 }
 
-/// Runs it.
 pub(super) fn run(
     workload: &Filebench,
     session: &mut FilebenchSession,
