@@ -11,7 +11,6 @@ use disklab_report::ReportError;
 use disklab_runner::sensitivity::SensitivityError;
 use disklab_runner::{LeftoversError, PlanError, RunnerError, StudyError};
 use disklab_speed::AgainstError;
-use disklab_validation::DrawError;
 use disklab_wml::WmlError;
 
 use crate::commands::drive::{OtherDrive, SubjectError};
@@ -116,7 +115,6 @@ exit_codes! {
     WmlError => USAGE_ERROR,
     // On the way.
     AgainstError => FAILED,
-    DrawError => FAILED,
     DriveFileError => FAILED,
     ReportError => FAILED,
     SessionError => FAILED,
@@ -240,14 +238,14 @@ mod tests {
 
     #[test]
     fn probe_and_engine_errors_have_the_code_of_their_variant() {
-        let failed = ProbeError::Failed { what: "a read", offset: 0, why: "EIO".to_owned() };
-        let system = std::io::Error::from_raw_os_error(12);
+        let system = std::io::Error::from_raw_os_error;
+        let failed = ProbeError::Failed { what: "a read", offset: 0, source: system(5) };
         for (failure, code) in [
             (Failure::from(ProbeError::Interrupted), INTERRUPTED),
             (Failure::from(ProbeError::Unsuitable(Unsuitable::Idle)), USAGE_ERROR),
             (Failure::from(failed), FAILED),
             (Failure::from(EngineError::from(disklab_exec::Interrupted)), INTERRUPTED),
-            (Failure::from(EngineError::System { action: "allocate", source: system }), FAILED),
+            (Failure::from(EngineError::System { action: "allocate", source: system(12) }), FAILED),
         ] {
             assert_eq!(failure.code, code, "{failure}");
         }

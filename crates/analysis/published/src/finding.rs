@@ -66,7 +66,7 @@ impl RowFinding {
 /// Reads all findings; a file without any is in order.
 ///
 /// # Errors
-/// Where a finding is none, or says nothing; the error shows the place.
+/// [`SourceError`] at a finding that names no rows, lacks a sentence or has an unknown cause.
 pub(crate) fn findings(root: &Node) -> Result<Vec<RowFinding>, SourceError> {
     let mut fields = Fields::new(root, "the findings")?;
     let findings = fields

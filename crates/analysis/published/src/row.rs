@@ -84,7 +84,7 @@ const COLUMNS: [&str; 13] = [
 /// Reads all rows.
 ///
 /// # Errors
-/// Where a line is no row; the error shows it.
+/// [`SourceError`] at the first row that lacks a column, is there twice, or has an invalid value.
 pub(crate) fn rows(source: &Arc<Source>) -> Result<Vec<Row>, SourceError> {
     let mut reader = csv::ReaderBuilder::new()
         .has_headers(false)

@@ -101,7 +101,7 @@ impl Rule {
 /// Reads all rules.
 ///
 /// # Errors
-/// Where a rule is none; the error shows the place.
+/// [`SourceError`] at the first rule with a field that is unknown, missing or invalid.
 pub(crate) fn rules(root: &Node) -> Result<Vec<Rule>, SourceError> {
     let mut fields = Fields::new(root, "the mapping")?;
     let rules = fields.require("rule")?.items().iter().map(rule).collect::<Result<_, _>>()?;

@@ -36,11 +36,6 @@ impl BlockTest {
             Self::Student
         }
     }
-
-    /// The fewest blocks for which [`of`](Self::of) gives ranks at this level.
-    pub fn fewest_for_ranks(level: f64) -> usize {
-        (1..1100).find(|blocks| Self::of(*blocks, level) == Self::Wilcoxon).unwrap_or(1100)
-    }
 }
 
 /// From so many pairs on 95 % intervals are of ranks. There is one for six, but it covers
@@ -157,7 +152,8 @@ mod tests {
     fn the_number_of_blocks_and_the_level_choose() {
         for (level, fewest) in [(0.05, 8), (0.05 / 3.0, 10), (0.05 / 11.0, 12), (0.05 / 132.0, 15)]
         {
-            assert_eq!(BlockTest::fewest_for_ranks(level), fewest);
+            let first = (1..1100).find(|n| BlockTest::of(*n, level) == BlockTest::Wilcoxon);
+            assert_eq!(first, Some(fewest));
             assert_eq!(BlockTest::of(fewest - 1, level), BlockTest::Student);
             assert_eq!(BlockTest::of(fewest, level), BlockTest::Wilcoxon);
         }

@@ -8,20 +8,10 @@
 /// The shortest segment: a shorter one has no variance.
 const SHORTEST: usize = 2;
 
-/// What a segment costs.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum SegmentCost {
-    /// Sum of the squared distances from the mean: changes of the mean only.
-    Mean,
-    /// Twice the negative log-likelihood of a normal distribution with the
-    /// segment's own mean and variance, L·(ln 2π + ln σ̂² + 1).
-    MeanAndVariance,
-}
-
-/// Where the segments of `values` end: ascending, the last is `values.len()`. Each
+/// Where the segments of `values` end, if mean or variance change between them: ascending, the last is `values.len()`. Each
 /// change must lower the cost by more than `penalty`, above 0. Empty for an empty
 /// series; values that are not finite make it one segment.
-pub fn change_points(values: &[f64], cost: SegmentCost, penalty: f64) -> Vec<usize> {
+pub fn change_points(values: &[f64], penalty: f64) -> Vec<usize> {
     let n = values.len();
     if n < 2 * SHORTEST || !values.iter().all(|v| v.is_finite()) {
         return if n == 0 { Vec::new() } else { vec![n] };
@@ -40,7 +30,7 @@ pub fn change_points(values: &[f64], cost: SegmentCost, penalty: f64) -> Vec<usi
         starts.retain(|(.., until)| end < *until);
         for (start, without, _) in &mut starts {
             if end - *start >= SHORTEST {
-                *without = best[*start] + sums.cost(cost, *start, end);
+                *without = best[*start] + sums.cost(*start, end);
                 if *without + penalty < found.0 {
                     found = (*without + penalty, *start);
                 }
@@ -93,19 +83,15 @@ impl Sums {
         Self { sums, squares, least_variance: least }
     }
 
-    fn cost(&self, cost: SegmentCost, start: usize, end: usize) -> f64 {
+    /// Twice the negative log-likelihood of a normal distribution with the segment's own mean and
+    /// variance, L·(ln 2π + ln σ̂² + 1).
+    fn cost(&self, start: usize, end: usize) -> f64 {
         let length = (end - start) as f64;
         let sum = self.sums[end] - self.sums[start];
         let spread = (self.squares[end] - self.squares[start] - sum * sum / length).max(0.0);
-        match cost {
-            SegmentCost::Mean => spread,
-            SegmentCost::MeanAndVariance => {
-                // Added, not a lower bound: so no split costs more, which pruning
-                // relies on.
-                let variance = spread / length + self.least_variance;
-                length * (std::f64::consts::TAU.ln() + variance.ln() + 1.0)
-            }
-        }
+        // Added, not a lower bound: so no split costs more, which pruning relies on.
+        let variance = spread / length + self.least_variance;
+        length * (std::f64::consts::TAU.ln() + variance.ln() + 1.0)
     }
 }
 
@@ -121,7 +107,7 @@ mod tests {
             .map(|i| if i < 60 { 150.0 } else { 120.0 } + 3.0 * (1.7 * f64::from(i)).sin())
             .collect();
         let penalty = 15.0 * 200_f64.ln();
-        assert_eq!(change_points(&values, SegmentCost::MeanAndVariance, penalty), [60, 200]);
+        assert_eq!(change_points(&values, penalty), [60, 200]);
     }
 
     #[test]
@@ -129,28 +115,28 @@ mod tests {
         let values: Vec<f64> = (0..1440)
             .map(|i| 20.0 + if i >= 600 { 3.0 } else { 0.0 } + (1.7 * f64::from(i) + 1.0).sin())
             .collect();
-        let penalty = 3.0 * 1440_f64.ln();
-        assert_eq!(change_points(&values, SegmentCost::Mean, penalty), [600, 1440]);
+        let penalty = 15.0 * 1440_f64.ln();
+        assert_eq!(change_points(&values, penalty), [600, 1440]);
     }
 
     #[test]
     fn the_ends_are_defined() {
-        let mean = |values: &[f64]| change_points(values, SegmentCost::Mean, 1.0);
-        assert_eq!(mean(&[]), [0_usize; 0]);
-        assert_eq!(mean(&[3.0]), [1]);
-        assert_eq!(mean(&[1.0, f64::NAN, 9.0, 9.0, 9.0]), [5]);
-        assert_eq!(change_points(&[7.0; 100], SegmentCost::MeanAndVariance, 1.0), [100]);
-        assert_eq!(change_points(&[0.0; 100], SegmentCost::MeanAndVariance, 1.0), [100]);
+        let ends = |values: &[f64]| change_points(values, 1.0);
+        assert_eq!(ends(&[]), [0_usize; 0]);
+        assert_eq!(ends(&[3.0]), [1]);
+        assert_eq!(ends(&[1.0, f64::NAN, 9.0, 9.0, 9.0]), [5]);
+        assert_eq!(ends(&[7.0; 100]), [100]);
+        assert_eq!(ends(&[0.0; 100]), [100]);
     }
 
     /// The same by trying all segmentations.
-    fn exhaustive(values: &[f64], cost: SegmentCost, penalty: f64) -> f64 {
+    fn exhaustive(values: &[f64], penalty: f64) -> f64 {
         let sums = Sums::new(values);
         let mut best = vec![f64::INFINITY; values.len() + 1];
         best[0] = -penalty;
         for end in SHORTEST..=values.len() {
             for start in 0..=end - SHORTEST {
-                best[end] = best[end].min(best[start] + sums.cost(cost, start, end) + penalty);
+                best[end] = best[end].min(best[start] + sums.cost(start, end) + penalty);
             }
         }
         best[values.len()]
@@ -159,18 +145,16 @@ mod tests {
     proptest! {
         #[test]
         fn pruning_loses_nothing(
-            values in proptest::collection::vec(-100.0_f64..100.0, 4..40), penalty in 0.1_f64..100.0,
-            variance in any::<bool>()
+            values in proptest::collection::vec(-100.0_f64..100.0, 4..40), penalty in 0.1_f64..100.0
         ) {
-            let cost = if variance { SegmentCost::MeanAndVariance } else { SegmentCost::Mean };
-            let ends = change_points(&values, cost, penalty);
+            let ends = change_points(&values, penalty);
             let sums = Sums::new(&values);
             let starts = std::iter::once(0).chain(ends.iter().copied());
             let total: f64 = starts
                 .zip(&ends)
-                .map(|(start, end)| sums.cost(cost, start, *end) + penalty)
+                .map(|(start, end)| sums.cost(start, *end) + penalty)
                 .sum::<f64>() - penalty;
-            let least = exhaustive(&values, cost, penalty);
+            let least = exhaustive(&values, penalty);
             prop_assert!(total <= least + 1e-6 * (1.0 + least.abs()), "{total} {least} {ends:?}");
         }
     }

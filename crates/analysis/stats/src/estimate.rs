@@ -1,8 +1,9 @@
 //! A figure with its interval, from repeats.
 
 use crate::median::median_of_sorted;
+use crate::ranks::median_interval;
 use crate::student::{mean_and_deviation, multiplier};
-use crate::{CONFIDENCE, Interval, median_interval};
+use crate::{CONFIDENCE, Interval};
 
 /// How an [`Estimate`] was made.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -24,27 +24,23 @@ mod von_neumann;
 mod welch;
 mod wilcoxon;
 
-pub use autocorrelation::{effective_observations, independent_batches, lag_1};
+pub use autocorrelation::lag_1;
 pub use benjamini_hochberg::benjamini_hochberg;
 pub use blocks::{
     BlockTest, block_interval, block_ratio, block_ratio_judged, fewest_despite_a_stall,
 };
-pub use change_points::{SegmentCost, change_points};
 pub use estimate::{Estimate, Method, estimate, estimate_at};
-pub use hodges_lehmann::{Shift, paired_shift, superiority, unpaired_shift};
+pub use hodges_lehmann::{Shift, unpaired_shift};
 pub use holm::holm;
 pub use interval::Interval;
 pub use median::{median, median_low};
 pub use paired::{Ratio, paired_ratio};
-pub use ranks::{
-    MedianRanks, QuantileRanks, median_interval, median_ranks, quantile_interval, quantile_ranks,
-};
-pub use snia::{SNIA_ROUNDS, SniaWindow, snia_steady_from};
+pub use ranks::{MedianRanks, median_ranks};
+pub use snia::{SNIA_ROUNDS, snia_steady_from};
 pub use steady::{SeriesSteadiness, SeriesTrend, steadiness};
 pub use two_modes::{TwoModes, two_modes};
 pub use von_neumann::randomness_p;
 pub use welch::{unpaired_ratio, unpaired_ratio_at};
-pub use wilcoxon::signed_rank_p;
 
 /// The confidence that intervals are made for.
 pub const CONFIDENCE: f64 = 0.95;

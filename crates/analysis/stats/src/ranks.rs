@@ -1,7 +1,6 @@
-//! Intervals of medians and other quantiles from ranks alone, without any
-//! assumption about the distribution.
+//! Intervals of medians from ranks alone, without any assumption about the distribution.
 //!
-//! The number of observations below the true quantile is binomially
+//! The number of observations below the true median is binomially
 //! distributed, so ranks can be found between which it lies with a known
 //! probability. Nair, 'Table of confidence interval for the median in samples
 //! from any continuous population', Sankhyā 4 (1940); Hoefler and Belli,
@@ -64,58 +63,6 @@ pub fn median_interval(sorted: &[f64], confidence: f64) -> Option<Interval> {
     Some(Interval { low, high, confidence })
 }
 
-/// Ranks of a quantile's interval, counted from 1.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct QuantileRanks {
-    /// The lower end; none where the sample is too small to bound it.
-    pub low: Option<usize>,
-    /// The upper end; none where the sample is too small to bound it.
-    pub high: Option<usize>,
-    /// Probability with which the interval covers the quantile.
-    pub confidence: f64,
-}
-
-/// Ranks between which the quantile `p` (0 to 1, exclusive) of `n` observations
-/// lies with at least `confidence`; none where `p` is no such share or `n` is 0.
-pub fn quantile_ranks(n: usize, p: f64, confidence: f64) -> Option<QuantileRanks> {
-    if n == 0 || !(p > 0.0 && p < 1.0) || !(confidence > 0.0 && confidence < 1.0) {
-        return None;
-    }
-    let binomial = Binomial::new(p, n as u64).ok()?;
-    let tail = (1.0 - confidence) / 2.0;
-    let low = binomial_quantile(&binomial, n, tail);
-    let high = binomial_quantile(&binomial, n, 1.0 - tail) + 1;
-    let below = |rank: usize| if rank == 0 { 0.0 } else { binomial.cdf(rank as u64 - 1) };
-    Some(QuantileRanks {
-        low: (low > 0).then_some(low),
-        high: (high <= n).then_some(high),
-        confidence: if high > n { 1.0 } else { below(high) } - below(low),
-    })
-}
-
-/// The smallest count that the binomial stays at or below with a probability of
-/// at least `share`.
-fn binomial_quantile(binomial: &Binomial, n: usize, share: f64) -> usize {
-    let (mut low, mut high) = (0, n);
-    while low < high {
-        let middle = low + (high - low) / 2;
-        if binomial.cdf(middle as u64) >= share { high = middle } else { low = middle + 1 }
-    }
-    low
-}
-
-/// The interval of the quantile `p` of observations in ascending order. An end
-/// that so few cannot bound is infinite. None without observations, or for a
-/// `p` that is not between 0 and 1.
-pub fn quantile_interval(sorted: &[f64], p: f64, confidence: f64) -> Option<Interval> {
-    let ranks = quantile_ranks(sorted.len(), p, confidence)?;
-    Some(Interval {
-        low: ranks.low.map_or(f64::NEG_INFINITY, |rank| sorted[rank - 1]),
-        high: ranks.high.map_or(f64::INFINITY, |rank| sorted[rank - 1]),
-        confidence: ranks.confidence,
-    })
-}
-
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
@@ -150,33 +97,6 @@ mod tests {
         assert_eq!(median_interval(&sorted[..5], 0.95), None);
     }
 
-    #[test]
-    fn quantile_ranks_match_the_worked_case() {
-        let ranks = quantile_ranks(1000, 0.99, 0.95).expect("valid");
-        assert_eq!((ranks.low, ranks.high), (Some(983), Some(997)));
-        assert!((ranks.confidence - 0.976).abs() < 1e-3, "{}", ranks.confidence);
-    }
-
-    #[test]
-    fn a_small_sample_does_not_bound_a_high_quantile() {
-        // 0.99^n <= 0.05 from n = 299 on: a one-sided bound of 95 % is a
-        // two-sided one of 90 %.
-        let high = |n| quantile_ranks(n, 0.99, 0.9).and_then(|r| r.high);
-        assert_eq!(high(298), None);
-        assert_eq!(high(299), Some(299));
-        let interval = quantile_interval(&[1.0, 2.0, 3.0], 0.99, 0.95).expect("valid");
-        assert_eq!(interval.high, f64::INFINITY);
-    }
-
-    #[test]
-    fn nonsense_has_no_ranks() {
-        for p in [0.0, 1.0, -1.0, f64::NAN, f64::INFINITY] {
-            assert_eq!(quantile_ranks(10, p, 0.95), None, "{p}");
-            assert_eq!(quantile_ranks(10, 0.5, p), None, "{p}");
-        }
-        assert_eq!(quantile_interval(&[], 0.5, 0.95), None);
-    }
-
     proptest! {
         #[test]
         fn coverage_is_kept_and_one_rank_more_would_break_it(n in 6_usize..500) {
@@ -196,16 +116,6 @@ mod tests {
             let interval = median_interval(&values, 0.95).expect("enough");
             prop_assert!(interval.lies_within(values[ranks.k - 1], values[n - ranks.k]));
             prop_assert!(interval.low <= values[(n - 1) / 2] && values[n / 2] <= interval.high);
-        }
-
-        #[test]
-        fn quantile_intervals_are_ordered(
-            mut values in proptest::collection::vec(-1e9_f64..1e9, 1..200), p in 0.001_f64..0.999
-        ) {
-            values.sort_by(f64::total_cmp);
-            let interval = quantile_interval(&values, p, 0.95).expect("valid");
-            prop_assert!(interval.low <= interval.high);
-            prop_assert!(interval.confidence >= 0.95 - 1e-9);
         }
     }
 }

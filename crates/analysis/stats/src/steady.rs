@@ -6,7 +6,7 @@
 
 use std::ops::Range;
 
-use crate::change_points::{SegmentCost, change_points};
+use crate::change_points::change_points;
 
 /// What each change must be worth: so many times ln n (the paper, section 4.2).
 const PENALTY: f64 = 15.0;
@@ -59,7 +59,7 @@ pub fn steadiness(rates: &[f64]) -> Option<SeriesSteadiness> {
     let kept = without_outliers(&merged);
     let values: Vec<f64> = kept.iter().map(|&i| merged[i]).collect();
     let n = values.len();
-    let ends = change_points(&values, SegmentCost::MeanAndVariance, PENALTY * (n as f64).ln());
+    let ends = change_points(&values, PENALTY * (n as f64).ln());
     let starts: Vec<usize> =
         std::iter::once(0).chain(ends.iter().copied()).take(ends.len()).collect();
     let means: Vec<f64> = starts

@@ -20,7 +20,8 @@ pub enum AnalyseError {
 /// length fits into memory.
 ///
 /// # Errors
-/// Where the run cannot be read or its study is not understood.
+/// [`AnalyseError::Store`] if the run cannot be read, [`AnalyseError::Study`] if this version does
+/// not know something in its study.
 pub fn analyse(run: &Run) -> Result<Analysis, AnalyseError> {
     let info = run.info()?;
     let study = info.load_study()?;

@@ -46,7 +46,7 @@ fn validate(args: &DriveArgs, as_json: bool) -> Result<u8, Failure> {
     }
     if let Some(folder) = &args.svg {
         for (_, outcome) in &checked {
-            for (path, text) in page::pictures(outcome)? {
+            for (path, text) in page::pictures(outcome) {
                 write(folder, &path, &text)?;
             }
         }
@@ -93,8 +93,7 @@ fn write_pages(
     all: bool,
 ) -> Result<(), Failure> {
     for (described, outcome) in checked {
-        let documents = page::documents(&described.file, &described.text, outcome);
-        for document in documents? {
+        for document in page::documents(&described.file, &described.text, outcome) {
             write(folder, &document.path, &document.text)?;
         }
     }

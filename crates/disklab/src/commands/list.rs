@@ -59,7 +59,6 @@ pub fn list(what: Listed, as_json: bool) -> Result<u8, Failure> {
     Ok(DONE)
 }
 
-/// The audits.
 fn audits() -> Vec<Row> {
     let row = |audit: &disklab_verdict::Audit| {
         let severity = match audit.severity {

@@ -116,7 +116,8 @@ fn refuse_block_device(path: &Path) -> Result<(), OutputError> {
 /// an archive or a disk's image was named by mistake.
 ///
 /// # Errors
-/// Why it would not.
+/// [`OutputError`] if the name is that of a drive or of a file that is not text, if a link of
+/// another user's is on the way, or if the path cannot be looked up.
 pub fn check_named(path: &Path) -> Result<Option<PathBuf>, OutputError> {
     refuse_block_device(path)?;
     let real = without_links(path)?;

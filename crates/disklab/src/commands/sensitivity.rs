@@ -104,7 +104,6 @@ fn print_plan(plan: &SensitivityPlan, as_json: bool) -> Result<u8, Failure> {
 
 /// What the runs say of the claims.
 struct Measured {
-    /// As shipped.
     shipped: RowComparison,
     /// By the analysis' cases.
     moved: Vec<RowComparison>,

@@ -45,7 +45,7 @@ pub struct Contradiction(pub String);
 /// The value that has these leaves.
 ///
 /// # Errors
-/// [`Contradiction`] if there is none.
+/// [`Contradiction`] if a leaf lies below another, so that no value has both.
 pub fn value(leaves: &Leaves) -> Result<Value, Contradiction> {
     let mut root = Value::Null;
     for (path, leaf) in in_order(leaves) {

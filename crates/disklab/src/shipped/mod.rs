@@ -51,7 +51,7 @@ impl ShippedRun {
     /// That of a study which is shown.
     ///
     /// # Errors
-    /// [`Failure`] if there is none.
+    /// A usage error if no run of this study comes with disklab.
     pub fn find(study: &str) -> Result<Self, Failure> {
         Ok(Self::all(study)?.remove(0))
     }

@@ -46,7 +46,7 @@ pub(crate) const CACHES: [(&str, Caches); 3] =
 /// Reads the text of a shipped workload.
 ///
 /// # Errors
-/// Where it is none; the error names the file.
+/// [`SourceError`], which names the file, if it lacks what a shipped workload has.
 pub fn read_shipped(name: &str, text: &str) -> Result<ShippedWorkload, SourceError> {
     let source = Arc::new(Source { name: format!("workloads/{name}.toml"), text: text.to_owned() });
     let root = Node::parse(&source)?;
@@ -81,7 +81,7 @@ pub(crate) fn used(node: &Node) -> Result<ShippedWorkload, SourceError> {
 /// `body` with the fields of `with` in place of its own of the same names.
 ///
 /// # Errors
-/// Where either is no table.
+/// [`SourceError`] at that of the two which is not a table.
 pub(crate) fn changed(body: &Node, with: &Node) -> Result<Node, SourceError> {
     let mut entries: Vec<(Key, Node)> = body.entries()?.to_vec();
     for (key, value) in with.entries()? {

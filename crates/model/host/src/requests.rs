@@ -4,7 +4,6 @@ use disklab_drive::Request;
 
 use crate::settings::PAGE;
 
-/// Sectors of a page.
 pub(crate) const PAGE_SECTORS: u64 = PAGE / 512;
 
 /// A request of the guest.

@@ -131,7 +131,7 @@ const REST: u64 = 5_000_000_000;
 /// Fills the room in which loads are to write, so that nothing there is written for the first time.
 ///
 /// # Errors
-/// If a request fails.
+/// [`ProbeError::Failed`] with the first request that the drive refuses.
 pub fn prepare_writes(drive: &mut dyn TimedDrive, range: Range<u64>) -> Result<(), ProbeError> {
     const PIECE: u64 = 1 << 20;
     let mut pieces = 0..(range.end - range.start) / PIECE;

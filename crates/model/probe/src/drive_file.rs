@@ -42,7 +42,7 @@ pub enum DriveFileError {
 /// `sibling`, a shipped drive, for the rest. Each value says behind it which it is.
 ///
 /// # Errors
-/// If no drive can have these values together.
+/// [`DriveFileError::Values`] if no drive can have these values together.
 pub fn drive_file(
     findings: &Findings,
     sibling: &DriveFile,

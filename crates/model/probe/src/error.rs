@@ -1,5 +1,6 @@
 //! Why a probe cannot continue.
 
+use std::io;
 use std::time::Duration;
 
 use disklab_units::Bytes;
@@ -7,17 +8,17 @@ use disklab_units::Bytes;
 use crate::FieldUnit;
 
 /// Why a probe cannot continue.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[derive(Debug, thiserror::Error)]
 pub enum ProbeError {
     /// A request failed.
-    #[error("{what} at byte {offset} failed: {why}")]
+    #[error("{what} at byte {offset} failed: {source}")]
     Failed {
         /// What was asked for.
         what: &'static str,
         /// Where.
         offset: u64,
-        /// The system's words.
-        why: String,
+        /// The system's reason.
+        source: io::Error,
     },
     /// Something other than the probe used the drive.
     #[error(transparent)]

@@ -66,19 +66,19 @@ pub trait TimedDrive {
     /// Submits a request now.
     ///
     /// # Errors
-    /// If the drive does not take it.
+    /// [`ProbeError::Failed`] if the drive does not take it.
     fn submit(&mut self, access: DriveAccess) -> Result<(), ProbeError>;
 
     /// Waits for the next completion of what was submitted.
     ///
     /// # Errors
-    /// If a request failed, or nothing is in flight.
+    /// [`ProbeError::Failed`] if the request failed, [`Unsuitable::Idle`] if none is in flight.
     fn complete(&mut self) -> Result<TimedAccess, ProbeError>;
 
     /// Lets time pass in which nothing is asked, ns.
     ///
     /// # Errors
-    /// [`ProbeError::Interrupted`].
+    /// [`ProbeError::Interrupted`] if the user asks to stop meanwhile.
     fn idle(&mut self, time: u64) -> Result<(), ProbeError>;
 
     /// How many requests the drive takes at a time, as far as its host knows.
@@ -90,7 +90,7 @@ pub trait TimedDrive {
     /// was never written, or was discarded, without its flash. Nothing may be in flight.
     ///
     /// # Errors
-    /// If it cannot be read.
+    /// [`ProbeError::Failed`] if it cannot be read.
     fn has_data(&mut self, offset: u64, bytes: u64) -> Result<bool, ProbeError>;
 }
 

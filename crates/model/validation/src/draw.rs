@@ -1,134 +1,109 @@
 //! Charts as SVG that stand by themselves, in the colours of the reports.
 
+mod svg;
 mod ticks;
 
-use plotters::prelude::*;
+use svg::{Anchor, Colour, Pixel, Svg};
 use ticks::Ticks;
 
 use crate::{Chart, Curve, Mark};
 
 /// Size of a picture, pixels.
-const SIZE: (u32, u32) = (720, 400);
+const SIZE: (i32, i32) = (720, 400);
 
 /// Height of a row of the legend, pixels.
 const ROW: i32 = 20;
 
 /// Colours of series on a light page, those of the reports: after Okabe and Ito,
 /// 'Color Universal Design' (2008), with a contrast of 3:1 and more.
-const COLOURS: [RGBColor; 5] = [
-    RGBColor(0x00, 0x72, 0xb2),
-    RGBColor(0xc7, 0x53, 0x00),
-    RGBColor(0x6b, 0x6f, 0x76),
-    RGBColor(0x00, 0x81, 0x5d),
-    RGBColor(0xb0, 0x48, 0x8a),
-];
-const TEXT: RGBColor = RGBColor(0x1b, 0x1f, 0x24);
-const MUTED: RGBColor = RGBColor(0x57, 0x60, 0x6a);
-const GRID: RGBColor = RGBColor(0xe3, 0xe7, 0xec);
+const COLOURS: [Colour; 5] = ["#0072B2", "#C75300", "#6B6F76", "#00815D", "#B0488A"];
+const TEXT: Colour = "#1B1F24";
+const MUTED: Colour = "#57606A";
+const GRID: Colour = "#E3E7EC";
 
-type Area<'a> = DrawingArea<SVGBackend<'a>, plotters::coord::Shift>;
-type Plane = Cartesian2d<Ticks, Ticks>;
+/// Sizes of letters, pixels.
+const LABEL: f64 = 10.5;
+const AXIS_NAME: f64 = 11.3;
+
+/// The pixels that the axes begin and end at.
+#[derive(Debug, Clone, Copy)]
+struct Plane {
+    x: (i32, i32),
+    /// From the lower end.
+    y: (i32, i32),
+}
 
 /// The picture of a chart, as SVG.
-///
-/// # Errors
-/// [`DrawError`] if the plotting library refuses it; it takes charts of finite numbers.
-pub fn draw(chart: &Chart) -> Result<String, DrawError> {
-    let mut text = String::new();
-    paint(chart, &mut text).map_err(|source| DrawError { chart: chart.id, source })?;
-    Ok(text)
-}
-
-/// A chart that the plotting library refused.
-#[derive(Debug, thiserror::Error)]
-#[error("the chart '{chart}' cannot be drawn: {source}")]
-pub struct DrawError {
-    /// The chart's id.
-    pub chart: &'static str,
-    /// The library's reason.
-    pub source: Failure,
-}
-
-/// What the plotting library returns: a type of its own for each element that is drawn.
-type Failure = Box<dyn std::error::Error + Send + Sync>;
-
-fn paint(chart: &Chart, text: &mut String) -> Result<(), Failure> {
-    let root = SVGBackend::with_string(text, SIZE).into_drawing_area();
-    root.fill(&WHITE)?;
+pub fn draw(chart: &Chart) -> String {
+    let mut svg = Svg::new(SIZE);
     let rows = rows(chart);
-    let (legend, plot) = root.split_vertically(12 + ROW * rows.len() as i32);
-    for (row, curves) in rows.iter().enumerate() {
+    for (row, curves) in (0..).zip(&rows) {
         for (left, curve) in curves {
-            entry(&legend, (*left, 12 + ROW * row as i32 + ROW / 2), curve)?;
+            entry(&mut svg, (*left, 12 + ROW * row + ROW / 2), curve);
         }
     }
+    let top = 12 + ROW * rows.len() as i32 + 8;
+    let plane = Plane { x: (66, SIZE.0 - 21), y: (SIZE.1 - 49, top) };
 
     let points = || chart.curves.iter().flat_map(|curve| &curve.points);
     let x = Ticks::new(chart.x.scale, points().map(|(x, _)| *x));
     let y = Ticks::new(chart.y.scale, points().map(|(_, y)| *y));
-    let mut context = ChartBuilder::on(&plot)
-        .margin_right(20)
-        .margin_top(8)
-        .margin_left(8)
-        .margin_bottom(6)
-        .x_label_area_size(42)
-        .y_label_area_size(58)
-        .build_cartesian_2d(x, y)?;
-    context
-        .configure_mesh()
-        .light_line_style(TRANSPARENT)
-        .bold_line_style(GRID)
-        .axis_style(MUTED)
-        .x_desc(chart.x.name)
-        .y_desc(chart.y.name)
-        .axis_desc_style(("sans-serif", 14).into_font().color(&TEXT))
-        .label_style(("sans-serif", 13).into_font().color(&MUTED))
-        .draw()?;
+    axes(&mut svg, chart, plane, (&x, &y));
     for curve in &chart.curves {
-        trace(&mut context, curve)?;
+        let finite = curve.points.iter().filter(|(x, y)| x.is_finite() && y.is_finite());
+        let pixel = |(a, b): &(f64, f64)| (x.pixel(*a, plane.x), y.pixel(*b, plane.y));
+        let points: Vec<Pixel> = finite.map(pixel).collect();
+        trace(&mut svg, curve, &points);
     }
-    root.present()?;
-    Ok(())
+    svg.finish()
+}
+
+/// The grid, and the axes with their names, ticks and labels.
+fn axes(svg: &mut Svg, chart: &Chart, plane: Plane, (x, y): (&Ticks, &Ticks)) {
+    let (left, right) = plane.x;
+    let (bottom, top) = plane.y;
+    let name = (AXIS_NAME, TEXT);
+    let middle = top + (bottom + 1 - top) / 2;
+    svg.text(chart.y.name, (left - 58, middle), Anchor::Upwards, name);
+    let middle = left + (right + 1 - left) / 2;
+    svg.text(chart.x.name, (middle, bottom + 43), Anchor::CentredAbove, name);
+    for (at, _) in x.labels(plane.x) {
+        svg.line((at, bottom), (at, top), GRID);
+    }
+    for (at, _) in y.labels(plane.y) {
+        svg.line((left, at), (right, at), GRID);
+    }
+    let style = (LABEL, MUTED);
+    svg.line((left - 1, top), (left - 1, bottom), MUTED);
+    for (at, label) in y.labels(plane.y) {
+        svg.text(&label, (left - 10, at), Anchor::Left, style);
+        svg.line((left - 6, at), (left - 1, at), MUTED);
+    }
+    svg.line((left, bottom + 1), (right, bottom + 1), MUTED);
+    for (at, label) in x.labels(plane.x) {
+        svg.text(&label, (at, bottom + 11), Anchor::CentredBelow, style);
+        svg.line((at, bottom + 1), (at, bottom + 6), MUTED);
+    }
 }
 
 /// Draws a curve.
-fn trace(
-    context: &mut ChartContext<'_, SVGBackend<'_>, Plane>,
-    curve: &Curve,
-) -> Result<(), Failure> {
-    let points = || curve.points.iter().copied().filter(|(x, y)| x.is_finite() && y.is_finite());
+fn trace(svg: &mut Svg, curve: &Curve, points: &[Pixel]) {
     let colour = COLOURS[curve.colour % COLOURS.len()];
     match curve.mark {
-        Mark::Line | Mark::LineAndPoints => {
-            let style = colour.stroke_width(2);
-            context.draw_series(LineSeries::new(points(), style))?;
-        }
-        Mark::Dashes => {
-            let style = colour.stroke_width(2);
-            let line = DashedLineSeries::new(points(), 7, 5, style);
-            context.draw_series(line)?;
-        }
+        Mark::Line | Mark::LineAndPoints => svg.path(points, colour),
+        Mark::Dashes => svg.dashes(points, colour),
         Mark::Points | Mark::Squares => {}
     }
     match curve.mark {
-        Mark::Points | Mark::LineAndPoints => {
-            let marks = points().map(|at| Circle::new(at, 4, colour.filled()));
-            context.draw_series(marks)?;
-        }
-        Mark::Squares => {
-            let marks = points().map(|at| {
-                EmptyElement::at(at) + Rectangle::new([(-5, -5), (5, 5)], colour.stroke_width(2))
-            });
-            context.draw_series(marks)?;
-        }
+        Mark::Points | Mark::LineAndPoints => points.iter().for_each(|at| svg.disc(*at, colour)),
+        Mark::Squares => points.iter().for_each(|at| svg.square(*at, colour)),
         Mark::Line | Mark::Dashes => {}
     }
-    Ok(())
 }
 
 /// The curves' entries in the legend: rows of left edges and curves.
 fn rows(chart: &Chart) -> Vec<Vec<(i32, &Curve)>> {
-    let (first, last) = (66, SIZE.0 as i32 - 20);
+    let (first, last) = (66, SIZE.0 - 20);
     let mut rows: Vec<Vec<(i32, &Curve)>> = vec![Vec::new()];
     let mut left = first;
     for curve in &chart.curves {
@@ -147,31 +122,17 @@ fn rows(chart: &Chart) -> Vec<Vec<(i32, &Curve)>> {
 }
 
 /// An entry of the legend: its mark, and its name.
-fn entry(area: &Area<'_>, (x, y): (i32, i32), curve: &Curve) -> Result<(), Failure> {
-    let colour = COLOURS[curve.colour % COLOURS.len()];
-    let line = |from: i32, to: i32| {
-        PathElement::new(vec![(x + from, y), (x + to, y)], colour.stroke_width(2))
-    };
+fn entry(svg: &mut Svg, (x, y): Pixel, curve: &Curve) {
     match curve.mark {
-        Mark::Line => area.draw(&line(0, 26))?,
-        Mark::Dashes => {
-            area.draw(&line(0, 7))?;
-            area.draw(&line(11, 18))?;
-            area.draw(&line(22, 26))?;
-        }
-        Mark::Points => area.draw(&Circle::new((x + 13, y), 4, colour.filled()))?,
+        Mark::Line | Mark::Dashes => trace(svg, curve, &[(x, y), (x + 26, y)]),
+        Mark::Points | Mark::Squares => trace(svg, curve, &[(x + 13, y)]),
         Mark::LineAndPoints => {
-            area.draw(&line(0, 26))?;
-            area.draw(&Circle::new((x + 13, y), 4, colour.filled()))?;
-        }
-        Mark::Squares => {
-            let corners = [(x + 8, y - 5), (x + 18, y + 5)];
-            area.draw(&Rectangle::new(corners, colour.stroke_width(2)))?;
+            let colour = COLOURS[curve.colour % COLOURS.len()];
+            svg.path(&[(x, y), (x + 26, y)], colour);
+            svg.disc((x + 13, y), colour);
         }
     }
-    let style = ("sans-serif", 13).into_font().color(&TEXT);
-    area.draw(&Text::new(curve.name.clone(), (x + 34, y - 7), style))?;
-    Ok(())
+    svg.text(&curve.name, (x + 34, y - 7), Anchor::Below, (LABEL, TEXT));
 }
 
 #[cfg(test)]
@@ -192,7 +153,7 @@ mod tests {
 
     #[test]
     fn a_chart_has_its_curves_names_and_axes() {
-        let svg = draw(&chart(Axis::doublings("depth"), vec![(1.0, 3.0), (32.0, 9.0)])).unwrap();
+        let svg = draw(&chart(Axis::doublings("depth"), vec![(1.0, 3.0), (32.0, 9.0)]));
         assert!(svg.starts_with("<svg") && svg.trim_end().ends_with("</svg>"), "{svg}");
         for part in ["depth", "height, m", "a &lt;curve&gt;", "#0072B2"] {
             assert!(svg.contains(part), "{part}: {svg}");
@@ -209,7 +170,17 @@ mod tests {
                 1 => Axis::doublings("x"),
                 _ => Axis::decades("x"),
             };
-            prop_assert!(draw(&chart(axis, points)).is_ok());
+            let svg = draw(&chart(axis, points));
+            let document = roxmltree::Document::parse(&svg);
+            prop_assert!(document.is_ok(), "{document:?}: {svg}");
+            // Whatever the numbers are, nothing lies outside of the picture.
+            for node in document.iter().flat_map(roxmltree::Document::descendants) {
+                for (name, most) in [("x", 720), ("x1", 720), ("cx", 720), ("y", 400), ("cy", 400)] {
+                    let Some(value) = node.attribute(name) else { continue };
+                    let value: i32 = value.parse().expect("a pixel");
+                    prop_assert!((0..=most).contains(&value), "{name}={value}: {svg}");
+                }
+            }
         }
     }
 }

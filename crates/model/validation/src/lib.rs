@@ -21,5 +21,5 @@ pub mod theory;
 pub use chart::{Axis, Chart, Curve, Mark, Scale};
 pub use check::{Check, Checked, DriveColumns, Expected, Figure, Outcome};
 pub use checks::{CHECKS, check};
-pub use draw::{DrawError, draw};
+pub use draw::draw;
 pub use sources::{KINDS_OF_SOURCES, Known, SourceKind, SourcedValue, values};

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use disklab_drive::{DriveFile, shipped};
 use disklab_units::{Bytes, significant};
 
-use crate::{Checked, DrawError, Expected, Figure, SourcedValue, draw, values};
+use crate::{Checked, Expected, Figure, SourcedValue, draw, values};
 
 /// A file of the documentation.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -19,34 +19,22 @@ pub struct Document {
 /// A drive's page, and its pictures in a directory next to it, named as the drive
 /// is. `text` is the drive file's. A drive that is like another has no pictures: its
 /// curves look like those of its sibling, to whose page it leads.
-///
-/// # Errors
-/// [`DrawError`] if a picture cannot be drawn.
-pub fn documents(
-    file: &DriveFile,
-    text: &str,
-    checked: &[Checked],
-) -> Result<Vec<Document>, DrawError> {
+pub fn documents(file: &DriveFile, text: &str, checked: &[Checked]) -> Vec<Document> {
     let mut all = vec![Document {
         path: format!("{}.md", file.id),
         text: markdown(file, &values(text), checked),
     }];
-    if file.like.is_some() {
-        return Ok(all);
+    if file.like.is_none() {
+        let document = |(path, text)| Document { path: format!("{}/{path}", file.id), text };
+        all.extend(pictures(checked).map(document));
     }
-    for (path, text) in pictures(checked)? {
-        all.push(Document { path: format!("{}/{path}", file.id), text });
-    }
-    Ok(all)
+    all
 }
 
 /// The pictures of checks: names of files, and SVG.
-///
-/// # Errors
-/// [`DrawError`] if one cannot be drawn.
-pub fn pictures(checked: &[Checked]) -> Result<Vec<(String, String)>, DrawError> {
+pub fn pictures(checked: &[Checked]) -> impl Iterator<Item = (String, String)> + '_ {
     let charts = checked.iter().flat_map(|checked| &checked.outcome.charts);
-    charts.map(|chart| Ok((format!("{}.svg", chart.id), draw(chart)?))).collect()
+    charts.map(|chart| (format!("{}.svg", chart.id), draw(chart)))
 }
 
 /// A line about the drive: its names, its capacity.
@@ -258,7 +246,7 @@ mod tests {
         let outcome = Outcome { figures: vec![figure], charts: vec![chart] };
         let checked = [Checked { id: "x", title: "X", about: "so", outcome }];
         let text = format!("like = \"{}\"", file.like.clone().unwrap());
-        let pages = documents(&file, &text, &checked).unwrap();
+        let pages = documents(&file, &text, &checked);
         assert_eq!(pages.len(), 1);
         let page = &pages[0].text;
         assert!(page.contains("[its sibling](st16000nm001g.md)"), "{page}");
@@ -277,7 +265,7 @@ mod tests {
         let figure = Figure::near("a|b", "", 1.0, 1.0, 0.1);
         let outcome = Outcome { figures: vec![figure], charts: Vec::new() };
         let checked = [Checked { id: "x", title: "X", about: "so", outcome }];
-        let pages = documents(&file, text, &checked).unwrap();
+        let pages = documents(&file, text, &checked);
         assert_eq!(pages.len(), 1);
         assert!(pages[0].text.contains("| `geometry.rpm` | 7200 | "), "{}", pages[0].text);
         assert!(pages[0].text.contains("a\\|b"));

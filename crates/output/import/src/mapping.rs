@@ -78,7 +78,7 @@ impl MappingTable {
     /// ```
     ///
     /// # Errors
-    /// Where it is none; the error shows the place.
+    /// [`SourceError`] at a field that is unknown, missing or invalid.
     pub fn read(source: &Arc<Source>) -> Result<Self, SourceError> {
         let root = Node::parse(source)?;
         let mut fields = Fields::new(&root, "the table of files")?;

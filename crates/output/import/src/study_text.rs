@@ -20,7 +20,7 @@ pub(crate) struct Outline<'a> {
 /// The study's text, and what it is read as.
 ///
 /// # Errors
-/// Where an id or the baseline is none.
+/// [`ImportError::Text`] at an id that a study cannot have, or at an unknown baseline.
 pub(crate) fn study(outline: &Outline<'_>) -> Result<Study, ImportError> {
     let name = format!("{}.toml", outline.id);
     let mut last = None;

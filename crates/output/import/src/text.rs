@@ -4,7 +4,6 @@ use std::sync::Arc;
 
 use disklab_source::{Location, Source, SourceError};
 
-/// A line of a text.
 #[derive(Debug, Clone)]
 pub(crate) struct TextLine<'a> {
     source: &'a Arc<Source>,

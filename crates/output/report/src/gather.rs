@@ -18,7 +18,9 @@ impl Report {
     /// Everything that a report on `run` needs. The run may still be continuing.
     ///
     /// # Errors
-    /// Where the run cannot be read, or its study no longer is one.
+    /// [`ReportError::Store`] if the run cannot be read, [`ReportError::Study`] if this version
+    /// refuses its study, [`ReportError::Published`] if the published figures that are built in
+    /// cannot be read.
     pub fn gather(run: &Run) -> Result<Self, ReportError> {
         let info = run.info()?;
         let study = info.load_study().map_err(ReportError::Study)?;

@@ -147,6 +147,31 @@ pub enum StoreError {
         /// What is wrong with it.
         source: serde_json::Error,
     },
+    /// A cell whose row has a value that disklab does not write.
+    #[error(
+        "{}: cell {cell}: invalid {column} {value:?}; restore the run from a copy",
+        path.display()
+    )]
+    BadCell {
+        /// The run's folder.
+        path: PathBuf,
+        /// The cell's number.
+        cell: u32,
+        /// The column.
+        column: &'static str,
+        /// What it has, as far as a line shows it.
+        value: String,
+    },
+    /// A start of the program that cannot be read.
+    #[error("{}: start {number} of disklab on this run: {source}", path.display())]
+    BadSession {
+        /// The run's folder.
+        path: PathBuf,
+        /// Counted from 1.
+        number: usize,
+        /// What is wrong with it.
+        source: serde_json::Error,
+    },
     /// A cell that is done, without a sample.
     #[error("{}: cell {cell}: its sample is missing", path.display())]
     NoSample {

@@ -149,10 +149,19 @@ const ADOPT: [&str; 3] = [
 ];
 
 /// Starts of the program on a run that are looked at; nobody starts it as often.
-const MOST_SESSIONS: usize = 10_000;
+pub(crate) const MOST_SESSIONS: usize = 10_000;
 
-/// The cells, and one more at most than a run may have.
-pub(crate) fn cells(connection: &Connection) -> Result<Vec<CellRecord>> {
+/// A value that disklab does not write.
+pub(crate) struct BadValue {
+    pub(crate) cell: u32,
+    pub(crate) column: &'static str,
+    pub(crate) value: String,
+}
+
+/// The cells, and one more at most than a run may have; of one that cannot be read, why.
+pub(crate) fn cells(
+    connection: &Connection,
+) -> Result<std::result::Result<Vec<CellRecord>, BadValue>> {
     connection
         .prepare(
             "SELECT number, block, stack, workload, seed, state, error, ended, seconds
@@ -163,36 +172,46 @@ pub(crate) fn cells(connection: &Connection) -> Result<Vec<CellRecord>> {
         .collect()
 }
 
-pub(crate) fn sessions(connection: &Connection) -> Result<Vec<Session>> {
-    let texts: Vec<String> = connection
+/// The starts of the program as they are written, and one more at most than a run may have.
+pub(crate) fn sessions(connection: &Connection) -> Result<Vec<String>> {
+    connection
         .prepare("SELECT json FROM session ORDER BY number")?
         .query_map([], |row| row.get(0))?
-        .take(MOST_SESSIONS)
-        .collect::<Result<_>>()?;
-    // A session that a later version described differently is no reason to fail.
-    Ok(texts.iter().filter_map(|text| serde_json::from_str(text).ok()).collect())
+        .take(MOST_SESSIONS + 1)
+        .collect()
 }
 
-fn cell(row: &Row<'_>) -> Result<CellRecord> {
+fn cell(row: &Row<'_>) -> Result<std::result::Result<CellRecord, BadValue>> {
+    let number = row.get(0)?;
+    let bad = |column, value: &str| {
+        let value = value.chars().take(40).collect();
+        Ok(Err(BadValue { cell: number, column, value }))
+    };
     let state: String = row.get(5)?;
+    let state = match state.as_str() {
+        "waiting" => CellState::Waiting,
+        "done" => CellState::Done,
+        "failed" => CellState::Failed,
+        _ => return bad("state", &state),
+    };
     let ended: Option<String> = row.get(7)?;
-    Ok(CellRecord {
+    let ended = match ended.map(|text| text.parse::<Timestamp>().map_err(|_| text)).transpose() {
+        Ok(ended) => ended,
+        Err(text) => return bad("ended", &text),
+    };
+    Ok(Ok(CellRecord {
         cell: Cell {
-            number: row.get(0)?,
+            number,
             block: row.get(1)?,
             stack: row.get(2)?,
             workload: row.get(3)?,
             seed: row.get::<_, i64>(4)? as u64,
         },
-        state: match state.as_str() {
-            "done" => CellState::Done,
-            "failed" => CellState::Failed,
-            _ => CellState::Waiting,
-        },
+        state,
         error: row.get(6)?,
-        ended: ended.and_then(|text| text.parse().ok()),
+        ended,
         seconds: row.get(8)?,
-    })
+    }))
 }
 
 fn to_json<T: serde::Serialize>(value: &T) -> Result<String> {

@@ -11,6 +11,7 @@ use rusqlite::{Connection, OpenFlags, OptionalExtension};
 use rustix::fs::{FlockOperation, OFlags, flock};
 
 use crate::claim::safe_for_root;
+use crate::rows::{BadValue, MOST_SESSIONS};
 use crate::schema::{SCHEMA, VERSION};
 use crate::untrusted::{self, Steps};
 use crate::{CellRecord, CellState, DirectoryClaim, RunInfo, Session, StoreError, raw, rows};
@@ -149,10 +150,18 @@ impl Run {
     /// All cells, in order.
     ///
     /// # Errors
-    /// [`StoreError`] if the database is damaged, or has more cells than a run.
+    /// [`StoreError::BadCell`] at the first cell with a value that disklab does not write,
+    /// [`StoreError::TooManyRows`] if it has more cells than a run, [`StoreError::Sqlite`] if the
+    /// database is damaged.
     pub fn cells(&self) -> Result<Vec<CellRecord>, StoreError> {
         self.steps.restart();
         let cells = rows::cells(&self.connection).map_err(self.sqlite())?;
+        let cells = cells.map_err(|BadValue { cell, column, value }| StoreError::BadCell {
+            path: self.folder.clone(),
+            cell,
+            column,
+            value,
+        })?;
         if cells.len() as u64 > MOST_CELLS {
             let path = self.folder.join(DATABASE);
             return Err(StoreError::TooManyRows { path, rows: "cells", most: MOST_CELLS });
@@ -163,10 +172,24 @@ impl Run {
     /// All starts of the program on this run.
     ///
     /// # Errors
-    /// [`StoreError::Sqlite`] if the database is damaged.
+    /// [`StoreError::BadSession`] at the first that cannot be read, [`StoreError::TooManyRows`] if
+    /// they are more than a run's, [`StoreError::Sqlite`] if the database is damaged.
     pub fn sessions(&self) -> Result<Vec<Session>, StoreError> {
         self.steps.restart();
-        rows::sessions(&self.connection).map_err(self.sqlite())
+        let texts = rows::sessions(&self.connection).map_err(self.sqlite())?;
+        if texts.len() > MOST_SESSIONS {
+            let path = self.folder.join(DATABASE);
+            let most = MOST_SESSIONS as u64;
+            return Err(StoreError::TooManyRows { path, rows: "starts of the program", most });
+        }
+        let read = |(index, text): (usize, &String)| {
+            serde_json::from_str(text).map_err(|source| StoreError::BadSession {
+                path: self.folder.clone(),
+                number: index + 1,
+                source,
+            })
+        };
+        texts.iter().enumerate().map(read).collect()
     }
 
     /// Calls `visit` with every finished cell and its sample, in order, one in
@@ -243,7 +266,7 @@ impl Run {
     /// What [`Run::keep_outcome`] kept; none where nothing was, or not yet.
     ///
     /// # Errors
-    /// Where it cannot be read.
+    /// [`StoreError::Sqlite`] if the database is damaged.
     pub fn outcome(&self) -> Result<Option<String>, StoreError> {
         self.steps.restart();
         rows::outcome(&self.connection).map_err(self.sqlite())

@@ -294,7 +294,7 @@ pub trait Sink {
     /// A cell begins; returns the folder for its raw outputs.
     ///
     /// # Errors
-    /// Where the folder cannot be made.
+    /// Any error of the sink if the directory cannot be made: the run then ends.
     fn begin(&mut self, cell: &Cell) -> Result<PathBuf, SinkError>;
 
     /// A cell enters a phase.
@@ -308,7 +308,7 @@ pub trait Sink {
     /// A cell has ended and everything it made is gone.
     ///
     /// # Errors
-    /// Where it cannot be recorded.
+    /// Any error of the sink if it cannot be recorded: the run then ends.
     fn end(&mut self, cell: &Cell, outcome: CellOutcome) -> Result<(), SinkError>;
 }
 

@@ -21,7 +21,7 @@ impl JobDevices {
     /// that may be written to although they carry data.
     ///
     /// # Errors
-    /// All that is wrong with the names.
+    /// A [`Refusal`] for each name that is not that of a device to write to, or is there twice.
     pub fn new(names: &[String], erase: &[String]) -> Result<Self, Vec<Refusal>> {
         let root = SystemRoot::here();
         let targets = resolve(&root, names)?;
@@ -32,7 +32,7 @@ impl JobDevices {
     /// before anything is written: one line each.
     ///
     /// # Errors
-    /// All that speaks against writing to them.
+    /// A [`Refusal`] for each reason not to write to one of them, all at once.
     pub fn check(&self, executor: &Executor) -> Result<Vec<String>, Vec<Refusal>> {
         let probe = KernelProbe::new(executor);
         let (mut lines, mut refusals) = (Vec::new(), Vec::new());

@@ -44,7 +44,7 @@ impl<'a> RunEstimate<'a> {
     /// Refuses a budget in which not even one block would end.
     ///
     /// # Errors
-    /// [`RunnerError::BudgetTooShort`].
+    /// [`RunnerError::BudgetTooShort`], with how long a block takes.
     pub fn check_budget(&self) -> Result<(), RunnerError> {
         let Some(budget) = self.plan.stop.as_ref().and_then(|rule| rule.budget) else {
             return Ok(());
@@ -60,7 +60,7 @@ impl<'a> RunEstimate<'a> {
     /// Refuses a run that has no room; the drives themselves have it.
     ///
     /// # Errors
-    /// [`RunnerError::NoRoom`].
+    /// [`RunnerError::NoRoom`], with what is needed and what is free.
     pub fn check_room(&self, room: Option<&Room>) -> Result<(), RunnerError> {
         let Some(room) = room else { return Ok(()) };
         let needed = self.total().space;

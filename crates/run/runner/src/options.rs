@@ -89,6 +89,15 @@ pub enum OptionsError {
         /// As given when the run began.
         then: String,
     },
+    /// The run that is resumed was begun with a kernel of the lab that this version does not build.
+    #[error(
+        "this run was begun with the lab's Linux {linux:?}, which this disklab does not build; \
+         resume it with the version that began it, or name its kernel with --kernel"
+    )]
+    UnknownLinux {
+        /// Its version, as the run has it.
+        linux: String,
+    },
     /// The run that is resumed has the study's whole sizes.
     #[error(
         "--quick: this run was begun with the study's whole sizes; leave --quick out to resume \
@@ -222,7 +231,8 @@ impl RunOptions {
     /// is given must be the same.
     ///
     /// # Errors
-    /// [`OptionsError::Differs`] and [`OptionsError::SelectionFixed`] for what is given, and
+    /// [`OptionsError::Differs`] and [`OptionsError::SelectionFixed`] for what is given,
+    /// [`OptionsError::UnknownLinux`] if it is not given and the run's is unknown, and
     /// [`OptionsError::Import`].
     pub fn as_begun(&self, info: &RunInfo) -> Result<Self, OptionsError> {
         let RunOrigin::Bench(bench) = info.bench.clone() else {
@@ -247,7 +257,7 @@ impl RunOptions {
             only: Vec::new(),
             without: Vec::new(),
             scratch: info.options.scratch.clone(),
-            lab: self.lab.as_begun(&info.options),
+            lab: self.lab.as_begun(&info.options)?,
             drive_size: info.options.drive_size,
             erase: self.erase.clone(),
         })
@@ -255,10 +265,10 @@ impl RunOptions {
 }
 
 impl LabRunOptions {
-    fn as_begun(&self, then: &RunSettings) -> Self {
+    fn as_begun(&self, then: &RunSettings) -> Result<Self, OptionsError> {
         let is_set = !self.set_drive.is_empty();
         let is_named = self.kernel.is_some() || self.linux.is_some();
-        Self {
+        Ok(Self {
             memory: then.memory,
             // That it is the same is seen by the bench's description.
             processor: self.processor.clone().or_else(|| then.processor.clone()),
@@ -266,17 +276,18 @@ impl LabRunOptions {
             set_drive: if is_set { self.set_drive.clone() } else { then.set_drive.clone() },
             // That it is the same is seen by its digest, and by how it runs programs.
             kernel: if is_named { self.kernel.clone() } else { then.kernel.clone() },
-            linux: if is_named { self.linux } else { linux_of(then) },
+            linux: if is_named { self.linux } else { linux_of(then)? },
             at_once: self.at_once,
             cell_limit: self.cell_limit.or(then.cell_limit),
-        }
+        })
     }
 }
 
-/// Which of the lab's kernels a run was begun with. One that this version does not know is
-/// noticed by its digest.
-fn linux_of(then: &RunSettings) -> Option<LinuxChoice> {
-    then.linux.as_deref()?.parse().ok()
+/// Which of the lab's kernels a run was begun with.
+fn linux_of(then: &RunSettings) -> Result<Option<LinuxChoice>, OptionsError> {
+    let unknown = |linux: &str| OptionsError::UnknownLinux { linux: linux.to_owned() };
+    let read = |linux: &str| linux.parse().map_err(|_| unknown(linux));
+    then.linux.as_deref().map(read).transpose()
 }
 
 /// Refuses an option that is given now and was another one then.
@@ -363,16 +374,23 @@ mod tests {
     fn resumed_run_keeps_its_kernel_unless_one_is_named() {
         let linux: LinuxChoice = "7.3".parse().expect("known");
         let begun = RunSettings { linux: Some(linux.to_string()), ..RunSettings::default() };
-        let resumed = |lab: LabRunOptions| lab.as_begun(&begun);
+        let resumed = |lab: LabRunOptions| lab.as_begun(&begun).expect("known");
         assert_eq!(resumed(LabRunOptions::default()).linux, Some(linux));
         let named = LabRunOptions { kernel: Some("/k".into()), ..LabRunOptions::default() };
         assert_eq!(resumed(named.clone()).linux, None);
         assert_eq!(resumed(named.clone()).kernel, named.kernel);
         let begun = RunSettings { kernel: named.kernel, ..RunSettings::default() };
         let chosen = LabRunOptions { linux: Some(linux), ..LabRunOptions::default() };
-        assert_eq!(chosen.as_begun(&begun).kernel, None);
-        assert_eq!(chosen.as_begun(&begun).linux, Some(linux));
+        let resumed = chosen.as_begun(&begun).expect("known");
+        assert_eq!((resumed.kernel, resumed.linux), (None, Some(linux)));
+    }
+    #[test]
+    fn run_with_an_unknown_kernel_is_not_resumed_with_another() {
         let unknown = RunSettings { linux: Some("9.1".to_owned()), ..RunSettings::default() };
-        assert_eq!(LabRunOptions::default().as_begun(&unknown).linux, None);
+        let error = RunOptions::default().as_begun(&info(unknown.clone())).err();
+        assert_eq!(error, Some(OptionsError::UnknownLinux { linux: "9.1".to_owned() }));
+        let named = LabRunOptions { kernel: Some("/k".into()), ..LabRunOptions::default() };
+        let resumed = named.as_begun(&unknown).expect("its kernel is named");
+        assert_eq!((resumed.kernel, resumed.linux), (named.kernel, None));
     }
 }

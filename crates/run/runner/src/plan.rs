@@ -64,7 +64,7 @@ impl Plan {
     /// The plan for all that `preflight` says can run, `repeats` times.
     ///
     /// # Errors
-    /// [`PlanError::TooManyCells`].
+    /// [`PlanError::TooManyCells`] if the repeats of all cells are more than a run may have.
     pub fn new(
         campaign: Campaign,
         bench: BenchProfile,
@@ -122,7 +122,7 @@ impl Plan {
     /// Refuses a plan that has nothing to run.
     ///
     /// # Errors
-    /// [`PlanError::NoCells`].
+    /// [`PlanError::NoCells`], with what was left out and why, if nothing is left to run.
     pub fn check_cells(&self) -> Result<(), PlanError> {
         if !self.cells.is_empty() {
             return Ok(());

@@ -107,7 +107,7 @@ impl StopOptions {
 /// From 0.1% to 50%.
 ///
 /// # Errors
-/// What is wrong with the text.
+/// [`ParseShareError`] if it is not a share with `%`, or not within these bounds.
 pub fn parse_precision(text: &str) -> Result<f64, ParseShareError> {
     parse_share_within(text, 0.001..=0.5)
 }

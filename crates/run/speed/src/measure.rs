@@ -25,7 +25,6 @@ const ROUNDS: u32 = 10_000;
 pub(crate) const SMALL_MIB: u64 = 128;
 /// Memory of the guest that is only booted, in MiB.
 const BOOT_MIB: u64 = 1024;
-/// Its drives.
 const BOOT_DRIVES: usize = 4;
 
 /// What is to be measured.

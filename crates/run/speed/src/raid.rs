@@ -6,7 +6,6 @@ use std::path::Path;
 
 use crate::GuestWorkError;
 
-/// Its drives.
 const DRIVES: [&str; 4] = ["vda", "vdb", "vdc", "vdd"];
 /// What it uses of each, in KiB: 1 GiB.
 const COMPONENT_KIB: &str = "1048576";

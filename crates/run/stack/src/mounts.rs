@@ -10,7 +10,7 @@ use crate::StackError;
 /// All mounts of this process's name space, in the order of mounting.
 ///
 /// # Errors
-/// Where `/proc` cannot be read.
+/// [`StackError::Io`] if `/proc/self/mountinfo` cannot be read.
 pub fn mounts() -> Result<Vec<Mount>, StackError> {
     let path = Path::new("/proc/self/mountinfo");
     std::fs::read(path)

@@ -28,7 +28,7 @@ impl HeldFolder {
     ///
     /// # Errors
     ///
-    /// What the system says, and on which path.
+    /// The path that could not be made or opened, and the reason.
     pub fn within(parent: &Path, prefix: &str) -> Result<Self, (PathBuf, io::Error)> {
         for number in 0_u32.. {
             // Unlike our process id, this word never comes again.

@@ -77,7 +77,7 @@ pub fn follow_own_links(path: &Path) -> Result<PathBuf, NamedPathError> {
 /// fails.
 ///
 /// # Errors
-/// What the system says.
+/// That of the first directory on the way that cannot be opened, `ELOOP` at a link.
 pub fn open_real_directory(path: &Path) -> io::Result<OwnedFd> {
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
     match openat2(CWD, path, flags, Mode::empty(), ResolveFlags::NO_SYMLINKS) {

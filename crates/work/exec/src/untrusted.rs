@@ -139,7 +139,7 @@ impl UntrustedDirectory {
     /// files of more than `most` bytes are left behind, and `note` gets their paths.
     ///
     /// # Errors
-    /// What the system says, with the path.
+    /// The path that could not be read or written, and the reason.
     pub fn copy_all(
         &self,
         from: &Self,

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use disklab_exec::Interrupted;
 use disklab_source::SourceError;
 
-use crate::FilebenchReport;
+use crate::{EarlyStop, FilebenchReport};
 
 /// Why a personality did not run to its end.
 #[derive(Debug, thiserror::Error)]
@@ -26,7 +26,8 @@ pub enum FilebenchError {
     #[error("the run stopped early, after {:.1} s: {reason}", report.seconds())]
     Early {
         /// Why.
-        reason: String,
+        #[source]
+        reason: Box<EarlyStop>,
         /// What was measured.
         report: Box<FilebenchReport>,
     },

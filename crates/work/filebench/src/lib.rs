@@ -12,6 +12,7 @@
 
 mod aio;
 mod clock;
+mod early_stop;
 mod error;
 mod fileset;
 mod filler;
@@ -30,6 +31,7 @@ mod usage;
 mod worker;
 mod workers;
 
+pub use early_stop::EarlyStop;
 pub use error::FilebenchError;
 pub use options::{ContentKind, Options, RunProgress, SessionContext};
 pub use report::{FilebenchFigures, FilebenchReport, OperationSeries, ReportRow};

@@ -4,6 +4,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use crate::EarlyStop;
 use crate::clock::RunClock;
 
 /// Why a run ends before its time.
@@ -12,7 +13,7 @@ pub(crate) enum StopCause {
     /// As the script wants: a `finishon…`, or `set mode quit firstdone`.
     Finished,
     /// A flowop failed or found no file, or all threads wait for one another.
-    Early(String),
+    Early(Box<EarlyStop>),
 }
 
 /// What all threads of a run look at.
@@ -130,8 +131,7 @@ impl RunControl {
             if state.held < alive || self.end() != u64::MAX {
                 stuck_since = None;
             } else if self.now().saturating_sub(*stuck_since.get_or_insert(self.now())) > STUCK_NS {
-                let reason = "every thread waits for another to wake it".to_owned();
-                self.end_now(&mut state, StopCause::Early(reason));
+                self.end_now(&mut state, StopCause::Early(EarlyStop::Deadlock.into()));
                 return;
             }
             state = self.wait(state, POLL.min(Duration::from_nanos(left)));
@@ -354,17 +354,18 @@ mod tests {
             control.finish(1, || false);
             signal.shake();
         });
-        assert!(matches!(control.take_cause(), Some(StopCause::Early(_))));
+        let Some(StopCause::Early(why)) = control.take_cause() else { panic!("it ended") };
+        assert!(matches!(*why, EarlyStop::Deadlock));
     }
 
     #[test]
     fn the_first_cause_counts_and_none_after_the_end() {
         let control = open(Some(0));
-        control.stop(StopCause::Early("late".to_owned()));
+        control.stop(StopCause::Early(EarlyStop::Deadlock.into()));
         assert!(control.take_cause().is_none());
         let control = open(None);
         control.stop(StopCause::Finished);
-        control.stop(StopCause::Early("second".to_owned()));
+        control.stop(StopCause::Early(EarlyStop::Deadlock.into()));
         assert!(matches!(control.take_cause(), Some(StopCause::Finished)));
     }
 }

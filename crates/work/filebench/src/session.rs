@@ -13,6 +13,7 @@ use crate::clock::{RunClock, nanoseconds};
 use crate::fileset::{EntryKind, MadeFileset, Maker, Set, check_room};
 use crate::filler::{Filler, retry};
 use crate::pace::PacedEvents;
+use crate::run_control::StopCause;
 use crate::{FilebenchError, FilebenchReport, Options, SessionContext};
 
 /// Numbers of the random streams of the filesets: far from those of threads.
@@ -63,7 +64,7 @@ impl FilebenchSession {
     /// Draws the filesets. Nothing is touched.
     ///
     /// # Errors
-    /// Where they have more files than fit.
+    /// [`FilebenchError::Fileset`] if a fileset is drawn that has more files than fit.
     pub fn new(
         personality: Arc<Personality>,
         context: SessionContext,
@@ -103,7 +104,7 @@ impl FilebenchSession {
     /// Removes the files and directories that were made.
     ///
     /// # Errors
-    /// Where something cannot be removed.
+    /// [`FilebenchError::Io`] with what cannot be removed.
     pub fn remove(&mut self) -> Result<(), FilebenchError> {
         if std::mem::take(&mut self.made) {
             for set in &mut self.sets {
@@ -118,7 +119,9 @@ impl FilebenchSession {
     /// Makes the files, and carries out all commands before the first run.
     ///
     /// # Errors
-    /// Where something cannot be made, or the user asked to stop.
+    /// [`FilebenchError::Io`] with what cannot be made, [`FilebenchError::NoRoom`],
+    /// [`FilebenchError::Exists`] for a directory that is not to be reused, and
+    /// [`FilebenchError::Interrupted`].
     pub fn prepare(&mut self) -> Result<(), FilebenchError> {
         let personality = Arc::clone(&self.personality);
         while let Some(command) = personality.commands.get(self.next) {
@@ -255,18 +258,23 @@ impl FilebenchSession {
         let limit = time.limit(self.personality.quit).map(nanoseconds);
         let (mut measured, cause) = self.run_threads(limit, period_ns)?;
         let interrupted = self.context.interrupt.is_raised();
-        let stopped = match cause {
-            _ if interrupted => Some("it was interrupted".to_owned()),
-            Some(crate::run_control::StopCause::Early(reason)) => Some(reason),
-            Some(crate::run_control::StopCause::Finished) | None => None,
+        let reason = match cause {
+            _ if interrupted => None,
+            Some(StopCause::Early(reason)) => Some(reason),
+            Some(StopCause::Finished) | None => None,
         };
-        measured.stopped_early.clone_from(&stopped);
+        measured.stopped_early = match &reason {
+            _ if interrupted => Some("it was interrupted".to_owned()),
+            reason => reason.as_ref().map(ToString::to_string),
+        };
         self.report.runs.push(measured);
-        let Some(reason) = stopped else { return Ok(()) };
+        if reason.is_none() && !interrupted {
+            return Ok(());
+        }
         let report = Box::new(std::mem::take(&mut self.report));
-        Err(match interrupted {
-            true => FilebenchError::CutShort(report),
-            false => FilebenchError::Early { reason, report },
+        Err(match reason {
+            None => FilebenchError::CutShort(report),
+            Some(reason) => FilebenchError::Early { reason, report },
         })
     }
 }

@@ -28,7 +28,7 @@ impl ReadSink {
     /// (`direct`) has such a buffer: Btrfs checks what arrived there.
     ///
     /// # Errors
-    /// The system's.
+    /// That of the system call; a short read is none.
     pub fn read(
         &mut self,
         fd: &OwnedFd,

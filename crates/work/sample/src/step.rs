@@ -43,7 +43,8 @@ impl Step {
     /// The figures of the part in which the work was steady.
     ///
     /// # Errors
-    /// Why there are none.
+    /// [`NotSteady::Never`] if the step never became steady, [`NotSteady::Unknown`] if that is not
+    /// known.
     pub fn steady_figures(&self) -> Result<&[Figure], NotSteady> {
         match self.steadiness.map(|steady| steady.trend) {
             None => Err(NotSteady::Unknown),

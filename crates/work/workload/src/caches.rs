@@ -19,7 +19,7 @@ pub trait Remounter: std::fmt::Debug {
     /// Unmounts it. Where something still uses it, it stays, and the reason is returned.
     ///
     /// # Errors
-    /// Where that cannot be tried.
+    /// [`WorkloadError::Remount`] if it could not be tried.
     fn unmount(&self, executor: &Executor) -> Result<Option<String>, WorkloadError>;
 
     /// Mounts it again; what stays in memory all the same is returned, in sentences.

@@ -144,7 +144,7 @@ impl Corpus {
     /// Writes all files and folders to `to` as a tar archive.
     ///
     /// # Errors
-    /// Where `to` cannot be written.
+    /// That of `to`.
     pub fn write_tar(&mut self, to: &mut dyn Write) -> io::Result<()> {
         let mut archive = tar::Builder::new(to);
         let mut header = tar::Header::new_gnu();
@@ -180,7 +180,7 @@ impl Corpus {
     /// first that differs is named.
     ///
     /// # Errors
-    /// Where a folder cannot be read.
+    /// That of the first directory or file that cannot be read.
     #[cfg(test)]
     pub fn first_difference(&mut self, folder: &Path) -> io::Result<Option<String>> {
         let mut found = 0;

@@ -63,7 +63,7 @@ impl ByteStream {
     /// Streams of data like `spec`, the first of them now.
     ///
     /// # Errors
-    /// Where `spec` asks for what cannot be.
+    /// [`SpecError`] if a number of `spec` is out of range, or its parts do not go together.
     pub fn like(spec: Spec, seed: u64) -> Result<Self, SpecError> {
         Ok(Self { buffers: ContentBuffers::new(spec, seed)?, piece: Vec::new() })
     }

@@ -8,7 +8,7 @@ use std::time::Duration;
 use disklab_content::SpecError;
 use disklab_engine::{EngineError, IoFailure};
 use disklab_exec::{ExecError, Interrupted};
-use disklab_filebench::FilebenchError;
+use disklab_filebench::{EarlyStop, FilebenchError};
 
 use crate::OutputProblem;
 
@@ -109,7 +109,8 @@ pub enum WorkloadError {
         /// How far it came.
         seconds: f64,
         /// Why.
-        reason: String,
+        #[source]
+        reason: Box<EarlyStop>,
     },
     /// A personality came to its end without work.
     #[error("{name} did nothing on files in {seconds:.1} s")]

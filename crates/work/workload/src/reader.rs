@@ -23,7 +23,6 @@ const ALIGNMENT: usize = 4096;
 /// copy terabytes.
 const MOST_CACHED: u64 = 8 << 30;
 
-/// What is read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum ReadExtent {
     /// All of it from the start, once.

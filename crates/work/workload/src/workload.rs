@@ -40,13 +40,14 @@ pub trait Workload: Debug + Send + Sync {
     /// Writes what the workload will read. Not measured.
     ///
     /// # Errors
-    /// Where a file cannot be written.
+    /// [`WorkloadError::Io`] if a file cannot be written; the cell then fails.
     fn prepare(&self, context: &mut WorkContext<'_>) -> Result<(), WorkloadError>;
 
     /// Runs the steps, each through [`WorkContext::step`].
     ///
     /// # Errors
-    /// Where a program fails or its output cannot be understood.
+    /// [`WorkloadError::Program`] if a program fails, [`WorkloadError::Output`] if what it printed
+    /// has not the form that is known; the cell then fails.
     fn run(&self, context: &mut WorkContext<'_>) -> Result<(), WorkloadError>;
 }
 

@@ -39,7 +39,6 @@ pub(super) struct Manner {
     pub planned: bool,
 }
 
-/// A judged figure.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct JudgedFigure {
     /// B ÷ A; none where a count is 0.

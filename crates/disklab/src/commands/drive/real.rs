@@ -91,7 +91,7 @@ fn direct() -> i32 {
 }
 
 fn failed(what: &'static str, offset: u64) -> impl Fn(io::Error) -> ProbeError {
-    move |error| ProbeError::Failed { what, offset, why: error.to_string() }
+    move |source| ProbeError::Failed { what, offset, source }
 }
 
 fn kind(operation: Operation) -> RequestKind {

@@ -160,7 +160,7 @@ impl ScratchFile {
     /// the whole drive.
     ///
     /// # Errors
-    /// If the system has no room for the requests.
+    /// [`ProbeError::Failed`] if the system has no memory for the buffers of the requests.
     pub fn open(
         self,
         slots: Slots,
@@ -171,11 +171,8 @@ impl ScratchFile {
             Room::Partition(BlankPartition { file, held, .. }) => (file, Some(held)),
         };
         let drive = RealDrive::new(File::from(file), self.bytes, slots, interrupt);
-        let drive = drive.map_err(|error| ProbeError::Failed {
-            what: "preparing to write",
-            offset: 0,
-            why: error.to_string(),
-        })?;
+        let failed = |source| ProbeError::Failed { what: "preparing to write", offset: 0, source };
+        let drive = drive.map_err(failed)?;
         Ok((drive.counting_with(moved), held))
     }
 

@@ -99,7 +99,7 @@ impl FioWords {
     /// The texts to read jobs from.
     ///
     /// # Errors
-    /// Where a file cannot be read.
+    /// A usage error that names the first file that cannot be read.
     pub fn sources(&self) -> Result<Vec<Arc<Source>>, Failure> {
         if self.files.is_empty() {
             let source = Source { name: "command line".to_owned(), text: self.text.clone() };
@@ -131,7 +131,7 @@ fn joined(name: &str, value: Option<&str>) -> String {
 }
 
 /// # Errors
-/// What clap says of them.
+/// A usage error with what clap says of the first option that is wrong.
 fn parse_own(command: Command, words: &[String]) -> Result<FioOwnArgs, Failure> {
     let matches = command.try_get_matches_from(words);
     matches.and_then(|matches| FioOwnArgs::from_arg_matches(&matches)).map_err(|error| {

@@ -47,7 +47,7 @@ impl DeviceDatabase {
     /// the same.
     ///
     /// # Errors
-    /// If something cannot be written.
+    /// That of the first file or directory that cannot be written.
     pub fn refresh(&self, drives: &[DriveFacts]) -> io::Result<()> {
         let links = self.dev.join("disk/by-id");
         fs::create_dir_all(&links)?;

@@ -149,7 +149,6 @@ impl ShellLine {
     }
 }
 
-/// What is ready.
 #[derive(Debug, Default)]
 struct Ready {
     line: bool,

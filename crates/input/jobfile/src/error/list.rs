@@ -1,6 +1,5 @@
 //! Values that are lists.
 
-/// What the numbers of a set are of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum NumberSet {
     Processors,

@@ -103,7 +103,7 @@ impl Job {
     /// [`FileSize::Existing`].
     ///
     /// # Errors
-    /// If a block does not fit into them.
+    /// [`SourceError`] at the job if not even one block fits into its files.
     pub fn take_lengths(&mut self, lengths: Vec<u64>) -> Result<(), SourceError> {
         self.files.size = FileSize::Existing(lengths);
         let all = self.files.of(0, 0).iter().map(|file| file.extent.length).sum();

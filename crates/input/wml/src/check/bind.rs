@@ -160,7 +160,6 @@ impl Binder {
         }
     }
 
-    /// A text.
     pub(super) fn text(
         &mut self,
         expression: &SpannedExpression,

@@ -60,7 +60,6 @@ pub(super) struct Inside<'a> {
 }
 
 impl Inside<'static> {
-    /// In a thread.
     pub(super) const THREAD: Self = Self { composite: "", depth: 0 };
 }
 

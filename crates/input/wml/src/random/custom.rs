@@ -193,7 +193,7 @@ impl Custom {
     /// its default.
     ///
     /// # Errors
-    /// What is wrong with the text.
+    /// `CustomError`: a form, a parameter or a number that this distribution does not have.
     pub fn new(kind: &'static CustomKind, text: &str) -> Result<Self, CustomError> {
         let mut values: Vec<f64> = kind.parameters.iter().map(|(_, default)| *default).collect();
         for part in text.split(';').filter(|part| !part.trim().is_empty()) {

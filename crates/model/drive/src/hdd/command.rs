@@ -30,7 +30,6 @@ impl Command {
         self.sector + self.sectors
     }
 
-    /// Bytes.
     pub(crate) fn bytes(&self) -> u64 {
         self.sectors * SECTOR
     }

@@ -14,7 +14,6 @@ pub(crate) const SECTOR: u64 = 512;
 pub(crate) struct MediumPosition {
     /// Cylinder, from the outer edge.
     pub(crate) cylinder: u64,
-    /// Head.
     pub(crate) head: u64,
     /// When a pass over the whole medium, begun with sector 0 at 0, reaches its
     /// beginning, ns.

@@ -21,7 +21,6 @@ pub(crate) struct Band {
 }
 
 impl Band {
-    /// Sectors.
     pub(crate) fn sectors(self) -> u64 {
         self.end - self.start
     }

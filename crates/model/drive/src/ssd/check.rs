@@ -10,7 +10,6 @@ use crate::fault::{self, Fault, bytes};
 /// each.
 const LARGEST: u64 = 40_000_000_000_000;
 
-/// The smallest.
 const SMALLEST: u64 = 1 << 20;
 
 /// The most units that a map of 32-bit entries can tell apart, the spare ones

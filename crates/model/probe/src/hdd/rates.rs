@@ -32,7 +32,6 @@ struct Location {
 /// Neighbouring places with equally long tracks.
 #[derive(Debug, Clone, Copy)]
 struct Zone {
-    /// Places.
     places: usize,
     /// Bytes of a track.
     track: f64,

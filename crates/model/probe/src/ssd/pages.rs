@@ -17,7 +17,6 @@ use crate::timed::DriveAccess;
 const LARGEST: u64 = 1 << 20;
 /// Pairs at each place.
 const PAIRS: usize = 5;
-/// Places.
 const PLACES: u64 = 1024;
 
 pub(super) fn measure(flash: &mut FlashProbe<'_>) -> Result<(), ProbeError> {

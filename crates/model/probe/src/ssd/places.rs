@@ -24,7 +24,8 @@ pub(super) fn measure(flash: &mut FlashProbe<'_>) -> Result<(), ProbeError> {
 /// The longest range that was found to hold data.
 ///
 /// # Errors
-/// If it cannot be read, or nothing is written.
+/// [`ProbeError::Failed`] if it cannot be read, [`Unsuitable::NothingWritten`] if nothing is
+/// written.
 pub fn written_range(drive: &mut dyn TimedDrive) -> Result<Range<u64>, ProbeError> {
     let [written, _] = ranges(drive)?;
     // `ranges` gives one at least.

@@ -44,8 +44,8 @@ impl TimedDrive for Nonsense {
         assert!(flushes || (access.bytes > 0 && is_within), "{access:?}");
         self.requests += 1;
         if self.requests > self.most {
-            let why = "Input/output error".to_owned();
-            return Err(ProbeError::Failed { what: "a read", offset: access.offset, why });
+            let source = std::io::Error::from_raw_os_error(5);
+            return Err(ProbeError::Failed { what: "a read", offset: access.offset, source });
         }
         self.in_flight.push_back((access, self.now));
         Ok(())

@@ -1,9 +1,6 @@
 //! Axes: from values to positions, with ticks at numbers that people like.
 
-use std::ops::Range;
-
 use disklab_units::significant;
-use plotters::coord::ranged1d::{KeyPointHint, NoDefaultFormatting, Ranged, ValueFormatter};
 
 use crate::Scale;
 
@@ -43,36 +40,27 @@ impl Ticks {
             Scale::Decades => value.clamp(SMALLEST, LARGEST).log10(),
         }
     }
-}
 
-impl Ranged for Ticks {
-    type FormatOption = NoDefaultFormatting;
-    type ValueType = f64;
-
-    fn map(&self, value: &f64, (low, high): (i32, i32)) -> i32 {
+    /// The pixel of a value on an axis from pixel `low` to pixel `high`.
+    pub(super) fn pixel(&self, value: f64, (low, high): (i32, i32)) -> i32 {
         let end = |value: Option<&f64>| self.position(*value.unwrap_or(&1.0));
         let (first, last) = (end(self.values.first()), end(self.values.last()));
-        let part = ((self.position(*value) - first) / (last - first)).clamp(0.0, 1.0);
+        let part = ((self.position(value) - first) / (last - first)).clamp(0.0, 1.0);
         low + (f64::from(high - low) * part).round() as i32
     }
 
-    fn key_points<Hint: KeyPointHint>(&self, _: Hint) -> Vec<f64> {
-        self.values.clone()
-    }
-
-    fn range(&self) -> Range<f64> {
-        self.values.first().copied().unwrap_or(0.0)..self.values.last().copied().unwrap_or(1.0)
+    /// The ticks, ascending: the pixel of each on such an axis, and its label.
+    pub(super) fn labels(&self, axis: (i32, i32)) -> impl Iterator<Item = (i32, String)> + '_ {
+        self.values.iter().map(move |value| (self.pixel(*value, axis), label(*value)))
     }
 }
 
-impl ValueFormatter<f64> for Ticks {
-    fn format(value: &f64) -> String {
-        let text = significant(*value, 3);
-        if !text.contains('.') {
-            return text;
-        }
-        text.trim_end_matches('0').trim_end_matches('.').to_owned()
+fn label(value: f64) -> String {
+    let text = significant(value, 3);
+    if !text.contains('.') {
+        return text;
     }
+    text.trim_end_matches('0').trim_end_matches('.').to_owned()
 }
 
 /// From 0 to at least `high`, in at most seven steps of 1, 2, 2.5 or 5 times a power
@@ -115,9 +103,9 @@ mod tests {
     #[test]
     fn doublings_are_evenly_spread() {
         let ticks = Ticks::new(Scale::Doublings, [1.0, 512.0].into_iter());
-        let at = |value| ticks.map(&value, (0, 900));
+        let at = |value| ticks.pixel(value, (0, 900));
         assert_eq!([at(1.0), at(2.0), at(8.0), at(512.0)], [0, 100, 300, 900]);
         assert_eq!([at(0.0), at(1e9), at(f64::NAN)], [0, 900, 0]);
-        assert_eq!([1.0, 2.5, 512.0].map(|v| Ticks::format(&v)), ["1", "2.5", "512"]);
+        assert_eq!([1.0, 2.5, 512.0].map(label), ["1", "2.5", "512"]);
     }
 }

@@ -80,7 +80,8 @@ impl ImportFormat {
     /// Reads a text of this format.
     ///
     /// # Errors
-    /// Where it is none, or a figure in it is none; the error shows the place.
+    /// [`SourceError`] at the first line that this program does not print, or at a figure that
+    /// contradicts others.
     pub fn read(&self, source: &Arc<Source>) -> Result<Vec<Reading>, SourceError> {
         Ok(self.read_joined(source)?.into_iter().flat_map(Reading::each).collect())
     }

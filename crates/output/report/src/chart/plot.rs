@@ -9,7 +9,6 @@ use maud::{Markup, html};
 
 use crate::chart::{SERIES, colour_class, percent};
 
-/// A curve.
 #[derive(Debug, Default)]
 pub(crate) struct PlotCurve {
     /// Its name in the legend.
@@ -51,7 +50,6 @@ pub(crate) struct Plot {
     pub(crate) x_ticks: Vec<Tick>,
     /// The vertical axis's ticks.
     pub(crate) y_ticks: Vec<Tick>,
-    /// The curves.
     pub(crate) curves: Vec<PlotCurve>,
     /// Whether a legend for several plots names its curves already.
     pub(crate) is_named: bool,

@@ -9,7 +9,6 @@ const LARGEST: f64 = 1e300;
 const FEWEST: usize = 3;
 const MOST: usize = 10;
 
-/// An axis.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct AxisScale {
     /// Where the ticks are, ascending; the first and the last are the axis's ends.

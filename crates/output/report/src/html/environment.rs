@@ -9,7 +9,6 @@ use maud::{Markup, html};
 use crate::Report;
 use crate::view::{smart_lines, tool};
 
-/// The section.
 pub(crate) fn section(report: &Report) -> Markup {
     let environment = &report.info.environment;
     let facts = &report.facts;

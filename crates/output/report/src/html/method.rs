@@ -9,7 +9,6 @@ use crate::html::OPEN_ROWS;
 use crate::view::{IMPORTED, command_line, count, intervals, prerequisites, progress, sizes};
 use crate::{Report, Spread, StackOverhead};
 
-/// The section.
 pub(crate) fn section(report: &Report) -> Markup {
     let info = &report.info;
     html! {

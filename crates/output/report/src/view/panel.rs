@@ -33,7 +33,6 @@ pub(crate) struct PanelSeries<'a> {
     pub(crate) layout: &'a str,
     /// File-system part of it, or the whole.
     pub(crate) file_system: &'a str,
-    /// Its points.
     pub(crate) points: Vec<&'a Point>,
 }
 

@@ -67,7 +67,6 @@ pub(crate) fn status(judged: &JudgedRow) -> String {
     format!("{}{uncertain}{counted}", status_word(judged.status))
 }
 
-/// The words for a status.
 pub(crate) fn status_word(status: RowStatus) -> &'static str {
     match status {
         RowStatus::Reproduced => "reproduced",

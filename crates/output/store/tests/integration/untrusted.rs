@@ -149,3 +149,36 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn values_that_disklab_does_not_write_are_errors() {
+    let checks_off = "PRAGMA ignore_check_constraints = 1;";
+    for (column, value) in [
+        ("ended", "yesterday"),
+        ("ended", ""),
+        ("ended", "2026-01-02"),
+        ("state", "Done"),
+        ("state", "\u{1b}[2J"),
+    ] {
+        let run = changed(|c| {
+            c.execute_batch(checks_off).expect("pragma");
+            let update = format!("UPDATE cell SET {column} = ?1 WHERE number = 0");
+            assert_eq!(c.execute(&update, [value]).expect("update"), 1);
+        });
+        for error in [read_all(run.path()).err(), Run::resume(run.path()).err()] {
+            let error = error.unwrap_or_else(|| panic!("{column} = {value:?}"));
+            let shown = error.to_string();
+            assert!(!shown.contains('\u{1b}'), "{shown:?}");
+            let StoreError::BadCell { cell: 0, column: bad, value: found, .. } = error else {
+                panic!("{shown}")
+            };
+            assert_eq!((bad, &*found), (column, value));
+        }
+    }
+    let run = changed(|c| {
+        let texts = "INSERT INTO session (json) VALUES ('{\"started\": 1}')";
+        c.execute(texts, []).expect("insert");
+    });
+    let error = read_all(run.path()).expect_err("a session without its fields");
+    assert!(matches!(error, StoreError::BadSession { number: 1, .. }), "{error}");
+}

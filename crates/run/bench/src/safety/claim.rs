@@ -29,7 +29,7 @@ impl Claim {
 /// is still the drive of the plan, and free.
 ///
 /// # Errors
-/// All that speaks against it.
+/// A [`Refusal`] for each reason against it, all at once.
 pub fn claim(
     root: &SystemRoot,
     probe: &dyn Probe,
@@ -44,7 +44,7 @@ pub fn claim(
 /// nobody, all the same.
 ///
 /// # Errors
-/// All that speaks against it.
+/// A [`Refusal`] for each reason against it, all at once.
 pub fn reclaim(
     root: &SystemRoot,
     probe: &dyn Probe,

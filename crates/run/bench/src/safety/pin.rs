@@ -53,7 +53,7 @@ impl Pin {
     /// was claimed.
     ///
     /// # Errors
-    /// What changed.
+    /// [`Refusal`] with all that changed, such as the device that the name leads to.
     pub fn check(&self) -> Result<(), Refusal> {
         let mut differences = changes(&self.root, &self.target);
         if let Some(file) = &self.file {

@@ -56,12 +56,13 @@ pub(crate) fn go(
         if is_new {
             run.append(&cells).map_err(RunnerError::Record)?;
         }
-        let later = upper_bound(&all, &records, &cells);
+        let next: Vec<_> = cells.iter().map(forecast).collect();
+        let later: Vec<_> = upper_bound(&all, &records, &cells).into_iter().map(forecast).collect();
         let upcoming = UpcomingCells {
-            next: &cells.iter().map(forecast).collect::<Vec<_>>(),
+            next: &next,
             at_once,
             campaign: Some(CampaignProgress {
-                later: &later.into_iter().map(forecast).collect::<Vec<_>>(),
+                later: &later,
                 recorded: &records,
                 limit: rule.budget.map(|budget| budget.as_secs_f64() - used),
             }),

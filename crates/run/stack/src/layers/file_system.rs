@@ -29,7 +29,6 @@ pub(super) const MOUNT_OPTIONS: (&str, &str) =
 /// mount and umount.
 pub(super) const MOUNT: Need = Need::Program { name: "mount", package: "mount" };
 
-/// The options of a file system.
 #[derive(Debug, Clone, Default)]
 pub(super) struct FileSystemOptions {
     /// `block-size`, a power of two.

@@ -62,7 +62,7 @@ enum Start {
 
 impl Start {
     /// # Errors
-    /// In words: what was expected.
+    /// What was expected instead, for the error at the option.
     fn parse(text: &str) -> Result<Self, &'static str> {
         if let Some(share) = text.strip_suffix('%') {
             let share = share.parse().ok().filter(|share| (1..=99).contains(share));

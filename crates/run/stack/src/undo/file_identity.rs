@@ -10,7 +10,6 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct FileIdentity {
-    /// Its inode.
     inode: u64,
     /// When it was created, in nanoseconds of Unix time; `None` if the file
     /// system does not say. An inode's number is used again.
@@ -25,7 +24,6 @@ impl FileIdentity {
         Self { inode: metadata.ino(), born }
     }
 
-    /// The inode.
     pub(crate) fn inode(self) -> u64 {
         self.inode
     }

@@ -212,7 +212,7 @@ impl Undo {
     /// is to be left alone.
     ///
     /// # Errors
-    /// If it cannot be inspected.
+    /// [`StackError`] if it cannot be inspected: the caller leaves it alone then.
     pub(crate) fn obstacles(
         &self,
         marks: &Marks,

@@ -49,7 +49,7 @@ impl QueueSetting {
     /// Sets it.
     ///
     /// # Errors
-    /// Where the kernel does not take it.
+    /// [`StackError::Io`] if the kernel does not take the value.
     pub(crate) fn write(self, device: &BlockDevice, value: &str) -> Result<(), StackError> {
         let path = device.attribute_path(self.file());
         let what = format!("the kernel did not take `{self}` {value}: cannot write");

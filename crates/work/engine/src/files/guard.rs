@@ -30,7 +30,7 @@ impl HeldDevice {
     /// `file` is the device, opened with `O_EXCL`.
     ///
     /// # Errors
-    /// If it is no block device.
+    /// [`io::ErrorKind::InvalidInput`] if it is not a block device.
     pub fn new(file: File) -> io::Result<Self> {
         let there = file.metadata()?;
         if !there.file_type().is_block_device() {
@@ -134,7 +134,7 @@ fn is_harmless(number: u64) -> bool {
 /// Finds what jobs must not touch. Nothing is opened.
 ///
 /// # Errors
-/// The first such file.
+/// [`EngineError::Untouchable`] with the first such file.
 pub fn preflight(jobs: &[Job], context: &JobContext) -> Result<(), EngineError> {
     if matches!(context.devices, DeviceAccess::Any) {
         return Ok(());

@@ -168,7 +168,6 @@ impl OpenFiles {
         Ok(())
     }
 
-    /// Closes all.
     pub(crate) fn close_all(&mut self) -> Result<(), EngineError> {
         self.order.clear();
         (0..self.open.len()).try_for_each(|file| self.close(file as u32))

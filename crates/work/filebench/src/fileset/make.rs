@@ -79,7 +79,7 @@ impl Set {
     /// somebody else put there stays, and is an error.
     ///
     /// # Errors
-    /// Where something cannot be removed.
+    /// [`FilebenchError::Io`] with what cannot be removed.
     pub fn remove(&mut self) -> Result<(), FilebenchError> {
         self.paths.forget();
         let mut buffer = String::new();

@@ -47,7 +47,7 @@ impl Worker<'_, '_> {
             set.release(EntryKind::Leaf, entry, exists);
             let what = if exists { "remove" } else { "make" };
             let what = format!("{what} {}", set.show(EntryKind::Leaf, entry));
-            return Err(Self::refused(flowop, &what, &error));
+            return Err(Self::refused(flowop, &what, error));
         }
         set.release(EntryKind::Leaf, entry, !exists);
         self.count(flowop, 0);
@@ -66,7 +66,7 @@ impl Worker<'_, '_> {
         });
         set.release(EntryKind::Inner, entry, true);
         let bytes = listed.map_err(|error| {
-            Self::refused(flowop, &format!("list {}", set.show(EntryKind::Inner, entry)), &error)
+            Self::refused(flowop, &format!("list {}", set.show(EntryKind::Inner, entry)), error)
         })?;
         self.count(flowop, bytes);
         Ok(())

@@ -63,7 +63,7 @@ impl<'env> Worker<'_, 'env> {
                 Err(Self::refused(
                     flowop,
                     &format!("open {}", set.show(EntryKind::File, entry)),
-                    &error,
+                    error,
                 ))
             }
         }
@@ -92,7 +92,7 @@ impl<'env> Worker<'_, 'env> {
                 Err(Self::refused(
                     flowop,
                     &format!("make {}", set.show(EntryKind::File, entry)),
-                    &error,
+                    error,
                 ))
             }
         }
@@ -194,7 +194,7 @@ impl<'env> Worker<'_, 'env> {
         {
             set.release(EntryKind::File, entry, true);
             let what = format!("remove {}", set.show(EntryKind::File, entry));
-            return Err(Self::refused(flowop, &what, &error));
+            return Err(Self::refused(flowop, &what, error));
         }
         if let Some(open) = slot.and_then(|slot| self.slots[slot].open.as_mut()) {
             open.removed = true;
@@ -211,7 +211,7 @@ impl<'env> Worker<'_, 'env> {
             && let Some(open) = &self.slots[slot].open
         {
             retry(|| rustix::fs::fstat(&open.fd))
-                .map_err(|error| Self::refused(flowop, "stat an open file", &error))?;
+                .map_err(|error| Self::refused(flowop, "stat an open file", error))?;
             self.count(flowop, 0);
             return Ok(());
         }
@@ -225,7 +225,7 @@ impl<'env> Worker<'_, 'env> {
         set.release(EntryKind::File, entry, true);
         if let Err(error) = found {
             let what = format!("stat {}", set.show(EntryKind::File, entry));
-            return Err(Self::refused(flowop, &what, &error));
+            return Err(Self::refused(flowop, &what, error));
         }
         self.count(flowop, 0);
         Ok(())
@@ -260,7 +260,7 @@ impl<'env> Worker<'_, 'env> {
     fn check_sync(&self, flowop: &Flowop, synced: io::Result<()>) -> FlowopResult {
         match synced {
             Err(error) if !self.shared.options.strict => {
-                Err(Self::refused(flowop, "sync a file", &error))
+                Err(Self::refused(flowop, "sync a file", error))
             }
             _ => Ok(()),
         }

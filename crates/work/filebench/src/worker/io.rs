@@ -126,7 +126,7 @@ impl<'env> Worker<'_, 'env> {
             if !strict && target.position >= length { 0 } else { target.position }
         };
         let got = read_at(&target, &mut self.sink, size, place, true)
-            .map_err(|error| Self::refused(flowop, "read", &error))?;
+            .map_err(|error| Self::refused(flowop, "read", error))?;
         if !io.random {
             self.go_to(target.slot, if got == 0 { 0 } else { place + got });
         }
@@ -143,7 +143,7 @@ impl<'env> Worker<'_, 'env> {
         let mut place = 0;
         loop {
             let got = read_at(&target, &mut self.sink, size, place, false)
-                .map_err(|error| Self::refused(flowop, "read", &error))?;
+                .map_err(|error| Self::refused(flowop, "read", error))?;
             place += got;
             // A short read is the end; Filebench reads once more.
             if got == 0 || (got < size.min(LONGEST_READ) && !self.shared.options.strict) {
@@ -169,7 +169,7 @@ impl<'env> Worker<'_, 'env> {
         self.shared
             .filler
             .write(&target.fd, part, &mut self.scratch)
-            .map_err(|error| Self::refused(flowop, "write", &error))?;
+            .map_err(|error| Self::refused(flowop, "write", error))?;
         let end = offset.saturating_add(length);
         target.set.length(target.entry).fetch_max(end, Ordering::AcqRel);
         Ok(())
@@ -251,7 +251,7 @@ impl<'env> Worker<'_, 'env> {
             self.shared
                 .filler
                 .write(&target.fd, part, &mut self.scratch)
-                .map_err(|error| Self::refused(flowop, "append", &error))?;
+                .map_err(|error| Self::refused(flowop, "append", error))?;
         }
         self.go_to(target.slot, end.saturating_add(size));
         self.count(flowop, size);
@@ -274,7 +274,7 @@ impl<'env> Worker<'_, 'env> {
     pub(super) fn aio_wait(&mut self, flowop: &Flowop) -> FlowopResult {
         let strict = self.shared.options.strict;
         let waited = if strict { self.owner.look() } else { self.owner.wait() };
-        waited.map_err(|error| Self::refused(flowop, "write asynchronously", &error))?;
+        waited.map_err(|error| Self::refused(flowop, "write asynchronously", error))?;
         self.count(flowop, 0);
         Ok(())
     }

@@ -21,7 +21,7 @@ use crate::run_control::{RunControl, Signal, StopCause};
 use crate::series;
 use crate::sink::ReadSink;
 use crate::tally::{Counted, FlowopTally};
-use crate::{Options, RunProgress};
+use crate::{EarlyStop, Options, RunProgress};
 
 use self::limits::RateMemory;
 use self::slots::Slot;
@@ -36,10 +36,10 @@ pub(crate) enum End {
     Over,
     /// As the script wants: `finishon…`.
     Finished,
-    /// There is no file such as the flowop wants.
-    NoFile(String),
+    /// [`EarlyStop::NoFile`], which ends a thread or the run, as the script says.
+    NoFile(Box<EarlyStop>),
     /// The flowop cannot be done.
-    Failed(String),
+    Failed(Box<EarlyStop>),
 }
 
 pub(crate) type FlowopResult = Result<(), End>;
@@ -157,7 +157,7 @@ impl<'scope, 'env> Worker<'scope, 'env> {
         control.done();
         self.own.end(&self.shared.series);
         if let Err(error) = self.owner.wait() {
-            control.stop(StopCause::Early(format!("an asynchronous write failed: {error}")));
+            control.stop(StopCause::Early(EarlyStop::AsynchronousWrite(error).into()));
         }
         self.close_all();
         self.tallies.iter_mut().map(FlowopTally::take).collect()
@@ -291,21 +291,16 @@ impl<'scope, 'env> Worker<'scope, 'env> {
     }
 
     /// An operation that the system refused.
-    fn refused(flowop: &Flowop, what: &str, error: &std::io::Error) -> End {
-        End::Failed(
-            flowop
-                .place
-                .error(format!("flowop '{}' cannot {what}: {error}", flowop.name))
-                .to_string(),
-        )
+    fn refused(flowop: &Flowop, what: &str, error: std::io::Error) -> End {
+        End::Failed(EarlyStop::refused(flowop, what, error).into())
     }
 
     /// An operation that cannot be done as things stand.
     fn impossible(flowop: &Flowop, why: &str) -> End {
-        End::Failed(flowop.place.error(format!("flowop '{}' {why}", flowop.name)).to_string())
+        End::Failed(EarlyStop::impossible(flowop, why).into())
     }
 
     fn no_file(flowop: &Flowop, what: &str, set: &Set) -> End {
-        End::NoFile(format!("flowop '{}' found no {what} in '{}'", flowop.name, set.name))
+        End::NoFile(EarlyStop::no_file(flowop, what, &set.name).into())
     }
 }

@@ -8,7 +8,7 @@ use crate::support::{
 };
 use disklab_exec::Interrupt;
 use disklab_filebench::{
-    FilebenchError, FilebenchSession, Options, RunProgress, SessionContext, run,
+    EarlyStop, FilebenchError, FilebenchSession, Options, RunProgress, SessionContext, run,
 };
 use disklab_wml::{Overrides, PERSONALITIES, Personality};
 
@@ -89,9 +89,10 @@ fn an_early_stop_is_an_error_that_keeps_what_was_measured() {
     let flowops = "flowop deletefile name=delete,filesetname=s";
     let error = run_in(folder.path(), &threads("timeout", "", flowops), &Options::default())
         .expect_err("no files are left");
-    let text = error.to_string();
-    assert!(text.contains("flowop 'delete' found no existing file in 's'"), "{text}");
-    let FilebenchError::Early { report, .. } = error else { panic!("{text}") };
+    let FilebenchError::Early { report, reason } = error else { panic!("{error}") };
+    let EarlyStop::NoFile { flowop, what, set } = &*reason else { panic!("{reason}") };
+    assert_eq!((&**flowop, &**what, &**set), ("delete", "existing file", "s"));
+    assert_eq!(reason.to_string(), "flowop 'delete' found no existing file in 's'");
     // What the other threads were just doing is not counted.
     assert!((8..=10).contains(&row(&report.runs[0], "delete").0));
     assert!(report.runs[0].elapsed_ns > 0);
@@ -115,8 +116,10 @@ fn flowops_that_cannot_be_done_show_their_place() {
         };
         let error =
             run(&personality, &context(folder.path()), &Options::default()).expect_err(part);
-        let shown = error.to_string();
-        assert!(shown.contains(part) && shown.contains("test.f:3:"), "{shown}");
+        let FilebenchError::Early { reason, .. } = error else { panic!("{error}") };
+        let EarlyStop::Impossible(at) = *reason else { panic!("{reason}") };
+        assert!(at.message.contains(part), "{at}");
+        assert_eq!((&*at.file, at.line), ("test.f", 3));
     }
 }
 
@@ -333,7 +336,11 @@ fn every_shipped_personality_runs() {
                 Ok(report) => report.runs[0].summary.operations,
                 // As Filebench itself, which runs out of files.
                 Err(FilebenchError::Early { report, reason }) if options.strict => {
-                    assert!(reason.contains("found no"), "{}: {reason}", built_in.name);
+                    assert!(
+                        matches!(*reason, EarlyStop::NoFile { .. }),
+                        "{}: {reason}",
+                        built_in.name
+                    );
                     report.runs[0].summary.operations
                 }
                 Err(error) => panic!("{}: {error}", built_in.name),

@@ -24,7 +24,8 @@ impl Md {
     /// Makes the array over `members` and returns its node, `/dev/mdN`.
     ///
     /// # Errors
-    /// Where mdadm fails or the resync does.
+    /// [`StackError::Program`] if mdadm fails, [`StackError::NoArray`] if no array appears, and
+    /// those of waiting for the resync.
     pub(crate) fn create(
         &self,
         members: &[PathBuf],

@@ -19,7 +19,7 @@ const OF_FILE_SYSTEMS: [&str; 2] = ["lost+found", ".nilfs"];
 /// Files and directories in `path` that the run did not make.
 ///
 /// # Errors
-/// If it cannot be read.
+/// [`StackError::Io`] if it cannot be read: what is in it is then unknown, and it stays.
 pub(crate) fn entries(path: &Path, marks: &Marks) -> Result<Vec<Obstacle>, StackError> {
     let fail = |e| StackError::io("cannot read the directory", path, e);
     let mut found = Vec::new();
@@ -37,7 +37,7 @@ pub(crate) fn entries(path: &Path, marks: &Marks) -> Result<Vec<Obstacle>, Stack
 /// Mounts below `path`.
 ///
 /// # Errors
-/// If mounts cannot be listed.
+/// [`StackError::Io`] if `/proc` has no list of mounts: it then stays.
 pub(crate) fn submounts(path: &Path) -> Result<Vec<Obstacle>, StackError> {
     let below = mounts()?
         .into_iter()

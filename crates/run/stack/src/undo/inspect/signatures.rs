@@ -30,7 +30,6 @@ pub(super) struct BlkidSignature {
 }
 
 impl BlkidSignature {
-    /// As an obstacle on `on`.
     pub(super) fn obstacle(self, on: &Path) -> Obstacle {
         let some = |text: Option<String>| text.filter(|text| !text.is_empty());
         Obstacle::Signature {

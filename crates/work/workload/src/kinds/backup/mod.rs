@@ -80,7 +80,6 @@ pub(super) const BACKUP: WorkloadKind = WorkloadKind {
 #[derive(Debug)]
 struct Backup {
     tree: Tree,
-    /// What it is scaled from, where it is scaled.
     scaled_from: Option<Bytes>,
     /// The share of the data that compression saves.
     compressible: Share,

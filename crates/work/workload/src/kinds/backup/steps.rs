@@ -14,7 +14,6 @@ use crate::{StepOutcome, WorkContext, WorkloadError};
 
 /// What is backed up, where it lies on the stack.
 const SOURCE: &str = "source";
-/// What it is restored to.
 const RESTORED: &str = "restored";
 /// All that is made in the directory of the cell.
 pub(super) const NAMES: [&str; 4] = [SOURCE, REPOSITORY, BASE, RESTORED];

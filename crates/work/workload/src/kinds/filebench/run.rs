@@ -53,7 +53,6 @@ pub(super) fn prepare(
     Ok(session)
 }
 
-/// Runs it.
 pub(super) fn run(
     workload: &Filebench,
     session: &mut FilebenchSession,
@@ -74,7 +73,7 @@ pub(super) fn run(
         notes.clone_from(&report.notes);
         if let Some(reason) = early {
             let (name, seconds) = (name.clone(), report.seconds());
-            return Err(WorkloadError::StoppedEarly { name, seconds, reason: reason.to_string() });
+            return Err(WorkloadError::StoppedEarly { name, seconds, reason });
         }
         outcome(workload, &name, &report)
     });

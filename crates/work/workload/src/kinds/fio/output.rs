@@ -54,7 +54,6 @@ pub(super) struct DirectionOutput {
     pub commit: Option<Latency>,
 }
 
-/// Which latency it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum LatencyKind {
     /// From submission to completion: what an application waits.

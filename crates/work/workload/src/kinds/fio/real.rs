@@ -74,7 +74,8 @@ fn has_lat_percentiles(context: &WorkContext<'_>) -> Result<bool, WorkloadError>
 /// Has fio itself read the jobs, without running them.
 ///
 /// # Errors
-/// Where it does not understand them.
+/// [`WorkloadError::NoIoEngine`], [`WorkloadError::IoEngineRefused`], or [`WorkloadError::FioJob`]
+/// with what fio says of them.
 pub(super) fn check(fio: &Fio, context: &mut WorkContext<'_>) -> Result<(), WorkloadError> {
     let lat_percentiles = has_lat_percentiles(context)?;
     for step in &fio.steps {

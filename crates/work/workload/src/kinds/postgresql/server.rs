@@ -51,7 +51,7 @@ impl Cluster {
     /// The one that [`Cluster::make`] has made.
     ///
     /// # Errors
-    /// Where disklab is run by root and there is nobody else.
+    /// [`WorkloadError::NoUser`] if disklab is run by root and the system has no other user for it.
     pub fn at(directory: &Path) -> Result<Self, WorkloadError> {
         let user = if is_root() {
             Some(User::instead_of_root().ok_or(WorkloadError::NoUser)?)
@@ -93,7 +93,7 @@ impl Cluster {
     /// `place`, or where temporary files lie.
     ///
     /// # Errors
-    /// Where it cannot be made.
+    /// [`WorkloadError::Io`] if it cannot be made, or given to the user of the server.
     pub fn private_folder(&self, place: Option<&Path>) -> Result<PrivateFolder, WorkloadError> {
         let place = place.map_or_else(std::env::temp_dir, Path::to_owned);
         let cannot = "cannot create a directory in";
