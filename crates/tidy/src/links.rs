@@ -66,13 +66,13 @@ fn paths_that_documents_name_exist() {
     assert!(dead.is_empty(), "{}", dead.join("\n"));
 }
 
-/// Paths below `folder` that these files name, and that are not there.
+/// Paths below `directory` that these files name, and that are not there.
 fn dead_paths(
-    folder: &str,
+    directory: &str,
     files: impl Iterator<Item = String>,
     known: impl Fn(&str) -> bool,
 ) -> Vec<String> {
-    let named = format!(r"(?<![-\w/.]){folder}/[\w/.-]*\w");
+    let named = format!(r"(?<![-\w/.]){directory}/[\w/.-]*\w");
     let named = Regex::new(&named).expect("a pattern");
     let mut dead = Vec::new();
     for file in files {

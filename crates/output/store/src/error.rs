@@ -142,7 +142,7 @@ pub enum StoreError {
     /// What the run is cannot be read.
     #[error("{} was written by another version of disklab: {source}", path.display())]
     OtherVersion {
-        /// The run's folder.
+        /// The run's directory.
         path: PathBuf,
         /// What is wrong with it.
         source: serde_json::Error,
@@ -153,7 +153,7 @@ pub enum StoreError {
         path.display()
     )]
     BadCell {
-        /// The run's folder.
+        /// The run's directory.
         path: PathBuf,
         /// The cell's number.
         cell: u32,
@@ -165,7 +165,7 @@ pub enum StoreError {
     /// A start of the program that cannot be read.
     #[error("{}: start {number} of disklab on this run: {source}", path.display())]
     BadSession {
-        /// The run's folder.
+        /// The run's directory.
         path: PathBuf,
         /// Counted from 1.
         number: usize,
@@ -175,7 +175,7 @@ pub enum StoreError {
     /// A cell that is done, without a sample.
     #[error("{}: cell {cell}: its sample is missing", path.display())]
     NoSample {
-        /// The run's folder.
+        /// The run's directory.
         path: PathBuf,
         /// The cell's number.
         cell: u32,
@@ -183,7 +183,7 @@ pub enum StoreError {
     /// A sample that cannot be read.
     #[error("{}: cell {cell}: {source}", path.display())]
     BadSample {
-        /// The run's folder.
+        /// The run's directory.
         path: PathBuf,
         /// The cell's number.
         cell: u32,
@@ -204,7 +204,7 @@ pub enum StoreError {
     /// A run that cannot be part of another.
     #[error("{} cannot be merged: {why}", path.display())]
     NoPart {
-        /// The run's folder.
+        /// The run's directory.
         path: PathBuf,
         /// Why.
         why: NoPart,

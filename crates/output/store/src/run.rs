@@ -112,7 +112,7 @@ impl Run {
         Ok(run)
     }
 
-    /// The run's folder.
+    /// The run's directory.
     pub fn folder(&self) -> &Path {
         &self.folder
     }

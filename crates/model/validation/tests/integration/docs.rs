@@ -64,7 +64,7 @@ fn is_update() -> bool {
 
 fn write(wanted: &[(PathBuf, String)]) {
     for (path, text) in wanted {
-        fs::create_dir_all(path.parent().expect("a folder")).expect("made");
+        fs::create_dir_all(path.parent().expect("a directory")).expect("made");
         fs::write(path, text).expect("written");
     }
 }

@@ -42,7 +42,7 @@ fn cpu_seconds() -> f64 {
 
 #[test]
 fn a_stream_of_reports_is_read_in_linear_time() {
-    let folder = tempfile::tempdir().expect("folder");
+    let folder = tempfile::tempdir().expect("temp");
     let one = report(1.5);
     let n = 8 * 1024 * 1024 / one.len();
     let stream = one.repeat(n);
@@ -59,7 +59,7 @@ fn a_stream_of_reports_is_read_in_linear_time() {
 
 #[test]
 fn a_report_of_thousands_of_jobs_is_read_in_linear_time() {
-    let folder = tempfile::tempdir().expect("folder");
+    let folder = tempfile::tempdir().expect("temp");
     let job = |n: usize| {
         format!(
             "{{\"jobname\":\"a{n}\",\"error\":0,\"job options\":{{\"rw\":\"randread\",\"bs\":\"4k\",\
@@ -80,7 +80,7 @@ fn a_report_of_thousands_of_jobs_is_read_in_linear_time() {
 
 #[test]
 fn tens_of_thousands_of_times_become_a_run() {
-    let folder = tempfile::tempdir().expect("folder");
+    let folder = tempfile::tempdir().expect("temp");
     let times: Vec<String> = (0..20_000).map(|i| format!("0.{:04}", 1_000 + i % 97)).collect();
     let text =
         format!("{{\"results\":[{{\"command\":\"cp a b\",\"times\":[{}]}}]}}", times.join(","));
@@ -125,7 +125,7 @@ fn growth(path: &Path, cells: usize) -> f64 {
 /// A tree of all that a file says took sixteen times the file.
 #[test]
 fn memory_is_in_proportion_to_the_file() {
-    let folder = tempfile::tempdir().expect("folder");
+    let folder = tempfile::tempdir().expect("temp");
     let one = report(1.5);
     let n = 24 * 1024 * 1024 / one.len();
     let stream = file(folder.path(), "stream.json", &one.repeat(n));
@@ -143,7 +143,7 @@ fn memory_is_in_proportion_to_the_file() {
 /// Its tree took 1.1 GB until the limit was reached.
 #[test]
 fn a_document_that_is_too_large_is_refused_before_it_is_read() {
-    let folder = tempfile::tempdir().expect("folder");
+    let folder = tempfile::tempdir().expect("temp");
     let one = report(1.5);
     let (front, rest) = one.split_once("\"jobs\" : [").expect("a report");
     let (job, _) = rest.rsplit_once(']').expect("a report");
@@ -160,7 +160,7 @@ fn a_document_that_is_too_large_is_refused_before_it_is_read() {
 
 #[test]
 fn more_than_anybody_measures_is_refused() {
-    let folder = tempfile::tempdir().expect("folder");
+    let folder = tempfile::tempdir().expect("temp");
     let many = vec!["1"; 300_000].join(",");
     let text = format!("{{\"results\":[{{\"command\":\"x\",\"times\":[{many}]}}]}}");
     let path = file(folder.path(), "many.json", &text);
@@ -173,7 +173,7 @@ fn more_than_anybody_measures_is_refused() {
 
 #[test]
 fn figures_that_no_machine_gives_are_refused_at_their_place() {
-    let folder = tempfile::tempdir().expect("folder");
+    let folder = tempfile::tempdir().expect("temp");
     let real = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data");
     let dd = "$ dd if=/dev/zero of=x bs=1M count=1\n1+0 records in\n1+0 records out\n\
               1048576 bytes (1.0 MB) copied, 1e300 s, 3.5 fB/s\n";
