@@ -1,6 +1,7 @@
 //! `disklab fio`: jobs run by disklab's own engine, outside of any study.
 
 mod devices;
+mod program_options;
 mod table;
 mod words;
 

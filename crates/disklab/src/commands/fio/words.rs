@@ -8,6 +8,7 @@ use disklab_exec::{LARGEST_TEXT, read_input};
 use disklab_jobfile::{OptionSpec, native_options};
 use disklab_source::Source;
 
+use super::program_options;
 use crate::cli::{FioFormat, FioOwnArgs};
 use crate::exit::Failure;
 
@@ -60,7 +61,10 @@ impl FioWords {
                 (None, "json") => all.json = true,
                 // fio's own way to say how its progress is shown.
                 (None, "eta") => {}
-                (None, _) => all.add(name, value.as_deref()),
+                (None, _) => {
+                    program_options::refuse(name)?;
+                    all.add(name, value.as_deref());
+                }
             }
         }
         all.own = own.clone().and(parse_own(command, &flags)?);
