@@ -73,7 +73,8 @@ pub fn style_of_output(verbose: bool) -> TextStyle {
     let size = rustix::termios::tcgetwinsize(std::io::stdout()).ok();
     // Where a terminal does not know its size, it says 0.
     let rows = size.map(|size| size.ws_row).filter(|rows| *rows > 0 && !verbose);
-    TextStyle { colour: has_colour(), verbose, rows }
+    let columns = size.map(|size| size.ws_col).filter(|columns| *columns > 0);
+    TextStyle { colour: has_colour(), verbose, rows, columns }
 }
 
 /// Prints a text whose styles are our own, and all else of which is printable.

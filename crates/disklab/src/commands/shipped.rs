@@ -1,13 +1,13 @@
 //! `disklab shipped`: a run that comes with disklab.
 
 use disklab_lab::kernel;
-use disklab_report::{SCREEN_WIDTH, wrapped};
+use disklab_report::wrapped;
 use disklab_store::Run;
 use serde_json::json;
 
 use super::lab::build::build_time;
 use super::outputs::{OutputError, write_named};
-use super::{print, print_json, run};
+use super::{print, print_json, run, style_of_output};
 use crate::cli::ShippedArgs;
 use crate::exit::{DONE, FAILED, Failure};
 use crate::shipped::{ShippedDifferences, ShippedRun, write};
@@ -33,17 +33,17 @@ pub fn shipped(args: &ShippedArgs, as_json: bool) -> Result<u8, Failure> {
     }
     let code = run::finish(&restored, 0, as_json)?;
     if !as_json {
-        print(&paragraph(&next(&shipped)?))?;
+        print(&next(&shipped)?)?;
     }
     Ok(code)
 }
 
 /// In lines of the width of the first screen.
 fn paragraph(text: &str) -> String {
-    wrapped(text, SCREEN_WIDTH).join("\n") + "\n"
+    wrapped(text, style_of_output(false).width()).join("\n") + "\n"
 }
 
-/// How the same is measured here, and how long that takes.
+/// How the same is measured here, and how long that takes; the command has a line of its own.
 fn next(shipped: &ShippedRun) -> Result<String, Failure> {
     let ShippedRun { info, samples, .. } = shipped;
     let parts = kernel_parts(&shipped.campaign()?);
@@ -51,13 +51,8 @@ fn next(shipped: &ShippedRun) -> Result<String, Failure> {
         Some(_) => String::new(),
         None => format!("building the lab's kernel, {}; then ", build_time(parts)),
     };
-    Ok(format!(
-        "Next: {first}the same {} measurements on this machine \
-         (`disklab run {} --seed {}`).",
-        samples.len(),
-        info.study,
-        info.seed
-    ))
+    let what = format!("Next: {first}the same {} measurements on this machine:", samples.len());
+    Ok(format!("{}  disklab run {} --seed {}\n", paragraph(&what), info.study, info.seed))
 }
 
 /// What the figures rest on.

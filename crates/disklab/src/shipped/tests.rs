@@ -116,6 +116,33 @@ fn answers_stay_on_a_terminal_of_24_rows() {
     assert!(on(Some(1)).contains("One drive may fail"));
 }
 
+#[test]
+fn answers_fit_a_narrow_terminal() {
+    let folder = tempfile::tempdir().expect("temp");
+    let run = first_look().restore(folder.path()).unwrap_or_else(|e| panic!("{e}"));
+    let report = Report::gather(&run).unwrap_or_else(|e| panic!("{e}"));
+    let on = |columns, rows| {
+        let style = TextStyle { columns, rows, ..TextStyle::default() };
+        first_screen(&report, "report.html", style)
+    };
+    for columns in [32_u16, 40, 60, 79] {
+        let text = on(Some(columns), None);
+        let wide = text.lines().filter(|line| line.chars().count() > usize::from(columns));
+        // An option and its value are not parted.
+        let wide: Vec<_> = wide.filter(|line| !line.contains("--on disks:")).collect();
+        assert!(wide.is_empty(), "more than {columns} columns: {wide:#?}");
+        for part in ["Films and photos:", "Btrfs RAID 10", "20 TB, 380 MB/s", "report.html"] {
+            assert!(text.contains(part), "{part} is not in {text}");
+        }
+    }
+    assert!(!on(Some(32), None).contains('█') && on(Some(60), Some(80)).contains('█'));
+    assert_eq!(on(Some(80), None), on(None, None));
+    assert_eq!(on(Some(200), None), on(None, None));
+    let short = on(Some(60), Some(24));
+    let from_answers = short.lines().skip_while(|line| !line.contains("may fail")).count();
+    assert!(from_answers <= 20, "answers scroll away:\n{short}");
+}
+
 /// The README shows the program's own words, up to what differs from machine to machine. After
 /// `make shipped-run`, which does it: UPDATE=1 cargo test -p disklab --bins readme
 #[test]

@@ -23,7 +23,7 @@ pub use limits::{MOST_CELLS, TooManyCells, check_run_size};
 pub use load::load;
 pub use model_sizes::model_size;
 pub use order::{Cell, cell_seed, order};
-pub use pattern::matches;
+pub use pattern::{matches, selects};
 pub use plan::{LeftOut, PlannedLayer, PlannedStack};
 pub use shipped::{SHIPPED_WORKLOADS, ShippedWorkload, read_shipped};
 pub use stack_text::{LayerSpec, parse_layers};

@@ -26,6 +26,12 @@ pub fn matches(pattern: &str, text: &str) -> bool {
     pattern[p..].iter().all(|c| *c == '*')
 }
 
+/// Whether a pattern is of this cell: of STACK:WORKLOAD, or, without a ':', of either.
+pub fn selects(pattern: &str, stack: &str, workload: &str) -> bool {
+    matches(pattern, &format!("{stack}:{workload}"))
+        || !pattern.contains(':') && (matches(pattern, stack) || matches(pattern, workload))
+}
+
 #[cfg(test)]
 mod tests {
     use super::matches;

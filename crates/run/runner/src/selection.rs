@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use disklab_bench::Preflight;
 use disklab_source::did_you_mean;
-use disklab_study::{LeftOut, Study, matches};
+use disklab_study::{LeftOut, Study, matches, selects};
 
 /// A pattern matches no cell of the study at all: it is misspelt.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -65,11 +65,6 @@ impl<'a> Selection<'a> {
         let any = |patterns: &[String]| patterns.iter().any(|p| selects(p, stack, workload));
         (self.only.is_empty() || any(self.only)) && !any(self.without)
     }
-}
-
-fn selects(pattern: &str, stack: &str, workload: &str) -> bool {
-    matches(pattern, &format!("{stack}:{workload}"))
-        || !pattern.contains(':') && (matches(pattern, stack) || matches(pattern, workload))
 }
 
 fn concerns(left_out: &LeftOut, stack: &str, workload: &str) -> bool {

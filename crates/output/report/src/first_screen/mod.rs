@@ -1,6 +1,7 @@
 //! What a person sees first: which stack to take for what, how sure that is, and what it
 //! costs in space. The page and the terminal show the same.
 
+mod answers;
 mod label;
 mod next;
 mod speed;
@@ -13,7 +14,7 @@ use disklab_verdict::{Confidence, Guess, Purpose, Recommendation, Severity, reco
 use crate::Report;
 
 pub(crate) use label::label;
-pub(crate) use next::{SETTLE, next_steps};
+pub(crate) use next::{NextStep, SETTLE, next_steps};
 pub(crate) use speed::speeds;
 pub use text::{SCREEN_WIDTH, TextStyle, first_screen, wrapped};
 

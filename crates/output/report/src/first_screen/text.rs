@@ -4,11 +4,12 @@ use disklab_source::printable;
 use disklab_units::scale_words;
 use disklab_verdict::Severity;
 
-use super::{FirstScreen, Pick, StackLine, findings, may_fail, next_steps, space};
+use super::answers::answers;
+use super::{FirstScreen, NextStep, StackLine, findings, next_steps, space};
 use crate::Report;
 use crate::view::manner;
 
-/// Columns.
+/// Columns, on a terminal that has them.
 pub const SCREEN_WIDTH: usize = 80;
 /// Lines of the screen at most. If there would be more, classes of drives that may fail are left out
 /// after the first; on a terminal that is shorter, the bars are before them.
@@ -19,10 +20,8 @@ const AFTER: usize = 4;
 const BARS: usize = 14;
 /// Severe findings that are listed.
 const SEVERE: usize = 3;
-/// Columns of a purpose at most: 'Films and photos (likely)'.
-const PURPOSE: usize = 25;
-/// Columns of the usable space: '29.4 TB' and a gap.
-const SPACE: usize = 8;
+/// Columns below which nothing is made narrower.
+const NARROWEST: usize = 32;
 
 /// How the text may look.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -33,6 +32,8 @@ pub struct TextStyle {
     pub verbose: bool,
     /// Lines of the terminal, if it goes to one: the answers must not scroll away.
     pub rows: Option<u16>,
+    /// Its columns: with fewer than [`SCREEN_WIDTH`], lines are broken where words end.
+    pub columns: Option<u16>,
 }
 
 impl TextStyle {
@@ -48,6 +49,12 @@ impl TextStyle {
         self.paint("2", text)
     }
 
+    /// Columns that a line may have.
+    pub fn width(self) -> usize {
+        self.columns
+            .map_or(SCREEN_WIDTH, |columns| usize::from(columns).clamp(NARROWEST, SCREEN_WIDTH))
+    }
+
     fn lines(self) -> usize {
         self.rows.map_or(LINES, |rows| usize::from(rows).saturating_sub(AFTER).min(LINES))
     }
@@ -57,30 +64,39 @@ impl TextStyle {
 /// on a terminal.
 pub fn first_screen(report: &Report, page: &str, style: TextStyle) -> String {
     let screen = FirstScreen::of(report);
-    let text =
-        |lines: Vec<Line>| lines.iter().map(|line| line.shown(style) + "\n").collect::<String>();
-    let mut parts = vec![head(report)];
-    let mut bars = bars(&screen);
-    let mut notes = notes(report);
-    let next = next(report, &screen, page);
+    let text = |lines: Vec<ScreenLine>| {
+        lines.iter().map(|line| line.shown(style) + "\n").collect::<String>()
+    };
+    let width = style.width();
+    let mut parts = vec![head(report, width)];
+    let mut bars = bars(&screen, width);
+    let mut notes = notes(report, width);
+    let mut steps = next_steps(report, &screen, page);
+    let mut next = self::next(&steps, width);
     let room = style.lines().saturating_sub(parts[0].len() + notes.len() + next.len() + 3);
-    let mut answers = answers(&screen, room.saturating_sub(bars.len()));
+    let mut answers = answers(&screen, room.saturating_sub(bars.len()), width);
     let is_short =
         style.lines() < LINES && answers.len() + bars.len() > room && !answers.is_empty();
     if is_short {
-        bars = vec![Line::soft("Speed and space of all stacks: see the page.")];
-        answers = self::answers(&screen, room.saturating_sub(bars.len()));
+        bars = ScreenLine::soft_wrapped("Speed and space of all stacks: see the page.", width);
+        answers = self::answers(&screen, room.saturating_sub(bars.len()), width);
     }
     if !screen.has_whole_answers() || style.verbose {
-        parts.push(sentences(report));
+        parts.push(sentences(report, width));
     }
     if notes.is_empty() && report.analysis.findings.is_empty() {
-        notes.push(Line::plain("No finding makes a figure suspect."));
+        let none = wrapped("No finding makes a figure suspect.", width);
+        notes.extend(none.iter().map(|line| ScreenLine::plain(line)));
     }
     if is_short {
         // Without the empty lines in between.
         answers.append(&mut bars);
         answers.append(&mut notes);
+        let others = parts[0].len() + answers.len() + 2;
+        while others + next.len() > style.lines() && steps.len() > 1 {
+            steps.pop();
+            next = self::next(&steps, width);
+        }
     }
     if !answers.is_empty() {
         parts.insert(1, answers);
@@ -91,31 +107,35 @@ pub fn first_screen(report: &Report, page: &str, style: TextStyle) -> String {
 }
 
 /// A line whose parts may be bold or faint.
-struct Line(Vec<(Face, String)>);
+pub(super) struct ScreenLine(Vec<(Face, String)>);
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Face {
+pub(super) enum Face {
     Plain,
     Bold,
     Soft,
     Severe,
 }
 
-impl Line {
-    fn of(parts: Vec<(Face, String)>) -> Self {
+impl ScreenLine {
+    pub(super) fn of(parts: Vec<(Face, String)>) -> Self {
         Self(parts)
     }
 
-    fn plain(text: &str) -> Self {
+    pub(super) fn plain(text: &str) -> Self {
         Self(vec![(Face::Plain, text.to_owned())])
     }
 
-    fn bold(text: &str) -> Self {
+    pub(super) fn bold(text: &str) -> Self {
         Self(vec![(Face::Bold, text.to_owned())])
     }
 
-    fn soft(text: &str) -> Self {
+    pub(super) fn soft(text: &str) -> Self {
         Self(vec![(Face::Soft, text.to_owned())])
+    }
+
+    pub(super) fn soft_wrapped(text: &str, width: usize) -> Vec<Self> {
+        wrapped(text, width).iter().map(|line| Self::soft(line)).collect()
     }
 
     fn shown(&self, style: TextStyle) -> String {
@@ -134,7 +154,7 @@ impl Line {
 }
 
 /// So many columns, cut or filled up.
-fn column(text: &str, width: usize) -> String {
+pub(super) fn column(text: &str, width: usize) -> String {
     let length = text.chars().count();
     if length > width {
         if width == 0 {
@@ -146,12 +166,12 @@ fn column(text: &str, width: usize) -> String {
     format!("{text}{}", " ".repeat(width - length))
 }
 
-fn right(text: &str, width: usize) -> String {
+pub(super) fn right(text: &str, width: usize) -> String {
     format!("{}{text}", " ".repeat(width.saturating_sub(text.chars().count())))
 }
 
 /// The title, and what it rests on at the right.
-fn head(report: &Report) -> Vec<Line> {
+fn head(report: &Report, width: usize) -> Vec<ScreenLine> {
     let done = report.cells.iter().filter(|c| c.state == disklab_store::CellState::Done).count();
     let mut rest = format!("{} · {}", manner(&report.info), disklab_units::count(done, "cell"));
     if report.info.is_quick() {
@@ -162,106 +182,21 @@ fn head(report: &Report) -> Vec<Line> {
     }
     let title = &report.info.title;
     let length = title.chars().count();
-    let gap = SCREEN_WIDTH.saturating_sub(length + rest.chars().count());
+    let gap = width.saturating_sub(length + rest.chars().count());
     if gap < 2 {
-        let mut lines: Vec<Line> =
-            wrapped(title, SCREEN_WIDTH).iter().map(|l| Line::bold(l)).collect();
-        lines.push(Line::of(vec![(Face::Soft, rest)]));
+        let mut lines: Vec<ScreenLine> =
+            wrapped(title, width).iter().map(|l| ScreenLine::bold(l)).collect();
+        lines.extend(ScreenLine::soft_wrapped(&rest, width));
         return lines;
     }
-    vec![Line::of(vec![
+    vec![ScreenLine::of(vec![
         (Face::Bold, title.clone()),
         (Face::Soft, format!("{}{rest}", " ".repeat(gap))),
     ])]
 }
 
-/// The answers: first those for one drive that may fail, then the others while there is room.
-fn answers(screen: &FirstScreen, room: usize) -> Vec<Line> {
-    let first = screen.first_class();
-    let mut classes: Vec<Option<u32>> = first.into_iter().collect();
-    classes.extend(screen.classes.iter().copied().filter(|class| Some(*class) != first));
-    let picks: Vec<(Option<u32>, Vec<Pick<'_>>)> =
-        classes.into_iter().map(|class| (class, screen.picks(class))).collect();
-    let widest = |of: fn(&FirstScreen, &Pick<'_>) -> String, most: usize| {
-        let all = picks.iter().flat_map(|(_, picks)| picks);
-        all.map(|pick| of(screen, pick).chars().count()).max().unwrap_or(0).min(most)
-    };
-    let widths = (widest(|_, pick| purpose(pick), PURPOSE), widest(take, 18));
-    let mut lines = Vec::new();
-    for (class, picks) in &picks {
-        if !lines.is_empty() && lines.len() + picks.len() + 2 > room {
-            lines.push(Line::soft("Other numbers of drives that may fail: see the page."));
-            break;
-        }
-        if !lines.is_empty() {
-            lines.push(Line::plain(""));
-        }
-        lines.push(Line::of(vec![
-            (Face::Bold, column(&may_fail(*class), widths.0 + 4)),
-            (Face::Soft, format!("{}{}  speed", column("take", widths.1), right("usable", SPACE))),
-        ]));
-        lines.extend(picks.iter().map(|pick| answer(screen, pick, widths)));
-    }
-    lines
-}
-
-fn purpose(pick: &Pick<'_>) -> String {
-    let purpose = pick.purpose.short;
-    match pick.guess.confidence.words().short {
-        Some(short) => format!("{purpose} ({short})"),
-        None => purpose.to_owned(),
-    }
-}
-
-fn take(screen: &FirstScreen, pick: &Pick<'_>) -> String {
-    pick.guess.stacks.first().map_or_else(String::new, |id| screen.label(id).to_owned())
-}
-
-fn answer(screen: &FirstScreen, pick: &Pick<'_>, (purposes, takes): (usize, usize)) -> Line {
-    let stack = pick.guess.stacks.first().and_then(|id| screen.stack(id));
-    let others = &pick.guess.stacks[1..];
-    let room = SCREEN_WIDTH.saturating_sub(purposes + takes + 4 + SPACE + 2);
-    let mut speed = pick.guess.figure.value.clone();
-    match (others, &pick.guess.next) {
-        ([], Some(next)) if next.times < 1.05 => speed.push_str(", like the next"),
-        ([], Some(next)) => speed.push_str(&format!(", {:.1}x the next", next.times)),
-        ([], None) => speed.push_str(", the only one"),
-        ([one], _) => {
-            let room = room.saturating_sub(speed.chars().count() + ", or ".len());
-            let one = other(&take(screen, pick), screen.label(one), room);
-            speed.push_str(&format!(", or {one}"));
-        }
-        (more, _) => speed.push_str(&format!(", or {} others", more.len())),
-    }
-    Line::of(vec![
-        (Face::Plain, format!("  {}  ", column(&purpose(pick), purposes))),
-        (Face::Bold, column(&take(screen, pick), takes)),
-        (
-            Face::Plain,
-            format!(
-                "{}  {}",
-                right(&space(stack.and_then(|s| s.usable)), SPACE),
-                column(&speed, room)
-            ),
-        ),
-    ])
-}
-
-/// Another stack that may be taken, in so many columns: whole, or else by what it does not share
-/// with the one that is named already, and never cut to what says nothing.
-fn other(taken: &str, other: &str, room: usize) -> String {
-    const BETWEEN: &str = " · ";
-    let fits = |text: &str| text.chars().count() <= room;
-    let own = match (taken.split_once(BETWEEN), other.split_once(BETWEEN)) {
-        (Some((layout, _)), Some((same, rest))) if layout == same => rest,
-        (Some((_, system)), Some((rest, same))) if system == same => rest,
-        _ => other,
-    };
-    [other, own].into_iter().find(|text| fits(text)).unwrap_or("1 other").to_owned()
-}
-
 /// The bars: all stacks by speed, with their space.
-fn bars(screen: &FirstScreen) -> Vec<Line> {
+fn bars(screen: &FirstScreen, width: usize) -> Vec<ScreenLine> {
     let mut stacks: Vec<(&StackLine, f64)> =
         screen.stacks.iter().filter_map(|stack| Some((stack, stack.speed?))).collect();
     stacks.sort_by(|a, b| b.1.total_cmp(&a.1));
@@ -271,18 +206,23 @@ fn bars(screen: &FirstScreen) -> Vec<Line> {
     let shown = stacks.len().min(BARS);
     let label = stacks[..shown].iter().map(|(s, _)| s.label.chars().count()).max().unwrap_or(0);
     let label = label.min(24);
-    let width = SCREEN_WIDTH - (2 + label + 9 + 2 + 2 + 4);
-    let mut lines =
-        vec![Line::bold(&format!("Speed, all {} alike, best = 100 %", screen.speed_of()))];
+    let title = format!("Speed, all {} alike, best = 100 %", screen.speed_of());
+    let mut lines: Vec<ScreenLine> =
+        wrapped(&title, width).iter().map(|l| ScreenLine::bold(l)).collect();
+    let width = width.saturating_sub(2 + label + 9 + 2 + 2 + 4);
     for (stack, speed) in &stacks[..shown] {
         let name = column(&stack.label, label);
         let usable = right(&space(stack.usable), 9);
-        let shown = bar(*speed, width);
-        lines.push(Line::plain(&format!("  {name}{usable}  {shown} {:>4.0}", speed * 100.0)));
+        let percent = speed * 100.0;
+        lines.push(ScreenLine::plain(&if width >= 4 {
+            format!("  {name}{usable}  {} {percent:>4.0}", bar(*speed, width))
+        } else {
+            format!("  {name}{usable}{percent:>4.0}")
+        }));
     }
     if stacks.len() > shown {
         let rest = stacks.len() - shown;
-        lines.push(Line::soft(&format!("  and {rest} slower ones: see the page")));
+        lines.push(ScreenLine::soft(&format!("  and {rest} slower ones: see the page")));
     }
     lines
 }
@@ -296,19 +236,21 @@ fn bar(share: f64, width: usize) -> String {
 }
 
 /// What is severe, and how many findings there are besides.
-fn notes(report: &Report) -> Vec<Line> {
+fn notes(report: &Report, width: usize) -> Vec<ScreenLine> {
     let (severe, others) = findings(report);
     let mut lines = Vec::new();
     let all = &report.analysis.findings;
     for finding in all.iter().filter(|f| f.severity == Severity::Severe).take(SEVERE) {
-        for (n, line) in wrapped(&finding.text, SCREEN_WIDTH - 2).iter().enumerate() {
+        for (n, line) in wrapped(&finding.text, width - 2).iter().enumerate() {
             let mark = if n == 0 { "! " } else { "  " };
-            lines
-                .push(Line::of(vec![(Face::Severe, mark.to_owned()), (Face::Plain, line.clone())]));
+            lines.push(ScreenLine::of(vec![
+                (Face::Severe, mark.to_owned()),
+                (Face::Plain, line.clone()),
+            ]));
         }
     }
     if severe > SEVERE {
-        lines.push(Line::plain(&format!("  {} more severe findings.", severe - SEVERE)));
+        lines.push(ScreenLine::plain(&format!("  {} more severe findings.", severe - SEVERE)));
     }
     if others > 0 {
         let text = if severe > 0 {
@@ -316,20 +258,27 @@ fn notes(report: &Report) -> Vec<Line> {
         } else {
             format!("{}, none severe: see the page.", disklab_units::count(others, "finding"))
         };
-        lines.push(Line::plain(&text));
+        lines.extend(wrapped(&text, width).iter().map(|line| ScreenLine::plain(line)));
     }
     lines
 }
 
-fn next(report: &Report, screen: &FirstScreen, page: &str) -> Vec<Line> {
-    let steps = next_steps(report, screen, page);
-    let width = steps.iter().map(|step| step.what.chars().count()).max().unwrap_or(0);
-    let mut lines = vec![Line::bold("Next")];
+/// What one can do next. On a narrow terminal a command stands below what it is for.
+fn next(steps: &[NextStep], width: usize) -> Vec<ScreenLine> {
+    let what = steps.iter().map(|step| step.what.chars().count()).max().unwrap_or(0);
+    let mut lines = vec![ScreenLine::bold("Next")];
     for step in steps {
-        let mut what = step.what;
-        for line in command_lines(&step.command, SCREEN_WIDTH - (width + 4)) {
-            lines.push(Line::plain(&format!("  {}  {line}", column(what, width))));
-            what = "";
+        let (mut first, indent) =
+            if width < SCREEN_WIDTH { ("", 4) } else { (step.what, 2 + what + 2) };
+        if first.is_empty() {
+            lines.push(ScreenLine::plain(&format!("  {}", step.what)));
+        }
+        for line in command_lines(&step.command, width - indent) {
+            lines.push(ScreenLine::plain(&format!(
+                "{}{line}",
+                column(&format!("  {first}"), indent)
+            )));
+            first = "";
         }
     }
     lines
@@ -358,11 +307,11 @@ fn command_lines(command: &str, width: usize) -> Vec<String> {
 }
 
 /// The sentences with their intervals, where a screen has no answers or is asked for them.
-fn sentences(report: &Report) -> Vec<Line> {
+fn sentences(report: &Report, width: usize) -> Vec<ScreenLine> {
     let mut lines = Vec::new();
     for sentence in &report.analysis.summary {
-        for (n, line) in wrapped(sentence, SCREEN_WIDTH - 2).iter().enumerate() {
-            lines.push(Line::plain(&format!("{} {line}", if n == 0 { "•" } else { " " })));
+        for (n, line) in wrapped(sentence, width - 2).iter().enumerate() {
+            lines.push(ScreenLine::plain(&format!("{} {line}", if n == 0 { "•" } else { " " })));
         }
     }
     lines
@@ -402,16 +351,6 @@ mod tests {
                 prop_assert!(line.chars().count() <= 40 || line.matches(" --").count() < 2, "{}", line);
             }
         }
-    }
-
-    #[test]
-    fn another_stack_is_named_in_what_room_there_is() {
-        let taken = "RAID 5 · Btrfs";
-        assert_eq!(other(taken, "RAID 5 · ext4", 13), "RAID 5 · ext4");
-        assert_eq!(other(taken, "RAID 5 · ext4", 12), "ext4");
-        assert_eq!(other(taken, "RAID 10 · Btrfs", 10), "RAID 10");
-        assert_eq!(other(taken, "RAID 10 · ext4", 10), "1 other");
-        assert_eq!(other(taken, "Btrfs RAID 10", 10), "1 other");
     }
 
     #[test]

@@ -10,8 +10,11 @@ const LEFT: f64 = 9.0;
 const RIGHT: f64 = 88.0;
 const TOP: f64 = 8.0;
 const BOTTOM: f64 = 88.0;
-/// The height of a line of text, in per cent of the drawing's.
+/// The height of a line of text, in per cent of the drawing's, as it is and as a tall one.
 const LINE: f64 = 5.5;
+const TALL_LINE: f64 = 3.9;
+/// Stacks for which there is a tall one.
+const MANY: usize = 10;
 /// Names are at the left of dots beyond this position, so that they stay in the drawing.
 const TICK: f64 = 62.0;
 
@@ -64,12 +67,13 @@ fn scatter(screen: &FirstScreen, drawn: &[&StackLine], most: u64, all: &str) -> 
             name_y: 0.0,
         });
     }
-    spread(&mut dots);
+    let tall = dots.len() > MANY;
+    spread(&mut dots, if tall { TALL_LINE } else { LINE });
     let names: Vec<&str> =
         dots.iter().filter(|d| d.named).map(|d| d.stack.label.as_str()).collect();
     let label = format!("Usable space against speed; not beaten: {}", names.join(", "));
     html! {
-        figure.picture {
+        figure.picture.tall[tall] {
             svg role="img" aria-label=(label) {
                 @for speed in [0_u32, 25, 50, 75, 100] {
                     @let y = percent(BOTTOM - (BOTTOM - TOP) * f64::from(speed) / 100.0);
@@ -136,26 +140,26 @@ fn mark(dot: &Dot<'_>) -> Markup {
 }
 
 fn name(dot: &Dot<'_>) -> Markup {
-    let turned = dot.x > TICK;
-    let (x, anchor) = if turned { (dot.x - 2.5, "end") } else { (dot.x + 2.5, "start") };
+    // As far from the dot's middle as a dot is wide, whatever the drawing's width.
+    let (dx, anchor) = if dot.x > TICK { ("-.9em", "end") } else { (".9em", "start") };
     html! {
-        text.label x=(percent(x)) y=(percent(dot.name_y)) dy=".35em" text-anchor=(anchor) {
+        text.label x=(percent(dot.x)) y=(percent(dot.name_y)) dx=(dx) dy=".35em" text-anchor=(anchor) {
             (dot.stack.label)
         }
     }
 }
 
-/// Moves names that would lie on each other apart, downwards, and up again at the bottom.
-fn spread(dots: &mut [Dot<'_>]) {
+/// Moves names that would lie on each other apart, downwards; `line` is the height of one.
+fn spread(dots: &mut [Dot<'_>], line: f64) {
     dots.sort_by(|a, b| a.y.total_cmp(&b.y));
     let near = |a: f64, b: f64| (a - b).abs() < 35.0;
     let mut taken: Vec<(f64, f64)> = Vec::new();
     for dot in dots.iter_mut().filter(|dot| dot.named) {
         let mut y = dot.y;
         while let Some((_, other)) =
-            taken.iter().find(|(x, other)| near(*x, dot.x) && (y - other).abs() < LINE - 0.01)
+            taken.iter().find(|(x, other)| near(*x, dot.x) && (y - other).abs() < line - 0.01)
         {
-            y = other + LINE;
+            y = other + line;
         }
         dot.name_y = y.clamp(0.0, 100.0);
         taken.push((dot.x, y));

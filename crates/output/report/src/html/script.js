@@ -70,28 +70,92 @@ function makeFilterable(table) {
   });
 }
 
-// A chart is HTML and SVG: the file holds both, and the page's style sheet.
+// A chart is HTML and SVG. Its file is SVG alone, with its styles written out: other programs than
+// browsers show no HTML in a drawing, and know no style sheet of the page.
+const NS = 'http://www.w3.org/2000/svg';
+const STYLES = ['fill', 'fill-opacity', 'stroke', 'stroke-width', 'stroke-dasharray', 'stroke-linejoin',
+  'opacity', 'paint-order', 'vector-effect', 'font-family', 'font-size', 'font-weight', 'text-anchor'];
+const MARGIN = 8;
+
+function shape(name, attributes, text = '') {
+  const element = document.createElementNS(NS, name);
+  for (const [key, value] of Object.entries(attributes)) element.setAttribute(key, value);
+  element.textContent = text;
+  return element;
+}
+
+function copyStyles(copy, original) {
+  const style = getComputedStyle(original);
+  const children = [...original.children].map((child, n) => [copy.children[n], child]);
+  for (const [inner, child] of children) copyStyles(inner, child);
+  if (style.display === 'none') return copy.remove();
+  for (const name of STYLES) copy.setAttribute(name, style.getPropertyValue(name));
+  copy.removeAttribute('class');
+}
+
+// The lines in which the browser has set a text.
+function textLines(node) {
+  const range = document.createRange();
+  const lines = [];
+  for (const { 0: word, index } of node.data.matchAll(/\S+/g)) {
+    range.setStart(node, index);
+    range.setEnd(node, index + word.length);
+    const [place] = range.getClientRects();
+    if (!place) continue;
+    const last = lines.at(-1);
+    if (last && Math.abs(last.place.top - place.top) < 1) last.text += ` ${word}`;
+    else lines.push({ text: word, place });
+  }
+  return lines;
+}
+
+const pen = document.createElement('canvas').getContext('2d');
+function drawText(node, style, from, root) {
+  pen.font = style.font;
+  const { fontBoundingBoxAscent: up, fontBoundingBoxDescent: down } = pen.measureText('x');
+  for (const { text, place } of textLines(node)) {
+    root.append(shape('text', {
+      x: place.left - from.left + MARGIN,
+      y: place.top - from.top + MARGIN + (place.height + up - down) / 2,
+      fill: style.color,
+      'font-family': style.fontFamily,
+      'font-size': style.fontSize,
+      'font-weight': style.fontWeight,
+    }, text));
+  }
+}
+
+function draw(element, from, root) {
+  const style = getComputedStyle(element);
+  const { left, top, width, height } = element.getBoundingClientRect();
+  if (style.display === 'none' || element.matches('.save, .unseen')) return;
+  const place = { x: left - from.left + MARGIN, y: top - from.top + MARGIN, width, height };
+  if (element instanceof SVGSVGElement) {
+    const copy = element.cloneNode(true);
+    copyStyles(copy, element);
+    for (const [key, value] of Object.entries(place)) copy.setAttribute(key, value);
+    copy.setAttribute('overflow', style.overflow);
+    root.append(copy);
+    return;
+  }
+  if (!/^(transparent|rgba\(.*, 0\))$/.test(style.backgroundColor)) {
+    root.append(shape('rect', { ...place, fill: style.backgroundColor }));
+  }
+  for (const child of element.childNodes) {
+    if (child instanceof Element) draw(child, from, root);
+    else if (child instanceof Text) drawText(child, style, from, root);
+  }
+}
+
 function drawing(figure) {
-  const { width, height } = figure.getBoundingClientRect();
-  const copy = figure.cloneNode(true);
-  copy.querySelectorAll('.save').forEach(element => element.remove());
-  const style = document.createElement('style');
-  style.textContent = document.querySelector('style').textContent;
-  const holder = document.createElement('div');
-  holder.setAttribute('xmlns', 'http://www.w3.org/1999/xhtml');
-  const { font, color } = getComputedStyle(figure);
-  const back = getComputedStyle(document.body).backgroundColor;
-  holder.style.cssText = `font:${font};color:${color};background:${back};padding:8px`;
-  holder.append(style, copy);
-  const root = document.createElementNS('http://www.w3.org/2000/svg', 'svg');
-  const size = [Math.ceil(width) + 16, Math.ceil(height) + 16];
-  root.setAttribute('width', size[0]);
-  root.setAttribute('height', size[1]);
-  const inner = document.createElementNS('http://www.w3.org/2000/svg', 'foreignObject');
-  inner.setAttribute('width', '100%');
-  inner.setAttribute('height', '100%');
-  inner.append(holder);
-  root.append(inner);
+  const from = figure.getBoundingClientRect();
+  const bar = figure.querySelector('.save')?.getBoundingClientRect().height ?? 0;
+  const size = [from.width, from.height - bar].map(side => Math.ceil(side) + 2 * MARGIN);
+  const [width, height] = size;
+  const root = shape('svg', { width, height, viewBox: `0 0 ${width} ${height}` });
+  const fill = getComputedStyle(document.body).backgroundColor;
+  root.append(shape('rect', { width, height, fill }));
+  draw(figure, from, root);
   return { text: new XMLSerializer().serializeToString(root), size };
 }
 

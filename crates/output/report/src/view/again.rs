@@ -1,7 +1,7 @@
 //! How to make a run's samples again.
 
 use disklab_store::{RunInfo, Session};
-use disklab_study::StudyGoal;
+use disklab_study::{Study, StudyGoal, selects};
 
 use crate::Report;
 
@@ -14,9 +14,24 @@ pub(crate) fn command_line(report: &Report) -> String {
 
 /// The command that runs the same cells until the best stack of each question is known; none
 /// where the run was such a campaign, and had all the time that it wanted. Of the cells only
-/// those that `only` matches, where the run was of all.
+/// those that `only` matches, where the run was of all; cells that this leaves out anyway need no
+/// `--without`.
 pub(crate) fn settle_command(report: &Report, only: Vec<String>) -> Option<String> {
-    settle(&report.info, &report.sessions, only)
+    let mut info = report.info.clone();
+    if info.options.only.is_empty() && !only.is_empty() {
+        info.options.without.retain(|pattern| overlaps(&report.study, pattern, &only));
+    }
+    settle(&info, &report.sessions, only)
+}
+
+/// Whether a cell of the study is of `pattern` and of one of the others.
+fn overlaps(study: &Study, pattern: &str, others: &[String]) -> bool {
+    study.stacks.iter().any(|stack| {
+        study.workloads.iter().any(|workload| {
+            let is_of = |pattern: &str| selects(pattern, &stack.id, &workload.id);
+            is_of(pattern) && others.iter().any(|other| is_of(other))
+        })
+    })
 }
 
 fn settle(info: &RunInfo, sessions: &[Session], only: Vec<String>) -> Option<String> {
@@ -194,6 +209,16 @@ mod tests {
             had_no_time.as_deref(),
             Some("disklab run nas --scale 0.015625 --goal rank --only b")
         );
+    }
+
+    #[test]
+    fn what_leaves_out_nothing_more_is_not_said() {
+        let text = include_str!("../../../../../studies/nas.toml");
+        let study = disklab_study::load("studies/nas.toml", text).expect("the study");
+        let only = ["database".to_owned(), "raid5/xfs:vm-read".to_owned()];
+        let needed = |pattern| overlaps(&study, pattern, &only);
+        assert!(needed("zfs-*") && needed("raid1/ext4:*") && needed("raid5/*:vm-*"));
+        assert!(!needed("*:safe-write-4K") && !needed("vm-mixed") && !needed("raid6/*:vm-read"));
     }
 
     #[test]

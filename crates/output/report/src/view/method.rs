@@ -102,9 +102,7 @@ fn busy_seconds(cells: &[CellRecord]) -> f64 {
 /// Which sizes a run has, in a sentence.
 pub(crate) fn sizes(info: &RunInfo) -> String {
     if info.is_quick() {
-        return "Sizes are those of the study's quick form, which the study's file gives in its \
-                table [quick]."
-            .to_owned();
+        return "The study's quick form: smaller sizes, fewer operations.".to_owned();
     }
     scale(info.scale)
 }

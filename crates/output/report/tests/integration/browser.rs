@@ -246,7 +246,8 @@ addEventListener('load', async () => {
   parent.postMessage(JSON.stringify({
     root: drawing.documentElement.tagName,
     words: drawing.documentElement.textContent.includes('RAID'),
-    buttons: drawing.querySelectorAll('button').length,
+    html: drawing.querySelectorAll('foreignObject, [class], button').length,
+    lines: [...drawing.querySelectorAll('text')].length > 5,
     type: png.type,
     wide: image.width > 400,
     drawn: colours.size > 5,
@@ -258,9 +259,56 @@ addEventListener('load', async () => {
 fn saved_charts_are_whole() {
     let page = render(&support::made(3, 4, "loop", 6), ReportFormat::Html);
     let Some(said) = ask(&page, &[SAVE], 1280) else { return };
-    let expected =
-        r#"{"root":"svg","words":true,"buttons":0,"type":"image/png","wide":true,"drawn":true}"#;
+    let expected = r#"{"root":"svg","words":true,"html":0,"lines":true,"type":"image/png","wide":true,"drawn":true}"#;
     assert_eq!(said, expected);
+}
+
+/// Filters and sorts the first table as hands on keys do, and looks at what focus shows.
+const USE: &str = r#"
+addEventListener('load', () => {
+  const table = document.querySelector('table.sortable');
+  const rows = [...table.tBodies].flatMap(body => [...body.rows]);
+  const own = rows.filter(row => !row.classList.contains('fixed'));
+  const heads = rows.filter(row => row.classList.contains('fixed'));
+  const shown = () => own.filter(row => row.getBoundingClientRect().height > 0).length;
+  const input = document.querySelector('.filter input');
+  const filter = text => { input.value = text; input.dispatchEvent(new Event('input')); return shown(); };
+  const word = own[0].cells[0].textContent.split(' ').at(-1).toLowerCase();
+  const column = table.tHead.rows[0].cells[1];
+  const button = column.querySelector('button');
+  const click = () => { button.click(); return column.getAttribute('aria-sort'); };
+  const tip = table.querySelector('.tip');
+  // What is hidden by a filter loses the focus: at the end.
+  const tipped = () => {
+    window.focus();
+    tip.focus();
+    return getComputedStyle(tip, '::after').content == `"${tip.dataset.tip}"`;
+  };
+  parent.postMessage(JSON.stringify({
+    all: shown(),
+    word: filter(word),
+    expected: own.filter(row => row.textContent.toLowerCase().includes(word)).length,
+    nothing: [filter('no such stack'), heads.filter(head => !head.hidden).length],
+    again: filter(''),
+    keys: [input, button, tip].every(element => element.tabIndex == 0),
+    sorted: [click(), click()],
+    tip: tipped(),
+  }), '*');
+});
+"#;
+
+#[test]
+fn tables_filter_by_keys_and_focus_shows_the_interval() {
+    let page = render(&support::made(3, 4, "loop", 6), ReportFormat::Html);
+    let Some(said) = ask(&page, &[USE], 1280) else { return };
+    let seen: serde_json::Value = serde_json::from_str(&said).expect("JSON");
+    let count = |name: &str| seen[name].as_u64().unwrap_or_else(|| panic!("{name}: {said}"));
+    assert!(0 < count("word") && count("word") < count("all"), "{said}");
+    assert_eq!(count("word"), count("expected"), "{said}");
+    assert_eq!(seen["nothing"], serde_json::json!([0, 0]), "{said}");
+    assert_eq!(count("again"), count("all"), "{said}");
+    assert_eq!(seen["sorted"], serde_json::json!(["descending", "ascending"]), "{said}");
+    assert!(seen["keys"] == true && seen["tip"] == true, "{said}");
 }
 
 #[test]
