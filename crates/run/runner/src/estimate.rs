@@ -216,8 +216,8 @@ impl<'a> RunEstimate<'a> {
     }
 }
 
-/// Seconds until all cells have ended if each, in turn, begins as soon as one of `at_once` places
-/// is free. One cell alone takes its whole time, however many places there are.
+/// Seconds until all cells have ended if each begins, in their order, as soon as one of `at_once`
+/// places is free. One cell alone takes its whole time, however many places there are.
 fn side_by_side(seconds: impl Iterator<Item = f64>, at_once: usize) -> f64 {
     let mut free_at: BinaryHeap<Reverse<Duration>> =
         std::iter::repeat_n(Reverse(Duration::ZERO), at_once.max(1)).collect();
