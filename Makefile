@@ -34,11 +34,13 @@ optimised: needs
 demo:
 	@./scripts/demo "$(OUT)"
 
-# What `make demo` shows first; after a change of the study, the lab, or Debian's programs.
+# What `make demo` shows first; after a change of the study, the lab, or Debian's programs. On
+# Debian 13 it is the run that is only compared with.
+SHIPPED = first-look$(shell . /etc/os-release && [ "$$VERSION_ID" != 13 ] || echo -debian-13)
 shipped-run: build
 	@rm -rf disklab-runs/shipped-run
 	$(BINARY) run first-look --seed 1 --out disklab-runs/shipped-run || [ $$? = 1 ]
-	$(BINARY) shipped --record disklab-runs/shipped-run --out runs/first-look.jsonl
+	$(BINARY) shipped --record disklab-runs/shipped-run --out runs/$(SHIPPED).jsonl
 	UPDATE=1 $(CARGO) test --quiet --locked -p disklab --bins readme
 
 check:

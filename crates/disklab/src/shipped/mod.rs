@@ -30,11 +30,18 @@ struct ShippedFile {
 
 /// The shipped runs: `make shipped-run` makes them. The first of a study is the one that is
 /// shown; the others have the same seed, and other versions of mkfs and of the kernel.
-const RUNS: &[ShippedFile] = &[ShippedFile {
-    study: "first-look",
-    distribution: "Debian 12",
-    text: include_str!("../../../../runs/first-look.jsonl"),
-}];
+const RUNS: &[ShippedFile] = &[
+    ShippedFile {
+        study: "first-look",
+        distribution: "Debian 12",
+        text: include_str!("../../../../runs/first-look.jsonl"),
+    },
+    ShippedFile {
+        study: "first-look",
+        distribution: "Debian 13",
+        text: include_str!("../../../../runs/first-look-debian-13.jsonl"),
+    },
+];
 
 /// A run that comes with disklab.
 #[derive(Debug, Clone)]

@@ -98,6 +98,35 @@ fn unknown_study_and_broken_lines_are_named() {
     assert!(matches!(error.problem, ShippedLineProblem::NotThere(path) if path == "steps/#9"));
 }
 
+/// They are of the same cells and the same disklab: what is left are Debian's programs.
+#[test]
+fn shipped_runs_of_a_study_differ_by_their_programs_only() {
+    let runs = ShippedRun::all("first-look").unwrap_or_else(|e| panic!("{e}"));
+    let first = &runs[0];
+    for other in &runs[1..] {
+        let folder = tempfile::tempdir().expect("temp");
+        let run = other.restore(folder.path()).unwrap_or_else(|e| panic!("{e}"));
+        let found = ShippedDifferences::between(first, &run).unwrap_or_else(|e| panic!("{e}"));
+        assert_eq!((found.cells, found.missing), (first.samples.len(), 0));
+        assert!(found.differing() > 0, "one of the two would do");
+        let causes: Vec<String> = found.causes.iter().map(|c| c.what.to_string()).collect();
+        assert!(causes.iter().any(|cause| cause == "mkfs.xfs"), "{causes:?}");
+        assert!(!causes.iter().any(|cause| cause == "disklab"), "renew both: {causes:?}");
+        assert_eq!(answers(first), answers(other));
+    }
+}
+
+/// What a run recommends, without figures. Of stacks that are level, either may be named first.
+fn answers(shipped: &ShippedRun) -> Vec<String> {
+    let folder = tempfile::tempdir().expect("temp");
+    let run = shipped.restore(folder.path()).unwrap_or_else(|e| panic!("{e}"));
+    let report = Report::gather(&run).unwrap_or_else(|e| panic!("{e}"));
+    let screen = first_screen(&report, "report.html", TextStyle::default());
+    let (table, _) = screen.split_once("\nSpeed").expect("a picture");
+    let decided = table.lines().filter(|line| !line.contains(" others"));
+    decided.filter_map(|line| line.get(..46)).map(str::to_owned).collect()
+}
+
 #[test]
 fn answers_stay_on_a_terminal_of_24_rows() {
     let folder = tempfile::tempdir().expect("temp");
