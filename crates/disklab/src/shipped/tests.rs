@@ -116,7 +116,7 @@ fn shipped_runs_of_a_study_differ_by_their_programs_only() {
     }
 }
 
-/// What a run recommends, without figures. Of stacks that are level, either may be named first.
+/// What a run recommends, without figures. Of stacks without a difference, any may be named first.
 fn answers(shipped: &ShippedRun) -> Vec<String> {
     let folder = tempfile::tempdir().expect("temp");
     let run = shipped.restore(folder.path()).unwrap_or_else(|e| panic!("{e}"));
