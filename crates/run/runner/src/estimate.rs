@@ -93,13 +93,8 @@ impl<'a> RunEstimate<'a> {
 
     /// What a cell will take, in seconds.
     pub fn seconds(&self, cell: &Cell) -> f64 {
-        let formula = self.formula_seconds(cell);
+        let formula = cell_seconds(&self.cost(cell), &self.layout(cell), self.plan.bench.medium);
         self.pilot.map_or(formula, |pilot| pilot.seconds(cell, formula))
-    }
-
-    /// What a cell will take by what is known of its workload and the bench.
-    fn formula_seconds(&self, cell: &Cell) -> f64 {
-        cell_seconds(&self.cost(cell), &self.layout(cell), self.plan.bench.medium)
     }
 
     /// What a cell's stack makes of its workload's I/O.
@@ -182,13 +177,14 @@ impl<'a> RunEstimate<'a> {
             let own = shares.get(&(cell.stack.as_str(), cell.workload.as_str())).cloned();
             own.or_else(|| stack(cell).map(|i| self.plan.preflight.writes[i].shares.clone()))
         };
+        let medium = self.plan.bench.medium;
+        let costs: Vec<(Cost, LayoutCost)> =
+            cells.iter().map(|cell| (self.cost(cell), self.layout(cell))).collect();
         let costed = |writes: &dyn Fn(&Cell) -> Option<Vec<f64>>| {
-            let one = |cell: &&Cell| {
-                (self.cost(cell), self.layout(cell), writes(cell).unwrap_or_default())
-            };
-            let all: Vec<(Cost, LayoutCost, Vec<f64>)> = cells.iter().map(one).collect();
-            let all = all.iter().map(|(cost, layout, writes)| (*cost, *layout, writes.as_slice()));
-            predict(all, self.plan.bench.medium)
+            let writes: Vec<Vec<f64>> =
+                cells.iter().map(|cell| writes(cell).unwrap_or_default()).collect();
+            let all = costs.iter().zip(&writes);
+            predict(all.map(|((cost, layout), writes)| (*cost, *layout, writes.as_slice())), medium)
         };
         let mut prediction = costed(&writes);
         for stack in cells.iter().filter_map(|cell| stack(cell)) {
@@ -198,7 +194,7 @@ impl<'a> RunEstimate<'a> {
             }
         }
         let at_once = self.plan.bench.at_once;
-        let seconds = cells.iter().map(|cell| self.formula_seconds(cell));
+        let seconds = costs.iter().map(|(cost, layout)| cell_seconds(cost, layout, medium));
         prediction.seconds = side_by_side(seconds, at_once);
         if self.plan.bench.is_simulated {
             // The lab keeps equal blocks once, and so all copies of a mirror.
