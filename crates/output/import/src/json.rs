@@ -39,7 +39,8 @@ pub(crate) fn parse(
     text: &str,
     at: usize,
 ) -> Result<(Json, usize), SourceError> {
-    let mut reader = Reader { source, text, at, begun: at };
+    let mut reader = Reader { source, text, at };
+    reader.check_length()?;
     let value = reader.value(0)?;
     Ok((value, reader.at))
 }
@@ -59,7 +60,7 @@ pub(crate) fn parse_each(
     at: usize,
     visit: &mut dyn FnMut(Json) -> Result<(), SourceError>,
 ) -> Result<usize, SourceError> {
-    let mut reader = Reader { source, text, at, begun: at };
+    let mut reader = Reader { source, text, at };
     reader.blank();
     if !reader.rest().starts_with('[') {
         reader.check_length()?;
@@ -71,7 +72,6 @@ pub(crate) fn parse_each(
         return Ok(reader.at);
     }
     loop {
-        reader.begun = reader.at;
         reader.check_length()?;
         visit(reader.value(1)?)?;
         if reader.take(']') {
@@ -87,8 +87,6 @@ struct Reader<'a> {
     source: &'a Arc<Source>,
     text: &'a str,
     at: usize,
-    /// Where the document begins.
-    begun: usize,
 }
 
 impl<'a> Reader<'a> {
@@ -120,35 +118,31 @@ impl<'a> Reader<'a> {
         is_there
     }
 
-    fn too_long<T>(&self, at: usize) -> Result<T, SourceError> {
-        Err(self.place(at).error(format!(
-            "this document has more than {LARGEST_DOCUMENT} bytes; a program's report has fewer"
-        )))
-    }
-
     /// Refuses a document that is too long before a tree of its first 64 MiB takes a gigabyte.
     fn check_length(&self) -> Result<(), SourceError> {
-        // Anything else is as long as a number or a text.
-        if !self.rest().trim_start().starts_with(['{', '[']) {
+        let rest = self.rest();
+        if rest.len() <= LARGEST_DOCUMENT {
             return Ok(());
         }
         let (mut depth, mut in_text, mut escaped) = (0_usize, false, false);
-        for (index, byte) in self.rest().bytes().enumerate() {
+        for (index, byte) in rest.bytes().enumerate() {
             if index > LARGEST_DOCUMENT {
-                return self.too_long(self.at);
+                return Err(self.place(self.at).error(format!(
+                    "this document has more than {LARGEST_DOCUMENT} bytes; a program's report has \
+                     fewer"
+                )));
             }
             match byte {
                 _ if escaped => escaped = false,
                 b'\\' => escaped = in_text,
-                b'"' => in_text = !in_text,
+                b'"' if depth > 0 => in_text = !in_text,
                 b'{' | b'[' if !in_text => depth += 1,
-                b'}' | b']' if !in_text => {
-                    depth = depth.saturating_sub(1);
-                    if depth == 0 {
-                        break;
-                    }
-                }
+                b'}' | b']' if !in_text => depth = depth.saturating_sub(1),
                 _ => {}
+            }
+            // Its end, or a value that is no list and no object: as long as a number or a text.
+            if depth == 0 && !byte.is_ascii_whitespace() {
+                break;
             }
         }
         Ok(())
@@ -159,9 +153,6 @@ impl<'a> Reader<'a> {
         let start = self.at;
         if depth > DEEPEST {
             return Err(self.place(start).error("values nest too deeply"));
-        }
-        if start - self.begun > LARGEST_DOCUMENT {
-            return self.too_long(start);
         }
         let value = match self.rest().as_bytes().first() {
             Some(b'{') => self.object(depth)?,
