@@ -107,6 +107,13 @@ impl BlockDevice {
         sectors.saturating_mul(SECTOR_BYTES)
     }
 
+    /// Where a partition begins on its drive, in bytes: sysfs counts sectors of 512, whatever the
+    /// drive's (kernel: Documentation/ABI/stable/sysfs-block, `start`). `None` of a whole drive.
+    pub fn start_bytes(&self) -> Option<u64> {
+        let sectors: u64 = self.attribute("start")?.parse().ok()?;
+        Some(sectors.saturating_mul(SECTOR_BYTES))
+    }
+
     /// Its counters now.
     pub fn counters(&self) -> Option<Counters> {
         Counters::parse(&self.attribute("stat")?)

@@ -13,7 +13,7 @@ use disklab_bench::safety::{
     Hold, InspectionError, KernelProbe, OpenError, Probe, Signature, Surface, stable_names,
 };
 use disklab_exec::{Executor, Interrupt};
-use disklab_measure::{BlockDevice, SECTOR_BYTES, SystemRoot};
+use disklab_measure::{BlockDevice, SystemRoot};
 use rustix::fs::OFlags;
 
 use super::subject::Subject;
@@ -93,11 +93,6 @@ pub fn blank_partition(
     let mut open = OpenOptions::new();
     let open = open.read(true).write(true).custom_flags(flags);
     let file = open.open(format!("/proc/self/fd/{number}"))?;
-    let begin = first_sector(&device) * SECTOR_BYTES;
+    let begin = device.start_bytes().unwrap_or(0);
     Ok(BlankPartition { file: OwnedFd::from(file), begin, bytes: device.size_bytes(), held })
-}
-
-/// The first sector of a partition; 0 of a whole drive.
-pub fn first_sector(device: &BlockDevice) -> u64 {
-    device.attribute("start").and_then(|text| text.trim().parse().ok()).unwrap_or(0)
 }

@@ -15,7 +15,7 @@ use std::rc::Rc;
 use disklab_bench::safety::Hold;
 use disklab_drive::DriveFile;
 use disklab_exec::Interrupt;
-use disklab_measure::{SECTOR_BYTES, SystemRoot};
+use disklab_measure::SystemRoot;
 use disklab_probe::{
     DriveAccess, Findings, ProbeError, ProbeWatcher, Siblings, TimedDrive, probe_flash_writes,
     probe_write_cache,
@@ -27,7 +27,7 @@ use rustix::fs::{
 use rustix::io::Errno;
 
 use super::extent::first_byte;
-use super::partition::{BlankPartition, NoPartition, blank_partition, first_sector};
+use super::partition::{BlankPartition, NoPartition, blank_partition};
 use super::real::{RealDrive, Slots};
 use super::subject::Subject;
 
@@ -228,5 +228,5 @@ fn is_on(directory: impl AsFd, subject: &Subject) -> Result<u64, NoScratchFile> 
     if !IN_PLACE.iter().any(|(magic, _)| *magic == kind) {
         return Err(NoScratchFile::MovesBlocks);
     }
-    Ok(first_sector(&holder) * SECTOR_BYTES)
+    Ok(holder.start_bytes().unwrap_or(0))
 }

@@ -5,7 +5,6 @@ use std::fs::File;
 use std::os::unix::fs::FileExt;
 
 use disklab_exec::{Executor, Invocation};
-use disklab_measure::{BlockDevice, SECTOR_BYTES};
 use disklab_units::Bytes;
 
 use super::Claim;
@@ -37,7 +36,7 @@ impl Claim {
             executor.check(&wipefs)?;
         }
         for device in partitions.iter().chain([drive]) {
-            let start = if device.is_partition() { start_bytes(device) } else { Some(0) };
+            let start = if device.is_partition() { device.start_bytes() } else { Some(0) };
             for (position, length) in ends(start, device.size_bytes(), drive.size_bytes()) {
                 zero(file, position, length).map_err(BenchError::io("cannot erase", &node))?;
                 let (offset, length) = (position.to_string(), length.to_string());
@@ -54,12 +53,6 @@ impl Claim {
         }
         Ok(())
     }
-}
-
-/// Where a partition begins on its drive (kernel:
-/// Documentation/ABI/stable/sysfs-block, `start`).
-fn start_bytes(partition: &BlockDevice) -> Option<u64> {
-    partition.attribute("start")?.parse::<u64>().ok()?.checked_mul(SECTOR_BYTES)
 }
 
 /// Position and length of both ends of a range of `size` bytes from `start`, cut

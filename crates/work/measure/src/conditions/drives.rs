@@ -9,7 +9,6 @@ use disklab_sample::{DriveConditions, Link};
 
 use super::link::link;
 use crate::block::BlockDevice;
-use crate::counters::SECTOR_BYTES;
 use crate::{SystemRoot, Watched};
 
 /// What a bench knows of a drive that the drive does not tell, as of a model in the
@@ -62,11 +61,10 @@ pub(super) fn conditions(
     watched.iter().map(one).collect()
 }
 
-/// Where partitions begin: sysfs counts sectors of 512 bytes, whatever the drive's.
+/// Where partitions begin.
 fn partitions_at(device: &BlockDevice) -> Vec<u64> {
     let partitions = if device.is_partition() { vec![device.clone()] } else { device.partitions() };
-    let start = |partition: &BlockDevice| partition.attribute("start")?.parse::<u64>().ok();
-    partitions.iter().filter_map(start).map(|s| s.saturating_mul(SECTOR_BYTES)).collect()
+    partitions.iter().filter_map(BlockDevice::start_bytes).collect()
 }
 
 /// Free and all bytes where a file is.
