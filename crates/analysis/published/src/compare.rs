@@ -171,5 +171,6 @@ fn find(catalogue: &Catalogue, measured: &MeasuredRun<'_>, row: &Row) -> Result<
         .values(target, baseline)
         .map_err(|why| NoFigure::Baseline { stack: baseline.clone(), why: Box::new(why) })?;
     let measured = subject.ratio_to(&other).ok_or(NoFigure::NoValue)?;
-    Ok(Found { measured, unit, note })
+    // One unit divided by the same has none, whatever the figures themselves are given in.
+    Ok(Found { measured, unit: row.unit.clone(), note })
 }

@@ -12,7 +12,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::row::line_error;
 use crate::{
-    AcceptedBand, Catalogue, JudgedRow, MeasuredValue, Row, RowComparison, RowStatus, RowTally,
+    AcceptedBand, Catalogue, JudgedRow, MeasuredValue, Row, RowComparison, RowKind, RowStatus,
+    RowTally,
 };
 
 /// More digits than a page shows, so that a figure is rounded once.
@@ -108,7 +109,7 @@ fn record(comparison: &RowComparison, judged: &JudgedRow) -> Record {
         low: interval.map(|(low, _)| rounded(low)),
         high: interval.map(|(_, high)| rounded(high)),
         blocks: judged.measured.map(|measured| measured.n),
-        measured_to_published: judged.quotient.map(rounded),
+        measured_to_published: judged.quotient.filter(|_| row.kind != RowKind::Order).map(rounded),
         status: judged.status,
         is_certain: judged.is_certain,
         counted: judged.counts,
@@ -142,7 +143,10 @@ fn judged(catalogue: &Catalogue, row: &Row, record: Record) -> JudgedRow {
             interval: record.low.zip(record.high),
             n: record.blocks.unwrap_or(1),
         }),
-        quotient: record.measured_to_published,
+        quotient: match row.kind {
+            RowKind::Order => record.measured,
+            RowKind::Value | RowKind::Ratio => record.measured_to_published,
+        },
         status: record.status,
         is_certain: record.is_certain,
         counts: record.counted,
@@ -160,7 +164,6 @@ fn rounded(value: f64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::RowKind;
     use crate::testing::{comparison, row};
 
     fn catalogue(comparison: &RowComparison) -> Catalogue {
@@ -179,6 +182,8 @@ mod tests {
         made.rows[0].measured =
             Some(MeasuredValue { centre: 1026.87, interval: Some((1000.0, 1050.5)), n: 3 });
         made.rows[0].is_certain = Some(true);
+        made.rows[0].quotient = Some(5.70483);
+        made.rows[1].quotient = Some(0.999);
         made.rows[1].measured_note = Some("a \"quoted\", note".to_owned());
         made.changed_drives = vec!["a: b = 1".to_owned(), "a: c = 2".to_owned()];
         made.tally = RowTally::of(&made.rows);
@@ -186,6 +191,8 @@ mod tests {
         let read = comparisons_of_csv(&catalogue(&made), source(&text)).expect("valid");
         assert_eq!(read, [made]);
         assert_eq!(rows_csv(&read), text);
+        // An order has no figure that the measured one could be divided by.
+        assert!(text.contains(",5.70483,") && text.contains(",0.999,,,1,,"), "{text}");
     }
 
     #[test]

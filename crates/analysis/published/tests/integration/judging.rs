@@ -26,6 +26,7 @@ const ROWS: &str = "\
 study,id,kind,subject,baseline,workload,metric,unit,value,low,high,cpu_bound,note
 s,value,value,single/ext4,,read it,throughput,MB/s,100,,,no,
 s,mib,value,single/ext4,,read MiB,throughput,MB/s,100,,,no,
+s,mib-above,order,raid5/ext4,single/ext4,read MiB,throughput,,1,,,no,
 s,ratio,ratio,raid5/ext4,single/ext4,read it,throughput,,2,,,no,
 s,above,order,raid5/ext4,single/ext4,read it,throughput,,1,,,no,
 s,cpu,order,raid5/ext4,single/ext4,read it,throughput,,-1,,,yes,
@@ -166,12 +167,12 @@ fn rows_are_met_or_missed_and_counted() {
     assert_eq!(status("failed"), RowStatus::NotRun);
     assert_eq!(status("ends"), RowStatus::Reproduced);
     let tally = comparison.tally;
-    assert_eq!((tally.rows, tally.countable, tally.reproduced), (10, 8, 5));
+    assert_eq!((tally.rows, tally.countable, tally.reproduced), (11, 9, 6));
     assert_eq!((tally.not_reproduced, tally.not_run, tally.uncertain), (1, 2, 0));
     assert_eq!((tally.cpu_bound, tally.cpu_bound_not_reproduced, tally.without_value), (1, 1, 1));
     assert_eq!(tally.unexplained, 0);
-    assert_eq!(tally.share_met(), Some(5.0 / 8.0));
-    assert_eq!(tally.plus(tally).countable, 16);
+    assert_eq!(tally.share_met(), Some(6.0 / 9.0));
+    assert_eq!(tally.plus(tally).countable, 18);
 }
 
 #[test]
@@ -196,6 +197,8 @@ fn units_and_amounts_of_work_are_converted() {
     let mib = row(&comparison, "mib");
     assert!((mib.measured.expect("measured").centre - 95.367).abs() < 0.001);
     assert_eq!((mib.read_unit.as_str(), mib.status), ("MiB/s", RowStatus::Reproduced));
+    let above = row(&comparison, "mib-above");
+    assert_eq!((above.read_unit.as_str(), above.status), ("", RowStatus::Reproduced));
     let time = row(&comparison, "time");
     // 1 GB in 10 s is 10 GB in 100 s.
     assert!((time.measured.expect("measured").centre - 100.0).abs() < 1e-6);
