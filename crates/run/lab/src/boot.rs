@@ -8,6 +8,7 @@ use std::process::{Child, Command, ExitStatus, Stdio};
 
 use disklab_exec::{OWNER_VARIABLE, owner};
 use disklab_sample::TraceEntry;
+use disklab_units::Bytes;
 use rustix::io::{Errno, FdFlags, fcntl_setfd};
 use rustix::process::{
     Pid, PidfdFlags, Resource, Rlimit, Signal, getpid, getppid, kill_process_group, pidfd_open,
@@ -15,13 +16,13 @@ use rustix::process::{
 };
 
 use crate::confinement::{Confinement, Supervisor, Walls};
-use crate::console::{self, PANIC, tail};
+use crate::console::{self, NO_MAPPING, PANIC, tail};
 use crate::guest;
 use crate::guest_memory::{self, GuestMemory, MEMORY_VARIABLE, MemoryFile};
 use crate::kept_memory;
 use crate::options::LabOptions;
 use crate::place::WorkDir;
-use crate::{LabError, Sockets};
+use crate::{LabError, MappingLimit, Sockets};
 
 const WATCH: &str = "watch the kernel's process";
 
@@ -34,6 +35,7 @@ pub(crate) struct KernelProcess {
     child: Child,
     pidfd: OwnedFd,
     console: PathBuf,
+    guest_memory: Bytes,
     status: Option<ExitStatus>,
     memory: Option<GuestMemory>,
     memory_file: Option<MemoryFile>,
@@ -107,6 +109,7 @@ impl KernelProcess {
                     child,
                     pidfd,
                     console,
+                    guest_memory: Bytes(options.memory_bytes),
                     status,
                     memory,
                     memory_file,
@@ -157,6 +160,11 @@ impl KernelProcess {
             return Ok(());
         }
         let console = self.console_tail();
+        if console.contains(NO_MAPPING) {
+            let limit = MappingLimit::of_this_system();
+            let remedy = limit.and_then(|limit| limit.remedy(self.guest_memory));
+            return Err(LabError::NoMapping { remedy, console });
+        }
         if console.contains(PANIC) {
             return Err(LabError::Panic { console });
         }

@@ -71,6 +71,18 @@ pub enum LabError {
         /// The last lines of the console.
         console: String,
     },
+    /// The system refused the guest's kernel more mappings of memory.
+    #[error(
+        "the guest's kernel got no more memory from this machine: {}; then run its failed cells again \
+         (--resume --retry-failed). The end of its console:\n{console}",
+        remedy.as_deref().unwrap_or("free some of it, or run fewer cells at once (--at-once 1)")
+    )]
+    NoMapping {
+        /// What to do if it is the number of mappings that is too low.
+        remedy: Option<String>,
+        /// The last lines of the console.
+        console: String,
+    },
     /// The kernel's process ended before the guest was powered off.
     #[error("the guest's kernel ended early ({status}); the end of its console:\n{console}")]
     Ended {

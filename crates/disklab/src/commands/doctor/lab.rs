@@ -3,8 +3,8 @@
 use std::path::Path;
 
 use disklab_exec::Executor;
-use disklab_lab::Walls;
 use disklab_lab::kernel::{self, KernelError, LinuxSource, LinuxVersion, Parts};
+use disklab_lab::{MappingLimit, Walls};
 use disklab_units::Bytes;
 
 use super::sections::DoctorRow;
@@ -14,6 +14,8 @@ use crate::commands::lab::build::build_time;
 const MEMORY: &str = "/dev/shm";
 /// The memory of a guest where the user says nothing.
 const GUEST_MEMORY: Bytes = Bytes::gib(1);
+/// The memory of the largest guests with ZFS in studies that come with disklab.
+const ZFS_MEMORY: Bytes = Bytes::gib(8);
 
 /// What there is of the lab, and the Debian packages that its kernel's build lacks.
 pub fn lab() -> (Vec<DoctorRow>, Vec<&'static str>) {
@@ -46,8 +48,19 @@ pub fn lab() -> (Vec<DoctorRow>, Vec<&'static str>) {
         ),
         memory(),
     ];
+    rows.extend(MappingLimit::of_this_system().map(mappings));
     rows.extend(walls(Walls::of_this_system()));
     (rows, packages)
+}
+
+/// What the lab's kernel with ZFS takes beyond memory.
+fn mappings(limit: MappingLimit) -> DoctorRow {
+    let remedy = limit.remedy(ZFS_MEMORY);
+    DoctorRow::new(
+        "mappings of memory for ZFS in the lab",
+        remedy.is_none(),
+        remedy.unwrap_or_default(),
+    )
 }
 
 /// What keeps a guest from harming this machine.
@@ -90,7 +103,9 @@ mod tests {
     #[test]
     fn each_part_of_the_lab_has_a_line() {
         let (rows, packages) = lab();
-        for part in ["lab kernel", "lab kernel with ZFS", "Landlock", "/dev/shm with 1 GiB"] {
+        for part in
+            ["lab kernel", "lab kernel with ZFS", "Landlock", "/dev/shm with 1 GiB", "mappings"]
+        {
             let row = rows
                 .iter()
                 .find(|row| row.name.starts_with(part))

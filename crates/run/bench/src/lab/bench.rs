@@ -6,7 +6,7 @@ use std::time::Duration;
 use disklab_config::ModelSetting;
 use disklab_exec::{Executor, Invocation};
 use disklab_lab::kernel::{fingerprint, zfs_configuration};
-use disklab_lab::{ContentLimits, CpuLeases, Walls};
+use disklab_lab::{ContentLimits, CpuLeases, MappingLimit, Walls};
 use disklab_measure::environment;
 use disklab_processor::Processor;
 use disklab_sample::{Environment, LabKernelIdentity};
@@ -69,6 +69,8 @@ pub struct LabSettings {
     pub bus: Option<BytesPerSecond>,
     /// What the command line sets of the drives' models, as it was given.
     pub set_drive: Vec<String>,
+    /// Whether stacks of the study have ZFS in them.
+    pub has_zfs: bool,
 }
 
 impl LabSettings {
@@ -158,6 +160,8 @@ impl BenchSteps for LabBench {
     fn warnings(&self) -> Vec<String> {
         let mut notes = self.drives.notes();
         notes.extend(self.short_of_memory());
+        let limit = MappingLimit::of_this_system().filter(|_| self.settings.has_zfs);
+        notes.extend(limit.and_then(|limit| limit.remedy(self.settings.memory)));
         notes.extend(Walls::of_this_system().missing().into_iter().map(str::to_owned));
         notes
     }

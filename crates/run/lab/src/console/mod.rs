@@ -22,8 +22,8 @@ use rustix::net::{
 use crate::LabError;
 pub use frame::{Frame, FrameError, Frames, PAYLOAD_BYTES, WINDOW_BYTES};
 use pace::ConsolePace;
-pub(crate) use tail::PANIC;
 pub use tail::{FILE, tail};
+pub(crate) use tail::{NO_MAPPING, PANIC};
 
 const WHOSE: &str = "the console line";
 /// Bytes taken from the line, or from the user, at once.

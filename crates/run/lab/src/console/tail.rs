@@ -13,6 +13,9 @@ const LINES: usize = 15;
 const BYTES: u64 = 32 << 10;
 /// How a kernel begins its last words (`kernel/panic.c`).
 pub(crate) const PANIC: &str = "Kernel panic - not syncing";
+/// What User-Mode Linux says if the system refuses it another mapping
+/// (`arch/um/kernel/skas/uaccess.c`, `arch/um/kernel/trap.c`).
+pub(crate) const NO_MAPPING: &str = "UML ran out of memory on the host side";
 
 /// The last lines of the console at `path`, up to 15; of a kernel that panicked, those
 /// before the trace, which says nothing to a user. If it cannot be read, why.

@@ -187,6 +187,22 @@ fn only_the_named_folders_can_be_written() {
     assert_eq!(std::fs::read_dir(victim.path()).unwrap().count(), 1);
 }
 
+/// What a kernel says whose mappings the system limits, and what it does then.
+#[test]
+fn a_guest_without_mappings_has_a_remedy() {
+    let Some(kernel) = kernel() else { return };
+    let words = "UML ran out of memory on the host side!";
+    let script = format!("echo '{words}' > /dev/kmsg; echo c > /proc/sysrq-trigger");
+    let outcome = run(kernel, &script, Vec::new(), |_| {});
+    match outcome.report {
+        Err(error @ LabError::NoMapping { .. }) => {
+            let text = error.to_string();
+            assert!(text.contains("--retry-failed") && text.contains(words), "{text}");
+        }
+        other => panic!("{other:?}"),
+    }
+}
+
 #[test]
 fn a_panic_is_reported_with_its_console() {
     let Some(kernel) = kernel() else { return };
