@@ -40,16 +40,20 @@ pub(crate) fn published(judged: &JudgedRow) -> String {
 /// The measured value, with its interval or 'once'; a dash if there is none.
 pub(crate) fn measured(judged: &JudgedRow) -> String {
     let Some(measured) = judged.measured else { return "–".to_owned() };
-    let unit = match judged.row.kind {
-        RowKind::Value => format!(" {}", judged.read_unit),
-        RowKind::Ratio | RowKind::Order => "×".to_owned(),
+    let (factor, unit) = match judged.row.kind {
+        // 0.00000691 s is hard to read.
+        RowKind::Value if judged.read_unit == "s" && measured.centre < 1e-3 => {
+            (1e6, " µs".to_owned())
+        }
+        RowKind::Value => (1.0, format!(" {}", judged.read_unit)),
+        RowKind::Ratio | RowKind::Order => (1.0, "×".to_owned()),
     };
     let interval = match measured.interval {
         Some((low, high)) if low == high => "all equal".to_owned(),
-        Some((low, high)) => range(low, high),
+        Some((low, high)) => range(low * factor, high * factor),
         None => "once".to_owned(),
     };
-    format!("{}{unit} ({interval})", figure(measured.centre))
+    format!("{}{unit} ({interval})", figure(measured.centre * factor))
 }
 
 /// Measured ÷ published; a dash for orders, which have no figure to divide by.
