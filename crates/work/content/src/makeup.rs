@@ -176,7 +176,7 @@ fn see(block: &[u8], count: &mut u64, hashes: &mut HashSet<u64, foldhash::fast::
 /// these sizes.
 ///
 /// # Errors
-/// That of `reader`.
+/// The first error of `reader`; what was read before it is not reported.
 pub fn measure(mut reader: impl Read, most: u64, blocks: &[usize]) -> io::Result<Makeup> {
     let mut measurement = Measurement::new(blocks);
     let mut buffer = vec![0; 1 << 20];

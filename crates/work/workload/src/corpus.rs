@@ -144,7 +144,7 @@ impl Corpus {
     /// Writes all files and folders to `to` as a tar archive.
     ///
     /// # Errors
-    /// That of `to`.
+    /// The first error of `to`; what was written before it stays.
     pub fn write_tar(&mut self, to: &mut dyn Write) -> io::Result<()> {
         let mut archive = tar::Builder::new(to);
         let mut header = tar::Header::new_gnu();
