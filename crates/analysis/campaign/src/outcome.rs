@@ -378,7 +378,7 @@ mod tests {
     }
 
     #[test]
-    fn it_is_kept_and_read_back() {
+    fn outcome_is_kept_and_read_back() {
         let outcome = CampaignOutcome {
             goal: "the best".to_owned(),
             stopped: Stop::MostBlocks,

@@ -398,7 +398,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn it_agrees_with_serde(text in "(\\[|\\]|\\{|\\}|,|:|\"a\"|\"\\\\n\"|1|-2.5|true|null| ){0,16}") {
+        fn reader_agrees_with_serde(text in "(\\[|\\]|\\{|\\}|,|:|\"a\"|\"\\\\n\"|1|-2.5|true|null| ){0,16}") {
             let own = read(&text);
             let mut theirs =
                 serde_json::Deserializer::from_str(&text).into_iter::<serde_json::Value>();

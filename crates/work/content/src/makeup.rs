@@ -227,7 +227,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn it_does_not_matter_how_data_come(
+        fn makeup_does_not_depend_on_how_data_come(
             data in prop::collection::vec(0_u8..2, 0..5000), cuts in prop::collection::vec(1_usize..900, 0..20),
         ) {
             let sizes = [0, 1, 7, 512];

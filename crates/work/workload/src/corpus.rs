@@ -254,7 +254,7 @@ mod tests {
     }
 
     #[test]
-    fn it_compresses_and_repeats_as_asked() {
+    fn corpus_compresses_and_repeats_as_asked() {
         let folder = tempfile::tempdir().expect("temp");
         let mut corpus = corpus(200, 8_000_000, 0.29, 0.19);
         corpus.write(folder.path(), &Interrupt::new()).expect("written");
