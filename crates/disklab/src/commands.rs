@@ -89,7 +89,6 @@ pub fn print_styled(text: &str) -> Result<(), Failure> {
     }
 }
 
-/// Prints a value as JSON.
 pub fn print_json(value: &impl serde::Serialize) -> Result<(), Failure> {
     let text = serde_json::to_string_pretty(value)?;
     print(&format!("{}\n", printable_json(&text)))

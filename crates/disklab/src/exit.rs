@@ -18,7 +18,7 @@ use crate::commands::lab::{SessionDrivesError, SessionFolderError};
 use crate::guest::shell::SessionError;
 use crate::words::{Skipped, left_out_lines};
 
-/// Done.
+/// All was done, and nothing is severe.
 pub const DONE: u8 = 0;
 /// A cell failed, or a finding is severe.
 pub const FAILED: u8 = 1;

@@ -159,7 +159,6 @@ impl Progress {
         progress
     }
 
-    /// A cell begins.
     pub fn begin(&mut self, cell: &Cell) {
         let now = Instant::now();
         let running = Running {
@@ -223,7 +222,6 @@ impl Progress {
         self.said = Instant::now();
     }
 
-    /// A cell has ended.
     pub fn end(&mut self, cell: &Cell, seconds: f64, error: Option<&str>) {
         self.done += 1;
         if let (Some(bars), Some(bar)) =

@@ -9,6 +9,8 @@ mod ceilings;
 #[cfg(test)]
 mod crate_map;
 #[cfg(test)]
+mod doc_comments;
+#[cfg(test)]
 mod functions;
 #[cfg(test)]
 mod glossary;

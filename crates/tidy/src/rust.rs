@@ -1,6 +1,6 @@
 //! Cuts Rust into comments, literals, identifiers and signs: as much as the rules need.
 
-/// What a token is.
+/// What a stretch of Rust's text is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TokenKind {
     Comment,

@@ -39,7 +39,7 @@ pub enum Stop {
 }
 
 impl Stop {
-    /// In words.
+    /// Why it stopped, as the reports say it.
     pub fn words(self) -> &'static str {
         match self {
             Self::Decided => "decided",
@@ -102,7 +102,7 @@ impl Exactness {
 /// A stack that is significantly worse than another.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Nearest {
-    /// The stack.
+    /// Its id.
     pub stack: String,
     /// The one that it is worse than.
     pub than: String,
@@ -378,7 +378,7 @@ mod tests {
     }
 
     #[test]
-    fn it_is_kept_and_read_back() {
+    fn outcome_is_kept_and_read_back() {
         let outcome = CampaignOutcome {
             goal: "the best".to_owned(),
             stopped: Stop::MostBlocks,

@@ -18,7 +18,7 @@ pub struct Catalogue {
     pub rows: Vec<Row>,
     /// The rules; the first that holds counts.
     pub rules: Vec<Rule>,
-    /// The findings.
+    /// Why rows are not reproduced, each with the rows that it is about.
     pub findings: Vec<RowFinding>,
 }
 

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use crate::measured::Summed;
 use crate::{AcceptedBand, Catalogue, MeasuredRun, NoFigure, Row, RowFinding, RowKind, RowTally};
 
-/// The status of a row.
+/// Whether a run reproduced a row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum RowStatus {
@@ -39,7 +39,7 @@ pub struct JudgedRow {
     pub row: Row,
     /// What meets it; none where nothing was published.
     pub accepted: Option<AcceptedBand>,
-    /// The measured value.
+    /// Centre and interval of this run; `None` if it has no figure for the row.
     pub measured: Option<MeasuredValue>,
     /// Measured ÷ published; for orders the measured value itself, which is subject ÷ baseline.
     pub quotient: Option<f64>,

@@ -6,10 +6,10 @@ use disklab_verdict::{Group, Observation};
 
 use crate::{MeasuredStep, MeasuredTarget, NoFigure};
 
-/// What a run measured.
+/// The input of a comparison with published rows.
 #[derive(Debug, Clone, Copy)]
 pub struct MeasuredRun<'a> {
-    /// Its study.
+    /// As the run keeps it, so that it may have fewer questions than the shipped one.
     pub study: &'a Study,
     /// Its figures.
     pub groups: &'a [Group],

@@ -36,7 +36,7 @@ pub enum NoFigure {
     /// The row compares with a stack that has no figure.
     #[error("{stack}, its baseline: {why}")]
     Baseline {
-        /// The stack.
+        /// The baseline's id.
         stack: String,
         /// Why it has none.
         #[source]

@@ -76,7 +76,7 @@ pub struct Parameter {
     pub field: String,
     /// Its value in the drive's file.
     pub own: String,
-    /// The ends.
+    /// Its lowest and highest plausible value, with what each changes.
     pub ends: Vec<RangeEnd>,
     /// The largest change of any figure at any end, up or down; 1 is twofold or half.
     pub effect: f64,

@@ -164,7 +164,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn it_moves_and_stretches_with_the_values(
+        fn shift_moves_and_stretches_with_the_values(
             values in proptest::collection::vec(-100.0_f64..100.0, 1..70), by in -50.0_f64..50.0,
             factor in 0.01_f64..100.0
         ) {

@@ -40,7 +40,7 @@ pub enum SeriesTrend {
 /// The trend of a sample, and its steady part.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SeriesSteadiness {
-    /// The trend.
+    /// How the values go from the first to the last.
     pub trend: SeriesTrend,
     /// The steady part, by index; the whole where there is none.
     pub part: Range<usize>,

@@ -36,7 +36,7 @@ pub struct Analyser {
 }
 
 impl Analyser {
-    /// One for a run of this study.
+    /// Knows no samples yet.
     pub fn new(study: Study, info: RunInfo) -> Self {
         let wants_steady = study.questions.iter().any(|q| q.part == Part::Steady);
         Self {

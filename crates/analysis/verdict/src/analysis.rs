@@ -47,7 +47,7 @@ pub struct Group {
     pub observations: Vec<Observation>,
     /// All latencies, merged; absent where none were measured.
     pub latency: Option<LatencyHistogram>,
-    /// What its operations are.
+    /// The unit of operations per second: requests, commits, files.
     pub operation: OperationKind,
     /// Whether its latencies are those of commits: until a write was durable.
     pub committed: bool,
@@ -85,7 +85,7 @@ impl Group {
 pub struct Observation {
     /// The cell's number.
     pub cell: u32,
-    /// Its block.
+    /// Number of the repeat, from 0.
     pub block: u32,
     /// Bytes per second.
     pub throughput: Option<f64>,
@@ -130,7 +130,7 @@ pub struct DriveBytes {
 /// Latencies in short, in nanoseconds.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct LatencySummary {
-    /// The mean.
+    /// Arithmetic mean, which a few slow requests move.
     pub mean_ns: f64,
     /// The median.
     pub p50_ns: f64,
@@ -170,7 +170,7 @@ impl LatencySummary {
 pub struct MemoryReadShare {
     /// The share of their reads, 0 to 1.
     pub of_reads: f64,
-    /// Bytes.
+    /// What those reads moved.
     pub bytes: u64,
 }
 
@@ -191,7 +191,7 @@ impl Observation {
 /// The answer to one question: the points of a chart, and comparisons.
 #[derive(Debug, Clone)]
 pub struct Answer {
-    /// The question.
+    /// As the study asks it.
     pub question: Question,
     /// What was compared.
     pub measure: Measure,

@@ -198,7 +198,7 @@ pub(crate) struct Suspicions<'a> {
 }
 
 impl<'a> Suspicions<'a> {
-    /// From the findings.
+    /// Of all findings, those by which figures lose their verdict.
     pub fn of(findings: &'a [Finding]) -> Self {
         let all = findings.iter();
         Self {

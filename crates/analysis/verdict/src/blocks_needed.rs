@@ -69,7 +69,7 @@ impl Ask {
 /// A campaign's size.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Planned {
-    /// Blocks.
+    /// Of each stack, so that as many cells of each workload.
     pub blocks: usize,
     /// Standard deviation of a block's log ratio that was reckoned with.
     pub noise: f64,

@@ -24,11 +24,8 @@ pub(crate) struct Unfinished {
 /// All that audits may look at.
 #[derive(Debug)]
 pub(crate) struct Evidence<'a> {
-    /// The study.
     pub study: &'a Study,
-    /// The run.
     pub info: &'a RunInfo,
-    /// The groups.
     pub groups: &'a [Group],
     /// One list per group, one detail per observation.
     pub details: &'a [Vec<Detail>],
@@ -83,7 +80,6 @@ impl<'a> Evidence<'a> {
         self.cells.get(index)
     }
 
-    /// The cells of a group.
     pub fn cells_of(&self, group: &Group) -> Vec<&'a CellFacts> {
         group.observations.iter().filter_map(|o| self.cell(o.cell)).collect()
     }

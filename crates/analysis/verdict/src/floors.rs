@@ -35,7 +35,7 @@ pub enum BelowFloor {
     Files(u64),
     /// So many bytes in the files that are read at random, and in the memory of one drive.
     RandomBytes {
-        /// Of the files.
+        /// Bytes of all files together.
         files: u64,
         /// Of a drive's memory.
         memory: u64,

@@ -189,7 +189,6 @@ impl RunFixture {
         self.findings(audit).into_iter().map(|finding| finding.text).collect()
     }
 
-    /// The findings of one audit.
     pub fn findings(&self, audit: &str) -> Vec<Finding> {
         self.analyse().findings.into_iter().filter(|f| f.audit == audit).collect()
     }

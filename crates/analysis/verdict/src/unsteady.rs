@@ -132,7 +132,7 @@ mod tests {
     }
 
     #[test]
-    fn where_nothing_was_steady_only_that_is_said() {
+    fn unsteady_cells_alone_have_one_sentence() {
         let mut fixture = RunFixture::new(ASK);
         fixture.sample("single/ext4", "dd-4k", 0, vec![with_trend(Some(Trend::NotSteady))]);
         let analysis = fixture.analyse();
@@ -143,7 +143,7 @@ mod tests {
     }
 
     #[test]
-    fn who_does_not_ask_gets_no_parts() {
+    fn steady_parts_need_a_question() {
         let mut fixture = RunFixture::new("");
         fixture.sample("single/ext4", "dd-4k", 0, vec![with_trend(Some(Trend::Slowdown))]);
         assert_eq!(fixture.analyse().groups.len(), 1);

@@ -10,7 +10,6 @@ use serde_json::{Map, Value};
 /// or of texts.
 pub type Leaves = BTreeMap<String, Value>;
 
-/// The leaves of a value.
 pub fn leaves(value: &Value) -> Leaves {
     let mut found = Leaves::new();
     collect(value, "", &mut found);

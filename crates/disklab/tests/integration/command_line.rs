@@ -126,7 +126,7 @@ fn a_plan_costs_nothing_and_says_what_a_run_would() {
 }
 
 #[test]
-fn who_listens_no_more_does_not_break_it_off() {
+fn plan_survives_closed_stderr() {
     let temp = tempfile::tempdir().expect("temp");
     let (reader, writer) = std::io::pipe().expect("pipe");
     drop(reader);

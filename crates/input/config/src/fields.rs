@@ -92,7 +92,7 @@ impl<'a> Fields<'a> {
     /// A text that must be there.
     ///
     /// # Errors
-    /// Where it is missing, a list or a table.
+    /// [`SourceError`] at the table if it is missing, at the value if that is a list or a table.
     pub fn require_text(&mut self, name: &str) -> Result<String, SourceError> {
         self.require(name)?.as_text()
     }
@@ -222,7 +222,7 @@ impl<'a> Fields<'a> {
     }
 
     /// # Errors
-    /// Where a field was never asked for.
+    /// [`SourceError`] at the first field that nothing asked for, with the one that may be meant.
     pub fn finish(self) -> Result<(), SourceError> {
         let Some((key, _)) = self.left.first() else { return Ok(()) };
         let known = self.asked.iter().map(String::as_str);

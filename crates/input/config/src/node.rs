@@ -10,7 +10,7 @@ use disklab_source::{Location, Source, SourceError};
 /// A value and its place.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Node {
-    /// The value.
+    /// What was read, still without meaning.
     pub value: Value,
     /// Where it stands.
     pub place: Location,
@@ -25,10 +25,10 @@ pub struct Key {
     pub place: Location,
 }
 
-/// What a value is.
+/// The types of TOML that files of disklab use.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Value {
-    /// A string.
+    /// Not taken apart yet: `4 KiB` is one.
     Text(String),
     /// A whole number.
     Integer(i64),
@@ -36,7 +36,7 @@ pub enum Value {
     Float(f64),
     /// `true` or `false`.
     Boolean(bool),
-    /// A list.
+    /// Its elements, each with its own place.
     List(Vec<Node>),
     /// A table, in the order of the file.
     Table(Vec<(Key, Node)>),

@@ -13,7 +13,7 @@ pub struct Setting {
     pub field: String,
     /// Where the field is named.
     pub place: Location,
-    /// Its value.
+    /// What the field is to be, as a drive file would write it.
     pub value: Node,
 }
 

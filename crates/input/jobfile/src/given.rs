@@ -52,7 +52,7 @@ impl OptionValue<'_> {
         percent(self.text)
     }
 
-    /// A time.
+    /// A number with one of fio's units of time; `unit` is that of a bare number.
     pub fn time(&self, unit: TimeUnit) -> Result<Duration, NumberError> {
         value::time(self.text, unit)
     }

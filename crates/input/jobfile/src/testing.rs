@@ -6,7 +6,6 @@ use disklab_source::{Source, SourceError};
 
 use crate::{Job, Policy, parse};
 
-/// The jobs of a text.
 pub(crate) fn read(text: &str, policy: Policy) -> Result<Vec<Job>, SourceError> {
     parse(&Arc::new(Source { name: "t.fio".to_owned(), text: text.to_owned() }), policy)
 }

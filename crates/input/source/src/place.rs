@@ -36,7 +36,7 @@ impl Source {
 /// A range of bytes in a source.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Location {
-    /// The source.
+    /// Shared by all locations in one file.
     pub source: Arc<Source>,
     /// Bytes in its text.
     pub span: Range<usize>,

@@ -7,7 +7,7 @@ use crate::LayerSpec;
 /// A stack on a bench.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PlannedStack {
-    /// Its id.
+    /// As the study gives it: `raid1/ext4`.
     pub id: String,
     /// Its layers, bottom-up; none for a directory as it is.
     pub layers: Vec<PlannedLayer>,

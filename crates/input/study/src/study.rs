@@ -189,7 +189,7 @@ pub enum Measure {
     Throughput,
     /// Operations per second.
     Iops,
-    /// A percentile of latency.
+    /// Time from submission to completion that so many operations did not exceed.
     Latency(Percentile),
     /// Seconds.
     Elapsed,

@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 use crate::significant;
 
-/// Bits per second.
+/// A rate of a link, which vendors give in bits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct BitsPerSecond(pub u64);
 

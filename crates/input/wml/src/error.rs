@@ -36,7 +36,7 @@ pub enum OverrideProblem {
     /// The script neither sets nor uses it.
     #[error("is not a variable of {script}{hint}")]
     Unused {
-        /// The script.
+        /// The name of the script that the override was meant for.
         script: String,
         /// 'did you mean', or the variables that the script sets.
         hint: String,

@@ -71,7 +71,7 @@ personalities![
     "webserver",
 ];
 
-/// The personality of this name.
+/// `None` if none of the built-in ones is called so.
 pub fn find_personality(name: &str) -> Option<&'static BuiltIn> {
     PERSONALITIES.iter().find(|p| p.name == name)
 }

@@ -77,13 +77,13 @@ pub enum Quit {
 /// A process: started `instances` times.
 #[derive(Debug, Clone)]
 pub struct Process {
-    /// Its name.
+    /// As the script defines it; may be used in figures.
     pub name: String,
     /// How many of it run.
     pub instances: Attribute,
     /// `nice`: added to its priority.
     pub nice: Attribute,
-    /// Its threads.
+    /// Each may stand for several instances.
     pub threads: Vec<Thread>,
     /// Where it is defined.
     pub place: Location,
@@ -92,7 +92,7 @@ pub struct Process {
 /// A thread: started `instances` times in each instance of its process.
 #[derive(Debug, Clone)]
 pub struct Thread {
-    /// Its name.
+    /// As the script defines it.
     pub name: String,
     /// How many of it run.
     pub instances: Attribute,
@@ -121,7 +121,7 @@ pub enum ScriptCommand {
     CreateProcesses,
     /// `eventgen rate=`: events per second from here on; 0 means without limit.
     EventRate(Attribute),
-    /// Runs.
+    /// Starts the processes, and shows figures at the end.
     Run(RunTime),
     /// Runs, and shows the figures at intervals.
     PeriodicRun {
@@ -189,7 +189,7 @@ impl RunTime {
 }
 
 impl Personality {
-    /// The fileset of this name.
+    /// `None` if the script defines no fileset of this name.
     pub fn fileset(&self, name: &str) -> Option<&Fileset> {
         self.filesets.iter().find(|fileset| fileset.name == name)
     }

@@ -179,7 +179,7 @@ impl FilesetTree {
         }
     }
 
-    /// The directory that a file is in.
+    /// By index; 0 is the fileset's root.
     pub fn directory_of(&self, file: usize) -> usize {
         self.file_parents.get(file).map_or(0, |parent| *parent as usize)
     }

@@ -71,7 +71,7 @@ pub fn by_name(name: &str) -> Option<DriveFile> {
     })
 }
 
-/// The shipped drive with this id.
+/// Read from the file that is compiled in; `None` if no model has this id or alias.
 pub fn shipped(id: &str) -> Option<DriveFile> {
     let index = SHIPPED.iter().position(|(known, _)| *known == id)?;
     loaded(index).cloned()

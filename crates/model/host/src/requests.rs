@@ -42,7 +42,7 @@ pub(crate) struct RequestTable {
 }
 
 impl RequestTable {
-    /// Enters a request.
+    /// Its slot, until it is removed.
     pub fn enter(&mut self, request: Request) -> usize {
         let page = request.sector / PAGE_SECTORS;
         let pending = Some(Pending { request, page, waits: 0, waited: false, reserved: 0 });

@@ -22,7 +22,7 @@ pub struct MeasuredCurve {
     pub title: &'static str,
     /// What the first and the second numbers are.
     pub columns: [&'static str; 2],
-    /// The points.
+    /// What was measured, `(x, y)` in the units of the axes.
     pub points: Vec<(f64, f64)>,
 }
 

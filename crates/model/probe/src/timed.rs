@@ -21,12 +21,12 @@ pub struct DriveAccess {
 }
 
 impl DriveAccess {
-    /// A read.
+    /// Not of consecutive addresses, unless the caller makes it so.
     pub fn read(offset: u64, bytes: u64) -> Self {
         Self { operation: Operation::Read, offset, bytes }
     }
 
-    /// A write.
+    /// Overwrites what is there.
     pub fn write(offset: u64, bytes: u64) -> Self {
         Self { operation: Operation::Write, offset, bytes }
     }

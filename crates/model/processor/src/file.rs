@@ -151,7 +151,7 @@ mod tests {
     }
 
     #[test]
-    fn where_all_is_free_the_kernel_is_reported_nothing() {
+    fn free_processor_has_no_kernel_arguments() {
         let free =
             load("free.toml", "id = 'free'\nprocessors = 4\n[each]\nbio = '0 ns'\n").unwrap();
         assert_eq!(free.kernel_arguments(), Vec::<String>::new());

@@ -13,11 +13,11 @@ pub struct Chart {
     pub x: Axis,
     /// The vertical axis, which begins at 0 where it is linear.
     pub y: Axis,
-    /// The curves.
+    /// Theory and model, drawn in this order.
     pub curves: Vec<Curve>,
 }
 
-/// An axis.
+/// Unit and scale of a side of the picture.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Axis {
     /// Its name with the unit.
@@ -38,7 +38,7 @@ pub enum Scale {
     Decades,
 }
 
-/// A curve.
+/// One set of points, and how it is drawn.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Curve {
     /// Its name in the legend.
@@ -61,7 +61,7 @@ pub enum Mark {
     Dashes,
     /// Points: what the model did.
     Points,
-    /// Points with a line.
+    /// The model where it was tried at few values.
     LineAndPoints,
     /// Open squares: what others measured or computed.
     Squares,

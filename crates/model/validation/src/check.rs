@@ -59,14 +59,14 @@ pub struct Figure {
 pub enum Expected {
     /// This value, from which a right model differs by the part `tolerance` at most.
     Near {
-        /// The value.
+        /// What theory computes.
         value: f64,
         /// The part of it by which the model may differ, such as 0.01.
         tolerance: f64,
     },
     /// At most this much.
     AtMost {
-        /// The bound.
+        /// What the figure must not exceed.
         bound: f64,
     },
     /// Drives are usually within these bounds; one outside may be right.

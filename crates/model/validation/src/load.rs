@@ -10,7 +10,7 @@ pub const BLOCK: u64 = 4096;
 /// Sectors of a request of [`BLOCK`] bytes.
 const SECTORS: u64 = BLOCK / 512;
 
-/// A request.
+/// As a host sends it, without hints.
 pub fn request(id: u64, operation: Operation, sector: u64, sectors: u64) -> Request {
     Request { id, operation, sector, sectors }
 }

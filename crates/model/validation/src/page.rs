@@ -12,7 +12,7 @@ use crate::{Checked, Expected, Figure, SourcedValue, draw, values};
 pub struct Document {
     /// Its path below the folder of the pages.
     pub path: String,
-    /// Its text.
+    /// Markdown, whole.
     pub text: String,
 }
 

@@ -96,7 +96,7 @@ const NAMES: [&str; 8] = ["id", "aliases", "name", "model", "kind", "class", "li
 pub struct SourcedValue {
     /// Its table; empty for the drive's own.
     pub table: String,
-    /// Its name.
+    /// As the file spells it.
     pub name: String,
     /// Its value, as it stands there.
     pub value: String,

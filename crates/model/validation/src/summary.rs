@@ -12,11 +12,11 @@ use crate::{CHECKS, Checked, DriveColumns, Expected, Figure, Known, SourceKind, 
 /// A drive, the text of its file, and what came out of its checks.
 #[derive(Debug, Clone, Copy)]
 pub struct ValidatedDrive<'a> {
-    /// The drive.
+    /// As read, with what it inherits from a sibling.
     pub file: &'a DriveFile,
     /// Its file.
     pub text: &'a str,
-    /// Its checks.
+    /// One entry per check that applies to it.
     pub checked: &'a [Checked],
 }
 

@@ -89,7 +89,7 @@ pub enum ImportError {
     NoStack {
         /// The file.
         path: PathBuf,
-        /// Its name.
+        /// Of the file that was read.
         name: String,
         /// The table's name.
         table: &'static str,
@@ -102,9 +102,9 @@ pub enum ImportError {
         one_of(known.iter().take(12))
     )]
     NotInStudy {
-        /// The file.
+        /// The file that was read, or a part of it.
         file: String,
-        /// The study.
+        /// Id of the study that it was to be placed in.
         study: String,
         /// 'stack' or 'workload'.
         what: &'static str,
@@ -124,7 +124,7 @@ pub enum ImportError {
         first: String,
         /// The second file.
         second: String,
-        /// The workload.
+        /// Its id in the study.
         workload: String,
         /// What only the first did.
         own: String,
@@ -134,7 +134,7 @@ pub enum ImportError {
     /// Nothing was published about the study.
     #[error("nothing was published about '{study}'; something was about {}", one_of(known))]
     NothingPublished {
-        /// The study.
+        /// Id of the study.
         study: String,
         /// Studies about which something was.
         known: Vec<String>,
@@ -145,7 +145,7 @@ pub enum ImportError {
          --published` compares a run with them"
     )]
     OnlyComparisons {
-        /// The study.
+        /// Id of the study.
         study: String,
     },
     /// There is nothing to make a study of.

@@ -56,7 +56,7 @@ impl Default for ImportTarget {
 /// What will be a run.
 #[derive(Debug)]
 pub struct Import {
-    /// The study.
+    /// The one that the cells belong to: given, or made of what was read.
     pub study: Study,
     /// The cells, block by block.
     pub cells: Vec<ImportedCell>,
@@ -71,7 +71,7 @@ pub struct Import {
 /// A cell, and what a file reports of it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ImportedCell {
-    /// The cell.
+    /// Stack, workload and repeat that the file's figures belong to.
     pub cell: Cell,
     /// What was measured, or why it failed.
     pub result: Result<ImportedSample, ReportedError>,

@@ -81,7 +81,7 @@ fn repeats_of_two_stacks_become_a_run_with_a_comparison() {
 }
 
 #[test]
-fn who_says_most_about_a_file_is_heard() {
+fn most_specific_placement_of_a_file_wins() {
     let folder = Folder::new();
     folder.file(
         "import.toml",

@@ -310,7 +310,7 @@ impl Json {
     /// A field's number, 0 or above.
     ///
     /// # Errors
-    /// Where it is there and is something else.
+    /// [`SourceError`] at the value if it is there and is not a number.
     pub fn number(&self, name: &str) -> Result<Option<f64>, SourceError> {
         self.get(name).map(|field| field.as_number(name)).transpose()
     }
@@ -330,7 +330,7 @@ impl Json {
     /// A field's whole number, 0 or above.
     ///
     /// # Errors
-    /// Where it is there and is something else.
+    /// [`SourceError`] at the value if it is there and is not a number.
     pub fn count(&self, name: &str) -> Result<Option<u64>, SourceError> {
         let Some(field) = self.get(name) else { return Ok(None) };
         let whole = match &field.value {
@@ -398,7 +398,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn it_agrees_with_serde(text in "(\\[|\\]|\\{|\\}|,|:|\"a\"|\"\\\\n\"|1|-2.5|true|null| ){0,16}") {
+        fn reader_agrees_with_serde(text in "(\\[|\\]|\\{|\\}|,|:|\"a\"|\"\\\\n\"|1|-2.5|true|null| ){0,16}") {
             let own = read(&text);
             let mut theirs =
                 serde_json::Deserializer::from_str(&text).into_iter::<serde_json::Value>();

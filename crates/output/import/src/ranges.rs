@@ -169,7 +169,6 @@ mod tests {
     use super::*;
     use crate::reading::{ImportedWork, figure, moments, step};
 
-    /// A reading of one figure.
     fn reading(change: impl FnOnce(&mut Figure)) -> Reading {
         let source = Arc::new(Source { name: "x".to_owned(), text: "text".to_owned() });
         let mut one = figure(Direction::Read, 1.0);

@@ -22,7 +22,7 @@ impl ImportedSample {
         Self { shared, elapsed_ns }
     }
 
-    /// The sample.
+    /// With its own time, if it is one of many runs that share the rest.
     pub fn sample(&self) -> Cow<'_, Sample> {
         let Some(elapsed_ns) = self.elapsed_ns else { return Cow::Borrowed(&self.shared) };
         let mut sample = Sample::clone(&self.shared);

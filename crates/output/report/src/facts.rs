@@ -61,7 +61,7 @@ impl MediumWrites {
 pub struct Spread {
     /// Cells.
     pub n: usize,
-    /// Median.
+    /// The middle value, or the mean of the two.
     pub median: f64,
     /// Largest.
     pub worst: f64,
@@ -102,7 +102,7 @@ pub struct StackOverhead {
 /// A note and how many cells gave it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct CountedNote {
-    /// The note.
+    /// What a cell noted, and about what.
     #[serde(flatten)]
     pub note: Note,
     /// How many cells gave it.

@@ -4,6 +4,18 @@ use disklab_sample::OperationKind;
 use disklab_study::{Measure, Part};
 use disklab_verdict::{Answer, measure_heading};
 
+/// Above the severe findings.
+pub(crate) const BEFORE: &str = "Before you rely on these figures";
+/// Above what a run lacks.
+pub(crate) const ABSENT: &str = "Left out and failed";
+/// Above the published rows.
+pub(crate) const PUBLISHED: &str = "Published and measured results";
+/// Above what two runs have differently.
+pub(crate) const DIFFERENCES: &str = "What differs besides the figures";
+/// In its place if there is nothing.
+pub(crate) const NO_DIFFERENCE: &str =
+    "Nothing that was recorded differs between the two but the figures.";
+
 /// What an answer's figures are called in headings and on axes.
 pub(crate) fn measure_name(answer: &Answer) -> String {
     measure_heading(answer.measure, answer.operation, answer.committed)

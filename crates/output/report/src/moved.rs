@@ -9,7 +9,7 @@ use crate::html::document;
 /// A claim as shipped, and its figures in runs in which drives had other values.
 #[derive(Debug, Clone, PartialEq)]
 pub struct MovedClaim {
-    /// As shipped.
+    /// Its value and status with the drives as they are.
     pub shipped: JudgedRow,
     /// The measured value in the other runs, in the row's unit.
     pub figures: Vec<f64>,

@@ -14,7 +14,7 @@ use crate::Facts;
 /// Everything that a report says, in memory. Rendering it is pure.
 #[derive(Debug, Clone)]
 pub struct Report {
-    /// What the run is.
+    /// Bench, options and machine, as the run keeps them.
     pub info: RunInfo,
     /// All its cells.
     pub cells: Vec<CellRecord>,

@@ -61,7 +61,7 @@ pub enum StoreError {
         path: PathBuf,
         /// What there are too many of.
         rows: &'static str,
-        /// The most.
+        /// So many are read at most.
         most: u64,
     },
     /// A link on the way to a directory is another user's.
@@ -134,7 +134,7 @@ pub enum StoreError {
     OtherFormat {
         /// The database.
         path: PathBuf,
-        /// Its format.
+        /// The number that it has; this version reads another.
         format: i64,
         /// The one that this version reads.
         known: i64,
@@ -157,7 +157,7 @@ pub enum StoreError {
         path: PathBuf,
         /// The cell's number.
         cell: u32,
-        /// The column.
+        /// Name of the column in the table of cells.
         column: &'static str,
         /// What it has, as far as a line shows it.
         value: String,
@@ -206,7 +206,7 @@ pub enum StoreError {
     NoPart {
         /// The run's directory.
         path: PathBuf,
-        /// Why.
+        /// What forbids it.
         why: NoPart,
     },
     /// Runs that are no parts of one.
@@ -230,7 +230,7 @@ pub enum StoreError {
     MeasuredTwice {
         /// The cell's stack.
         stack: String,
-        /// Its workload.
+        /// Its id.
         workload: String,
         /// The one part's folder.
         one: PathBuf,

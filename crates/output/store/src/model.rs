@@ -106,7 +106,7 @@ pub enum CellState {
 /// A cell and how far it is.
 #[derive(Debug, Clone, PartialEq)]
 pub struct CellRecord {
-    /// The cell.
+    /// Number, block, stack, workload and seed.
     pub cell: Cell,
     /// How far it is.
     pub state: CellState,

@@ -28,7 +28,7 @@ pub enum RunAspect {
     Study,
     /// The study's text, where the id is the same.
     StudyText,
-    /// The seed.
+    /// Of everything random, the order of cells included.
     Seed,
     /// The number of repeats.
     Repeats,
@@ -38,13 +38,13 @@ pub enum RunAspect {
     Option(&'static str),
     /// disklab's version.
     Disklab,
-    /// The bench.
+    /// What it ran on: the lab, loop devices, a directory, disks.
     Bench,
     /// The kernel of the machine.
     Kernel,
     /// The kernel of the lab's guests.
     LabKernel,
-    /// The processor.
+    /// The model of the machine's CPU.
     Processor,
     /// The machine's memory.
     Memory,
@@ -79,7 +79,7 @@ pub struct Difference {
     pub what: RunAspect,
     /// In the one.
     pub one: String,
-    /// In the other.
+    /// The same aspect of the run that it is compared with.
     pub other: String,
 }
 

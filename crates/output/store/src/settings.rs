@@ -71,7 +71,7 @@ pub struct ImportSettings {
 /// A setting of a run that this version cannot read.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum SettingError {
-    /// Its value.
+    /// A known setting has a value that is not one of its kind.
     #[error("the run's own '{name}' is '{text}', which cannot be read: {why}")]
     Value {
         /// The setting.
@@ -82,7 +82,7 @@ pub enum SettingError {
         #[source]
         why: SettingProblem,
     },
-    /// Its name.
+    /// A name that is unknown, such as that of a later version.
     #[error("the run has a setting '{0}', which this disklab does not know")]
     Name(String),
 }
@@ -90,19 +90,19 @@ pub enum SettingError {
 /// What is wrong with the value of a setting.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum SettingProblem {
-    /// A size.
+    /// Bytes with a unit were expected.
     #[error(transparent)]
     Size(#[from] ParseBytesError),
-    /// A bus.
+    /// A bus of the lab's disks was expected.
     #[error(transparent)]
     Bus(#[from] BusError),
-    /// A duration.
+    /// Seconds, or a time with a unit, were expected.
     #[error(transparent)]
     Duration(#[from] ParseDurationError),
-    /// A share.
+    /// A share between 0 and 1 was expected.
     #[error(transparent)]
     Share(#[from] ParseShareError),
-    /// A number.
+    /// An integer was expected.
     #[error(transparent)]
     Number(#[from] ParseIntError),
     /// Words as a shell has them.

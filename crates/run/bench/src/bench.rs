@@ -248,7 +248,7 @@ pub enum Phase {
 }
 
 impl Phase {
-    /// Its words.
+    /// As the line of progress says it.
     pub fn words(self) -> &'static str {
         match self {
             Self::Make => "making the stack",

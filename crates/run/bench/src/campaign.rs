@@ -8,7 +8,7 @@ use disklab_workload::{Context, Workload, read_workload};
 /// A study together with its stacks and workloads, ready to be checked and run.
 #[derive(Debug)]
 pub struct Campaign {
-    /// The study.
+    /// Where the indices below lead to.
     pub study: Study,
     /// Its stacks, by the same index.
     pub stacks: Vec<Stack>,

@@ -229,11 +229,11 @@ impl Drives for DiskDrives {
 
     fn still_whole(&self, indices: &[usize]) -> Result<(), BenchError> {
         let targets = indices.iter().filter_map(|index| self.targets.get(*index));
-        let lost: Vec<String> = targets.flat_map(|target| losses(&self.root, target)).collect();
+        let lost: Vec<_> = targets.flat_map(|target| losses(&self.root, target)).collect();
         if lost.is_empty() {
             return Ok(());
         }
-        Err(BenchError::DrivesLost { lost })
+        Err(BenchError::DrivesLost(lost))
     }
 }
 

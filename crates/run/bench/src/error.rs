@@ -12,7 +12,7 @@ use disklab_workload::WorkloadError;
 
 use crate::SinkError;
 use crate::lab::ReportedFailure;
-use crate::safety::Refusal;
+use crate::safety::{DriveLoss, Refusal};
 
 /// Why a bench cannot continue at all.
 #[derive(Debug, thiserror::Error)]
@@ -90,25 +90,25 @@ pub enum BenchError {
     #[error("the bench has no drive {}", .0 + 1)]
     NoSuchDrive(usize),
     /// Drives were lost.
-    #[error("{} while it was measured", lost.join("; "))]
-    DrivesLost {
-        /// What was lost, each in a phrase.
-        lost: Vec<String>,
-    },
+    #[error(
+        "{} while it was measured",
+        .0.iter().map(ToString::to_string).collect::<Vec<_>>().join("; ")
+    )]
+    DrivesLost(Vec<DriveLoss>),
     /// A drive's write cache cannot be switched.
     #[error("the write cache of {}: {why}", drive.display())]
     WriteCache {
-        /// The drive.
+        /// Its node in /dev.
         drive: PathBuf,
-        /// Why.
+        /// What keeps it from being switched, and what to do.
         why: WriteCacheProblem,
     },
     /// A cell names a stack or a workload that the study does not have.
     #[error("cell {} ({} on {}) is not of study '{study}'", cell.number, cell.workload, cell.stack)]
     UnknownCell {
-        /// The cell.
+        /// As the run has it, from the study's text at that time.
         cell: Box<Cell>,
-        /// The study.
+        /// Id of the study.
         study: String,
     },
     /// losetup attached a file and did not say where.
@@ -160,7 +160,7 @@ pub enum Objection {
         unused.iter().map(|name| name.display().to_string()).collect::<Vec<_>>().join(", ")
     )]
     TooMany {
-        /// The study.
+        /// Id of the study.
         study: String,
         /// How many drives it has.
         has: usize,

@@ -42,5 +42,5 @@ pub use lab::{
 };
 pub use layout_cost::{LayoutCost, SmallWrite};
 pub use loop_drives::LoopDrives;
-pub use predict::{Medium, Prediction, Simulation, cell_seconds, predict};
+pub use predict::{Medium, PredictedBytes, Simulation, cell_seconds, predict_bytes};
 pub use preflight::{Preflight, StackWrites};

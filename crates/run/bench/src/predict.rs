@@ -128,11 +128,9 @@ impl Medium {
     }
 }
 
-/// What cells will cost together.
+/// What cells will write together, and what they take at once.
 #[derive(Debug, Clone, PartialEq, Default)]
-pub struct Prediction {
-    /// Wall-clock seconds.
-    pub seconds: f64,
+pub struct PredictedBytes {
     /// Bytes written to each of the study's drives.
     pub drive_writes: Vec<Bytes>,
     /// Largest space that one cell takes over all drives.
@@ -216,15 +214,11 @@ impl Simulation {
     }
 }
 
-/// What a run costs. `cells` gives each cell's cost, that of its layout and, per drive, the
-/// bytes written to it for one byte written to the stack.
-pub fn predict<'a>(
-    cells: impl IntoIterator<Item = (Cost, LayoutCost, &'a [f64])>,
-    medium: Medium,
-) -> Prediction {
-    let mut total = Prediction::default();
-    for (cost, layout, drive_writes) in cells {
-        total.seconds += cell_seconds(&cost, &layout, medium);
+/// What a run writes and takes. `cells` gives each cell's cost and, per drive, the bytes written
+/// to it for one byte written to the stack.
+pub fn predict_bytes<'a>(cells: impl IntoIterator<Item = (Cost, &'a [f64])>) -> PredictedBytes {
+    let mut total = PredictedBytes::default();
+    for (cost, drive_writes) in cells {
         let written = cost.prewrite + cost.sequential_write + cost.random_write;
         total.drive_writes.resize(total.drive_writes.len().max(drive_writes.len()), Bytes::ZERO);
         let (mut space, mut content) = (Bytes::ZERO, Bytes::ZERO);
@@ -373,7 +367,7 @@ mod tests {
     #[test]
     fn writes_are_shared_out_over_drives() {
         let raid5 = [2.0 / 3.0 * 0.5; 4];
-        let total = predict([(cost(), LayoutCost::SINGLE, &raid5[..]); 2], Medium::SOLID_STATE);
+        let total = predict_bytes([(cost(), &raid5[..]); 2]);
         assert_eq!(total.drive_writes.len(), 4);
         let each = (1_073_741_824.0_f64 / 3.0) as u64;
         assert!(total.drive_writes.iter().all(|w| w.0.abs_diff(2 * each) <= 2));

@@ -9,7 +9,6 @@ use disklab_workload::{Remounter, WorkloadError};
 pub(crate) struct StackRemount<'a> {
     /// How it is mounted again.
     pub remount: &'a disklab_stack::Remount,
-    /// The stack.
     pub stack: &'a Stack,
 }
 

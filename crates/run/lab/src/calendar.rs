@@ -13,8 +13,8 @@ use rustix::net::{
     RecvFlags, SendAncillaryBuffer, SendAncillaryMessage, SendFlags, recv, send, sendmsg,
 };
 
-use crate::LabError;
 use crate::shared_memory::{EarlierKick, KERNEL_CLIENT, SharedMemory};
+use crate::{LabError, ProtocolBreach};
 
 const WHOSE: &str = "the calendar";
 /// `struct um_timetravel_msg`: op and seq of 32 bits, time of 64.
@@ -191,10 +191,9 @@ impl Calendar {
                 self.started = true;
                 self.acknowledge_start(message.seq)?;
             }
-            op::START => return Err(LabError::protocol(WHOSE, "it started twice")),
+            op::START => return Err(LabError::protocol(WHOSE, ProtocolBreach::StartedTwice)),
             _ if !self.started => {
-                let what = format!("message {} before the start", message.op);
-                return Err(LabError::protocol(WHOSE, what));
+                return Err(LabError::protocol(WHOSE, ProtocolBreach::BeforeStart(message.op)));
             }
             op::WAIT => return Ok(CalendarMessage::Waits),
             op::GET => self.acknowledge(message.seq, self.now().0)?,
@@ -205,7 +204,7 @@ impl Calendar {
             // message nevertheless is only confirmed.
             op::UPDATE | op::REQUEST | op::BROADCAST => self.acknowledge(message.seq, 0)?,
             op::ACK => {}
-            other => return Err(LabError::protocol(WHOSE, format!("unknown message {other}"))),
+            other => return Err(LabError::protocol(WHOSE, ProtocolBreach::UnknownMessage(other))),
         }
         Ok(CalendarMessage::Nothing)
     }
@@ -226,7 +225,7 @@ impl Calendar {
         match got {
             0 => Ok(None),
             MESSAGE_BYTES => Ok(Some(Ok(Message::parse(&bytes)))),
-            n => Err(LabError::protocol(WHOSE, format!("a message of {n} bytes"))),
+            n => Err(LabError::protocol(WHOSE, ProtocolBreach::CalendarMessageSize(n))),
         }
     }
 
@@ -325,7 +324,12 @@ mod tests {
     fn a_message_before_the_start_is_refused() {
         let (mut calendar, kernel) = pair();
         say(&kernel, op::WAIT, 1, 0);
-        assert!(matches!(calendar.receive(), Err(LabError::Protocol { .. })));
+        let error = calendar.receive().unwrap_err();
+        let breach = ProtocolBreach::BeforeStart(op::WAIT);
+        assert_eq!(
+            error.to_string(),
+            format!("the guest broke the protocol of the calendar: {breach}")
+        );
     }
 
     proptest! {

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use disklab_exec::Interrupted;
 
-use crate::OptionsProblem;
+use crate::{OptionsProblem, ProtocolBreach};
 
 /// Why a lab could not start or did not reach the guest's power-off.
 #[derive(Debug, thiserror::Error)]
@@ -26,18 +26,19 @@ pub enum LabError {
     /// A file, socket or mapping of the lab could not be made or used.
     #[error("cannot {what}: {source}")]
     System {
-        /// What was tried.
+        /// What was tried, a verb and its object: 'read the console line'.
         what: String,
         /// The system's reason.
         source: io::Error,
     },
     /// The other side of a socket does not keep to the protocol.
-    #[error("the guest broke the protocol of {whose}: {what}")]
+    #[error("the guest broke the protocol of {whose}: {breach}")]
     Protocol {
-        /// Whose socket it was.
+        /// Whose socket it was: 'the calendar', or a disk's name.
         whose: String,
         /// What it did.
-        what: String,
+        #[source]
+        breach: ProtocolBreach,
     },
     /// What the guests wrote needs more than the caller allowed.
     #[error(
@@ -49,7 +50,7 @@ pub enum LabError {
     Full {
         /// 'disk space' or 'memory for the index of its disks'.
         what: &'static str,
-        /// The limit, in bytes.
+        /// What the caller allowed.
         limit_bytes: u64,
     },
     /// The disk that holds what the guests wrote is full, whatever the caller allowed.
@@ -126,8 +127,8 @@ impl LabError {
         move |source| Self::System { what, source: source.into() }
     }
 
-    /// The peer of `whose` socket did `what`, which it must not do.
-    pub(crate) fn protocol(whose: &str, what: impl Into<String>) -> Self {
-        Self::Protocol { whose: whose.to_owned(), what: what.into() }
+    /// The peer of `whose` socket did what it must not do.
+    pub(crate) fn protocol(whose: &str, breach: impl Into<ProtocolBreach>) -> Self {
+        Self::Protocol { whose: whose.to_owned(), breach: breach.into() }
     }
 }

@@ -121,7 +121,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn it_is_a_program_and_tells_why_it_fails() {
+    fn first_program_runs_and_exits_with_its_reason() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("first");
         // Nowhere but in a guest is there such a file system: ENODEV; or it is not

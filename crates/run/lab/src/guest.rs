@@ -91,7 +91,7 @@ pub fn medium_file(index: usize) -> String {
 /// folder at [`LAB_FOLDER`].
 ///
 /// # Errors
-/// Where something cannot be mounted.
+/// That of the first mount(2) that failed, with its place: the guest cannot work.
 pub fn begin() -> io::Result<()> {
     // Each page of memory that a program touches for the first time stops it and has
     // the kernel's process map it, some 25 µs; 16 MiB of data to be written are 4096

@@ -34,6 +34,7 @@ mod options;
 mod options_problem;
 mod pinned;
 mod place;
+mod protocol_breach;
 mod shared_memory;
 mod sockets;
 mod steady;
@@ -51,6 +52,7 @@ pub use mappings::MappingLimit;
 pub use options::{Console, LabOptions, OPERATOR_LINE};
 pub use options_problem::OptionsProblem;
 pub use pinned::{Pinned, processors};
+pub use protocol_breach::ProtocolBreach;
 pub use steady::Steady;
 
 pub(crate) use sockets::Sockets;

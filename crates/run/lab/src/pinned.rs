@@ -7,7 +7,7 @@ use crate::{LabError, OptionsProblem};
 /// The processors that this process may run on, in their order.
 ///
 /// # Errors
-/// Where the system does not tell.
+/// [`LabError::System`] if sched_getaffinity(2) fails.
 pub fn processors() -> Result<Vec<usize>, LabError> {
     let set = sched_getaffinity(None).map_err(LabError::system("read the thread's cores"))?;
     Ok((0..CpuSet::MAX_CPU).filter(|core| set.is_set(*core)).collect())

@@ -15,7 +15,6 @@ use crate::LabError;
 #[derive(Debug)]
 pub(crate) struct Sockets {
     folder: OwnedFd,
-    /// For the calendar.
     pub calendar: OwnedFd,
     /// For the disks, in their order.
     pub disks: Vec<OwnedFd>,

@@ -73,7 +73,7 @@ pub enum RunnerError {
     /// A path cannot be resolved.
     #[error("cannot find {}: {source}", path.display())]
     Path {
-        /// The path.
+        /// As the user gave it, or as it was derived from that.
         path: PathBuf,
         /// The system's reason.
         source: std::io::Error,
@@ -84,7 +84,7 @@ pub enum RunnerError {
         missing.join(", ")
     )]
     BenchLacks {
-        /// The bench.
+        /// Its name, as --on takes it.
         bench: String,
         /// What it lacks.
         missing: Vec<String>,
@@ -111,9 +111,9 @@ pub enum RunnerError {
         side_by_side: bool,
         /// What they take.
         needed: Bytes,
-        /// The folder.
+        /// In whose file system the room was looked for.
         folder: PathBuf,
-        /// What is free.
+        /// How much its file system has left.
         free: Bytes,
         /// What to do.
         remedy: &'static str,
@@ -126,7 +126,7 @@ pub enum RunnerError {
         show_duration(*block)
     )]
     BudgetTooShort {
-        /// The budget.
+        /// What --budget allows.
         budget: std::time::Duration,
         /// Cells of a block.
         cells: usize,

@@ -5,7 +5,7 @@ use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap};
 use std::time::Duration;
 
-use disklab_bench::{LayoutCost, Prediction, cell_seconds, predict};
+use disklab_bench::{LayoutCost, PredictedBytes, cell_seconds, predict_bytes};
 use disklab_study::Cell;
 use disklab_units::Bytes;
 use disklab_workload::Cost;
@@ -15,6 +15,17 @@ use crate::adaptive::block_seconds;
 use crate::pilot::Pilot;
 use crate::plan::Plan;
 use crate::setup::Room;
+
+/// What cells will cost together.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Prediction {
+    /// Wall-clock seconds.
+    pub seconds: f64,
+    /// Bytes written to each of the study's drives.
+    pub drive_writes: Vec<Bytes>,
+    /// Largest space that the cells take which run at once.
+    pub space: Bytes,
+}
 
 /// What a plan's cells will cost. Pure: it rests on the plan and, if there is one, on what the
 /// cells of another run took.
@@ -93,7 +104,12 @@ impl<'a> RunEstimate<'a> {
 
     /// What a cell will take, in seconds.
     pub fn seconds(&self, cell: &Cell) -> f64 {
-        let formula = cell_seconds(&self.cost(cell), &self.layout(cell), self.plan.bench.medium);
+        self.seconds_of(cell, &self.cost(cell))
+    }
+
+    /// What a cell of this cost will take, in seconds.
+    fn seconds_of(&self, cell: &Cell, cost: &Cost) -> f64 {
+        let formula = cell_seconds(cost, &self.layout(cell), self.plan.bench.medium);
         self.pilot.map_or(formula, |pilot| pilot.seconds(cell, formula))
     }
 
@@ -120,14 +136,15 @@ impl<'a> RunEstimate<'a> {
     pub fn predict<'c>(&self, cells: impl IntoIterator<Item = &'c Cell>) -> Prediction {
         let cells: Vec<&Cell> = cells.into_iter().collect();
         let places = self.planned_stacks();
-        let mut prediction = self.formula(&cells, &places);
+        let costs: Vec<Cost> = cells.iter().map(|cell| self.cost(cell)).collect();
+        let seconds = cells.iter().zip(&costs).map(|(cell, cost)| self.seconds_of(cell, cost));
+        let seconds = side_by_side(seconds, self.plan.bench.at_once);
+        let PredictedBytes { mut drive_writes, space, .. } = self.bytes(&cells, &costs, &places);
         if let Some(pilot) = self.pilot {
-            let seconds = cells.iter().map(|cell| self.seconds(cell));
-            prediction.seconds = side_by_side(seconds, self.plan.bench.at_once);
-            let one = |cell: &Cell| self.formula(&[cell], &places);
-            prediction.drive_writes = pilot.written(&cells, &self.plan.drive_names(), one);
+            let one = |cell: &Cell| self.bytes(&[cell], &[self.cost(cell)], &places).drive_writes;
+            drive_writes = pilot.written(&cells, &self.plan.drive_names(), one);
         }
-        prediction
+        Prediction { seconds, drive_writes, space }
     }
 
     /// Bytes written to each of the study's drives for one byte of a cell's data, by stack
@@ -169,22 +186,24 @@ impl<'a> RunEstimate<'a> {
             .collect()
     }
 
-    /// What these cells will cost by what is known of the workloads and the bench.
-    fn formula(&self, cells: &[&Cell], places: &HashMap<&str, usize>) -> Prediction {
+    /// What these cells, of these costs, will write and take by what is known of the workloads and
+    /// the bench.
+    fn bytes(
+        &self,
+        cells: &[&Cell],
+        costs: &[Cost],
+        places: &HashMap<&str, usize>,
+    ) -> PredictedBytes {
         let stack = |cell: &Cell| places.get(cell.stack.as_str()).copied();
         let shares = self.shares_of_first(cells);
         let writes = |cell: &Cell| {
             let own = shares.get(&(cell.stack.as_str(), cell.workload.as_str())).cloned();
             own.or_else(|| stack(cell).map(|i| self.plan.preflight.writes[i].shares.clone()))
         };
-        let medium = self.plan.bench.medium;
-        let costs: Vec<(Cost, LayoutCost)> =
-            cells.iter().map(|cell| (self.cost(cell), self.layout(cell))).collect();
         let costed = |writes: &dyn Fn(&Cell) -> Option<Vec<f64>>| {
             let writes: Vec<Vec<f64>> =
                 cells.iter().map(|cell| writes(cell).unwrap_or_default()).collect();
-            let all = costs.iter().zip(&writes);
-            predict(all.map(|((cost, layout), writes)| (*cost, *layout, writes.as_slice())), medium)
+            predict_bytes(costs.iter().copied().zip(writes.iter().map(Vec::as_slice)))
         };
         let mut prediction = costed(&writes);
         for stack in cells.iter().filter_map(|cell| stack(cell)) {
@@ -193,9 +212,6 @@ impl<'a> RunEstimate<'a> {
                 *sum += Bytes(*bytes as u64);
             }
         }
-        let at_once = self.plan.bench.at_once;
-        let seconds = costs.iter().map(|(cost, layout)| cell_seconds(cost, layout, medium));
-        prediction.seconds = side_by_side(seconds, at_once);
         if self.plan.bench.is_simulated {
             // The lab keeps equal blocks once, and so all copies of a mirror.
             let kept = |cell: &Cell| {
@@ -206,7 +222,7 @@ impl<'a> RunEstimate<'a> {
                 }
                 Some(writes)
             };
-            prediction.space = costed(&kept).content.saturating_mul(at_once as u64);
+            prediction.space = costed(&kept).content.saturating_mul(self.plan.bench.at_once as u64);
         }
         prediction
     }

@@ -31,7 +31,7 @@ pub use adaptive::StopRule;
 pub use disklab_store::{BenchKind, Bus, UnknownBench};
 pub use disklab_study::StudyGoal;
 pub use error::{DirectoryProblem, RunnerError};
-pub use estimate::RunEstimate;
+pub use estimate::{Prediction, RunEstimate};
 pub use leftovers::{LeftoversError, decide_leftover, leftover_lines, tear_down_leftovers};
 pub use observer::{CampaignProgress, CellForecast, Observer, UpcomingCells};
 pub use options::{LabRunOptions, OptionsError, RunOptions};

@@ -13,7 +13,7 @@ pub trait Observer {
     /// These cells begin; [`Observer::cells_end`] follows.
     fn cells_begin(&mut self, cells: &UpcomingCells<'_>);
 
-    /// A cell begins.
+    /// Its stack is about to be made.
     fn cell_begins(&mut self, cell: &Cell);
 
     /// A cell enters a phase.

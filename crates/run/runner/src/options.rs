@@ -67,7 +67,7 @@ pub enum OptionsError {
         flag: &'static str,
         /// Where it applies.
         applies: Applies,
-        /// The bench.
+        /// The one that the option does not apply to.
         bench: BenchKind,
     },
     /// A kernel is named for a bench that runs on this machine's own.
@@ -143,7 +143,7 @@ pub enum OptionsError {
     Memory {
         /// What was asked for.
         memory: Bytes,
-        /// The least.
+        /// What a guest needs.
         least: Bytes,
         /// This machine's.
         most: Bytes,
@@ -163,7 +163,7 @@ pub enum OptionsError {
 /// The bench that an option applies to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Applies {
-    /// The lab.
+    /// It concerns runs in the lab alone.
     Lab,
     /// Loop devices.
     Loop,
@@ -191,7 +191,7 @@ impl Applies {
 }
 
 impl RunOptions {
-    /// The bench.
+    /// Which of the benches these options are for.
     pub fn bench(&self) -> BenchKind {
         self.bench.clone().unwrap_or_default()
     }

@@ -3,7 +3,6 @@
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
-use disklab_bench::Prediction;
 use disklab_store::Run;
 use disklab_study::{Cell, load};
 use disklab_units::Bytes;
@@ -165,12 +164,12 @@ impl Pilot {
         &self,
         cells: &[&Cell],
         drives: &[String],
-        formula: impl Fn(&Cell) -> Prediction,
+        formula: impl Fn(&Cell) -> Vec<Bytes>,
     ) -> Vec<Bytes> {
         let mut sums = vec![0.0; drives.len()];
         for cell in cells {
             let Some(seen) = self.seen(cell).filter(|seen| seen.with_written > 0.0) else {
-                let predicted = formula(cell).drive_writes;
+                let predicted = formula(cell);
                 sums.iter_mut().zip(predicted).for_each(|(sum, bytes)| *sum += bytes.0 as f64);
                 continue;
             };
@@ -206,10 +205,7 @@ mod tests {
         assert_eq!(pilot.seconds(&unknown, 10.0), 15.0);
         assert_eq!(pilot.clock_seconds([&known, &known]), Some(100.0));
         assert_eq!(pilot.clock_seconds([&known, &unknown]), None);
-        let formula = |_: &Cell| Prediction {
-            drive_writes: vec![Bytes(7), Bytes(9)],
-            ..Prediction::default()
-        };
+        let formula = |_: &Cell| vec![Bytes(7), Bytes(9)];
         let drives = ["d-1".to_owned(), "d-2".to_owned()];
         let written = pilot.written(&[&known, &unknown], &drives, formula);
         assert_eq!(written, [Bytes(257), Bytes(9)]);

@@ -19,7 +19,7 @@ pub type Pairs = BTreeSet<(String, String)>;
 pub struct Plan {
     /// The study, understood.
     pub campaign: Campaign,
-    /// The bench.
+    /// What it is like, for predictions and reports.
     pub bench: BenchProfile,
     /// What of the study can run there, and is selected.
     pub preflight: Preflight,

@@ -119,7 +119,7 @@ pub struct ResumeRequest {
     pub folder: PathBuf,
     /// What is given now; the rest is as it was begun.
     pub options: RunOptions,
-    /// As the options.
+    /// What is given now of when to end.
     pub stop: StopOptions,
     /// The study as it is named now, if it is.
     pub study: Option<(String, FoundStudy)>,
@@ -248,9 +248,9 @@ fn waiting(run: &Run) -> Result<Vec<Cell>, RunnerError> {
 
 /// A run that is begun, or resumed if it is there, without a question or a word.
 pub struct RunRequest<'a> {
-    /// Its study.
+    /// A shipped one, or a file of the user's.
     pub study: FoundStudy,
-    /// Its options.
+    /// Those of its bench, with all limits.
     pub options: RunOptions,
     /// Its directory.
     pub folder: PathBuf,

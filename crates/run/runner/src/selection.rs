@@ -23,7 +23,7 @@ pub struct SelectionError {
     pub tip: String,
     /// The study's stacks on this bench.
     pub stacks: Vec<String>,
-    /// Its workloads.
+    /// The study's workloads on this bench.
     pub workloads: Vec<String>,
 }
 

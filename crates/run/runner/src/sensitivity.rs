@@ -65,7 +65,7 @@ pub enum SensitivityError {
          there is nothing to compare"
     )]
     NothingToCompare {
-        /// The study.
+        /// Id of the study.
         study: String,
     },
     /// Ends of ranges exclude each other.
@@ -138,7 +138,7 @@ pub struct SensitivityRequest {
 
 /// The study of an analysis and its directory.
 pub struct Begun {
-    /// The study.
+    /// The one whose claims are examined.
     pub study: FoundStudy,
     /// The directory.
     pub folder: PathBuf,
@@ -320,7 +320,7 @@ impl SensitivityRun {
 
 /// A run of the analysis that is done.
 pub struct CaseRun {
-    /// The run.
+    /// Its samples, in its own directory.
     pub run: Run,
     /// How many of its cells failed.
     pub failed: usize,

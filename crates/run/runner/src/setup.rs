@@ -66,7 +66,7 @@ pub struct CheckedRun {
 /// A folder that the cells' data go to.
 #[derive(Debug, Clone)]
 pub struct Room {
-    /// The folder.
+    /// On whose file system they will be.
     pub folder: PathBuf,
     /// Bytes free there.
     pub free: Bytes,

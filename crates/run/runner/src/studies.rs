@@ -22,9 +22,9 @@ pub const SHIPPED_STUDIES: &[(&str, &str)] = &[
 /// A study, and the folder its own files are looked for in.
 #[derive(Debug, Clone)]
 pub struct FoundStudy {
-    /// The study.
+    /// Read and checked.
     pub study: Study,
-    /// The folder.
+    /// Where files that the study names are looked for.
     pub folder: PathBuf,
 }
 
@@ -48,7 +48,7 @@ pub enum StudyError {
     /// It is neither a shipped study nor a file that can be read.
     #[error("cannot read the study '{name}': {source}; expected a file, or one of {}", known())]
     Unreadable {
-        /// The name.
+        /// What was given in place of a study.
         name: String,
         /// The system's reason.
         source: std::io::Error,

@@ -41,7 +41,7 @@ pub struct Compared {
     pub key: String,
     /// What it is, for people.
     pub name: String,
-    /// Its unit.
+    /// As it is shown; both programs have the same.
     pub unit: String,
     /// As measured, in order.
     pub this: Vec<f64>,
@@ -58,7 +58,7 @@ pub enum AgainstError {
     /// It answered something else than figures.
     #[error("'{program}' is not a disklab whose lab can be measured: {why}")]
     NoFigures {
-        /// The program.
+        /// Path of the other program.
         program: String,
         /// What is wrong with its answer.
         why: AnswerProblem,

@@ -18,7 +18,7 @@ pub struct SpeedFigure {
     pub key: &'static str,
     /// What it is, for people.
     pub name: &'static str,
-    /// Its unit.
+    /// As it is shown: 'µs', 'MB/s'.
     pub unit: &'static str,
     /// What it should be, if there is a goal.
     pub target: Option<SpeedTarget>,

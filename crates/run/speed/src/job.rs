@@ -22,7 +22,6 @@ pub(crate) const MIB: usize = 1 << 20;
 /// What a guest is to do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum SpeedJob {
-    /// Nothing.
     Nothing,
     /// So many reads of 4 KiB at random offsets of a drive, one after another, with
     /// a look at the clock after each.

@@ -30,7 +30,7 @@ const BOOT_DRIVES: usize = 4;
 /// What is to be measured.
 #[derive(Debug, Clone)]
 pub struct SpeedOptions {
-    /// The kernel.
+    /// The lab's kernel to boot; a User-Mode Linux program.
     pub kernel: PathBuf,
     /// Words for its command line.
     pub kernel_arguments: Vec<String>,

@@ -34,7 +34,7 @@ pub enum StackError {
     Untrusted {
         /// The directory or file.
         path: PathBuf,
-        /// Why.
+        /// Who else could have written it.
         why: Distrust,
     },
     /// A layer cannot be built on what lies below it.
@@ -43,7 +43,7 @@ pub enum StackError {
     /// What a layer is to be built on is not a block device of this machine.
     #[error("{layer}: {} is not a block device", device.display())]
     NoBlockDevice {
-        /// The layer.
+        /// Its name in the study's stack.
         layer: String,
         /// What there is.
         device: PathBuf,
@@ -51,7 +51,7 @@ pub enum StackError {
     /// Something that was made does not show.
     #[error("{layer}: {what} did not appear within {} s; see the kernel's messages (dmesg)", waited.as_secs())]
     NotShown {
-        /// The layer.
+        /// Its name in the study's stack.
         layer: String,
         /// What was waited for: 'partition 1 of /dev/sda'.
         what: String,
@@ -64,13 +64,13 @@ pub enum StackError {
          (dmesg) for errors of a drive"
     )]
     MembersDiffer {
-        /// The layer.
+        /// Its name in the study's stack: `md` or `shr`.
         layer: String,
     },
     /// mdadm reported success, and there is no array.
     #[error("{layer}: mdadm made no array with the UUID {uuid} that /sys/block shows")]
     NoArray {
-        /// The layer.
+        /// Its name in the study's stack: `md` or `shr`.
         layer: String,
         /// What it would be known by.
         uuid: String,
@@ -92,7 +92,7 @@ pub enum StackError {
     /// A setting of a drive's queue.
     #[error("queue: `{setting}` of {device}: {why}")]
     Queue {
-        /// The setting.
+        /// Which of sysfs' attributes.
         setting: QueueSetting,
         /// The kernel's name of the drive.
         device: String,
@@ -127,7 +127,7 @@ pub enum StackError {
     LeftAlone {
         /// The thing.
         path: PathBuf,
-        /// Why.
+        /// How it differs from what disklab made.
         why: LeftAlone,
     },
     /// Something uses what is to be torn down.
@@ -162,7 +162,7 @@ pub enum StackError {
     StaysAttached {
         /// The loop device.
         device: PathBuf,
-        /// Its file.
+        /// What it still has open.
         file: PathBuf,
     },
     /// The kernel keeps the partitions of a drive.
@@ -295,7 +295,7 @@ pub enum LeftAlone {
     /// A file system lies in it.
     #[error("something is mounted in it")]
     MountedIn,
-    /// It is in use.
+    /// A lock shows that another run uses it.
     #[error("another disklab works in it")]
     InUse,
 }

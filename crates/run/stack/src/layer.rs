@@ -74,7 +74,7 @@ pub enum Form {
     Devices(Vec<PathBuf>),
     /// A ZFS pool, mounted at a directory.
     Pool {
-        /// Its name.
+        /// As zpool(8) lists it.
         name: String,
         /// Where its root data set is mounted.
         directory: PathBuf,
@@ -122,7 +122,7 @@ pub struct LayerContext<'a> {
 /// A ZFS pool that was made, as ZFS tells.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MadePool {
-    /// Its name.
+    /// As zpool(8) lists it.
     pub name: String,
     /// Base-2 logarithms of the sector sizes of its vdevs, each once.
     pub ashift: Vec<u8>,

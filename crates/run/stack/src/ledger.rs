@@ -58,7 +58,8 @@ impl Ledger {
     /// The folder is made if it is missing.
     ///
     /// # Errors
-    /// Where the file cannot be made or locked.
+    /// [`StackError::Untrusted`] if others control `folder`, [`StackError::Io`] if the file cannot
+    /// be made or locked: nothing may be made then.
     pub fn open(folder: &Path) -> Result<Self, StackError> {
         trust::create_directory(folder)?;
         let marks = BTreeSet::new();
@@ -70,7 +71,7 @@ impl Ledger {
     /// entry is on the disk.
     ///
     /// # Errors
-    /// Where the entry cannot be written.
+    /// [`StackError::Io`] if the entry cannot be written: then the thing must not be made.
     pub fn enter(&mut self, undo: Undo) -> Result<(), StackError> {
         self.enter_with(undo, Vec::new())
     }
@@ -79,7 +80,7 @@ impl Ledger {
     /// for one. What else is on it after a `kill -9` is not ours.
     ///
     /// # Errors
-    /// If the entry cannot be written.
+    /// [`StackError::Io`] if the entry cannot be written: then the thing must not be made.
     pub fn enter_with(&mut self, undo: Undo, marks: Vec<String>) -> Result<(), StackError> {
         if self.file.is_none() {
             self.file = Some(LockedFile::create(&self.folder, &self.marks)?);
@@ -97,7 +98,7 @@ impl Ledger {
     /// Enters and creates a file, which must not exist yet.
     ///
     /// # Errors
-    /// If it exists, or cannot be created or entered.
+    /// [`StackError::Io`] if it exists, or cannot be created or entered; the entry is withdrawn.
     pub fn create_file(&mut self, path: &Path) -> Result<File, StackError> {
         self.enter(Undo::RemoveFile(path.to_owned()))?;
         let created =
@@ -115,7 +116,7 @@ impl Ledger {
     /// into, to be removed with all that a run makes in it.
     ///
     /// # Errors
-    /// If it exists, or cannot be created or entered.
+    /// [`StackError::Io`] if it exists, or cannot be created or entered; the entry is withdrawn.
     pub fn create_tree(&mut self, path: &Path) -> Result<(), StackError> {
         self.enter(Undo::RemoveTree(path.to_owned()))?;
         match DirBuilder::new().mode(0o700).create(path) {
@@ -147,7 +148,7 @@ impl Ledger {
     /// after a `kill -9` is not ours.
     ///
     /// # Errors
-    /// If this cannot be written.
+    /// [`StackError::Io`] if this cannot be written: then the workload must not begin.
     pub fn expect(&mut self, directory: &Path, names: Vec<String>) -> Result<(), StackError> {
         match &mut self.file {
             Some(file) => {

@@ -105,7 +105,7 @@ impl<'a> OptionReader<'a> {
     }
 
     /// # Errors
-    /// Where an option was never asked for.
+    /// [`SourceError`] at the first option that nothing asked for, with the one that may be meant.
     pub fn finish(self) -> Result<(), SourceError> {
         let unknown = self.spec.options.iter().find(|(key, _)| !self.asked.contains(&key.as_str()));
         let Some((key, _)) = unknown else { return Ok(()) };

@@ -13,7 +13,7 @@ const MOST_SETS: u64 = 200_000;
 /// The devices that `layer` is built on.
 ///
 /// # Errors
-/// Where it would be built on something else.
+/// [`ShapeError::Unfit`] if it would be built on something else than devices.
 pub(crate) fn members<'a>(
     layer: &'static str,
     below: &'a Shape,

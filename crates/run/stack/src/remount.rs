@@ -15,13 +15,13 @@ pub enum Remount {
     FileSystem {
         /// Where it is mounted.
         directory: PathBuf,
-        /// What mounts it.
+        /// The command that mounted it, with its options.
         mount: Invocation,
     },
     /// A ZFS pool whose root data set is the directory. Exported, it leaves nothing of
     /// itself in ZFS's own cache.
     Pool {
-        /// Its name.
+        /// As zpool(8) lists it; drawn, so that no other has it.
         name: String,
         /// Where its root data set is mounted.
         directory: PathBuf,
@@ -47,7 +47,7 @@ impl Remount {
     /// said is returned.
     ///
     /// # Errors
-    /// Where the program cannot be started.
+    /// [`StackError::Program`] if umount or zpool cannot be started.
     pub fn unmount(&self, executor: &Executor) -> Result<Option<String>, StackError> {
         let unmount = match self {
             Self::FileSystem { directory, .. } => Invocation::new("umount").arg(directory),

@@ -10,7 +10,7 @@ pub enum ShapeError {
     /// Another kind of thing lies below.
     #[error("{layer} needs {needs}, got {below}{}", remedy.map(|r| format!("; {r}")).unwrap_or_default())]
     Unfit {
-        /// The layer.
+        /// Its name in the study's stack.
         layer: &'static str,
         /// What it is built on.
         needs: &'static str,
@@ -32,7 +32,7 @@ pub enum ShapeError {
     /// A device is smaller than the layer takes.
     #[error("{layer} needs devices of at least {least}, got one of {got}")]
     TooSmall {
-        /// The layer.
+        /// Its name in the study's stack.
         layer: &'static str,
         /// The smallest that does.
         least: Bytes,
@@ -42,7 +42,7 @@ pub enum ShapeError {
     /// What the layer keeps for itself leaves nothing of what is below.
     #[error("{layer}: the {got} below it are too small")]
     NothingLeft {
-        /// The layer.
+        /// Its name in the study's stack.
         layer: &'static str,
         /// The size of what is below, or of the smallest of it.
         got: Bytes,
@@ -50,7 +50,7 @@ pub enum ShapeError {
     /// What a study asks for does not fit.
     #[error("{layer}: {wanted} do not fit; there is room for {room}")]
     NoRoom {
-        /// The layer.
+        /// Its name in the study's stack.
         layer: &'static str,
         /// How much is asked for.
         wanted: Bytes,
@@ -60,7 +60,7 @@ pub enum ShapeError {
     /// Devices that do not make groups of the width asked for.
     #[error("{layer}: {devices} devices do not make vdevs of {width}")]
     Vdevs {
-        /// The layer.
+        /// Its name in the study's stack.
         layer: &'static str,
         /// How many devices there are.
         devices: usize,
@@ -70,7 +70,7 @@ pub enum ShapeError {
     /// Devices that are too different in size for an array over them.
     #[error("{layer} needs at least {least} devices with {common} in common")]
     NothingInCommon {
-        /// The layer.
+        /// Its name in the study's stack.
         layer: &'static str,
         /// The fewest devices.
         least: usize,

@@ -232,7 +232,7 @@ fn wipe(devices: &[PathBuf], context: &LayerContext<'_>) -> Result<(), StackErro
 }
 
 /// # Errors
-/// Where the kind of layer has no such option.
+/// [`SourceError`] at the first option that this kind of layer does not have.
 fn check_options(kind: &LayerKind, layer: &LayerSpec) -> Result<(), SourceError> {
     if kind.options.iter().any(|(name, _)| *name == LayerKind::ANY_OPTION) {
         return Ok(());

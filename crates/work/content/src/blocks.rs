@@ -229,7 +229,7 @@ mod tests {
         }
 
         #[test]
-        fn where_all_repeat_a_working_set_is_the_first_blocks(set in 1_u64..50, seed: u64) {
+        fn working_set_of_repeats_is_the_first_blocks(set in 1_u64..50, seed: u64) {
             let blocks = blocks(Share::ALL, Repeats::WorkingSet { blocks: set, streams: 1 }, seed);
             let places: HashSet<BlockLocation> = (0..5000).map(|b| blocks.place(b)).collect();
             prop_assert_eq!(places.len() as u64, set);

@@ -176,7 +176,7 @@ fn see(block: &[u8], count: &mut u64, hashes: &mut HashSet<u64, foldhash::fast::
 /// these sizes.
 ///
 /// # Errors
-/// That of `reader`.
+/// The first error of `reader`; what was read before it is not reported.
 pub fn measure(mut reader: impl Read, most: u64, blocks: &[usize]) -> io::Result<Makeup> {
     let mut measurement = Measurement::new(blocks);
     let mut buffer = vec![0; 1 << 20];
@@ -227,7 +227,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn it_does_not_matter_how_data_come(
+        fn makeup_does_not_depend_on_how_data_come(
             data in prop::collection::vec(0_u8..2, 0..5000), cuts in prop::collection::vec(1_usize..900, 0..20),
         ) {
             let sizes = [0, 1, 7, 512];

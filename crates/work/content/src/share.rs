@@ -11,7 +11,7 @@ const WHOLE: u32 = 1_000_000;
 impl Share {
     /// Nothing.
     pub const NONE: Self = Self(0);
-    /// All.
+    /// Each of them: 100 %.
     pub const ALL: Self = Self(WHOLE);
 
     /// `part` from 0 to 1; what lies outside is taken for the nearer end, and what
@@ -31,7 +31,7 @@ impl Share {
         f64::from(self.0) / f64::from(WHOLE)
     }
 
-    /// The rest.
+    /// What is missing to all.
     pub fn rest(self) -> Self {
         Self(WHOLE - self.0)
     }

@@ -28,7 +28,7 @@ pub enum Base {
     /// Bytes that look random: they neither compress nor repeat.
     #[default]
     Random,
-    /// Zeros.
+    /// Blocks of zeros, which many layers do not store.
     Zeros,
     /// These bytes, again and again, counted from the start of the stream.
     Pattern(Vec<u8>),
@@ -117,7 +117,7 @@ impl Spec {
         Self::default()
     }
 
-    /// Zeros.
+    /// Nothing but zeros: layers may store none of it.
     pub fn zeros() -> Self {
         Self { base: Base::Zeros, ..Self::default() }
     }

@@ -28,7 +28,7 @@ pub enum EngineError {
     /// A job names what it must not touch. Nothing was.
     #[error("{} is not touched: {why}", path.display())]
     Untouchable {
-        /// Its path.
+        /// The file or device that the job names.
         path: PathBuf,
         /// Why not, and what to do.
         why: Untouchable,

@@ -77,7 +77,7 @@ pub enum IoFailure {
     /// `rate_min` or `rate_iops_min` was not reached.
     #[error("{option}: {requests} reached {reached:.0} per second, not {least}")]
     Slow {
-        /// The option.
+        /// Which of the two options asked for it.
         option: &'static str,
         /// 'reads' or 'writes'.
         requests: &'static str,

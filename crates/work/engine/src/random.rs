@@ -72,7 +72,7 @@ mod tests {
     }
 
     #[test]
-    fn it_is_xoshiro() {
+    fn generator_is_xoshiro() {
         // The first outputs of the published generator from the state 1, 2, 3, 4.
         let mut published = Random([1, 2, 3, 4]);
         assert_eq!([published.next(), published.next(), published.next()], [11520, 0, 1509978240]);

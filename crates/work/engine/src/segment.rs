@@ -97,7 +97,7 @@ impl Segments<'_> {
     /// Runs the jobs of this range.
     ///
     /// # Errors
-    /// If the system gives no thread.
+    /// [`EngineError::System`] if a thread cannot be started.
     pub(crate) fn run(
         &mut self,
         range: Range<usize>,

@@ -20,7 +20,7 @@ pub struct TimedEnd {
     pub kind: RequestKind,
     /// Its first byte.
     pub offset: u64,
-    /// Its bytes.
+    /// How much it moved.
     pub bytes: u64,
     /// When it was submitted, ns since the file was taken.
     pub submitted: u64,

@@ -71,7 +71,7 @@ pub enum HeaderFault {
          {own_kind}"
     )]
     Otherwise {
-        /// Its length.
+        /// Bytes of the block, by its own header.
         length: u32,
         /// Its kind, as in fio's verify.h.
         kind: u16,

@@ -14,7 +14,7 @@ pub enum ExecError {
     /// It could not be started.
     #[error("cannot start '{program}': {source}")]
     Start {
-        /// The program.
+        /// Its name, without arguments.
         program: String,
         /// The system's reason.
         source: io::Error,
@@ -43,7 +43,7 @@ pub enum ExecError {
     /// Its input or output could not be carried.
     #[error("input or output of '{program}': {source}")]
     Pipe {
-        /// The program.
+        /// Its name, without arguments.
         program: String,
         /// The system's reason.
         source: io::Error,

@@ -465,7 +465,7 @@ mod tests {
     }
 
     #[test]
-    fn who_feeds_learns_that_the_program_has_ended() {
+    fn feeder_learns_that_the_program_has_ended() {
         let endless = |to: &mut dyn Write| loop {
             to.write_all(&[7; 100_000])?;
         };

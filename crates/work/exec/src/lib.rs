@@ -16,6 +16,7 @@ mod named_path;
 mod owner;
 mod process_stat;
 mod shared_error;
+mod thread_cpu;
 mod trace;
 mod untrusted;
 mod wait;
@@ -31,6 +32,8 @@ pub use named_path::{NamedPathError, follow_own_links, open_real_directory};
 pub use owner::{OWNER_VARIABLE, owner};
 pub use process_stat::ProcessStat;
 pub use shared_error::SharedError;
+#[doc(hidden)]
+pub use thread_cpu::thread_cpu_seconds;
 pub use trace::Trace;
 pub use untrusted::{LeftBehind, UntrustedDirectory};
 pub use which::find_program;

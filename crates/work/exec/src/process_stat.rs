@@ -9,7 +9,7 @@ use std::path::Path;
 pub struct ProcessStat {
     /// Its number.
     pub pid: i32,
-    /// That of its parent.
+    /// The PID of its parent; 0 if the kernel started it.
     pub parent: i32,
     /// Its state's letter.
     pub state: char,

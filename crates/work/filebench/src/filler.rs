@@ -69,7 +69,7 @@ impl Filler {
     /// Writes a part of a file, with one system call where the kernel takes it so.
     ///
     /// # Errors
-    /// The system's; also where the device is full.
+    /// That of pwrite(2), `ENOSPC` included; the file keeps what was written.
     pub fn write(
         &self,
         file: &impl AsFd,

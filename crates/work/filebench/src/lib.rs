@@ -31,7 +31,7 @@ mod usage;
 mod worker;
 mod workers;
 
-pub use early_stop::EarlyStop;
+pub use early_stop::{EarlyStop, FlowopObstacle};
 pub use error::FilebenchError;
 pub use options::{ContentKind, Options, RunProgress, SessionContext};
 pub use report::{FilebenchFigures, FilebenchReport, OperationSeries, ReportRow};

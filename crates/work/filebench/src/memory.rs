@@ -42,7 +42,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn it_is_aligned_and_grows() {
+    fn memory_is_aligned_and_grows() {
         let mut memory = Aligned::new(10);
         memory.bytes_mut().fill(7);
         assert_eq!(memory.bytes(), [7; 10]);

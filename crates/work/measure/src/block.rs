@@ -139,7 +139,7 @@ impl BlockDevice {
         parent.and_then(|name| Self::named(&self.root, &name)).unwrap_or_else(|| self.clone())
     }
 
-    /// Its partitions.
+    /// As the kernel shows them; none of a drive without a partition table.
     pub fn partitions(&self) -> Vec<Self> {
         if self.is_partition() {
             return Vec::new();

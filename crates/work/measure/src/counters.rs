@@ -27,7 +27,7 @@ pub struct Counters {
     pub read_ms: u64,
     /// Writes completed.
     pub writes: u64,
-    /// Writes merged.
+    /// Joined with a neighbour before they were given to the drive.
     pub writes_merged: u64,
     /// Sectors written.
     pub write_sectors: u64,
@@ -41,9 +41,9 @@ pub struct Counters {
     pub queue_ms: u64,
     /// Discards completed (since Linux 4.18; 0 before).
     pub discards: u64,
-    /// Discards merged.
+    /// Joined with a neighbour before they were given to the drive.
     pub discards_merged: u64,
-    /// Sectors discarded.
+    /// Of 512 bytes, whatever the drive's own size.
     pub discard_sectors: u64,
     /// Milliseconds of discards.
     pub discard_ms: u64,
@@ -133,7 +133,7 @@ impl Counters {
         }
     }
 
-    /// Bytes read.
+    /// In the kernel's sectors of 512 bytes.
     pub fn read_bytes(&self) -> u64 {
         self.read_sectors.saturating_mul(SECTOR_BYTES)
     }

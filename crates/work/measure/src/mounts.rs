@@ -8,7 +8,7 @@ use disklab_sample::MountState;
 
 use crate::SystemRoot;
 
-/// One mount.
+/// A line of mountinfo: what is mounted, and where.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Mount {
     /// Major and minor number of the file system's device. Btrfs, ZFS and

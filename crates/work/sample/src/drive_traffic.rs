@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 pub struct DriveTraffic {
     /// The drive's name in the study, or its device name.
     pub drive: String,
-    /// Bytes read from it.
+    /// By the kernel's counters, around the step.
     pub read_bytes: u64,
     /// Read requests completed.
     pub reads: u64,

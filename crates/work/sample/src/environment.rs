@@ -26,7 +26,7 @@ pub struct Environment {
     pub tools: Vec<Tool>,
     /// Mounts of the stack, as the kernel reports them.
     pub mounts: Vec<MountState>,
-    /// The drives.
+    /// Model, firmware and state of each.
     pub drives: Vec<DriveState>,
     /// 1-minute load average before and after the cell.
     pub load: Option<(f64, f64)>,

@@ -18,7 +18,7 @@ pub struct Figure {
     /// Bytes per second. Kept apart from `bytes / elapsed_ns` because programs
     /// such as fio leave start-up out of it.
     pub bytes_per_second: Option<f64>,
-    /// Operations per second.
+    /// Completed; `None` if the program reports no number.
     pub operations_per_second: Option<f64>,
     /// Distribution of the operations' latencies.
     pub latency: Option<Latency>,
@@ -26,7 +26,7 @@ pub struct Figure {
     /// complete only after the moment at which they were needed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub missed: Option<u64>,
-    /// What its operations are.
+    /// The unit of operations per second.
     #[serde(default, skip_serializing_if = "OperationKind::is_io")]
     pub operation: OperationKind,
     /// Distribution of the times until a write was durable, where a sync of its own

@@ -290,7 +290,7 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(64))]
         #[test]
-        fn it_agrees_with_hdr_histogram(entries in entries(), quantile in 0.0_f64..=1.0) {
+        fn histogram_agrees_with_hdr_histogram(entries in entries(), quantile in 0.0_f64..=1.0) {
             let (own, theirs) = filled(&entries);
             let bins: Vec<(u64, u64)> = theirs
                 .iter_recorded()

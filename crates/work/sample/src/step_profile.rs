@@ -88,7 +88,7 @@ pub enum Durability {
     Every {
         /// Writes, or commits, from one to the next.
         writes: u64,
-        /// By which call.
+        /// The call that does it.
         by: SyncCall,
     },
     /// One sync ends the step, within its time.
@@ -113,7 +113,7 @@ pub enum SyncCall {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ContentProfile {
-    /// Zeros.
+    /// Nothing but zeros: layers may store none of it.
     Zeros,
     /// A pattern, again and again.
     Pattern,

@@ -74,7 +74,6 @@ impl OpenWindow {
     }
 }
 
-/// One window.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 struct Window {
     bytes: u64,
@@ -112,7 +111,7 @@ pub struct Windows {
 /// What was done from a mark between two windows on.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Since {
-    /// Operations.
+    /// Completed since the mark.
     pub operations: u64,
     /// Bytes that they moved.
     pub bytes: u64,

@@ -79,7 +79,7 @@ pub(crate) fn make_cold(
 /// Drops caches once, as scripts do it. Returned is what stayed all the same.
 ///
 /// # Errors
-/// Where `directory` cannot be synced.
+/// [`WorkloadError::Io`] if `directory` cannot be synced: dirty pages would stay cached.
 pub(crate) fn drop_once(
     directory: &Path,
     executor: &Executor,
@@ -109,7 +109,7 @@ fn drop_switch(executor: &Executor) -> std::io::Result<()> {
 /// that says so is returned.
 ///
 /// # Errors
-/// Where `directory` cannot be synced.
+/// [`WorkloadError::Io`] if `directory` cannot be synced: dirty pages would stay cached.
 fn drop_caches(directory: &Path, executor: &Executor) -> Result<Option<String>, WorkloadError> {
     sync_of(directory)?;
     // Loop files and the caches of block devices belong to other file systems.
@@ -149,7 +149,7 @@ fn what_stays(directory: &Path) -> Option<&'static str> {
 /// cache is switched off. Nothing may be left to be written back.
 ///
 /// # Errors
-/// Where the kernel does not let it be switched.
+/// [`WorkloadError::Io`] if the kernel does not let the mode of the drive's cache be switched.
 pub(crate) fn empty_drives(drives: &[Watched], executor: &Executor) -> Result<(), WorkloadError> {
     for drive in drives {
         let Some(name) = drive.device.file_name() else { continue };

@@ -24,7 +24,7 @@ pub(crate) fn nanoseconds(duration: Duration) -> u64 {
 /// What a step gave: its figures, and the CPU time of its programs.
 #[derive(Debug, Clone, Default)]
 pub struct StepOutcome {
-    /// The figures.
+    /// One for each kind of work.
     pub figures: Vec<Figure>,
     /// Figures of parts that ran at the same time and are looked at apart, by name.
     pub parts: Vec<(String, Vec<Figure>)>,

@@ -144,7 +144,7 @@ impl Corpus {
     /// Writes all files and folders to `to` as a tar archive.
     ///
     /// # Errors
-    /// That of `to`.
+    /// The first error of `to`; what was written before it stays.
     pub fn write_tar(&mut self, to: &mut dyn Write) -> io::Result<()> {
         let mut archive = tar::Builder::new(to);
         let mut header = tar::Header::new_gnu();
@@ -254,7 +254,7 @@ mod tests {
     }
 
     #[test]
-    fn it_compresses_and_repeats_as_asked() {
+    fn corpus_compresses_and_repeats_as_asked() {
         let folder = tempfile::tempdir().expect("temp");
         let mut corpus = corpus(200, 8_000_000, 0.29, 0.19);
         corpus.write(folder.path(), &Interrupt::new()).expect("written");

@@ -76,7 +76,7 @@ impl ByteStream {
     /// Gives the next `size` bytes to `to`, in pieces.
     ///
     /// # Errors
-    /// Whatever `to` returns.
+    /// The first error of `to`, which is then not called again.
     pub fn give<E>(
         &mut self,
         size: Bytes,

@@ -34,7 +34,7 @@ pub enum WorkloadError {
          does not know: report it, with its version"
     )]
     Output {
-        /// The program.
+        /// Its name, for the error.
         program: &'static str,
         /// What is wrong with it.
         source: OutputProblem,
@@ -45,7 +45,7 @@ pub enum WorkloadError {
     /// A job of fio ended with an error.
     #[error("fio job '{job}' failed: {source}")]
     FioJob {
-        /// The job.
+        /// Its name in the job file.
         job: String,
         /// What ended it.
         source: FioJobFailure,
@@ -59,7 +59,7 @@ pub enum WorkloadError {
          /proc/sys/kernel/io_uring_disabled): {line}"
     )]
     IoEngineRefused {
-        /// The engine.
+        /// fio's name of it.
         engine: String,
         /// What fio says.
         line: String,
@@ -132,14 +132,12 @@ pub enum WorkloadError {
          'nobody'"
     )]
     NoUser,
-    /// PostgreSQL's server takes too long.
-    #[error("PostgreSQL's server {what} after {} s", waited.as_secs())]
-    ServerSlow {
-        /// What it has not done: 'is not ready'.
-        what: &'static str,
-        /// How long was waited for it.
-        waited: Duration,
-    },
+    /// PostgreSQL's server takes too long to start; how long was waited for it.
+    #[error("PostgreSQL's server is not ready after {} s", .0.as_secs())]
+    ServerNotReady(Duration),
+    /// PostgreSQL's server takes too long to stop; how long was waited for it.
+    #[error("PostgreSQL's server has not stopped after {} s", .0.as_secs())]
+    ServerRuns(Duration),
     /// PostgreSQL's server is gone.
     #[error("PostgreSQL's server ended by itself")]
     ServerEnded,
@@ -192,7 +190,7 @@ pub enum Damage {
     /// Entries of a directory are missing.
     #[error("{} lists {found} entries where {created} were created", directory.display())]
     Entries {
-        /// The directory.
+        /// In which they were created.
         directory: PathBuf,
         /// How many there are.
         found: u64,

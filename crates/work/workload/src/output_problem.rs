@@ -20,7 +20,7 @@ pub enum OutputProblem {
     /// fio's jobs did nothing.
     #[error("the report of {step} has neither reads nor writes")]
     NoIo {
-        /// The step.
+        /// By its name in the sample.
         step: String,
     },
     /// dd ended well, with another number of bytes.

@@ -36,7 +36,7 @@ impl Tally {
     /// Does an operation of so many bytes; it counts where it succeeds.
     ///
     /// # Errors
-    /// Whatever `work` returns.
+    /// That of `work`; its time is then not counted.
     pub fn time<T, E>(&mut self, bytes: u64, work: impl FnOnce() -> Result<T, E>) -> Result<T, E> {
         let began = Instant::now();
         let done = work()?;

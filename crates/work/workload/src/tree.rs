@@ -112,7 +112,7 @@ impl Tree {
 /// all files, since one for each would take hours on a hard disk.
 ///
 /// # Errors
-/// Where the system cannot sync it.
+/// [`WorkloadError::Io`] if the directory cannot be opened or synced.
 pub(crate) fn sync_tree(folder: &Path) -> Result<(), WorkloadError> {
     let file = File::open(folder).map_err(WorkloadError::io("cannot open", folder))?;
     syncfs(&file).map_err(|e| WorkloadError::io("cannot sync", folder)(e.into()))

@@ -21,7 +21,7 @@ pub struct Share {
 }
 
 impl Share {
-    /// Counts one.
+    /// Enters a trial, in which `hit` came true or not.
     pub fn count(&mut self, hit: bool) {
         self.hits += u64::from(hit);
         self.of += 1;

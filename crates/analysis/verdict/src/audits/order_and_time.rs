@@ -158,7 +158,6 @@ mod tests {
         }
     }
 
-    /// A run on this bench.
     fn on(bench: &str) -> RunFixture {
         let mut fixture = RunFixture::new("");
         fixture.info.bench = bench.parse().unwrap();

@@ -106,6 +106,8 @@ fn values_by_block(group: &Group, measure: Measure) -> BTreeMap<u32, f64> {
 
 #[cfg(test)]
 mod tests {
+    use disklab_exec::thread_cpu_seconds;
+
     use super::*;
     use crate::ComparisonOutcome;
     use crate::testing::RunFixture;
@@ -154,19 +156,13 @@ mod tests {
             let mut fixture = RunFixture::new("");
             fixture.repeats("single/ext4", "dd-4k", &rates);
             let analyser = fixture.analyser();
-            let before = cpu_seconds();
+            let before = thread_cpu_seconds();
             let found = analyser.finish().findings;
             assert!(found.iter().any(|one| one.audit == AUDIT.name), "{}", found.len());
-            cpu_seconds() - before
+            thread_cpu_seconds() - before
         };
         let (some, many) = (seconds(7_000), seconds(70_000));
         assert!(many < 25.0 * some, "{some} s, and of ten times as many {many} s");
-    }
-
-    /// That this thread was given: other tests run at the same time.
-    fn cpu_seconds() -> f64 {
-        let text = std::fs::read_to_string("/proc/thread-self/schedstat").unwrap_or_default();
-        text.split(' ').next().and_then(|ns| ns.parse::<f64>().ok()).unwrap_or_default() / 1e9
     }
 
     #[test]

@@ -24,7 +24,6 @@ pub(super) struct Criterion {
     /// In words: '4 KiB random reads (vm-read)'.
     pub noun: String,
     pub measure: Measure,
-    /// What its operations are.
     pub operation: OperationKind,
     /// Of all figures that show the aspect, this one's share of its weight.
     pub weight: f64,

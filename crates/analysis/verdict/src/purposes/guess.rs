@@ -9,9 +9,9 @@ use super::Purpose;
 use super::contest::{
     ContestComparison, Criterion, LeaderRelation, blocks, contenders, mean, outcome, ranked, ratio,
 };
-use crate::quantity::plain_value;
+use crate::quantity::{plain_value, times};
 
-/// How sure a guess is.
+/// How sure a guess is by what was measured.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Confidence {
     /// Ahead of all others, with the correction for all comparisons.
@@ -24,8 +24,6 @@ pub enum Confidence {
     Inconclusive,
     /// Measured once.
     Once,
-    /// Not all that decides was measured.
-    Partial,
     /// No other stack survives as many lost drives.
     Only,
 }
@@ -37,10 +35,10 @@ pub struct Guess {
     pub survives: Option<u32>,
     /// The one that leads; behind it those that are alike within 5 %.
     pub stacks: Vec<String>,
-    /// How sure.
-    pub confidence: Confidence,
     /// How sure by what was measured, which may be a part of what decides.
     pub measured: Confidence,
+    /// Whether something that decides was not measured.
+    pub is_partial: bool,
     /// What it does in what counts most.
     pub figure: GuessFigure,
     /// The best of those that are not alike.
@@ -69,10 +67,22 @@ pub struct NextBest {
     pub repeats: usize,
 }
 
+impl NextBest {
+    /// How many times as good the first is: `1.80×`; none if two digits show no difference.
+    pub fn times_ahead(&self) -> Option<String> {
+        (self.times >= 1.005).then(|| times(self.times))
+    }
+
+    /// The same for a narrow terminal: `1.8x`; none if one digit shows no difference.
+    pub fn times_ahead_short(&self) -> Option<String> {
+        (self.times >= 1.05).then(|| format!("{:.1}x", self.times))
+    }
+}
+
 /// A stack's speed in a purpose, next to the best stack of the run.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Score {
-    /// The stack.
+    /// Its id.
     pub stack: String,
     /// 1 is the best.
     pub share: f64,
@@ -92,13 +102,12 @@ impl Guesser<'_> {
     /// The guess of a class; none if nobody has all that was measured.
     pub fn guess(&self, survives: Option<u32>, members: &[usize]) -> Option<Guess> {
         let criteria: Vec<&Criterion> = self.criteria.iter().collect();
-        let confidence = |measured| if self.is_partial { Confidence::Partial } else { measured };
         if let [only] = contenders(&criteria, members).as_slice() {
             return Some(Guess {
                 survives,
                 stacks: vec![self.stacks[*only].to_owned()],
-                confidence: confidence(Confidence::Only),
                 measured: Confidence::Only,
+                is_partial: self.is_partial,
                 figure: self.figure(*only)?,
                 next: None,
             });
@@ -107,12 +116,11 @@ impl Guesser<'_> {
         let alike =
             result.others.iter().filter(|(.., relation)| *relation == LeaderRelation::Equivalent);
         let stacks = std::iter::once(result.leader).chain(alike.map(|(stack, ..)| *stack));
-        let measured = measured_confidence(&criteria, &result);
         Some(Guess {
             survives,
             stacks: stacks.map(|stack| self.stacks[stack].to_owned()).collect(),
-            confidence: confidence(measured),
-            measured,
+            measured: measured_confidence(&criteria, &result),
+            is_partial: self.is_partial,
             figure: self.figure(result.leader)?,
             next: self.next(&criteria, &result),
         })
@@ -197,12 +205,12 @@ pub struct ConfidenceWords {
 
 impl Confidence {
     /// The one table of words.
-    pub fn words(self) -> ConfidenceWords {
+    fn words(self) -> ConfidenceWords {
         let (sentence, short) = match self {
             Self::Sure => ("Sure", None),
             Self::Equivalent => ("Equivalent within 5 %: either will do", None),
             Self::Likely => ("Likely", Some("likely")),
-            Self::Inconclusive | Self::Once | Self::Partial => ("A guess", Some("guess")),
+            Self::Inconclusive | Self::Once => ("A guess", Some("guess")),
             Self::Only => ("The only such stack", None),
         };
         ConfidenceWords { sentence, short }
@@ -220,9 +228,14 @@ impl Guess {
         self.measured.is_unsettled()
     }
 
+    /// How sure it is: of a part of what decides, no surer than a guess.
+    pub fn words(&self) -> ConfidenceWords {
+        if self.is_partial { Confidence::Inconclusive.words() } else { self.measured.words() }
+    }
+
     /// How sure it is and why, in a sentence for people.
     pub fn how_sure(&self, purpose: &Purpose, lacking: &[&str]) -> String {
-        let part = (self.confidence == Confidence::Partial).then(|| {
+        let part = self.is_partial.then(|| {
             let decides = |name: &&&str| {
                 let of = |a: &&super::Aspect| a.name == **name;
                 purpose.aspects.iter().find(of).is_some_and(|a| a.weight == 3)
@@ -239,7 +252,7 @@ impl Guess {
             _ => None,
         };
         let why: Vec<String> = part.into_iter().chain(open).collect();
-        let word = self.confidence.words().sentence;
+        let word = self.words().sentence;
         if why.is_empty() { format!("{word}.") } else { format!("{word}: {}.", why.join("; ")) }
     }
 }

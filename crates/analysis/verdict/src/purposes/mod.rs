@@ -28,7 +28,7 @@ pub use table::{Aspect, PURPOSES, Purpose};
 /// What a run recommends for one purpose.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Recommendation {
-    /// The purpose.
+    /// From the table of purposes, with its aspects and weights.
     pub purpose: &'static Purpose,
     /// One per number of lost drives that stacks survive; empty where the purpose is not
     /// measured, see `why_not`.
@@ -61,7 +61,7 @@ pub struct PurposeClass {
     pub reasons: Vec<String>,
     /// What speaks against it, in sentences with intervals.
     pub against: Vec<String>,
-    /// What would change it.
+    /// One for each aspect that may matter less, and for more repeats.
     pub would_change: Vec<AdviceChange>,
 }
 
@@ -104,7 +104,7 @@ pub enum NoAdvice {
 /// What would be recommended if an aspect did not count.
 #[derive(Debug, Clone, PartialEq)]
 pub struct AdviceChange {
-    /// The aspect.
+    /// Its name in the table of purposes.
     pub aspect: &'static str,
     /// What would be recommended.
     pub instead: Advice,
@@ -113,7 +113,7 @@ pub struct AdviceChange {
 /// How a stack stands for a purpose.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PurposeRank {
-    /// The stack.
+    /// Its id.
     pub stack: String,
     /// How it stands.
     pub word: RankWord,
@@ -141,7 +141,7 @@ pub enum RankWord {
 }
 
 impl RankWord {
-    /// In a word.
+    /// As a table shows it, after the figure.
     pub fn word(self) -> &'static str {
         match self {
             Self::Best => "best",

@@ -35,6 +35,28 @@ impl Recommendation {
         }
     }
 
+    /// The same as a heading, for people who have drives.
+    pub fn may_fail(drives: Option<u32>) -> String {
+        match drives {
+            None => "Safety not known".to_owned(),
+            Some(0) => "No drive may fail".to_owned(),
+            Some(1) => "One drive may fail".to_owned(),
+            Some(2) => "Two drives may fail".to_owned(),
+            Some(n) => format!("{n} drives may fail"),
+        }
+    }
+
+    /// The same as a choice of several: 'none', 'one'.
+    pub fn drives_that_may_fail(drives: Option<u32>) -> String {
+        match drives {
+            None => "not known".to_owned(),
+            Some(0) => "none".to_owned(),
+            Some(1) => "one".to_owned(),
+            Some(2) => "two".to_owned(),
+            Some(n) => n.to_string(),
+        }
+    }
+
     /// How what is inconclusive could be decided; none where nothing is, where it was tried, or
     /// where another program measured the figures.
     pub fn what_would_decide(all: &[Self], info: &RunInfo) -> Option<String> {
@@ -104,7 +126,7 @@ impl NoAdvice {
 }
 
 impl AdviceChange {
-    /// In a sentence.
+    /// What the other weights would recommend, for people.
     pub fn sentence(&self) -> String {
         self.sentence_naming(&by_id)
     }

@@ -112,7 +112,6 @@ impl Distance {
     }
 }
 
-/// The interval of the inverse.
 fn inverse(interval: Interval) -> Interval {
     Interval { low: 1.0 / interval.high, high: 1.0 / interval.low, ..interval }
 }

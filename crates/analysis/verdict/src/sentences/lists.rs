@@ -27,7 +27,6 @@ impl<'a> AnswerWriter<'a> {
         }
     }
 
-    /// Comparisons of one outcome, by baseline.
     fn by_baseline(&self, outcome: ComparisonOutcome) -> Vec<(&'a str, Vec<&'a Comparison>)> {
         let mut all: Vec<(&str, Vec<&Comparison>)> = Vec::new();
         for comparison in self.answer.comparisons.iter().filter(|c| c.outcome == outcome) {

@@ -26,9 +26,9 @@ use matching::{Matched, Renamed, matched, missing, unmatched};
 /// One of the two runs.
 #[derive(Debug, Clone, Copy)]
 pub struct Side<'a> {
-    /// What the run is.
+    /// Bench, options and machine, which say whether the figures may be compared.
     pub info: &'a RunInfo,
-    /// Its study.
+    /// As the run keeps it: the two may differ.
     pub study: &'a Study,
     /// All its cells.
     pub cells: &'a [CellRecord],
@@ -84,7 +84,7 @@ pub struct Pair {
     pub noun: String,
     /// What was compared.
     pub measure: Measure,
-    /// What its operations are.
+    /// The unit of operations per second, the same in both runs.
     pub operation: OperationKind,
     /// The group of A, by index.
     pub group_a: usize,

@@ -99,7 +99,8 @@ impl ScratchFile {
     /// drive of `most` bytes or less, on a hard disk of [`BYTES`].
     ///
     /// # Errors
-    /// Why the drive cannot be written to there.
+    /// [`ScratchFileError`] with why nothing is written there: the directory, and what is in the
+    /// way.
     pub fn within(
         place: &Path,
         subject: &Subject,

@@ -2,8 +2,7 @@
 
 use std::time::Duration;
 
-use disklab_bench::Prediction;
-use disklab_runner::{Plan, RunEstimate};
+use disklab_runner::{Plan, Prediction, RunEstimate};
 use disklab_units::{Bytes, show_duration};
 use serde_json::{Value, json};
 

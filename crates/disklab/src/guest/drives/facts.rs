@@ -37,7 +37,6 @@ pub struct DriveFacts {
 }
 
 impl DriveFacts {
-    /// Of a drive of this model.
     pub fn new(node: String, model: &DriveFile, serial: &str) -> Self {
         let limits = model.queue_limits();
         let link = SATA_LINKS.iter().zip(1..);

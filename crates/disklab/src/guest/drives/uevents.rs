@@ -24,7 +24,7 @@ impl UeventListener {
     /// Hears from now on.
     ///
     /// # Errors
-    /// If the kernel gives no such socket.
+    /// That of socket(2) or bind(2): hot-plugged drives would not be seen.
     pub fn new(drives: Vec<DriveFacts>) -> rustix::io::Result<Self> {
         let flags = SocketFlags::CLOEXEC | SocketFlags::NONBLOCK;
         let kind = SocketType::DGRAM;

@@ -39,7 +39,7 @@ pub struct ShellLine {
 }
 
 impl ShellLine {
-    /// Opens it.
+    /// Makes the line raw: the host's terminal does the editing.
     pub fn open() -> Result<Self, SessionError> {
         let failed = SessionError::Line;
         let file = File::options().read(true).write(true).open(OPERATOR_LINE).map_err(failed)?;

@@ -72,7 +72,7 @@ mod tests {
     use crate::guest::drives::tests::facts;
 
     #[test]
-    fn it_comes_back_as_it_was() {
+    fn session_comes_back_as_it_was() {
         let folder = tempfile::tempdir().expect("temp");
         let session = ShellSession {
             folder: "/home/me".into(),

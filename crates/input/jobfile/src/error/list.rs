@@ -24,7 +24,6 @@ pub(crate) enum ListError {
     /// The shares of `bssplit`.
     #[error("the shares add up to {percent} percent, not to 100")]
     ShareSum { percent: u32 },
-    /// Too many zones.
     #[error("more than the {most} zones that fio takes")]
     TooManyZones { most: usize },
     /// A zone without a '/'.

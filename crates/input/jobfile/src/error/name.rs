@@ -8,7 +8,6 @@ pub(crate) enum NameError {
     /// The name of a file.
     #[error("'{name}' is not allowed here: {fault}")]
     File {
-        /// The name.
         name: String,
         /// What is wrong with it.
         #[source]

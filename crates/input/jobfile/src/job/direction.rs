@@ -12,7 +12,7 @@ pub enum IoDirection {
 /// One value for reads and one for writes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct PerDirection<T> {
-    /// For reads.
+    /// Also the only one if the option was given one value.
     pub read: T,
     /// For writes.
     pub write: T,

@@ -75,7 +75,7 @@ pub struct Job {
     pub groups: Groups,
     /// Which errors do not end it.
     pub continue_on_error: ContinueOn,
-    /// What is reported.
+    /// Percentiles, logs and grouping, none of which changes the I/O.
     pub reporting: Reporting,
     /// The options as written, global ones first: name and value. An option
     /// without a value has `1`.

@@ -34,7 +34,7 @@ pub struct Opening {
 /// `sync`: with which flag files are opened.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Sync {
-    /// None.
+    /// Neither the file nor its range is synced.
     None,
     /// `O_SYNC`.
     Sync,

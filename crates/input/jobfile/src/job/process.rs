@@ -131,7 +131,7 @@ pub enum MemoryPolicy {
 /// `prio` and `prioclass`; see `ioprio_set(2)`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct IoPriority {
-    /// The class.
+    /// Of ioprio_set(2).
     pub class: IoClass,
     /// 0 (highest) to 7.
     pub level: u8,

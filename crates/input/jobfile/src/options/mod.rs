@@ -42,7 +42,7 @@ pub enum Scaled {
 /// An option that the native engine has.
 #[derive(Clone, Copy)]
 pub struct OptionSpec {
-    /// Its name.
+    /// As a job file spells it.
     pub name: &'static str,
     /// Other names for it.
     pub aliases: &'static [&'static str],
@@ -124,7 +124,7 @@ impl OptionSpec {
 pub struct Chapter {
     /// The subject.
     pub title: &'static str,
-    /// Its options.
+    /// In the order in which the documentation lists them.
     pub options: &'static [OptionSpec],
 }
 

@@ -3,7 +3,6 @@
 /// An option that only fio has.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Unsupported {
-    /// Its name.
     pub name: &'static str,
     /// Other names for it.
     pub aliases: &'static [&'static str],

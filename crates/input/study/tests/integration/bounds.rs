@@ -1,14 +1,9 @@
 //! Studies that are too large are refused within seconds, and the largest are laid out so.
 
+use disklab_exec::thread_cpu_seconds;
 use disklab_source::SourceError;
 use disklab_study::{Study, load, order};
 use proptest::prelude::*;
-
-/// Seconds that this thread has had a processor; other tests run in parallel.
-fn cpu_seconds() -> f64 {
-    let text = std::fs::read_to_string("/proc/thread-self/schedstat").unwrap_or_default();
-    text.split(' ').next().and_then(|ns| ns.parse::<f64>().ok()).unwrap_or_default() / 1e9
-}
 
 /// A study of these stacks and workloads.
 fn study(stacks: &str, workloads: &str) -> Result<Study, SourceError> {
@@ -98,10 +93,10 @@ fn too_large() -> Vec<(&'static str, String, String)> {
 #[test]
 fn too_large_studies_are_refused_within_seconds() {
     for (said, stacks, workloads) in too_large() {
-        let before = cpu_seconds();
+        let before = thread_cpu_seconds();
         let error = study(&stacks, &workloads).expect_err(said).to_string();
         assert!(error.contains(said), "{said}: {}", &error[..error.len().min(300)]);
-        assert!(cpu_seconds() - before < 20.0, "{said}");
+        assert!(thread_cpu_seconds() - before < 20.0, "{said}");
     }
 }
 
@@ -112,7 +107,7 @@ fn the_largest_studies_are_laid_out_within_seconds() {
         "[[workloads]]\nid = \"w-{{a}}-{{b}}\"\ndd = {{ bs = \"4k\" }}\n\
          matrix = {{ a = {list}, b = {list} }}\n[[exclude]]\nstacks = [\"s0\"]\nworkloads = [\"w-0-*\"]\n"
     );
-    let before = cpu_seconds();
+    let before = thread_cpu_seconds();
     let study =
         study(&format!("[stacks]\n{}", lines("s", "'ext4'", 10)), &workloads).expect("a study");
     assert_eq!((study.stacks.len(), study.workloads.len()), (10, 10_000));
@@ -125,7 +120,7 @@ fn the_largest_studies_are_laid_out_within_seconds() {
         .flat_map(|s| study.workloads.iter().map(|w| (s.id.clone(), w.id.clone())))
         .collect();
     assert_eq!(order(&pairs, 2, 1).len(), 200_000);
-    assert!(cpu_seconds() - before < 60.0);
+    assert!(thread_cpu_seconds() - before < 60.0);
 }
 
 proptest! {
@@ -139,11 +134,11 @@ proptest! {
              matrix = {{ a = {}, b = {} }}\n",
             "{a}x".repeat(text), numbers(a), numbers(b)
         );
-        let before = cpu_seconds();
+        let before = thread_cpu_seconds();
         if let Ok(study) = study(&format!("[stacks]\n{}", lines("s", "'ext4'", s)), &workloads) {
             prop_assert!(study.stacks.len() * study.workloads.len() <= 100_000);
         }
-        prop_assert!(cpu_seconds() - before < 20.0);
+        prop_assert!(thread_cpu_seconds() - before < 20.0);
     }
 }
 

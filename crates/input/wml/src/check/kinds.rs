@@ -7,7 +7,6 @@ use crate::{Action, Finish, Io, PerInstance};
 
 /// A type of flowop.
 pub(super) struct FlowopKind {
-    /// Its word.
     pub word: &'static str,
     /// Attributes that mean something to it, in sets, besides `name` and `iters`.
     pub uses: &'static [&'static [&'static str]],

@@ -26,7 +26,7 @@ pub enum OutputFormat {
 /// What is counted of all flowops of one name, or of all I/O.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct FlowopCounts {
-    /// Operations.
+    /// Completed within the measured time.
     pub operations: u64,
     /// Of these reads (`read`, `readwholefile`).
     pub reads: u64,
@@ -72,7 +72,7 @@ impl FlowopCounts {
     }
 }
 
-/// A row of the output.
+/// What Filebench prints of one flowop.
 #[derive(Debug, Clone, PartialEq)]
 pub struct OutputRow {
     /// Name of the flowops.

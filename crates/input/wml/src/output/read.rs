@@ -5,7 +5,7 @@
 pub struct ParsedRow {
     /// Name of the flowops.
     pub name: String,
-    /// Operations.
+    /// Completed, as far as Filebench counted right.
     pub operations: i64,
     /// Operations per second.
     pub per_second: f64,
@@ -24,13 +24,13 @@ pub struct ParsedRow {
 /// A summary as printed.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ParsedSummary {
-    /// Operations.
+    /// Completed by all flowops together.
     pub operations: i64,
     /// Operations per second.
     pub per_second: f64,
-    /// Reads per second.
+    /// Of all reading flowops.
     pub reads_per_second: f64,
-    /// Writes per second.
+    /// Of all writing flowops.
     pub writes_per_second: f64,
     /// 2²⁰ bytes per second.
     pub mb_per_second: f64,

@@ -17,7 +17,7 @@ impl Output {
         text
     }
 
-    /// One row.
+    /// A line of the table of flowops, with Filebench's columns.
     pub fn row(&self, row: &OutputRow) -> String {
         let counts = &row.counts;
         let start = format!(

@@ -219,7 +219,7 @@ impl Custom {
         }
     }
 
-    /// Its kind.
+    /// The entry of the table that says what it draws.
     pub fn kind(&self) -> &'static CustomKind {
         self.kind
     }

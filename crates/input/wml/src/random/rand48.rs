@@ -57,7 +57,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn it_is_the_c_librarys() {
+    fn numbers_are_those_of_the_c_library() {
         // printf("%.15f", drand48()) four times without a seed, glibc 2.36.
         let mut source = Rand48::default();
         let drawn: Vec<String> = (0..4).map(|_| format!("{:.15}", source.unit())).collect();

@@ -84,7 +84,7 @@ pub struct Parameters {
     /// Neighbouring tracks that a head serves before the next head does
     /// (serpentine layout).
     pub tracks_per_head: u64,
-    /// Seeks for reading.
+    /// By distance; a read may begin before the head has settled fully.
     pub read_seek: SeekTimes,
     /// Seeks for writing: their settling is held to a narrower bound.
     pub write_seek: SeekTimes,

@@ -206,7 +206,6 @@ impl HardDisk {
         self.work(now, done, DiskWork::Clean(band, how));
     }
 
-    /// A band is clean.
     pub(super) fn cleaned(&mut self, band: Band, how: Cleaning) {
         if let Some(shingles) = &mut self.shingles {
             shingles.cleaned(band, how);

@@ -61,7 +61,7 @@ impl Parameters {
     /// Whether the numbers go together.
     ///
     /// # Errors
-    /// The first that does not, with what was expected.
+    /// [`Fault`] of the first parameter that cannot be, with what was expected.
     pub fn check(&self) -> Result<(), Fault> {
         self.disk.check()?;
         self.check_sizes()?;

@@ -23,7 +23,7 @@ impl Parameters {
     /// Whether the numbers go together.
     ///
     /// # Errors
-    /// The first that does not, with what was expected.
+    /// [`Fault`] of the first parameter that cannot be, with what was expected.
     pub fn check(&self) -> Result<(), Fault> {
         self.check_sizes()?;
         self.check_numbers()?;

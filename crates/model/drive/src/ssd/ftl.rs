@@ -11,11 +11,20 @@ use super::reclaim::ReclaimJob;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Work {
     /// Read so many units of a page, to write them elsewhere.
-    Read { page: u32, units: u32, cached: bool },
+    Read {
+        page: u32,
+        units: u32,
+        cached: bool,
+    },
     /// Program a page, of which so many units came from the host.
-    Program { page: u32, stream: Stream, host_units: u32 },
-    /// Erase a line.
-    Erase { line: u32 },
+    Program {
+        page: u32,
+        stream: Stream,
+        host_units: u32,
+    },
+    Erase {
+        line: u32,
+    },
 }
 
 /// Where data come from, each of which fills a line of its own.
@@ -39,7 +48,7 @@ pub struct Wear {
     /// Units that were left empty, because a flush could not wait until their page
     /// was full.
     pub padded: u64,
-    /// Lines erased.
+    /// Each counted once, however many blocks it has.
     pub erased_lines: u64,
 }
 

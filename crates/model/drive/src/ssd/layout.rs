@@ -31,7 +31,7 @@ pub const SPARE_LINES: u32 = FREE_LINES + 7;
 pub(crate) const FREE_LINES: u32 = 3;
 
 impl Layout {
-    /// Units of a line.
+    /// How many mapping units one erase frees.
     pub fn line_units(&self) -> u32 {
         self.page_units * self.line_pages
     }

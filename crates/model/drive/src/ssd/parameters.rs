@@ -14,7 +14,7 @@ pub struct Parameters {
     pub visible: u64,
     /// Sector sizes.
     pub sectors: SectorFormat,
-    /// The flash.
+    /// Geometry and times of its cells.
     pub flash: FlashParameters,
     /// The cache of cells with one bit each; none where the drive has none.
     pub slc_cache: Option<SlcCache>,
@@ -51,7 +51,7 @@ pub struct FlashParameters {
     pub program: u64,
     /// Erasing a block.
     pub erase: u64,
-    /// Rate of a channel.
+    /// Bytes per second between a channel's dies and the controller.
     pub channel_rate: f64,
 }
 

@@ -173,7 +173,7 @@ mod tests {
     }
 
     #[test]
-    fn it_is_no_hard_disk() {
+    fn ssd_has_its_own_properties_and_sizes() {
         let file = load("d.toml", TEXT).unwrap();
         assert!(!file.rotates() && file.takes_discards() && file.takes_write_zeroes());
         assert_eq!(file.limited_to(100_000_000_000).unwrap().build(1).sectors(), 195_312_500);

@@ -57,7 +57,7 @@ pub struct Cliff {
 /// A host with one drive, and what time it is.
 #[derive(Debug)]
 pub struct Host {
-    /// The drive.
+    /// Its state follows from all requests so far.
     pub drive: HardDisk,
     /// Virtual time, ns.
     pub now: u64,

@@ -52,7 +52,7 @@ pub static FORMATS: &[ImportFormat] = &[
     time::FORMAT,
 ];
 
-/// The format with this name.
+/// `None` if no format is called so; see `disklab list formats`.
 pub fn find_format(name: &str) -> Option<&'static ImportFormat> {
     FORMATS.iter().find(|format| format.name == name)
 }

@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
+use disklab_exec::thread_cpu_seconds;
 use disklab_import::{FORMATS, Import, ImportRequest, detect};
 use disklab_source::Source;
 use disklab_store::Session;
@@ -34,12 +35,6 @@ fn report(iops: f64) -> String {
     text + "        } } }\n    }\n  ]\n}\n"
 }
 
-/// Seconds that this thread has had a processor; other tests run in parallel.
-fn cpu_seconds() -> f64 {
-    let text = std::fs::read_to_string("/proc/thread-self/schedstat").unwrap_or_default();
-    text.split(' ').next().and_then(|ns| ns.parse::<f64>().ok()).unwrap_or_default() / 1e9
-}
-
 #[test]
 fn a_stream_of_reports_is_read_in_linear_time() {
     let folder = tempfile::tempdir().expect("temp");
@@ -49,10 +44,10 @@ fn a_stream_of_reports_is_read_in_linear_time() {
     let list = format!("[\n{}\n]\n", vec![one.as_str(); n].join(","));
     for (name, text) in [("stream.json", &stream), ("list.json", &list)] {
         let path = file(folder.path(), name, text);
-        let before = cpu_seconds();
+        let before = thread_cpu_seconds();
         let import = Import::read(&request(vec![path])).unwrap_or_else(|e| panic!("{name}: {e}"));
         assert_eq!(import.cells.len(), n, "{name}");
-        let used = cpu_seconds() - before;
+        let used = thread_cpu_seconds() - before;
         assert!(used < 60.0, "{name}: {used} s");
     }
 }
@@ -70,11 +65,11 @@ fn a_report_of_thousands_of_jobs_is_read_in_linear_time() {
     let jobs: Vec<String> = (0..4_000).map(job).collect();
     let text = format!("{{\"fio version\":\"fio-3.33\",\"jobs\":[{}]}}", jobs.join(","));
     let path = file(folder.path(), "jobs.json", &text);
-    let before = cpu_seconds();
+    let before = thread_cpu_seconds();
     let import = Import::read(&request(vec![path])).expect("read");
     assert_eq!(import.cells.len(), 1);
     assert_eq!(import.cells[0].result.as_ref().expect("a sample").sample().steps.len(), 4_000);
-    let used = cpu_seconds() - before;
+    let used = thread_cpu_seconds() - before;
     assert!(used < 60.0, "{used} s");
 }
 
@@ -85,7 +80,7 @@ fn tens_of_thousands_of_times_become_a_run() {
     let text =
         format!("{{\"results\":[{{\"command\":\"cp a b\",\"times\":[{}]}}]}}", times.join(","));
     let path = file(folder.path(), "times.json", &text);
-    let before = cpu_seconds();
+    let before = thread_cpu_seconds();
     let import = Import::read(&request(vec![path])).expect("read");
     assert_eq!(import.cells.len(), 20_000);
     let session = Session {
@@ -95,7 +90,7 @@ fn tens_of_thousands_of_times_become_a_run() {
         kernel: String::new(),
     };
     let run = import.write(&folder.path().join("run"), &session).expect("written");
-    let used = cpu_seconds() - before;
+    let used = thread_cpu_seconds() - before;
     assert!(used < 60.0, "{used} s");
     let mut samples = 0;
     run.for_each_sample(|_, sample| samples += sample.steps.len()).expect("samples");

@@ -1,7 +1,9 @@
 //! The answers on a terminal: which stack to take, for what.
 
+use disklab_verdict::Recommendation;
+
 use super::text::{Face, SCREEN_WIDTH, ScreenLine, column, right, wrapped};
-use super::{FirstScreen, Pick, may_fail, space};
+use super::{FirstScreen, Pick, space};
 
 /// Columns of a purpose at most: 'Films and photos (likely)'.
 const PURPOSE: usize = 25;
@@ -48,7 +50,7 @@ fn table(
     widths: (usize, usize),
 ) -> Vec<ScreenLine> {
     let head = ScreenLine::of(vec![
-        (Face::Bold, column(&may_fail(class), widths.0 + 4)),
+        (Face::Bold, column(&Recommendation::may_fail(class), widths.0 + 4)),
         (Face::Soft, format!("{}{}  speed", column("take", widths.1), right("usable", SPACE))),
     ]);
     std::iter::once(head).chain(picks.iter().map(|pick| answer(screen, pick, widths))).collect()
@@ -62,7 +64,7 @@ fn narrow(
     picks: &[Pick<'_>],
     width: usize,
 ) -> Vec<ScreenLine> {
-    let mut lines = vec![ScreenLine::bold(&may_fail(class))];
+    let mut lines = vec![ScreenLine::bold(&Recommendation::may_fail(class))];
     for pick in picks {
         let (purpose, take) = (format!("  {}:", purpose(pick)), take(screen, pick));
         if purpose.chars().count() + 1 + take.chars().count() <= width {
@@ -80,7 +82,7 @@ fn narrow(
 
 fn purpose(pick: &Pick<'_>) -> String {
     let purpose = pick.purpose.short;
-    match pick.guess.confidence.words().short {
+    match pick.guess.words().short {
         Some(short) => format!("{purpose} ({short})"),
         None => purpose.to_owned(),
     }
@@ -99,8 +101,11 @@ fn usable(screen: &FirstScreen, pick: &Pick<'_>) -> String {
 fn speed(screen: &FirstScreen, pick: &Pick<'_>, room: usize) -> String {
     let mut speed = pick.guess.figure.value.clone();
     match (&pick.guess.stacks[1..], &pick.guess.next) {
-        ([], Some(next)) if next.times < 1.05 => speed.push_str(", like the next"),
-        ([], Some(next)) => speed.push_str(&format!(", {:.1}x the next", next.times)),
+        ([], Some(next)) => {
+            let ahead = next.times_ahead_short();
+            let ahead = ahead.as_deref().unwrap_or("like");
+            speed.push_str(&format!(", {ahead} the next"));
+        }
         ([], None) => speed.push_str(", the only one"),
         ([one], _) => {
             let room = room.saturating_sub(speed.chars().count() + ", or ".len());

@@ -9,7 +9,7 @@ mod text;
 mod unsettled;
 
 use disklab_units::Bytes;
-use disklab_verdict::{Confidence, Guess, Purpose, Recommendation, Severity, recommend};
+use disklab_verdict::{Guess, Purpose, Recommendation, Severity, recommend};
 
 use crate::Report;
 
@@ -27,7 +27,6 @@ pub(crate) struct FirstScreen {
     pub classes: Vec<Option<u32>>,
 }
 
-/// One stack.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct StackLine {
     pub id: String,
@@ -123,7 +122,7 @@ impl FirstScreen {
     /// Whether something that decides was not measured.
     pub(crate) fn is_partial(&self) -> bool {
         let mut guesses = self.recommendations.iter().flat_map(|r| &r.guesses);
-        guesses.any(|guess| guess.confidence == Confidence::Partial)
+        guesses.any(|guess| guess.is_partial)
     }
 
     /// Whether more samples could settle something.
@@ -170,17 +169,6 @@ fn drive_bytes(report: &Report, name: &str) -> Option<u64> {
 /// `30 TB`, and `0 B` never.
 pub(crate) fn space(bytes: Option<u64>) -> String {
     bytes.map_or_else(|| "–".to_owned(), |bytes| Bytes(bytes).si())
-}
-
-/// What a class survives, for people who have drives: 'One drive may fail'.
-pub(crate) fn may_fail(class: Option<u32>) -> String {
-    match class {
-        None => "Safety not known".to_owned(),
-        Some(0) => "No drive may fail".to_owned(),
-        Some(1) => "One drive may fail".to_owned(),
-        Some(2) => "Two drives may fail".to_owned(),
-        Some(n) => format!("{n} drives may fail"),
-    }
 }
 
 /// The number of findings that are severe, and of all others.

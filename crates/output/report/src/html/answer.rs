@@ -1,12 +1,13 @@
 //! The first screen of the page: the answers, then one picture, then all stacks by all
 //! purposes.
 
+use disklab_verdict::Recommendation;
 use maud::{Markup, html};
 
 use super::cells::CellFolds;
 use super::{matrix, picture};
 use crate::Report;
-use crate::first_screen::{FirstScreen, Pick, SETTLE, may_fail, next_steps, space};
+use crate::first_screen::{FirstScreen, Pick, SETTLE, next_steps, space};
 
 /// So many classes of drives that may fail can be chosen between; the rest is always shown.
 pub(super) const CHOICES: usize = 6;
@@ -41,7 +42,7 @@ fn answers(report: &Report, screen: &FirstScreen) -> Markup {
                 @for (n, class) in screen.classes.iter().enumerate() {
                     input type="radio" name="may-fail" id={ "may-" (n) }
                         checked[Some(*class) == first];
-                    label for={ "may-" (n) } { (choice(*class)) }
+                    label for={ "may-" (n) } { (Recommendation::drives_that_may_fail(*class)) }
                 }
             }
         }
@@ -49,21 +50,10 @@ fn answers(report: &Report, screen: &FirstScreen) -> Markup {
             @let chosen = format!("may-{n}");
             div.answers.chosen[are_chosen].(chosen) {
                 // Where one is chosen, it is seen on paper alone.
-                h3.class { (may_fail(*class)) }
+                h3.class { (Recommendation::may_fail(*class)) }
                 @for pick in screen.picks(*class) { (card(screen, &pick, can_settle)) }
             }
         }
-    }
-}
-
-/// 'none', 'one', 'two'.
-fn choice(class: Option<u32>) -> String {
-    match class {
-        None => "not known".to_owned(),
-        Some(0) => "none".to_owned(),
-        Some(1) => "one".to_owned(),
-        Some(2) => "two".to_owned(),
-        Some(n) => n.to_string(),
     }
 }
 
@@ -85,7 +75,7 @@ fn card(screen: &FirstScreen, pick: &Pick<'_>, can_settle: bool) -> Markup {
             p {
                 (figure.value) " in " (figure.aspect)
                 @if let Some(next) = pick.guess.next.as_ref().filter(|_| others.is_empty()) {
-                    "; overall " strong { (times(next.times)) } " "
+                    "; overall " strong { (next.times_ahead().as_deref().unwrap_or("as good as")) } " "
                     (screen.label(&next.stack)) ", the next"
                 }
             }
@@ -99,9 +89,4 @@ fn card(screen: &FirstScreen, pick: &Pick<'_>, can_settle: bool) -> Markup {
             }
         }
     }
-}
-
-/// `1.80×`, or `as good as` where nothing is between them.
-fn times(times: f64) -> String {
-    if times < 1.005 { "as good as".to_owned() } else { disklab_verdict::times(times) }
 }

@@ -29,7 +29,6 @@ pub(crate) struct CellFolds<'a> {
 }
 
 impl<'a> CellFolds<'a> {
-    /// Of a report.
     pub(crate) fn new(report: &'a Report) -> Self {
         let mut works = works(report);
         let mut stacks = Vec::new();

@@ -6,7 +6,7 @@ use maud::{Markup, html};
 
 use super::cells::CellFolds;
 use crate::Report;
-use crate::first_screen::{FirstScreen, StackLine, may_fail, space};
+use crate::first_screen::{FirstScreen, StackLine, space};
 use crate::view::count;
 
 /// From these shares of the best on, a cell has the next deeper colour.
@@ -47,7 +47,7 @@ pub(crate) fn section(report: &Report, screen: &FirstScreen, folds: &CellFolds<'
                     @for class in &classes {
                         tbody {
                             tr.fixed { th.class colspan=(shown.len() + 2) scope="rowgroup" {
-                                (may_fail(*class))
+                                (Recommendation::may_fail(*class))
                             } }
                             @for stack in rows(screen, *class, &shown) { (row(report, folds, stack, &shown)) }
                         }

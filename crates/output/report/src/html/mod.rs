@@ -21,6 +21,7 @@ use maud::{DOCTYPE, Markup, PreEscaped, html};
 
 use crate::Report;
 use crate::first_screen::FirstScreen;
+use crate::headings::ABSENT;
 use crate::view::{Colours, all_absences};
 
 use cells::CellFolds;
@@ -99,7 +100,7 @@ fn absent(report: &Report) -> Markup {
     }
     html! {
         section id="absent" {
-            h2 { "Left out and failed" }
+            h2 { (ABSENT) }
             (question::absences(&absences, true))
         }
     }

@@ -4,6 +4,7 @@ use disklab_verdict::Severity;
 use maud::{Markup, html};
 
 use crate::Report;
+use crate::headings::{BEFORE, PUBLISHED};
 use crate::html::findings;
 use crate::view::{bench_label, has_own_sizes, manner, measured, progress, sizes};
 
@@ -61,7 +62,7 @@ pub(crate) fn summary(report: &Report, has_answers: bool) -> Markup {
             }
             @if !severe.is_empty() {
                 div.callout role="note" {
-                    h3 { "Before you rely on these figures" }
+                    h3 { (BEFORE) }
                     (findings::list(&severe))
                 }
             }
@@ -80,7 +81,7 @@ pub(crate) fn contents(report: &Report) -> Markup {
                         li { a href={ "#q" (number + 1) } { (answer.question.ask) } }
                     }
                     @if report.published.is_some() {
-                        li { a href="#published" { "Published and measured results" } }
+                        li { a href="#published" { (PUBLISHED) } }
                     }
                 }
             }

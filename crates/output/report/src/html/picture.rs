@@ -1,9 +1,10 @@
 //! Space against speed: one dot for each stack, those named that no other beats in space,
 //! in drives that may fail and in speed.
 
+use disklab_verdict::Recommendation;
 use maud::{Markup, html};
 
-use crate::first_screen::{FirstScreen, StackLine, may_fail, space};
+use crate::first_screen::{FirstScreen, StackLine, space};
 
 /// In per cent of the drawing: its plot.
 const LEFT: f64 = 9.0;
@@ -92,7 +93,7 @@ fn scatter(screen: &FirstScreen, drawn: &[&StackLine], most: u64, all: &str) -> 
                 "Speed in per cent of the best stack, all " (all) " alike; usable space. Filled: \
                  no other stack beats it in space, safety and speed. "
                 @for class in survivals(drawn) {
-                    span.key { (shape_word(class)) " " (may_fail(class).to_lowercase()) } " "
+                    span.key { (shape_word(class)) " " (Recommendation::may_fail(class).to_lowercase()) } " "
                 }
             }
         }

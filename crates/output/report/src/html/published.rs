@@ -5,6 +5,7 @@ use maud::{Markup, html};
 
 use crate::Report;
 use crate::chart::published as picture;
+use crate::headings::PUBLISHED;
 use crate::view::published::{
     RULE, measured, notes, published, quotient, status, subject, tally, why,
 };
@@ -14,7 +15,7 @@ pub(crate) fn section(report: &Report) -> Markup {
     let Some(comparison) = &report.published else { return html! {} };
     html! {
         section id="published" {
-            h2 { "Published and measured results" }
+            h2 { (PUBLISHED) }
             p { (tally(&comparison.tally)) }
             p.muted { (RULE) }
             @for note in notes(comparison) { p { strong { (note) } } }

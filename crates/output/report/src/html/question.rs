@@ -98,8 +98,6 @@ pub(crate) fn absences(absences: &Absences, whole: bool) -> Markup {
                 }
             }
         }
-        @if absences.waiting > 0 {
-            p.muted { (count(absences.waiting, "cell")) " not run yet." }
-        }
+        @if let Some(waiting) = absences.not_run_yet() { p.muted { (waiting) "." } }
     }
 }

@@ -17,6 +17,7 @@ use disklab_verdict::Severity;
 use indexmap::IndexMap;
 
 use crate::Report;
+use crate::headings::{ABSENT, BEFORE};
 use crate::view::{
     Absences, FindingKind, IMPORTED, all_absences, bench_label, command_line, has_own_sizes, kinds,
     machine, manner, measured, prerequisites, progress, sizes, smart_lines, tool,
@@ -82,7 +83,7 @@ fn severe(md: &mut String, report: &Report) {
     let findings = &report.analysis.findings;
     let severe = kinds(findings.iter().filter(|f| f.severity == Severity::Severe));
     if !severe.is_empty() {
-        md.push_str("**Before you rely on these figures:**\n\n");
+        let _ = writeln!(md, "**{BEFORE}:**\n");
         write_kinds(md, &severe);
     }
 }
@@ -120,7 +121,7 @@ fn absent(md: &mut String, absences: &Absences) {
     if absences.left_out.is_empty() && absences.failed.is_empty() {
         return;
     }
-    md.push_str("## Left out and failed\n\n");
+    let _ = writeln!(md, "## {ABSENT}\n");
     for (why, what) in &absences.left_out {
         let _ = writeln!(md, "- {}: {}", escape(why), some(what));
     }

@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 use disklab_published::{FindingCause, JudgedRow, RowComparison, RowStatus, RowTally};
 use indexmap::IndexMap;
 
+use crate::headings::PUBLISHED;
 use crate::markdown::escape::text as escape;
 use crate::markdown::table::MarkdownTable;
 use crate::view::published::{
@@ -91,7 +92,7 @@ fn causes<'a>(rows: impl Iterator<Item = &'a JudgedRow>) -> String {
 /// One study: its counts, its rows, and why some are not reproduced or have no figure.
 pub(super) fn write(md: &mut String, comparison: &RowComparison, heading: &str) {
     let study = escape(&comparison.study);
-    let _ = write!(md, "{heading} Published and measured results: {study}\n\n");
+    let _ = write!(md, "{heading} {PUBLISHED}: {study}\n\n");
     rows(md, comparison);
     reasons(md, comparison);
 }
@@ -156,7 +157,6 @@ pub(super) fn grouped<K: std::hash::Hash + Eq>(
     groups
 }
 
-/// The ids of rows.
 pub(super) fn ids(rows: &[&JudgedRow]) -> String {
     rows.iter().map(|judged| escape(&judged.row.id)).collect::<Vec<_>>().join(", ")
 }

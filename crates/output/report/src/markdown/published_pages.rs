@@ -6,7 +6,7 @@ use disklab_published::{Catalogue, JudgedRow, RowComparison, RowFinding, RowStat
 
 use crate::markdown::escape::text as escape;
 use crate::markdown::published::{grouped, ids, rows, summary};
-use crate::view::published::{RULE, status_word};
+use crate::view::published::{RULE, status_word, without_finding};
 
 /// What is generated of each page, in Markdown.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -72,8 +72,7 @@ fn unknown(catalogue: &Catalogue, judged: &JudgedRow) -> Option<String> {
         return None;
     }
     match judged.status {
-        RowStatus::NotReproduced if judged.counts => Some("Not explained yet.".to_owned()),
-        RowStatus::NotReproduced => Some("CPU-bound.".to_owned()),
+        RowStatus::NotReproduced => Some(without_finding(judged).to_owned()),
         RowStatus::NotRun => judged.measured_note.clone(),
         RowStatus::Reproduced | RowStatus::NothingPublished => None,
     }

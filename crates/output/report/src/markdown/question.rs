@@ -70,9 +70,7 @@ fn missing(md: &mut String, report: &Report, answer: &Answer) {
     if failed > 0 {
         parts.push(format!("{} failed", count(failed, "cell")));
     }
-    if absences.waiting > 0 {
-        parts.push(format!("{} not run yet", count(absences.waiting, "cell")));
-    }
+    parts.extend(absences.not_run_yet());
     if !parts.is_empty() {
         let _ = write!(md, "Missing here: {}.\n\n", parts.join(", "));
     }

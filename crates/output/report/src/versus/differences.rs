@@ -17,7 +17,7 @@ pub struct FigureDifference {
     pub what: String,
     /// In A.
     pub a: String,
-    /// In B.
+    /// What the second run has in its place.
     pub b: String,
     /// Whether the two did not do the same work: figures cannot be compared then, unless
     /// that is what one wants to compare.

@@ -4,6 +4,7 @@ use disklab_verdict::{Change, Pair};
 use maud::{Markup, html};
 
 use super::TwoRuns;
+use crate::headings::{BEFORE, DIFFERENCES, NO_DIFFERENCE};
 use crate::html::document;
 
 /// The whole page.
@@ -36,11 +37,11 @@ fn summary(runs: &TwoRuns) -> Markup {
             @let severe = runs.severe();
             @if !severe.is_empty() {
                 div.callout role="note" {
-                    h3 { "Before you rely on these figures" }
-                    @for (run, audit, text, n) in severe {
+                    h3 { (BEFORE) }
+                    @for found in severe {
                         div.finding.severe {
-                            h3 { span.badge { "severe in " (run) } " " span.audit { (audit) } }
-                            p { (text) @if n > 1 { " And " (n - 1) " more like this." } }
+                            h3 { span.badge { "severe in " (found.run) } " " span.audit { (found.audit) } }
+                            p { (found.text()) }
                         }
                     }
                 }
@@ -53,9 +54,9 @@ fn summary(runs: &TwoRuns) -> Markup {
 fn differences(runs: &TwoRuns) -> Markup {
     html! {
         section id="differences" {
-            h2 { "What differs besides the figures" }
+            h2 { (DIFFERENCES) }
             @if runs.differences.is_empty() {
-                p { "Nothing that was recorded." }
+                p { (NO_DIFFERENCE) }
             } @else {
                 div.scroll role="region" tabindex="0" aria-label="Differences of the runs" {
                     table.wrapped {

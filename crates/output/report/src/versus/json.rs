@@ -35,8 +35,8 @@ pub(super) fn text(runs: &TwoRuns) -> String {
                     "identical": identical, "unknown": unknown },
         "differences": runs.differences,
         "notes": runs.notes(),
-        "severe": runs.severe().into_iter().map(|(run, audit, text, n)| json!({
-            "run": run, "audit": audit, "text": text, "findings": n,
+        "severe": runs.severe().into_iter().map(|found| json!({
+            "run": found.run, "audit": found.audit, "text": found.first, "findings": found.number,
         })).collect::<Value>(),
         "figures": versus.worst_first().into_iter().map(|p| figure(p, versus.level)).collect::<Value>(),
         "missing": versus.missing.iter().map(|m| json!({

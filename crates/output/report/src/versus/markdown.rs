@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 use disklab_verdict::{Change, Pair};
 
 use super::TwoRuns;
+use crate::headings::{DIFFERENCES, NO_DIFFERENCE};
 use crate::markdown::{MarkdownTable, escape};
 
 /// So many rows stand open.
@@ -25,9 +26,9 @@ pub(super) fn text(runs: &TwoRuns) -> String {
     }
     md.push('\n');
     differences(&mut md, runs);
-    for (run, audit, text, n) in runs.severe() {
-        let more = if n > 1 { format!(" And {} more like this.", n - 1) } else { String::new() };
-        let _ = writeln!(md, "- **Severe in {run}**, *{}*: {}{more}", escape(audit), escape(text));
+    for found in runs.severe() {
+        let (audit, text) = (escape(found.audit), escape(&found.text()));
+        let _ = writeln!(md, "- **Severe in {}**, *{audit}*: {text}", found.run);
     }
     if !runs.severe().is_empty() {
         md.push('\n');
@@ -45,7 +46,7 @@ pub(super) fn text(runs: &TwoRuns) -> String {
 
 fn differences(md: &mut String, runs: &TwoRuns) {
     if runs.differences.is_empty() {
-        md.push_str("Nothing that was recorded differs between the two but the figures.\n\n");
+        let _ = writeln!(md, "{NO_DIFFERENCE}\n");
         return;
     }
     let line = |md: &mut String, d: &super::FigureDifference| {
@@ -54,7 +55,7 @@ fn differences(md: &mut String, runs: &TwoRuns) {
         let _ = writeln!(md, "- {work}{}: {} → {}", escape(&d.what), escape(&a), escape(&b));
     };
     let (open, folded) = runs.differences.split_at(runs.differences.len().min(OPEN_DIFFERENCES));
-    md.push_str("What differs besides the figures:\n\n");
+    let _ = writeln!(md, "{DIFFERENCES}:\n");
     open.iter().for_each(|d| line(md, d));
     md.push('\n');
     if !folded.is_empty() {

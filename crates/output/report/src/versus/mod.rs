@@ -123,21 +123,45 @@ impl TwoRuns {
         notes
     }
 
-    /// The severe findings of both runs: (run, audit, what was found first, how many).
-    fn severe(&self) -> Vec<(char, &str, &str, usize)> {
-        let mut all: Vec<(char, &str, &str, usize)> = Vec::new();
+    /// The severe findings of both runs, by audit.
+    fn severe(&self) -> Vec<SevereFindings<'_>> {
+        let mut all: Vec<SevereFindings<'_>> = Vec::new();
         for (run, report) in [('A', &self.a), ('B', &self.b)] {
             for finding in &report.analysis.findings {
                 if finding.severity != Severity::Severe {
                     continue;
                 }
-                match all.iter_mut().find(|(r, audit, ..)| (*r, *audit) == (run, finding.audit)) {
-                    Some((.., n)) => *n += 1,
-                    None => all.push((run, finding.audit, &finding.text, 1)),
+                match all.iter_mut().find(|one| (one.run, one.audit) == (run, finding.audit)) {
+                    Some(one) => one.number += 1,
+                    None => all.push(SevereFindings {
+                        run,
+                        audit: finding.audit,
+                        first: &finding.text,
+                        number: 1,
+                    }),
                 }
             }
         }
         all
+    }
+}
+
+/// What one audit found in one of the runs.
+struct SevereFindings<'a> {
+    run: char,
+    audit: &'a str,
+    /// What it found first.
+    first: &'a str,
+    number: usize,
+}
+
+impl SevereFindings<'_> {
+    /// What was found, with how much else.
+    fn text(&self) -> String {
+        match self.number - 1 {
+            0 => self.first.to_owned(),
+            more => format!("{} And {more} more like this.", self.first),
+        }
     }
 }
 

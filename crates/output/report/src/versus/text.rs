@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 use disklab_verdict::{Change, Pair};
 
 use super::TwoRuns;
+use crate::headings::{DIFFERENCES, NO_DIFFERENCE};
 
 /// The whole text.
 pub(super) fn text(runs: &TwoRuns) -> String {
@@ -27,10 +28,10 @@ pub(super) fn text(runs: &TwoRuns) -> String {
 
 fn differences(out: &mut String, runs: &TwoRuns) {
     if runs.differences.is_empty() {
-        out.push_str("Nothing that was recorded differs between the two but the figures.\n");
+        let _ = writeln!(out, "{NO_DIFFERENCE}");
         return;
     }
-    out.push_str("What differs between the two besides the figures:\n");
+    let _ = writeln!(out, "{DIFFERENCES}:");
     for difference in &runs.differences {
         let work = if difference.other_work { "NOT THE SAME WORK: " } else { "" };
         let _ = writeln!(
@@ -44,9 +45,8 @@ fn differences(out: &mut String, runs: &TwoRuns) {
 }
 
 fn severe(out: &mut String, runs: &TwoRuns) {
-    for (run, audit, text, n) in runs.severe() {
-        let more = if n > 1 { format!(" And {} more like this.", n - 1) } else { String::new() };
-        let _ = writeln!(out, "Severe in {run}, {audit}: {}{more}", plain(text));
+    for found in runs.severe() {
+        let _ = writeln!(out, "Severe in {}, {}: {}", found.run, found.audit, plain(&found.text()));
     }
 }
 

@@ -2,6 +2,7 @@
 
 use disklab_store::{CellRecord, CellState, LeftOut};
 use disklab_study::{Question, matches};
+use disklab_units::count;
 use indexmap::IndexMap;
 
 use crate::Report;
@@ -15,6 +16,13 @@ pub(crate) struct Absences {
     pub(crate) failed: Vec<(String, Vec<String>)>,
     /// Cells not run yet.
     pub(crate) waiting: usize,
+}
+
+impl Absences {
+    /// How many cells have not run, in a phrase; none if all have.
+    pub(crate) fn not_run_yet(&self) -> Option<String> {
+        (self.waiting > 0).then(|| format!("{} not run yet", count(self.waiting, "cell")))
+    }
 }
 
 /// What the whole report lacks.

@@ -40,7 +40,6 @@ pub(crate) struct PanelSeries<'a> {
 pub(crate) const MOST_CURVES: usize = 8;
 
 impl<'a> Panel<'a> {
-    /// The points, by layout.
     pub(crate) fn by_layout(&self) -> IndexMap<&'a str, Vec<&'a Point>> {
         let mut groups: IndexMap<&str, Vec<&Point>> = IndexMap::new();
         for point in &self.points {

@@ -85,14 +85,18 @@ pub(crate) fn status_word(status: RowStatus) -> &'static str {
 pub(crate) fn why(judged: &JudgedRow) -> Option<String> {
     let miss = (judged.status == RowStatus::NotReproduced).then(|| match &judged.finding {
         Some(finding) => format!("{} Evidence: {}", finding.why, finding.evidence),
-        None if judged.counts => "Not explained yet.".to_owned(),
-        None => "CPU-bound.".to_owned(),
+        None => without_finding(judged).to_owned(),
     });
     let suspicion = (judged.is_certain == Some(false))
         .then(|| "The interval crosses the tolerance; more repeats may decide.".to_owned());
     let parts: Vec<String> =
         judged.measured_note.clone().into_iter().chain(suspicion).chain(miss).collect();
     (!parts.is_empty()).then(|| parts.join(" "))
+}
+
+/// What is said of a row that is not reproduced if no finding explains it.
+pub(crate) fn without_finding(judged: &JudgedRow) -> &'static str {
+    if judged.counts { "Not explained yet." } else { "CPU-bound." }
 }
 
 /// The counts in a sentence.

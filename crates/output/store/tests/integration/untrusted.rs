@@ -115,7 +115,7 @@ fn a_journal_that_names_another_file_is_not_used() {
 }
 
 #[test]
-fn who_reads_cannot_write() {
+fn opened_run_cannot_be_written() {
     let run = changed(|_| {});
     let before = std::fs::read(run.path().join("run.sqlite")).expect("read");
     assert_eq!(read_all(run.path()).expect("sound"), 1);

@@ -24,7 +24,7 @@ use crate::{Bench, BenchError, Campaign, Drives, Medium, Preflight, Sink};
 /// A kernel for guests, and what belongs to it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LabKernel {
-    /// Its program.
+    /// A User-Mode Linux program.
     pub program: PathBuf,
     /// A folder of programs that fit to it, such as those of ZFS.
     pub programs: Option<PathBuf>,

@@ -31,7 +31,7 @@ pub enum DrivesError {
     /// A drive has no model.
     #[error("drive '{drive}' of the study: {source}")]
     Model {
-        /// The drive.
+        /// The name that the study gives it.
         drive: String,
         /// Why.
         source: Box<ModelError>,
@@ -39,7 +39,7 @@ pub enum DrivesError {
     /// A drive has another size than its model can have.
     #[error("drive '{drive}' of the study: {source}")]
     Size {
-        /// The drive.
+        /// The name that the study gives it.
         drive: String,
         /// Why.
         source: UnavailableSize,
@@ -53,13 +53,13 @@ pub enum DrivesError {
 #[derive(Debug, thiserror::Error)]
 #[error("size {} is not available of the model '{model}' of {}: {why}", size.si(), capacity.si())]
 pub struct UnavailableSize {
-    /// The size.
+    /// What was asked for.
     pub size: Bytes,
-    /// The model.
+    /// Id of the drive model.
     pub model: String,
     /// Its own size.
     pub capacity: Bytes,
-    /// Why.
+    /// Which other sizes there are.
     #[source]
     pub why: Box<SizeError>,
 }

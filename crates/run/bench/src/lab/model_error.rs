@@ -22,7 +22,7 @@ pub enum ModelError {
         what: &'static str,
         /// What its file is called.
         file: &'static str,
-        /// The name.
+        /// What was given in place of a model's id or file.
         name: String,
         /// What may have been meant, or nothing.
         hint: String,

@@ -4,7 +4,7 @@ use disklab_measure::{BlockDevice, SystemRoot};
 
 use super::content::Erasable;
 use super::inspect::inspect;
-use super::{Cause, Fingerprint, Hold, Probe, Refusal, Target, Warning};
+use super::{Cause, DriveChange, Fingerprint, Hold, Probe, Refusal, Target, Warning};
 
 /// A drive that was found free while it was held exclusively. It is held until
 /// this is dropped, or becomes a [`Pin`](super::Pin) just before the first layer is made:
@@ -87,12 +87,11 @@ fn claim_for(
     Ok(Claim { target: target.clone(), warnings: inspection.warnings, hold })
 }
 
-/// What is otherwise with a drive than when the plan was made, in words; empty
-/// where it is the same one.
-pub(crate) fn changes(root: &SystemRoot, target: &Target) -> Vec<String> {
+/// What is different about a drive since the plan was made; empty if it is the same one.
+pub(crate) fn changes(root: &SystemRoot, target: &Target) -> Vec<DriveChange> {
     let there = BlockDevice::named(root, target.device.name());
     if there.is_none_or(|device| device.size_bytes() == 0) && target.fingerprint.size_bytes > 0 {
-        return vec!["it is gone: unplugged, or failed".to_owned()];
+        return vec![DriveChange::Gone];
     }
     let now = Fingerprint::of(root, &target.name, &target.device);
     let mut differences = target.fingerprint.differences(&now);
@@ -101,10 +100,10 @@ pub(crate) fn changes(root: &SystemRoot, target: &Target) -> Vec<String> {
 }
 
 /// Whether the stable name leads to another device by now.
-fn leads_elsewhere(root: &SystemRoot, target: &Target) -> Option<String> {
+fn leads_elsewhere(root: &SystemRoot, target: &Target) -> Option<DriveChange> {
     match BlockDevice::at(root, &target.name) {
         Some(device) if device == target.device => None,
-        Some(device) => Some(format!("its name leads to {} now", device.name())),
-        None => Some("its name leads nowhere now".to_owned()),
+        Some(device) => Some(DriveChange::NameLeadsTo(device.name().to_owned())),
+        None => Some(DriveChange::NameLeadsNowhere),
     }
 }

@@ -7,7 +7,6 @@ use disklab_measure::{BlockDevice, Mount, SystemRoot, devices_under};
 /// A device that is built on another one of the family.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Member {
-    /// The device.
     pub device: BlockDevice,
     /// What it is built on; none for the drive itself and its partitions, which
     /// occupy nothing by being there.

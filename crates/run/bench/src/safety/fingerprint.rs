@@ -3,8 +3,9 @@
 use std::path::{Path, PathBuf};
 
 use disklab_measure::{BlockDevice, SystemRoot, identity};
-use disklab_units::Bytes;
 use serde::{Deserialize, Serialize};
+
+use super::DriveChange;
 
 /// What tells one drive from another, taken when the plan is made and again just
 /// before the first write.
@@ -12,7 +13,7 @@ use serde::{Deserialize, Serialize};
 pub struct Fingerprint {
     /// The stable name that the user gave.
     pub name: PathBuf,
-    /// Model.
+    /// As the drive reports it; `None` if it reports none.
     pub model: Option<String>,
     /// Serial number.
     pub serial: Option<String>,
@@ -42,25 +43,27 @@ impl Fingerprint {
         }
     }
 
-    /// What of it is otherwise now, in words; empty where it is the same drive.
-    pub fn differences(&self, now: &Self) -> Vec<String> {
-        let text = |value: &Option<String>| value.clone().unwrap_or_else(|| "none".to_owned());
-        let mut differences = Vec::new();
-        let mut compare = |what: &str, then: String, now: String| {
-            if then != now {
-                differences.push(format!("{what} was {then} and is {now}"));
-            }
+    /// What of it is different now; empty if it is the same drive.
+    pub fn differences(&self, now: &Self) -> Vec<DriveChange> {
+        let pair = |then: &Option<String>, now: &Option<String>| {
+            (then != now).then(|| (then.clone(), now.clone()))
         };
-        compare("the model", text(&self.model), text(&now.model));
-        compare("the serial number", text(&self.serial), text(&now.serial));
-        compare("the world-wide name", text(&self.wwid), text(&now.wwid));
-        let size = |bytes| format!("{bytes} bytes ({})", Bytes(bytes).si());
-        compare("the size", size(self.size_bytes), size(now.size_bytes));
+        let model = pair(&self.model, &now.model);
+        let serial = pair(&self.serial, &now.serial);
+        let wwid = pair(&self.wwid, &now.wwid);
+        let sizes = (self.size_bytes, now.size_bytes);
         // Numbers of different starts cannot be compared.
-        if self.boot == now.boot && self.diskseq != now.diskseq {
-            differences.push("it was unplugged or attached anew".to_owned());
-        }
-        differences
+        let reattached = self.boot == now.boot && self.diskseq != now.diskseq;
+        [
+            model.map(|(then, now)| DriveChange::Model { then, now }),
+            serial.map(|(then, now)| DriveChange::Serial { then, now }),
+            wwid.map(|(then, now)| DriveChange::Wwid { then, now }),
+            (sizes.0 != sizes.1).then_some(DriveChange::Size { then: sizes.0, now: sizes.1 }),
+            reattached.then_some(DriveChange::Reattached),
+        ]
+        .into_iter()
+        .flatten()
+        .collect()
     }
 }
 
@@ -81,13 +84,15 @@ mod tests {
             Fingerprint::of(&root, Path::new("/dev/disk/by-id/x"), &device)
         };
         let then = take();
-        assert_eq!(then.differences(&take()), Vec::<String>::new());
+        assert_eq!(then.differences(&take()), []);
         tree.set("sda", "diskseq", "99");
-        assert_eq!(then.differences(&take()), ["it was unplugged or attached anew"]);
+        assert_eq!(then.differences(&take()), [DriveChange::Reattached]);
         tree.file("/proc/sys/kernel/random/boot_id", "start-2\n");
-        assert_eq!(then.differences(&take()), Vec::<String>::new());
+        assert_eq!(then.differences(&take()), []);
         tree.set("sda", "device/serial", "B").set("sda", "size", "8");
-        let differences = then.differences(&take()).join("; ");
+        let differences: Vec<_> =
+            then.differences(&take()).iter().map(ToString::to_string).collect();
+        let differences = differences.join("; ");
         assert!(differences.contains("the serial number was A and is B"), "{differences}");
         assert!(differences.contains("is 4096 bytes"), "{differences}");
         let text = serde_json::to_string(&then).expect("stored");

@@ -2,25 +2,23 @@
 
 use disklab_measure::{SystemRoot, mounts};
 
-use super::Target;
 use super::claim::changes;
 use super::family::{family, spoken};
+use super::{DriveLoss, Target};
 
-/// What happened to a drive since it was claimed, in words: that it vanished, was
-/// attached anew, or that an array on it continues without one of its members.
-/// Empty where all is well.
-pub fn losses(root: &SystemRoot, target: &Target) -> Vec<String> {
-    let name = target.name.display();
-    let mut losses: Vec<String> =
-        changes(root, target).iter().map(|change| format!("{name}: {change}")).collect();
+/// What happened to a drive since it was claimed: that it vanished, was attached anew, or
+/// that an array on it continues without one of its members. Empty if all is well.
+pub fn losses(root: &SystemRoot, target: &Target) -> Vec<DriveLoss> {
+    let drive = || target.name.clone();
+    let changed = |change| DriveLoss::Drive { drive: drive(), change };
+    let mut losses: Vec<_> = changes(root, target).into_iter().map(changed).collect();
     let mounts = mounts(root);
     for member in family(root, &mounts, &target.device) {
         // Kernel: Documentation/admin-guide/md.rst. An array without redundancy
         // has no such file.
         let degraded = member.device.attribute("md/degraded");
         if degraded.is_some_and(|count| count != "0") {
-            let array = spoken(&member.device);
-            losses.push(format!("{name}: the array {array} on it lost a member"));
+            losses.push(DriveLoss::Member { drive: drive(), array: spoken(&member.device) });
         }
     }
     losses
@@ -44,7 +42,10 @@ mod tests {
         let name = "/dev/disk/by-id/ata-TESTDRIVE_1000_";
         let names = [format!("{name}A"), format!("{name}B")];
         let targets = resolve(&root, &names).expect("two drives");
-        let all = || targets.iter().flat_map(|t| losses(&root, t)).collect::<Vec<_>>().join("; ");
+        let all = || {
+            let losses = targets.iter().flat_map(|t| losses(&root, t));
+            losses.map(|loss| loss.to_string()).collect::<Vec<_>>().join("; ")
+        };
         assert_eq!(all(), "");
         tree.set("md0", "md/degraded", "1\n");
         assert_eq!(all(), format!("{name}A: the array md0 on it lost a member"));

@@ -9,6 +9,7 @@
 
 mod claim;
 mod content;
+mod drive_change;
 mod erase;
 mod family;
 mod fingerprint;
@@ -29,6 +30,7 @@ mod loop_tests;
 mod tests;
 
 pub use claim::{Claim, claim, reclaim};
+pub use drive_change::{DriveChange, DriveLoss};
 pub use fingerprint::Fingerprint;
 pub use inspect::{Inspection, check};
 pub use losses::losses;

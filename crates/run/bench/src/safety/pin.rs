@@ -14,7 +14,7 @@ use std::path::Path;
 use disklab_measure::SystemRoot;
 
 use super::claim::changes;
-use super::{Cause, Claim, Hold, InspectionError, Refusal, Target};
+use super::{Cause, Claim, DriveChange, Hold, InspectionError, Refusal, Target};
 
 /// A drive whose number and kernel name no other drive gets while this lives.
 #[derive(Debug)]
@@ -29,7 +29,7 @@ impl Claim {
     /// Lets others have the device for themselves, but not its number and name.
     ///
     /// # Errors
-    /// If the device cannot be opened once more.
+    /// [`Refusal`] if the device cannot be opened once more: nothing was written to it.
     pub fn into_pin(self, root: &SystemRoot) -> Result<Pin, Refusal> {
         // Opened before the hold is let go of, which is at the end of this function.
         Pin::new(root, self.target.clone(), self.hold())
@@ -62,7 +62,7 @@ impl Pin {
             let pinned = file.metadata().map(number).ok();
             let named = node.symlink_metadata().map(number).ok();
             if pinned.is_none() || pinned != named {
-                differences.push(format!("{} is another device now", node.display()));
+                differences.push(DriveChange::OtherDevice(node));
             }
         }
         if differences.is_empty() {

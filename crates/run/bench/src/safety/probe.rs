@@ -74,7 +74,7 @@ pub enum InspectionError {
     Io {
         /// What was tried: 'opened'.
         what: &'static str,
-        /// Its node.
+        /// The path in /dev that was used.
         node: PathBuf,
         /// The reason.
         source: io::Error,
@@ -82,9 +82,9 @@ pub enum InspectionError {
     /// The node leads to another device.
     #[error("{} is not the node of {device}", node.display())]
     OtherNode {
-        /// The node.
+        /// The path in /dev that was opened.
         node: PathBuf,
-        /// The device.
+        /// The kernel's name of the device that was expected behind it.
         device: String,
     },
     /// The kernel shows no mounts.

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use disklab_exec::SharedError;
 use disklab_units::Bytes;
 
-use super::{InspectionError, OpenError, Signature, Surface};
+use super::{DriveChange, InspectionError, OpenError, Signature, Surface};
 
 /// Why a device is not written to. Shown as a sentence that says what to do.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -58,9 +58,9 @@ pub enum Cause {
         /// What it leads to.
         target: PathBuf,
     },
-    /// It is a partition.
+    /// A part of a drive, and not all of it.
     Partition {
-        /// Its drive.
+        /// The whole drive that should be named instead.
         drive: String,
         /// Stable names of the drive.
         offered: Vec<PathBuf>,
@@ -101,14 +101,14 @@ pub enum Cause {
     },
     /// Something is built on it.
     BuiltOn {
-        /// The part of it.
+        /// The drive, or a partition of it.
         part: String,
         /// What is built on that.
         by: String,
     },
     /// A process has it open.
     Open {
-        /// The part of it.
+        /// The drive, or a partition of it.
         part: String,
         /// The process, such as `qemu-system-x86 (1234)`.
         by: String,
@@ -150,8 +150,8 @@ pub enum Cause {
     Busy,
     /// It is not the drive that the plan was made for.
     Changed {
-        /// What differs, in words.
-        differences: Vec<String>,
+        /// What differs.
+        differences: Vec<DriveChange>,
     },
 }
 
@@ -251,7 +251,8 @@ impl fmt::Display for Cause {
                  another program holds it",
             ),
             Self::Changed { differences } => {
-                write!(f, "the drive changed between plan and run: {}", differences.join("; "))
+                let all: Vec<_> = differences.iter().map(ToString::to_string).collect();
+                write!(f, "the drive changed between plan and run: {}", all.join("; "))
             }
         }
     }
@@ -310,7 +311,7 @@ pub enum Warning {
         found: Vec<Signature>,
         /// Data without a signature, looked for where there is none.
         unsigned: Option<Surface>,
-        /// Its size.
+        /// Capacity of the drive.
         size: Bytes,
     },
 }

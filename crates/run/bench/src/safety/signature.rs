@@ -46,7 +46,7 @@ impl fmt::Display for Signature {
 /// an object with a list of signatures.
 ///
 /// # Errors
-/// Where it is anything else: then nothing is known.
+/// [`InspectionError`] if it is anything else: then the drive counts as not blank.
 pub(crate) fn parse_wipefs(device: &str, text: &str) -> Result<Vec<Signature>, InspectionError> {
     if text.trim().is_empty() {
         return Ok(Vec::new());

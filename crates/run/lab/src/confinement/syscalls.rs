@@ -80,7 +80,6 @@ fn any<const N: usize>(rules: [Vec<SeccompCondition>; N]) -> Built<Vec<SeccompRu
 /// Of a file's mode, what has a program run as somebody else.
 const SET_ID: u32 = 0o6000;
 
-/// What is allowed.
 fn allowed(walls: Walls) -> Built<Rules> {
     let mut rules: Rules = UNCONDITIONAL.iter().map(|call| (*call, Vec::new())).collect();
     rules.insert(libc::SYS_open, opening(1)?);

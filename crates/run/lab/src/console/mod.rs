@@ -42,7 +42,7 @@ pub trait Operator: std::fmt::Debug + Send {
     /// [`Frame::InputEnds`] it is not asked again.
     ///
     /// # Errors
-    /// The lab then ends.
+    /// Ends the lab: nobody could see what the guest says.
     fn input(&mut self) -> io::Result<Vec<Frame>>;
 
     /// What the user did otherwise, such as giving the terminal another size; asked
@@ -52,7 +52,7 @@ pub trait Operator: std::fmt::Debug + Send {
     /// Takes what the guest says. It may block, and the guest with it.
     ///
     /// # Errors
-    /// The lab then ends.
+    /// Ends the lab: nobody could see what the guest says.
     fn take(&mut self, frame: Frame) -> io::Result<()>;
 }
 
@@ -138,7 +138,7 @@ impl ConsoleLine {
             };
             self.frames.take(&self.buffer[..got]);
             while let Some(frame) =
-                self.frames.next_frame().map_err(|e| LabError::protocol(WHOSE, e.to_string()))?
+                self.frames.next_frame().map_err(|e| LabError::protocol(WHOSE, e))?
             {
                 self.take(frame, now)?;
             }

@@ -7,7 +7,6 @@ use disklab_exec::UntrustedDirectory;
 
 /// The console's name in the lab's folder.
 pub const FILE: &str = "console";
-/// Lines of it.
 const LINES: usize = 15;
 /// Bytes that are looked at: a panic's trace fits in.
 const BYTES: u64 = 32 << 10;

@@ -2,9 +2,7 @@
 
 use super::BLOCK_BYTES;
 
-/// Blocks in a chunk.
 pub(super) const CHUNK_BLOCKS: usize = 512;
-/// Bytes in a chunk.
 pub(super) const CHUNK_BYTES: u64 = (CHUNK_BLOCKS * BLOCK_BYTES) as u64;
 
 /// What a block holds.

@@ -33,7 +33,6 @@ impl Deltas {
         slot
     }
 
-    /// Bytes of memory.
     pub fn memory_bytes(&self) -> u64 {
         self.bytes + self.entries.memory_bytes()
     }

@@ -68,7 +68,7 @@ impl DiskContent {
     /// go to a nameless file in `folder`.
     ///
     /// # Errors
-    /// Where the file cannot be made.
+    /// [`LabError::System`] if the file cannot be made.
     pub fn new(folder: &Path, volumes: usize, limits: ContentLimits) -> Result<Self, LabError> {
         let pool = ChunkPool::new(folder, limits)?;
         Ok(Self { volumes: (0..volumes).map(|_| ContentVolume::default()).collect(), pool })

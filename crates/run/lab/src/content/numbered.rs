@@ -8,13 +8,13 @@ pub(super) struct Numbered<T> {
 }
 
 impl<T: Default> Numbered<T> {
-    /// Keeps a thing. Returns its number; `None` where there are too many.
+    /// Keeps a thing. Returns its number, never [`u32::MAX`]; `None` if there are too many.
     pub fn insert(&mut self, thing: T) -> Option<u32> {
         if let Some(number) = self.free.pop() {
             self.things[number as usize] = thing;
             return Some(number);
         }
-        let number = u32::try_from(self.things.len()).ok()?;
+        let number = u32::try_from(self.things.len()).ok().filter(|n| *n != u32::MAX)?;
         self.things.push(thing);
         Some(number)
     }
@@ -22,6 +22,26 @@ impl<T: Default> Numbered<T> {
     /// The thing of a number that is in use.
     pub fn get(&self, number: u32) -> &T {
         &self.things[number as usize]
+    }
+
+    /// The thing of a number that may not be in use; that of one that was is the default.
+    pub fn find(&self, number: u32) -> Option<&T> {
+        self.things.get(number as usize)
+    }
+
+    /// The thing of a number that is in use.
+    pub fn get_mut(&mut self, number: u32) -> &mut T {
+        &mut self.things[number as usize]
+    }
+
+    /// How many numbers were ever in use at once.
+    pub fn capacity(&self) -> usize {
+        self.things.len()
+    }
+
+    /// Whether the next thing gets a number that was in use before.
+    pub fn has_free(&self) -> bool {
+        !self.free.is_empty()
     }
 
     /// The thing of a number that is in use until now.

@@ -12,7 +12,7 @@ use super::file::StoreFile;
 use super::numbered::Numbered;
 use super::read_ahead::ReadAheadBuffer;
 use super::recent::Recent;
-use super::similar::Similar;
+use super::similar::{BlockMark, Similar};
 use super::slot_cache::{SlotCache, first_words};
 use super::{BLOCK_BYTES, ContentLimits};
 use crate::LabError;
@@ -29,8 +29,7 @@ pub(super) struct ChunkPool {
     folder: PathBuf,
     limits: ContentLimits,
     /// How many blocks show each slot.
-    users: Vec<u32>,
-    free: Vec<u32>,
+    users: Numbered<u32>,
     recent: Recent,
     /// Blocks that have their slots but are not written yet.
     gathered: Gathered,
@@ -77,8 +76,7 @@ impl ChunkPool {
             file: StoreFile::new(folder, limits.disk_bytes)?,
             folder: folder.to_owned(),
             limits,
-            users: Vec::new(),
-            free: Vec::new(),
+            users: Numbered::default(),
             recent: Recent::new(),
             gathered: Gathered::default(),
             read_ahead: ReadAheadBuffer::new(),
@@ -103,7 +101,10 @@ impl ChunkPool {
         if let Some(kept) = self.store_random(block, old) {
             return Ok(kept);
         }
-        if let Some(kept) = self.store_difference(data, block, old)? {
+        let mark = BlockMark::new(block);
+        if let Some(mark) = mark
+            && let Some(kept) = self.store_difference(data, block, mark, old)?
+        {
             return Ok(kept);
         }
         let hash = self.recent.hash(block);
@@ -111,13 +112,13 @@ impl ChunkPool {
             && self.content(slot, data)?.is_some_and(|content| content == block)
             && self.share(slot, old)
         {
-            if self.users[slot as usize] >= MANY {
+            if *self.users.get(slot) >= MANY {
                 self.slot_cache.keep(slot, block);
             }
             return Ok(Block::Slot(slot));
         }
         let slot = match old {
-            Block::Slot(slot) if self.users[slot as usize] == 1 => slot,
+            Block::Slot(slot) if *self.users.get(slot) == 1 => slot,
             old => {
                 self.release(old);
                 self.allocate()?
@@ -131,7 +132,9 @@ impl ChunkPool {
         self.slot_cache.forget(slot);
         self.similar.forget(slot);
         self.recent.remember(hash, slot);
-        self.similar.remember(slot, block);
+        if let Some(mark) = mark {
+            self.similar.remember(slot, mark);
+        }
         Ok(Block::Slot(slot))
     }
 
@@ -158,11 +161,12 @@ impl ChunkPool {
         &mut self,
         data: &[u8],
         block: &[u8],
+        mark: BlockMark,
         old: Block,
     ) -> Result<Option<Block>, LabError> {
-        let found = match self.similar.base(block) {
+        let found = match self.similar.base(mark) {
             Some((slot, base)) => Delta::between(base, block).map(|delta| (slot, delta)),
-            None => self.new_base(data, block)?,
+            None => self.new_base(data, block, mark)?,
         };
         let Some((slot, delta)) = found else { return Ok(None) };
         if delta.is_empty() {
@@ -177,8 +181,13 @@ impl ChunkPool {
 
     /// A slot written lately that `block` differs from in a few words, and how. It is kept in
     /// memory from now on, for others.
-    fn new_base(&mut self, data: &[u8], block: &[u8]) -> Result<Option<(u32, Delta)>, LabError> {
-        let Some(slot) = self.similar.candidate(block) else { return Ok(None) };
+    fn new_base(
+        &mut self,
+        data: &[u8],
+        block: &[u8],
+        mark: BlockMark,
+    ) -> Result<Option<(u32, Delta)>, LabError> {
+        let Some(slot) = self.similar.candidate(mark) else { return Ok(None) };
         let Some(content) = self.content(slot, data)? else { return Ok(None) };
         let Some(delta) = Delta::between(content, block) else { return Ok(None) };
         let content = content.to_vec();
@@ -190,7 +199,7 @@ impl ChunkPool {
     /// whether it could be.
     fn share(&mut self, slot: u32, old: Block) -> bool {
         // A count that cannot be raised is no reason to fail: a copy is kept then.
-        let users = &mut self.users[slot as usize];
+        let users = self.users.get_mut(slot);
         let Some(more) = users.checked_add(1).filter(|more| *more > 1) else { return false };
         *users = more;
         self.release(old);
@@ -208,10 +217,10 @@ impl ChunkPool {
                 return;
             }
         };
-        let users = &mut self.users[slot as usize];
+        let users = self.users.get_mut(slot);
         *users -= 1;
         if *users == 0 {
-            self.free.push(slot);
+            self.users.remove(slot);
         }
     }
 
@@ -260,14 +269,12 @@ impl ChunkPool {
 
     /// Bytes of the file.
     pub fn disk_bytes(&self) -> u64 {
-        (self.users.len() * BLOCK_BYTES) as u64
+        (self.users.capacity() * BLOCK_BYTES) as u64
     }
 
-    /// Bytes of memory.
+    /// Of the index; the content is in the file.
     pub fn memory_bytes(&self) -> u64 {
-        let counts = self.users.len() * size_of::<u32>();
-        let index = (counts + self.free.len() * size_of::<u32>()) as u64;
-        index
+        self.users.memory_bytes()
             + self.recent.memory_bytes()
             + self.read_ahead.memory_bytes()
             + self.slot_cache.memory_bytes()
@@ -288,7 +295,7 @@ impl ChunkPool {
 
     /// What a slot holds, if it is in use.
     fn content<'a>(&'a mut self, slot: u32, data: &'a [u8]) -> Result<Option<&'a [u8]>, LabError> {
-        if self.users.get(slot as usize).is_none_or(|users| *users == 0) {
+        if self.users.find(slot).is_none_or(|users| *users == 0) {
             return Ok(None);
         }
         match self.gathered.find(slot, data) {
@@ -298,19 +305,11 @@ impl ChunkPool {
     }
 
     fn allocate(&mut self) -> Result<u32, LabError> {
-        if let Some(slot) = self.free.pop() {
-            self.users[slot as usize] = 1;
-            return Ok(slot);
-        }
-        let slot = u32::try_from(self.users.len()).ok().filter(|s| *s != u32::MAX);
         let fits = self.disk_bytes() + BLOCK_BYTES as u64 <= self.limits.disk_bytes;
-        match slot {
-            Some(slot) if fits => {
-                self.users.push(1);
-                Ok(slot)
-            }
-            _ => Err(self.full()),
+        if !fits && !self.users.has_free() {
+            return Err(self.full());
         }
+        self.users.insert(1).ok_or_else(|| self.full())
     }
 }
 

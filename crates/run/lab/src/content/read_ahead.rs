@@ -27,7 +27,7 @@ impl ReadAheadBuffer {
     /// after the last ones.
     ///
     /// # Errors
-    /// Where the file cannot be read, or ends before.
+    /// [`LabError::System`] if the file cannot be read, or ends before the slot.
     pub fn get(&mut self, slot: u32, file: &StoreFile) -> Result<&[u8], LabError> {
         if self.place(slot).is_none() {
             let continues = self.blocks > 0 && self.first as usize + self.blocks == slot as usize;

@@ -19,26 +19,23 @@ pub(super) struct Similar {
 impl Similar {
     /// Nothing yet.
     pub fn new() -> Self {
-        let bases = SlotCache::new(|block| mark(block).unwrap_or(0));
+        let bases = SlotCache::new(|block| BlockMark::new(block).map_or(0, |mark| mark.0));
         Self { written: Recent::new(), bases }
     }
 
-    /// A slot that is kept in memory and may be similar to `block`, with its content.
-    pub fn base(&self, block: &[u8]) -> Option<(u32, &[u8])> {
-        mark(block)?;
-        self.bases.alike(block)
+    /// A slot that is kept in memory and may be similar to a block, with its content.
+    pub fn base(&self, mark: BlockMark) -> Option<(u32, &[u8])> {
+        self.bases.alike(mark.0)
     }
 
-    /// A slot that was written lately and may be similar to `block`.
-    pub fn candidate(&mut self, block: &[u8]) -> Option<u32> {
-        self.written.find(mark(block)?)
+    /// A slot that was written lately and may be similar to a block.
+    pub fn candidate(&mut self, mark: BlockMark) -> Option<u32> {
+        self.written.find(mark.0)
     }
 
-    /// `slot` holds `block`.
-    pub fn remember(&mut self, slot: u32, block: &[u8]) {
-        if let Some(mark) = mark(block) {
-            self.written.remember(mark, slot);
-        }
+    /// `slot` holds a block of this mark.
+    pub fn remember(&mut self, slot: u32, mark: BlockMark) {
+        self.written.remember(mark.0, slot);
     }
 
     /// Keeps `block`, which `slot` holds, for others to differ from.
@@ -62,12 +59,19 @@ impl Similar {
     }
 }
 
-/// A number from four words of a block. `None` where one of them is zero: metadata of file
-/// systems has many such blocks, which have nothing else in common.
-fn mark(block: &[u8]) -> Option<u64> {
-    block.chunks(BLOCK_BYTES / 4).try_fold(0, |mark: u64, row| {
-        let word = u64::from_le_bytes(*row.get(PLACE..)?.first_chunk()?);
-        let mixed = (mark ^ word).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-        (word != 0).then_some(mixed ^ mixed >> 32)
-    })
+/// A number from four words of a block, which similar blocks share.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct BlockMark(u64);
+
+impl BlockMark {
+    /// `None` if one of the words is zero: metadata of file systems has many such blocks, which
+    /// have nothing else in common.
+    pub fn new(block: &[u8]) -> Option<Self> {
+        let mark = block.chunks(BLOCK_BYTES / 4).try_fold(0, |mark: u64, row| {
+            let word = u64::from_le_bytes(*row.get(PLACE..)?.first_chunk()?);
+            let mixed = (mark ^ word).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+            (word != 0).then_some(mixed ^ mixed >> 32)
+        });
+        mark.map(Self)
+    }
 }

@@ -18,7 +18,7 @@ const NONE: u32 = u32::MAX;
 /// Some slots of the pool, with what they hold.
 #[derive(Debug)]
 pub(super) struct SlotCache {
-    places: Vec<WorkDir>,
+    places: Vec<CacheEntry>,
     /// The content of each place. Zeros from the system cost no memory before they are
     /// written.
     data: Vec<u8>,
@@ -31,7 +31,7 @@ pub(super) struct SlotCache {
 }
 
 #[derive(Debug, Clone, Copy)]
-struct WorkDir {
+struct CacheEntry {
     mark: u64,
     slot: u32,
 }
@@ -43,7 +43,7 @@ impl SlotCache {
     /// Nothing yet. Blocks are found by what `mark` makes of them.
     pub fn new(mark: fn(&[u8]) -> u64) -> Self {
         Self {
-            places: vec![WorkDir { mark: 0, slot: NONE }; SETS * WAYS],
+            places: vec![CacheEntry { mark: 0, slot: NONE }; SETS * WAYS],
             data: vec![0; Self::BYTES],
             of_slot: Vec::new(),
             count: 0,
@@ -53,12 +53,12 @@ impl SlotCache {
 
     /// The slot that holds `block`, if it is kept.
     pub fn find(&self, block: &[u8]) -> Option<u32> {
-        self.marked(block).find(|(_, data)| *data == block).map(|(slot, _)| slot)
+        self.marked((self.mark)(block)).find(|(_, data)| *data == block).map(|(slot, _)| slot)
     }
 
-    /// The first slot that is kept under the mark of `block`, and what it holds.
-    pub fn alike(&self, block: &[u8]) -> Option<(u32, &[u8])> {
-        self.marked(block).next()
+    /// The first slot that is kept under `mark`, and what it holds.
+    pub fn alike(&self, mark: u64) -> Option<(u32, &[u8])> {
+        self.marked(mark).next()
     }
 
     /// What `slot` holds, if it is kept.
@@ -77,7 +77,7 @@ impl SlotCache {
         let place = free.unwrap_or(ways.start + self.count % WAYS);
         self.count = self.count.wrapping_add(1);
         self.forget(self.places[place].slot);
-        self.places[place] = WorkDir { mark, slot };
+        self.places[place] = CacheEntry { mark, slot };
         self.data[place * BLOCK_BYTES..][..BLOCK_BYTES].copy_from_slice(block);
         let index = slot as usize;
         if self.of_slot.len() <= index {
@@ -97,15 +97,14 @@ impl SlotCache {
 
     /// Bytes of memory that the index takes.
     pub fn memory_bytes(&self) -> u64 {
-        let places = self.places.len() * size_of::<WorkDir>();
+        let places = self.places.len() * size_of::<CacheEntry>();
         (places + self.of_slot.len() * size_of::<u32>()) as u64
     }
 
-    fn marked(&self, block: &[u8]) -> impl Iterator<Item = (u32, &[u8])> {
-        let mark = (self.mark)(block);
+    fn marked(&self, mark: u64) -> impl Iterator<Item = (u32, &[u8])> {
         let first = first_place(mark);
         (first..first + WAYS).filter_map(move |place| {
-            let WorkDir { mark: other, slot } = self.places[place];
+            let CacheEntry { mark: other, slot } = self.places[place];
             (other == mark && slot != NONE).then(|| (slot, self.data(place)))
         })
     }

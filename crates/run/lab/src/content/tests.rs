@@ -226,7 +226,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(48))]
     /// The store is a plain array of bytes, only smaller.
     #[test]
-    fn it_holds_what_an_array_holds(steps in proptest::collection::vec(step(), 1..60)) {
+    fn content_holds_what_an_array_holds(steps in proptest::collection::vec(step(), 1..60)) {
         let (_folder, mut content) = content(64 * MIB);
         let mut model = vec![vec![0u8; 16_000 * 512]; 2];
         for step in steps {

@@ -10,10 +10,10 @@ use std::os::fd::BorrowedFd;
 
 use disklab_drive::{Completion, Drive, Nanos, Statistics};
 
-use crate::LabError;
 use crate::block::{Configuration, GuestBuffers, WRITE_CACHE_OFFSET};
 use crate::content::DiskContent;
 use crate::vhost::{Connection, SessionEvent, VhostSession};
+use crate::{LabError, ProtocolBreach};
 pub(crate) use medium::MediumFile;
 pub use options::DiskOptions;
 pub use read_log::{ReadLog, ReadsFromMemory};
@@ -201,7 +201,7 @@ impl Disk {
             }
         }
         if !sound {
-            return Err(self.session.broken("its used ring cannot be written"));
+            return Err(self.session.broken(ProtocolBreach::UsedRing));
         }
         Ok(self.session.ring.wants_interrupt(memory))
     }

@@ -3,10 +3,10 @@
 use disklab_drive::{Nanos, Operation, Request};
 
 use super::{Disk, Pending};
-use crate::LabError;
 use crate::block::{HEADER_BYTES, RequestRefusal, RequestWork, SERIAL_BYTES, understand};
 use crate::content::{DiskContent, SECTOR_BYTES};
 use crate::vhost::{GuestRegions, RING_LIMIT};
+use crate::{LabError, ProtocolBreach};
 
 /// As much of a request's data is moved at once: it stays in the processor's cache
 /// on its way between the guest's memory and the store.
@@ -22,20 +22,19 @@ impl Disk {
         content: &mut DiskContent,
     ) -> Result<(), LabError> {
         let Some(memory) = self.session.memory.clone() else {
-            return Err(self.session.broken("a kick before its memory is known"));
+            return Err(self.session.broken(ProtocolBreach::KickWithoutMemory));
         };
         let Some(chains) = self.session.ring.take(&memory, end) else {
-            return Err(self.session.broken("its available ring is broken"));
+            return Err(self.session.broken(ProtocolBreach::AvailableRing));
         };
         for chain in chains {
             let head = chain.head_index();
             if head >= RING_LIMIT {
-                return Err(self.session.broken(format!("descriptor {head} is not in its ring")));
+                return Err(self.session.broken(ProtocolBreach::DescriptorOutsideRing(head)));
             }
             // Spec 2.7.5.3.1: no chain is longer than the ring.
             if !self.buffers.take(chain, RING_LIMIT) {
-                let what = format!("a chain of more than {RING_LIMIT} descriptors");
-                return Err(self.session.broken(what));
+                return Err(self.session.broken(ProtocolBreach::ChainTooLong(RING_LIMIT)));
             }
             self.start(now, content, &memory, head)?;
         }
@@ -78,7 +77,7 @@ impl Disk {
             }
         }
         if self.immediate.len() + self.pending.len() - self.free.len() > usize::from(RING_LIMIT) {
-            return Err(self.session.broken("more requests than its ring can hold"));
+            return Err(self.session.broken(ProtocolBreach::TooManyRequests));
         }
         Ok(())
     }

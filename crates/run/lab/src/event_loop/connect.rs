@@ -8,13 +8,13 @@ use super::{CALENDAR, EventLoop, watch};
 use crate::calendar::{Calendar, CalendarMessage};
 use crate::disk::{Activity, Disk};
 use crate::vhost::Connection;
-use crate::{LabError, Sockets};
+use crate::{LabError, ProtocolBreach, Sockets};
 
 impl EventLoop {
     pub(super) fn accept_calendar(&mut self) -> Result<(), LabError> {
         let socket = Sockets::accept(&self.sockets.calendar)?;
         if self.calendar.is_some() {
-            return Err(LabError::protocol("the calendar", "it connected twice"));
+            return Err(LabError::protocol("the calendar", ProtocolBreach::ConnectedTwice));
         }
         let calendar = Calendar::new(socket, self.time_of_day)?;
         calendar.set_free_until(self.bound(self.limits.virtual_time, Nanos(0)));
@@ -30,7 +30,8 @@ impl EventLoop {
         let Some(listener) = self.sockets.disks.get(index) else { return Ok(()) };
         let link = Connection::new(Sockets::accept(listener)?, name.clone());
         let options = self.waiting.get_mut(index).and_then(Option::take);
-        let options = options.ok_or_else(|| LabError::protocol(&name, "it connected twice"))?;
+        let options =
+            options.ok_or_else(|| LabError::protocol(&name, ProtocolBreach::ConnectedTwice))?;
         let medium = self.media.get_mut(index).and_then(Option::take);
         let disk = Disk::new(link, options, index, medium)?;
         watch(&self.epoll, disk.fd(), number)?;
@@ -57,7 +58,7 @@ impl EventLoop {
         self.take_earlier_kicks()?;
         let now = self.present()?;
         let Some(calendar) = &self.calendar else {
-            return Err(LabError::protocol(&Sockets::disk(index), "it spoke before the calendar"));
+            return Err(LabError::protocol(&Sockets::disk(index), ProtocolBreach::BeforeCalendar));
         };
         let mut first = true;
         loop {

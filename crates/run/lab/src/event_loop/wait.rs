@@ -5,8 +5,8 @@ use std::sync::atomic::Ordering;
 use disklab_drive::Nanos;
 
 use super::EventLoop;
-use crate::LabError;
 use crate::disk::Disk;
+use crate::{LabError, ProtocolBreach};
 
 /// How far a guest with an operator may go before it comes back, where nothing is to
 /// happen: far enough to read the clock some hundred times, which lets a little
@@ -108,8 +108,7 @@ impl EventLoop {
     pub(super) fn present(&mut self) -> Result<Nanos, LabError> {
         self.now = self.now();
         if self.now > LAST {
-            let what = format!("its clock says {} ns, which it cannot reach", self.now.0);
-            return Err(LabError::protocol("the calendar", what));
+            return Err(LabError::protocol("the calendar", ProtocolBreach::Clock(self.now.0)));
         }
         Ok(self.now)
     }

@@ -17,7 +17,7 @@ use super::played::{
 use super::{CheckingDrive, Guest, content};
 use crate::console::Frame;
 use crate::event_loop::{EventLoop, POLL_EVENTS};
-use crate::{DiskOptions, LabError, Sockets};
+use crate::{DiskOptions, LabError, ProtocolBreach, Sockets};
 
 /// A time at an edge, or any.
 fn time() -> impl Strategy<Value = u64> {
@@ -279,20 +279,30 @@ fn a_clock_that_is_turned_back_hangs() {
     assert_eq!(lab.hear(), Some((RUN, 2000)));
 }
 
+/// What the guest did that ended the lab.
+fn breach<T: std::fmt::Debug>(outcome: Result<T, LabError>) -> ProtocolBreach {
+    match outcome {
+        Err(LabError::Protocol { breach, .. }) => breach,
+        other => panic!("the lab takes it: {other:?}"),
+    }
+}
+
 #[test]
 fn a_clock_that_cannot_be_is_refused() {
     let mut lab = TestLab::with_devices(Box::new(CheckingDrive::default()), limits());
     lab.poke(CURRENT_TIME, EPOCH - 1);
     lab.guests[0].make_available(0);
     lab.guests[0].put(35, 9, 8, &[0; 8], &[]);
-    assert!(matches!(lab.events.step(&AT_ONCE), Err(LabError::Protocol { .. })));
+    let breach = breach(lab.events.step(&AT_ONCE));
+    assert!(matches!(breach, ProtocolBreach::Clock(_)), "{breach:?}");
 }
 
 #[test]
 fn a_calendar_that_connects_twice_is_refused() {
     let mut lab = TestLab::with_devices(Box::new(CheckingDrive::default()), limits());
     let _again = UnixStream::connect(lab.folder.path().join(Sockets::CALENDAR)).unwrap();
-    assert!(matches!(lab.events.step(&AT_ONCE), Err(LabError::Protocol { .. })));
+    let breach = breach(lab.events.step(&AT_ONCE));
+    assert!(matches!(breach, ProtocolBreach::ConnectedTwice), "{breach:?}");
 }
 
 #[test]
@@ -305,7 +315,8 @@ fn a_disk_that_speaks_first_is_refused() {
     let guest = Guest::new(UnixStream::connect(folder.path().join("disk0")).unwrap().into());
     guest.put(3, 1, 0, &[], &[]);
     events.step(&AT_ONCE).unwrap();
-    assert!(matches!(events.step(&AT_ONCE), Err(LabError::Protocol { .. })));
+    let breach = breach(events.step(&AT_ONCE));
+    assert!(matches!(breach, ProtocolBreach::BeforeCalendar), "{breach:?}");
 }
 
 /// A guest that never stops waiting keeps nobody from ending it.

@@ -24,7 +24,6 @@ const VRING_KICK: u32 = 35;
 enum Carried {
     /// The guest's memory.
     Memory,
-    /// A socket.
     Socket,
     /// Something that is neither.
     Device,

@@ -22,9 +22,9 @@ pub enum AptProblem {
     /// It is there, and cannot be fetched.
     #[error("{package} {version} cannot be downloaded")]
     NotDownloaded {
-        /// The package.
+        /// Name of the Debian package.
         package: &'static str,
-        /// Its version.
+        /// The one that was chosen from the archives' lists.
         version: String,
         /// apt's complaints, or nothing.
         complaints: String,

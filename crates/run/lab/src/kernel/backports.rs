@@ -81,13 +81,9 @@ fn first(madison: &str, package: &str) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use std::fs;
-
     use proptest::prelude::*;
 
     use super::*;
-
-    const VERSION: LinuxVersion = LinuxVersion::V7_3;
 
     #[test]
     fn newest_version_is_named_first() {
@@ -96,38 +92,6 @@ mod tests {
         assert_eq!(first(madison, "linux-source-7.3").as_deref(), Some("7.3.5-1~bpo13+1"));
         assert_eq!(first(madison, "linux-source-7.2"), None);
         assert_eq!(first("linux-source-7.3 | \n", "linux-source-7.3"), None);
-    }
-
-    #[test]
-    fn an_archive_that_cannot_be_reached_is_reported() {
-        let root = tempfile::tempdir().expect("temp");
-        let folder = root.path().join("apt");
-        let refusal = || {
-            let error = newest(VERSION, &folder, root.path(), &Executor::default());
-            let error = error.expect_err("nothing");
-            assert!(error.is_usage_error(), "{error}");
-            match error {
-                KernelError::NoBackport { package: "linux-source-7.3", source } => source,
-                other => panic!("{other}"),
-            }
-        };
-        match refusal() {
-            AptProblem::Missing(programs) => {
-                eprintln!("skipped: needs {}", programs.join(", "));
-                return;
-            }
-            problem => assert_eq!(problem, AptProblem::NoArchive),
-        }
-        fs::create_dir_all(root.path().join("etc/apt")).expect("folder");
-        let none = format!("deb file:{}/none stable main\n", root.path().display());
-        fs::write(root.path().join("etc/apt/sources.list"), none).expect("file");
-        let problem = refusal();
-        let AptProblem::NotFound { suites, complaints, .. } = &problem else {
-            panic!("{problem}");
-        };
-        assert_eq!(suites, &["trixie-backports"]);
-        assert!(complaints.starts_with("E:") || complaints.starts_with("W:"), "{complaints}");
-        assert!(problem.answer().starts_with(". apt says:\n"), "{}", problem.answer());
     }
 
     proptest! {

@@ -23,7 +23,6 @@ use super::tree;
 use super::variant::{PLAIN, Variant, ZFS};
 use super::zfs;
 
-/// The kernel.
 pub(super) const KERNEL: &str = "linux";
 /// Its configuration.
 pub(super) const CONFIG: &str = "config";

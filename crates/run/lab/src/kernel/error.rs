@@ -50,7 +50,7 @@ pub enum KernelError {
     NoSource {
         /// Where the package would have put it.
         tarball: PathBuf,
-        /// The package.
+        /// Name of the Debian package.
         package: &'static str,
     },
     /// Debian's backports have no source of a newer version, or cannot be reached.
@@ -61,7 +61,7 @@ pub enum KernelError {
         source.answer()
     )]
     NoBackport {
-        /// The package.
+        /// Name of the Debian package.
         package: &'static str,
         /// What is in the way.
         source: AptProblem,

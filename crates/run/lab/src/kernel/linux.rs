@@ -102,7 +102,7 @@ pub enum Catching {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct LinuxChoice {
     name: &'static str,
-    /// Its version.
+    /// The series that is built, such as 7.3.
     pub version: LinuxVersion,
     /// How it catches what programs do.
     pub catching: Catching,

@@ -9,6 +9,8 @@
 
 mod apt;
 mod apt_problem;
+#[cfg(test)]
+mod apt_tests;
 mod archives;
 mod backports;
 mod build;
@@ -123,7 +125,7 @@ fn compile_time(objects: u64) -> Duration {
 /// beginning.
 ///
 /// # Errors
-/// What is missing: programs, headers, the source.
+/// [`KernelError::Tools`] with what is missing and its packages, or what is wrong with the source.
 pub fn check(source: &LinuxSource, executor: &Executor) -> Result<(), KernelError> {
     let found = source.find(Path::new("/"), executor);
     tools::check(executor, found.as_ref().is_ok_and(|f| matches!(f.origin, Origin::Tree(_))))?;

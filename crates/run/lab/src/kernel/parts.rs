@@ -8,7 +8,6 @@ use std::str::FromStr;
 
 use super::options::settings;
 
-/// A part.
 struct Part {
     name: &'static str,
     /// Its options, as Kconfig writes them.

@@ -150,7 +150,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn it_does_not_matter_where_the_output_is_cut(
+        fn progress_does_not_depend_on_where_output_is_cut(
             text in proptest::collection::vec(
                 prop_oneof![
                     Just(b"  CC      a.o\n".to_vec()),

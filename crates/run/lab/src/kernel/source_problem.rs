@@ -52,13 +52,13 @@ pub enum LinuxProblem {
     /// apt-get ended well, and nothing is there.
     #[error("`apt-get download {package}` left no package there")]
     NoPackage {
-        /// The package.
+        /// What apt-get was to download.
         package: String,
     },
     /// The package has no source in it.
     #[error("the package {package} has no '{file}'")]
     NotInPackage {
-        /// The package.
+        /// What was downloaded and unpacked.
         package: String,
         /// What it should have.
         file: String,
@@ -82,7 +82,7 @@ pub enum ZfsProblem {
     /// It does not know the lab's Linux.
     #[error("it is OpenZFS {version}; 2.3 was the first for Linux 6.12")]
     TooOld {
-        /// Its version.
+        /// Of the source that was found.
         version: String,
     },
     /// It comes from version control.

@@ -16,11 +16,9 @@ use super::{build, source};
 const IDENTITY: &str = "identity";
 /// Names the parts that were begun in it.
 const PARTS: &str = "parts";
-/// The source.
 const SOURCE: &str = "source";
 /// Is there when the source is unpacked and patched.
 const UNPACKED: &str = "unpacked";
-/// The objects.
 const OBJECTS: &str = "objects";
 
 /// Has the folder `name` in `cache` for objects that have `identity` in common; removes others.
@@ -64,7 +62,6 @@ pub(super) fn without_source(folder: &Path) -> Result<(), KernelError> {
     Ok(())
 }
 
-/// The folder of the objects.
 pub(super) fn objects(folder: &Path) -> PathBuf {
     folder.join(OBJECTS)
 }

@@ -12,7 +12,6 @@ pub(super) struct Variant {
     pub version: LinuxVersion,
     /// Options that it has besides those of its parts.
     pub base: &'static str,
-    /// Its parts.
     pub parts: Parts,
     /// What is changed in OpenZFS, where the kernel has it.
     pub edits: &'static [zfs::Edit],

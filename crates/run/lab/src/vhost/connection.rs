@@ -11,7 +11,7 @@ use rustix::net::{
     sendmsg,
 };
 
-use crate::LabError;
+use crate::{LabError, ProtocolBreach};
 
 /// `struct vhost_user_header`: request, flags and size, 32 bits each.
 pub(super) const HEADER_BYTES: usize = 12;
@@ -74,8 +74,8 @@ impl Connection {
     }
 
     /// An error of the kernel's.
-    pub fn broken(&self, what: impl Into<String>) -> LabError {
-        LabError::protocol(&self.name, what)
+    pub fn broken(&self, breach: impl Into<ProtocolBreach>) -> LabError {
+        LabError::protocol(&self.name, breach)
     }
 
     /// Reads what is there. Returns whether the other side is still there.
@@ -99,7 +99,7 @@ impl Connection {
             }
         }
         if self.fds.len() > FD_LIMIT {
-            return Err(self.broken("too many descriptors"));
+            return Err(self.broken(ProtocolBreach::TooManyDescriptors));
         }
         self.received.extend_from_slice(&bytes[..got]);
         Ok(got != 0)
@@ -112,10 +112,10 @@ impl Connection {
             |i: usize| u32::from_ne_bytes([header[i], header[i + 1], header[i + 2], header[i + 3]]);
         let (request, flags, size) = (word(0), word(4), word(8) as usize);
         if flags & VERSION_MASK != VERSION || flags & FLAG_REPLY != 0 {
-            return Err(self.broken(format!("message {request} has flags {flags:#x}")));
+            return Err(self.broken(ProtocolBreach::Flags { request, flags }));
         }
         if size > PAYLOAD_LIMIT {
-            return Err(self.broken(format!("message {request} has {size} bytes")));
+            return Err(self.broken(ProtocolBreach::PayloadSize { request, bytes: size }));
         }
         let Some(payload) = self.received.get(HEADER_BYTES..HEADER_BYTES + size) else {
             return Ok(None);

@@ -9,7 +9,7 @@ use vm_memory::{
 };
 
 use super::connection::{Connection, Message};
-use crate::LabError;
+use crate::{LabError, ProtocolBreach};
 
 /// Bytes of `struct vhost_user_mem_region`.
 const REGION_BYTES: usize = 32;
@@ -38,7 +38,7 @@ impl GuestRegions {
     pub(super) fn from_table(link: &mut Connection, table: &Message) -> Result<Self, LabError> {
         let count = table.word(0).unwrap_or(0) as usize;
         if count == 0 || count > REGION_LIMIT || table.payload.len() < 8 + count * REGION_BYTES {
-            return Err(link.broken(format!("a memory table of {count} regions")));
+            return Err(link.broken(ProtocolBreach::RegionCount(count)));
         }
         let mut mapped = Vec::new();
         let mut regions = Vec::new();
@@ -46,21 +46,19 @@ impl GuestRegions {
             let field = |n: usize| table.u64_at(8 + index * REGION_BYTES + n * 8).unwrap_or(0);
             let (guest, bytes, user, offset) = (field(0), field(1), field(2), field(3));
             let Some(fd) = link.take_fd() else {
-                return Err(link.broken("a memory region without a descriptor"));
+                return Err(link.broken(ProtocolBreach::RegionWithoutDescriptor));
             };
             let Some(region) = map(fd, guest, bytes, offset)? else {
-                let what = format!("a region of {bytes} bytes at {offset} of its file");
-                return Err(link.broken(what));
+                return Err(link.broken(ProtocolBreach::RegionOutsideFile { bytes, offset }));
             };
             if user.checked_add(bytes).is_none() {
-                return Err(link.broken("a memory region beyond the address space"));
+                return Err(link.broken(ProtocolBreach::RegionBeyondAddresses));
             }
             mapped.push(region);
             regions.push(Region { guest, user, bytes });
         }
         mapped.sort_by_key(|r| vm_memory::GuestMemoryRegion::start_addr(r).0);
-        let map = GuestMemoryMmap::from_regions(mapped)
-            .map_err(|e| link.broken(format!("an impossible memory table: {e}")))?;
+        let map = GuestMemoryMmap::from_regions(mapped).map_err(|e| link.broken(e))?;
         Ok(Self { map: Arc::new(map), regions })
     }
 

@@ -7,7 +7,7 @@ use virtio_bindings::virtio_ring::VIRTIO_RING_F_INDIRECT_DESC;
 
 use super::connection::{Connection, Message, tell};
 use super::{GuestRegions, Ring};
-use crate::LabError;
+use crate::{LabError, ProtocolBreach};
 
 /// `enum vhost_user_request`, as far as the kernel uses it.
 mod request {
@@ -46,7 +46,6 @@ const CONFIG_HEADER_BYTES: usize = 12;
 /// What the device has to do.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum SessionEvent {
-    /// Nothing.
     Nothing,
     /// There are requests in the ring. The guest is frozen until
     /// [`VhostSession::done`] is called.
@@ -76,7 +75,7 @@ pub(crate) struct VhostSession {
 impl VhostSession {
     /// A session over `link` that offers `features` of the device's own.
     pub fn new(link: Connection, features: u64) -> Result<Self, LabError> {
-        let ring = Ring::new().ok_or_else(|| link.broken("its ring cannot be made"))?;
+        let ring = Ring::new().ok_or_else(|| link.broken(ProtocolBreach::NoRing))?;
         Ok(Self {
             link,
             features: features | TRANSPORT_FEATURES,
@@ -93,8 +92,8 @@ impl VhostSession {
     }
 
     /// An error of the kernel's.
-    pub fn broken(&self, what: impl Into<String>) -> LabError {
-        self.link.broken(what)
+    pub fn broken(&self, breach: ProtocolBreach) -> LabError {
+        self.link.broken(breach)
     }
 
     /// Takes what came in and answers it, up to the first event. `config` is the
@@ -143,7 +142,8 @@ impl VhostSession {
     /// Sends an interrupt.
     pub fn interrupt(&self) -> Result<(), LabError> {
         let socket = self.interrupts.as_ref();
-        let socket = socket.ok_or_else(|| self.broken("it gave no descriptor for interrupts"))?;
+        let missing = || self.broken(ProtocolBreach::NoInterruptDescriptor);
+        let socket = socket.ok_or_else(missing)?;
         // `struct vhost_user_vring_state`: index 0, and a number that says nothing.
         tell(socket.as_fd(), SLAVE_VRING_CALL, &[0; 8])
     }
@@ -197,7 +197,7 @@ impl VhostSession {
         if done {
             return Ok(None);
         }
-        Err(self.broken(format!("message {} makes no sense", message.request)))
+        Err(self.broken(ProtocolBreach::Senseless(message.request)))
     }
 
     fn only_ring(&self, message: &Message) -> bool {

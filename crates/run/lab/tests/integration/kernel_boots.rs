@@ -65,7 +65,7 @@ fn boot(kernel: &Path, folder: &Path, script: &str, options: &[&str]) -> String 
 }
 
 #[test]
-fn it_boots_and_has_what_the_lab_needs() {
+fn kernel_boots_and_has_what_the_lab_needs() {
     let Some(kernel) = kernel() else { return };
     let folder = tempfile::tempdir().expect("temp");
     let console = boot(&kernel, folder.path(), INIT, &[]);

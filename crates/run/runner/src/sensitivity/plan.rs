@@ -38,9 +38,9 @@ pub struct SensitivityPlan {
 pub struct Case {
     /// What it is, for who watches.
     pub words: String,
-    /// Its folder.
+    /// Its name within the directory of the analysis.
     pub folder: String,
-    /// What is moved in it.
+    /// Parameters of drives that it sets, none for the shipped drives.
     pub moves: Vec<Variation>,
 }
 

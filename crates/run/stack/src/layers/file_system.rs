@@ -117,7 +117,6 @@ pub(super) fn one_device(name: &'static str, below: Form) -> Result<PathBuf, Sta
 /// A fresh directory to mount on.
 #[derive(Debug)]
 pub(super) struct MountPoint {
-    /// The directory.
     pub directory: PathBuf,
     /// A UUID for the file system.
     pub uuid: String,

@@ -62,7 +62,7 @@ pub static LAYERS: &[LayerKind] = &[
     f2fs::KIND,
 ];
 
-/// The kind with this name.
+/// `None` if no layer is called so; see `disklab list layers`.
 pub fn find_layer(name: &str) -> Option<&'static LayerKind> {
     LAYERS.iter().find(|kind| kind.name == name)
 }

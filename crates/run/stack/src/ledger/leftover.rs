@@ -56,7 +56,7 @@ pub enum LeftoverDecision {
 /// Things of one ledger that were left alone, because of what is on or in them.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Leftover {
-    /// The ledger.
+    /// By which `disklab doctor` names it.
     pub id: LedgerId,
     /// The things, such as 'the partitions of /dev/sda'; newest first.
     pub things: Vec<String>,

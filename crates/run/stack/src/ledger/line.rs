@@ -40,12 +40,7 @@ pub(super) enum LedgerLine {
         identity: FileIdentity,
     },
     /// What a workload makes in a directory, and nothing else.
-    Names {
-        /// The directory.
-        directory: PathBuf,
-        /// Names in it.
-        names: Vec<String>,
-    },
+    Names { directory: PathBuf, names: Vec<String> },
     /// The thing of that number is gone.
     Gone {
         /// As in `enter`.

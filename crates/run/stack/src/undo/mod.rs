@@ -91,7 +91,7 @@ pub enum Undo {
         /// that is unique.
         mark: String,
     },
-    /// Remove a file.
+    /// An image file; only if it is the one that the run made.
     RemoveFile(PathBuf),
     /// Detach the loop device whose backing file is this.
     DetachLoop(PathBuf),
@@ -122,7 +122,7 @@ pub enum Undo {
     },
     /// Remove an LVM volume group and its physical volumes.
     RemoveVolumeGroup {
-        /// Its name.
+        /// As vgs(8) lists it.
         name: String,
         /// The tag that marks it as disklab's.
         mark: String,
@@ -135,7 +135,7 @@ pub enum Undo {
     CloseIntegrity(DeviceMapping),
     /// Destroy a ZFS pool with all that is in it.
     DestroyPool {
-        /// Its name.
+        /// As zpool(8) lists it.
         name: String,
         /// The user property that marks it as disklab's.
         mark: String,

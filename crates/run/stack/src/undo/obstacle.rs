@@ -16,12 +16,12 @@ pub enum Obstacle {
         on: PathBuf,
         /// Its type, as blkid calls it.
         kind: String,
-        /// Its UUID.
+        /// Of the content, if this type has one.
         uuid: Option<String>,
-        /// Its label.
+        /// Of the content, if it was given one.
         label: Option<String>,
     },
-    /// A mount.
+    /// A file system that something else mounted.
     Mount {
         /// What is mounted.
         source: PathBuf,
@@ -32,7 +32,7 @@ pub enum Obstacle {
     Holder {
         /// The device below.
         device: PathBuf,
-        /// Its holder.
+        /// The device above, which the run did not make.
         holder: PathBuf,
     },
     /// Something has a device or file open exclusively, or swaps to it.
@@ -43,7 +43,7 @@ pub enum Obstacle {
     Replaced(PathBuf),
     /// A process that the run did not start.
     Process {
-        /// What it uses.
+        /// The file, directory or device that it has open.
         uses: PathBuf,
         /// Its number and name.
         process: String,
@@ -54,7 +54,7 @@ pub enum Obstacle {
     Failed(SharedError<StackError>),
     /// Something whose content cannot be inspected.
     Unseen {
-        /// What it is on.
+        /// The device or file that was to be inspected.
         on: PathBuf,
         /// What is there.
         content: UnseenContent,

@@ -48,13 +48,13 @@ pub(crate) trait Backend {
     /// until the end is told.
     ///
     /// # Errors
-    /// The system's, if the queue has no room.
+    /// What the system says if the queue has no room: reap first.
     fn queue(&mut self, operation: &IoOperation) -> io::Result<()>;
 
     /// Hands over what was queued.
     ///
     /// # Errors
-    /// Those of the system call.
+    /// That of io_submit(2) or io_uring_enter(2).
     fn submit(&mut self) -> io::Result<()>;
 
     /// Waits until at least `least` are done or `timeout` is over, and adds at

@@ -32,7 +32,7 @@ impl ThreadPool {
     /// Starts the threads; `name` is the engine's in reports.
     ///
     /// # Errors
-    /// If the system gives no thread.
+    /// That of the first thread that could not be started; those before it end.
     pub(crate) fn new(depth: u32, name: &'static str) -> io::Result<Self> {
         let (tasks, queue) = channel::<Task>();
         let (sender, ended) = channel();

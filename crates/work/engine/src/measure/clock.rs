@@ -14,7 +14,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn it_never_goes_back() {
+    fn clock_never_goes_back() {
         let mut last = now_ns();
         for _ in 0..10_000 {
             let now = now_ns();

@@ -33,7 +33,7 @@ impl SeriesBin {
 pub struct SeriesCells {
     /// Length of an interval in nanoseconds; 0 where nothing was counted.
     pub interval_ns: u64,
-    /// Reads.
+    /// Of reading requests, oldest first.
     pub read: Vec<SeriesBin>,
     /// Writes.
     pub write: Vec<SeriesBin>,

@@ -17,9 +17,9 @@ use disklab_jobfile::IoDirection;
 /// What is asked of the kernel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RequestKind {
-    /// Read.
+    /// From the drive; changes nothing.
     Read,
-    /// Write.
+    /// To the drive; what was there is lost.
     Write,
     /// `fsync`.
     Sync,

@@ -11,7 +11,7 @@ pub struct BandwidthSpread {
     pub min: f64,
     /// The most.
     pub max: f64,
-    /// The mean.
+    /// Over all intervals, which are equally long.
     pub mean: f64,
     /// The standard deviation of a sample.
     pub deviation: f64,

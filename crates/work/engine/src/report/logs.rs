@@ -8,7 +8,7 @@ use disklab_sample::Direction;
 
 use super::{EngineReport, JobReport};
 
-/// Which log.
+/// Which of fio's logs a file is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LogKind {
     /// KiB per second.

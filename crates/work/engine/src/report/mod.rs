@@ -51,7 +51,7 @@ pub struct JobReport {
     pub error: Option<IoFailure>,
     /// Errors that `continue_on_error` passed over.
     pub passed_over: u64,
-    /// Reads.
+    /// What the reading requests did.
     pub read: DirectionReport,
     /// Writes.
     pub write: DirectionReport,
@@ -66,7 +66,7 @@ pub struct JobReport {
     pub user_ns: u64,
     /// CPU time in the kernel, in nanoseconds.
     pub system_ns: u64,
-    /// Context switches.
+    /// Voluntary and forced ones of the job's threads.
     pub context_switches: u64,
     /// Page faults with and without I/O.
     pub faults: (u64, u64),
@@ -113,7 +113,7 @@ pub struct DirectionReport {
 }
 
 impl DirectionReport {
-    /// Bytes per second.
+    /// Over the time in which requests of this direction ran; 0 if there was none.
     pub fn bytes_per_second(&self) -> f64 {
         self.per_second(self.bytes)
     }

@@ -218,7 +218,6 @@ impl IoTally {
         self.call(write, bytes, began_ns, now_ns);
     }
 
-    /// A flush.
     pub(crate) fn flushed(&mut self, ns: u64) {
         self.sync.record(ns);
         if let Some(write_ns) = self.uncommitted_ns.take() {

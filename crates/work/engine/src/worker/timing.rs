@@ -67,7 +67,7 @@ impl Clone<'_> {
     /// What the time asks for: the ramp's end, progress, `rate_min`, the job's end.
     ///
     /// # Errors
-    /// Where the job is slower than `rate_min` allows.
+    /// [`IoFailure::Slow`] if the job is slower than `rate_min` or `rate_iops_min` allows.
     #[cold]
     pub(super) fn on_time(&mut self, now: u64) -> Result<(), IoFailure> {
         if now >= self.ramp_ends_ns {

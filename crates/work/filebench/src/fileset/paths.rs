@@ -58,7 +58,7 @@ impl Paths {
     /// descriptors.
     ///
     /// # Errors
-    /// Where it cannot be opened.
+    /// That of openat(2): the fileset cannot be used then.
     pub fn open(&self, share: usize) -> io::Result<()> {
         let root = retry(|| rustix::fs::openat(CWD, &self.path, FOLDER, Mode::empty()))?;
         let _ = self.root.set(root);

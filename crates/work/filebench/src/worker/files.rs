@@ -8,6 +8,7 @@ use disklab_wml::{FilesetId, Flowop, FlowopFiles, OpenHow};
 use rustix::fs::{Advice, AtFlags, FileType, Mode, OFlags};
 
 use super::{FlowopResult, Worker};
+use crate::FlowopObstacle;
 use crate::fileset::{EntryKind, From, Set};
 use crate::filler::retry;
 
@@ -17,8 +18,7 @@ impl<'env> Worker<'_, 'env> {
     pub(super) fn open_file(&mut self, flowop: &Flowop, files: &FlowopFiles) -> FlowopResult {
         let slot = self.slot(flowop, files)?;
         if self.slots[slot].open.is_some() {
-            let why = format!("opens slot {slot} (fd={slot}), which is open; close it before");
-            return Err(Self::impossible(flowop, &why));
+            return Err(Self::impossible(flowop, FlowopObstacle::SlotOpen(slot)));
         }
         self.open_into(flowop, files, slot)?;
         self.count(flowop, 0);
@@ -46,10 +46,7 @@ impl<'env> Worker<'_, 'env> {
                     if FileType::from_raw_mode(stat.st_mode) != FileType::RegularFile {
                         set.release(EntryKind::File, entry, true);
                         let what = set.show(EntryKind::File, entry);
-                        return Err(Self::impossible(
-                            flowop,
-                            &format!("opens {what}, not a regular file"),
-                        ));
+                        return Err(Self::impossible(flowop, FlowopObstacle::NotAFile(what)));
                     }
                     let length = u64::try_from(stat.st_size).unwrap_or_default();
                     set.length(entry).fetch_max(length, Ordering::AcqRel);
@@ -72,8 +69,7 @@ impl<'env> Worker<'_, 'env> {
     pub(super) fn create_file(&mut self, flowop: &Flowop, files: &FlowopFiles) -> FlowopResult {
         let slot = files.slot.min(self.slots.len() - 1);
         if self.slots[slot].open.is_some() {
-            let why = format!("opens slot {slot} (fd={slot}), which is open; close it before");
-            return Err(Self::impossible(flowop, &why));
+            return Err(Self::impossible(flowop, FlowopObstacle::SlotOpen(slot)));
         }
         let (id, set) = self.set(flowop, files)?;
         let entry = self
@@ -126,8 +122,7 @@ impl<'env> Worker<'_, 'env> {
     pub(super) fn close_file(&mut self, flowop: &Flowop, files: &FlowopFiles) -> FlowopResult {
         let slot = files.slot.min(self.slots.len() - 1);
         if self.slots[slot].open.is_none() {
-            let why = format!("closes slot {slot} (fd={slot}), which is not open");
-            return Err(Self::impossible(flowop, &why));
+            return Err(Self::impossible(flowop, FlowopObstacle::ClosesUnopened(slot)));
         }
         self.close_slot(slot);
         self.count(flowop, 0);
@@ -234,8 +229,7 @@ impl<'env> Worker<'_, 'env> {
     pub(super) fn fsync(&mut self, flowop: &Flowop, files: &FlowopFiles) -> FlowopResult {
         let slot = files.slot.min(self.slots.len() - 1);
         let Some(open) = &self.slots[slot].open else {
-            let why = format!("syncs slot {slot} (fd={slot}), which is not open");
-            return Err(Self::impossible(flowop, &why));
+            return Err(Self::impossible(flowop, FlowopObstacle::SyncsUnopened(slot)));
         };
         let synced = retry(|| rustix::fs::fsync(&open.fd));
         self.check_sync(flowop, synced)?;

@@ -9,6 +9,7 @@ use disklab_wml::random::{random_offset, upstream_offset};
 use disklab_wml::{Flowop, FlowopFiles, Io};
 
 use super::{End, FlowopResult, Worker};
+use crate::FlowopObstacle;
 use crate::fileset::Set;
 use crate::filler::FillPart;
 use crate::sink::{LONGEST_READ, ReadSink};
@@ -39,7 +40,7 @@ impl<'env> Worker<'_, 'env> {
             }
         }
         let Some(open) = &self.slots[slot].open else {
-            return Err(Self::impossible(flowop, "has no open file"));
+            return Err(Self::impossible(flowop, FlowopObstacle::NoOpenFile));
         };
         let sets: &'env [Set] = self.shared.sets;
         Ok(Target {
@@ -94,8 +95,7 @@ impl<'env> Worker<'_, 'env> {
         let rng = &mut self.place.rng;
         if self.shared.options.strict {
             if extent < size {
-                let why = "works at random offsets, but its 'iosize' is above the size of the file";
-                return Err(Self::impossible(flowop, why));
+                return Err(Self::impossible(flowop, FlowopObstacle::RequestTooLarge));
             }
             return Ok(upstream_offset(rng, extent, size));
         }

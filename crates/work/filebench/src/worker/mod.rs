@@ -21,7 +21,7 @@ use crate::run_control::{RunControl, Signal, StopCause};
 use crate::series;
 use crate::sink::ReadSink;
 use crate::tally::{Counted, FlowopTally};
-use crate::{EarlyStop, Options, RunProgress};
+use crate::{EarlyStop, FlowopObstacle, Options, RunProgress};
 
 use self::limits::RateMemory;
 use self::slots::Slot;
@@ -296,7 +296,7 @@ impl<'scope, 'env> Worker<'scope, 'env> {
     }
 
     /// An operation that cannot be done as things stand.
-    fn impossible(flowop: &Flowop, why: &str) -> End {
+    fn impossible(flowop: &Flowop, why: FlowopObstacle) -> End {
         End::Failed(EarlyStop::impossible(flowop, why).into())
     }
 

@@ -7,6 +7,7 @@ use std::sync::atomic::Ordering;
 use disklab_wml::{FilesetId, Flowop, FlowopFiles, SLOTS};
 
 use super::{End, Worker};
+use crate::FlowopObstacle;
 use crate::fileset::{EntryKind, Set};
 
 /// A slot for a file descriptor.
@@ -38,11 +39,11 @@ impl<'env> Worker<'_, 'env> {
         flowop: &Flowop,
         files: &FlowopFiles,
     ) -> Result<(FilesetId, &'env Set), End> {
-        let id = files.fileset.ok_or_else(|| {
-            Self::impossible(flowop, "needs a file: give it 'filename=', or open one before")
-        })?;
+        let missing = || Self::impossible(flowop, FlowopObstacle::NoFileset);
+        let id = files.fileset.ok_or_else(missing)?;
         let sets: &'env [Set] = self.shared.sets;
-        let set = sets.get(id).ok_or_else(|| Self::impossible(flowop, "has no such fileset"))?;
+        let unknown = || Self::impossible(flowop, FlowopObstacle::UnknownFileset);
+        let set = sets.get(id).ok_or_else(unknown)?;
         Ok((id, set))
     }
 

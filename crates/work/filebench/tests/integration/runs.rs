@@ -117,7 +117,7 @@ fn flowops_that_cannot_be_done_show_their_place() {
         let error =
             run(&personality, &context(folder.path()), &Options::default()).expect_err(part);
         let FilebenchError::Early { reason, .. } = error else { panic!("{error}") };
-        let EarlyStop::Impossible(at) = *reason else { panic!("{reason}") };
+        let EarlyStop::Impossible { at, .. } = *reason else { panic!("{reason}") };
         assert!(at.message.contains(part), "{at}");
         assert_eq!((&*at.file, at.line), ("test.f", 3));
     }

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::Link;
 
-/// One drive.
+/// Evidence for audits about one drive of a cell.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct DriveConditions {
@@ -18,7 +18,7 @@ pub struct DriveConditions {
     /// The size in bytes of the whole drive, where this one is a partition of it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub whole_bytes: Option<u64>,
-    /// Its link.
+    /// The rate at which it is connected, and could be.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub link: Option<Link>,
     /// Size of its own memory in bytes.

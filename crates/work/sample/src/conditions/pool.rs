@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 /// A ZFS pool.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct Pool {
-    /// Its name.
+    /// As zpool(8) lists it.
     pub name: String,
     /// `ONLINE`, `DEGRADED`, …
     #[serde(default, skip_serializing_if = "Option::is_none")]

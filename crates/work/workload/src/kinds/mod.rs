@@ -36,7 +36,7 @@ pub static WORKLOADS: &[WorkloadKind] = &[
     streams::STREAMS,
 ];
 
-/// The kind with this name.
+/// `None` if no workload is called so; see `disklab list workloads`.
 pub fn find_workload(name: &str) -> Option<&'static WorkloadKind> {
     WORKLOADS.iter().find(|kind| kind.name == name)
 }

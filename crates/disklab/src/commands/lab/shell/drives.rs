@@ -9,7 +9,6 @@ use disklab_units::{Bytes, ParseBytesError};
 /// virtio_blk's minor numbers and the greeting end somewhere.
 const MOST_DRIVES: usize = 26;
 
-/// A drive of the session.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SessionDrive {
     /// What it is.

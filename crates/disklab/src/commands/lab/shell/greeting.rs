@@ -78,7 +78,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn it_names_every_drive() {
+    fn greeting_names_every_drive() {
         let text = greeting(
             &drives(&["hgst-10tb:4".into(), "st8000as0002".into()]).expect("drives"),
             None,

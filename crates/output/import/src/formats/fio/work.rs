@@ -49,7 +49,6 @@ pub(super) struct JobSection<'a> {
     pub options: Option<&'a Json>,
 }
 
-/// The work of one report.
 pub(super) fn work(report: &Json, sections: &[JobSection<'_>]) -> ImportedWork {
     let mut job = String::new();
     let mut options = |title: &str, options: Option<&Json>| {

@@ -20,7 +20,6 @@ pub(super) struct Notification(libc::seccomp_notif);
 pub(super) enum SyscallAnswer {
     /// It returns this.
     Value(i64),
-    /// It fails.
     Fail(Errno),
     /// The system makes it as it is: only if all that decided is in registers.
     Proceed,
@@ -144,7 +143,7 @@ impl Notification {
         ioctl(listener, libc::SECCOMP_IOCTL_NOTIF_ADDFD, &mut request)
     }
 
-    /// Answers it.
+    /// Lets the guest's call return.
     pub fn reply(&self, listener: &OwnedFd, answer: SyscallAnswer) -> Result<(), Errno> {
         let (val, error, flags) = match answer {
             SyscallAnswer::Value(value) => (value, 0, 0),

@@ -14,7 +14,6 @@ use super::super::{AptProblem, KernelError};
 
 /// The source of the kernel's part.
 const SOURCE: &str = "zfs-dkms";
-/// The programs.
 const PROGRAMS: &str = "zfsutils-linux";
 /// Where Debian keeps both.
 const COMPONENT: &str = "contrib";
@@ -23,7 +22,7 @@ const COMPONENT: &str = "contrib";
 pub(super) const SERIES: (u32, u32) = (2, 3);
 /// OpenZFS, fetched.
 #[derive(Debug)]
-pub(super) struct Packages {
+pub(in super::super) struct Packages {
     /// Its version in Debian.
     pub version: String,
     /// What the packages would install, below this folder.
@@ -35,7 +34,7 @@ pub(super) struct Packages {
 ///
 /// # Errors
 /// [`KernelError::NoZfs`] if it is not available.
-pub(super) fn fetch(
+pub(in super::super) fn fetch(
     folder: &Path,
     root: &Path,
     executor: &Executor,
@@ -173,46 +172,6 @@ zfsutils-linux | 2.1.11-1+deb12u1 | http://d/debian bookworm/contrib amd64 Packa
         let text = "zfsutils-linux\n  PreDepends: <init-system-helpers>\n  Depends: libnvpair3linux\n  \
                     Depends: <libc6>\n  Depends: <python3>\n |Recommends: libx\n  Breaks: zfs-dkms\n";
         assert_eq!(libraries(text).collect::<Vec<_>>(), ["libnvpair3linux"]);
-    }
-
-    fn refusal(folder: &Path, root: &Path) -> AptProblem {
-        let error = fetch(folder, root, &Executor::default()).expect_err("nothing");
-        assert!(error.is_usage_error(), "{error}");
-        match error {
-            KernelError::NoZfs(problem) => problem,
-            other => panic!("{other}"),
-        }
-    }
-
-    #[test]
-    fn without_an_archive_there_is_none() {
-        let root = tempfile::tempdir().expect("temp");
-        match refusal(root.path(), root.path()) {
-            AptProblem::Missing(programs) => assert!(!programs.is_empty()),
-            problem => assert_eq!(problem, AptProblem::NoArchive),
-        }
-    }
-
-    #[test]
-    fn an_archive_that_cannot_be_reached_is_reported() {
-        let root = tempfile::tempdir().expect("temp");
-        fs::create_dir_all(root.path().join("etc/apt")).expect("folder");
-        let none = format!("deb file:{}/none stable main\n", root.path().display());
-        fs::write(root.path().join("etc/apt/sources.list"), none).expect("file");
-        let problem = refusal(&root.path().join("apt"), root.path());
-        let AptProblem::NotFound { package, suites, complaints } = &problem else {
-            match problem {
-                AptProblem::Missing(programs) => {
-                    eprintln!("skipped: needs {}", programs.join(", "));
-                }
-                other => panic!("{other}"),
-            }
-            return;
-        };
-        assert_eq!(package, "zfs-dkms 2.3 or later");
-        assert_eq!(suites, &["stable/contrib", "stable-backports/contrib"]);
-        assert!(complaints.starts_with("E:") || complaints.starts_with("W:"), "{complaints}");
-        assert!(problem.answer().starts_with(". apt says:\n"), "{}", problem.answer());
     }
 
     proptest! {

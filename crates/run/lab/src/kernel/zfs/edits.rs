@@ -24,7 +24,6 @@ pub(in super::super) struct Edit {
     pub replace: &'static str,
 }
 
-/// The edits.
 pub(in super::super) const EDITS: &[Edit] = &[
     Edit {
         file: "zcommon/zfs_fletcher.c",

@@ -18,6 +18,8 @@ use disklab_exec::{Executor, Invocation};
 use super::progress::{BuildProgress, Step};
 use super::{KernelError, ZfsProblem, build, source};
 
+#[cfg(test)]
+pub(super) use apt::fetch;
 pub(super) use edits::{EDITS, Edit};
 pub(super) use integrate::into_kernel;
 #[cfg(test)]
@@ -56,7 +58,7 @@ impl ZfsSource {
     /// What it is, if that is known without fetching it.
     ///
     /// # Errors
-    /// Where a named folder is no source of OpenZFS.
+    /// [`KernelError::ZfsSource`] if a named directory is not a source of OpenZFS.
     pub(super) fn identity(&self) -> Result<Option<String>, KernelError> {
         match self {
             Self::Debian => Ok(None),

@@ -104,7 +104,7 @@ fn not_found(answer: &str) -> Vec<String> {
 /// They hold their libraries in themselves.
 ///
 /// # Errors
-/// Where one cannot be copied.
+/// [`KernelError::Io`] of the first that cannot be copied.
 pub(super) fn take_built(built: &Path, to: &Path) -> Result<(), KernelError> {
     fs::create_dir_all(to).map_err(KernelError::io("cannot make", to))?;
     PROGRAMS.iter().try_for_each(|program| copy(&built.join(program), &to.join(program)))

@@ -64,7 +64,7 @@ impl VolumeGroup {
     /// returns its node.
     ///
     /// # Errors
-    /// Where LVM fails, or the node does not appear.
+    /// [`StackError::Program`] if LVM fails, [`StackError::NotShown`] if the node does not appear.
     pub(crate) fn volume(
         &self,
         options: &[String],

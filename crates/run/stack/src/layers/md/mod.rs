@@ -176,7 +176,6 @@ pub(super) fn stripe_cache(reading: &mut OptionReader<'_>) -> Result<Option<u32>
     reading.integer("stripe-cache", 17..=32768)
 }
 
-/// The program, and the need for it.
 pub(super) const MDADM: Need = Need::Program { name: "mdadm", package: "mdadm" };
 
 impl Layer for Md {

@@ -11,7 +11,6 @@ use crate::layers::partition::{no_block_device, not_shown};
 use crate::udev::{kernel_name, nap, wait_for_node};
 use crate::{LayerContext, Need, StackError, Undo, seeded};
 
-/// The program, and the need for it.
 pub(super) const SFDISK: Need = Need::Program { name: "sfdisk", package: "fdisk" };
 
 /// The size of a block device.

@@ -72,7 +72,6 @@ const VDEVS: [(&str, Vdev); 5] = [
 /// colon in their name (zfsprops(7), 'User Properties').
 pub(crate) const MARK: &str = "disklab:mark";
 
-/// The programs.
 pub(super) const ZPOOL: Need = Need::Program { name: "zpool", package: "zfsutils-linux" };
 pub(super) const ZFS: Need = Need::Program { name: "zfs", package: "zfsutils-linux" };
 

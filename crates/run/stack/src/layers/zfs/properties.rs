@@ -9,9 +9,7 @@ use disklab_study::LayerSpec;
 /// What a property belongs to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::layers) enum Owner {
-    /// The pool.
     Pool,
-    /// File systems.
     FileSystem,
     /// File systems and volumes.
     Both,
@@ -19,7 +17,6 @@ pub(in crate::layers) enum Owner {
     Volume,
 }
 
-/// One property.
 #[derive(Debug)]
 struct Property {
     name: &'static str,

@@ -47,7 +47,7 @@ impl PoolGeometry {
     /// The pool over `vdevs`, each with its devices.
     ///
     /// # Errors
-    /// Where a device is too small.
+    /// [`ShapeError::TooSmall`] with the smallest device.
     pub fn pool(&self, layer: &'static str, vdevs: &[&[Volume]]) -> Result<Volume, ShapeError> {
         let parts: Vec<Volume> = vdevs.iter().map(|devices| self.one(devices)).collect();
         if parts.iter().any(|part| part.size == Bytes::ZERO) {

@@ -24,7 +24,7 @@ const HIGHEST: usize = 32;
 /// What on `node`, and on what is built on it, is not ours.
 ///
 /// # Errors
-/// If something cannot be inspected.
+/// [`StackError`] if something cannot be inspected: the caller leaves it alone then.
 pub(crate) fn device(
     node: &Path,
     marks: &Marks,

@@ -37,7 +37,7 @@ fn usual_sector() -> u64 {
 /// What in the file is not ours, or cannot be inspected.
 ///
 /// # Errors
-/// If a program cannot be run.
+/// [`StackError`] if a program cannot be run: the caller leaves the image alone then.
 pub(crate) fn image(
     path: &Path,
     marks: &Marks,

@@ -17,7 +17,6 @@ struct Listing {
     signatures: Vec<BlkidSignature>,
 }
 
-/// One signature.
 #[derive(Debug, Default, Deserialize)]
 pub(super) struct BlkidSignature {
     /// Where it is, in hexadecimal.
@@ -61,7 +60,7 @@ impl BlkidSignature {
 /// which is listed itself.
 ///
 /// # Errors
-/// If wipefs cannot be run.
+/// [`StackError`] if wipefs cannot be run: the caller leaves the device alone then.
 pub(super) fn signatures(
     path: &Path,
     executor: &Executor,
@@ -93,7 +92,7 @@ pub(super) fn signatures(
 /// Whether a GPT with this GUID, or what is left of one, is on `path`.
 ///
 /// # Errors
-/// If wipefs cannot be run.
+/// [`StackError`] if wipefs cannot be run: the caller leaves the device alone then.
 pub(crate) fn has_gpt(path: &Path, guid: &str, executor: &Executor) -> Result<bool, StackError> {
     let is_it = |uuid: &str| uuid.eq_ignore_ascii_case(guid);
     let found = signatures(path, executor)?;
@@ -119,7 +118,7 @@ fn disk_guid(path: &Path, offset: &str) -> Option<String> {
 /// Whether a signature on `path` is ours.
 ///
 /// # Errors
-/// If wipefs cannot be run.
+/// [`StackError`] if wipefs cannot be run: the caller leaves the device alone then.
 pub(crate) fn has_own(
     path: &Path,
     marks: &Marks,
@@ -131,7 +130,7 @@ pub(crate) fn has_own(
 /// The signatures on `path` that are not ours.
 ///
 /// # Errors
-/// If wipefs or blkid cannot be run.
+/// [`StackError`] if wipefs or blkid cannot be run: the caller leaves the device alone then.
 pub(super) fn others(
     path: &Path,
     marks: &Marks,

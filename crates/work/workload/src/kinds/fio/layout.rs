@@ -21,7 +21,6 @@ pub(super) enum Prewrite {
     /// Seeded data that neither compresses nor deduplicates.
     #[default]
     Random,
-    /// Zeros.
     Zeros,
     /// Nothing: fio makes what it misses.
     None,

@@ -40,7 +40,6 @@ pub(super) struct DirectionOutput {
     pub direction: Direction,
     /// Bytes moved.
     pub bytes: u64,
-    /// Operations.
     pub operations: u64,
     /// Nanoseconds from its first to its last operation.
     pub runtime_ns: u64,

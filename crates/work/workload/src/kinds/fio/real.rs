@@ -94,7 +94,8 @@ pub(super) fn check(fio: &Fio, context: &mut WorkContext<'_>) -> Result<(), Work
 /// Runs the steps.
 ///
 /// # Errors
-/// Where fio fails or its report cannot be understood.
+/// [`WorkloadError`] with what fio says if it fails, [`WorkloadError::Output`] if its report is not
+/// one.
 pub(super) fn run(fio: &Fio, context: &mut WorkContext<'_>) -> Result<(), WorkloadError> {
     keep_off(&fio.parts, context)?;
     let lat_percentiles = has_lat_percentiles(context)?;

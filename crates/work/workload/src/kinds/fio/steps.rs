@@ -28,7 +28,7 @@ impl FioStep {
 /// Divides a job into runs of fio, as the study says, or one for each group.
 ///
 /// # Errors
-/// Where the study's wish is none, or impossible.
+/// [`SourceError`] at `wish` if it is unknown, or at the job that forbids it.
 pub(super) fn steps(parts: &[Part], wish: Option<&Node>) -> Result<Vec<FioStep>, SourceError> {
     let mut groups: Vec<Vec<usize>> = Vec::new();
     for (index, part) in parts.iter().enumerate() {

@@ -63,7 +63,6 @@ pub(super) fn is_root() -> bool {
 /// A user of this machine.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct User {
-    /// The name.
     pub name: String,
     /// The number.
     pub uid: u32,

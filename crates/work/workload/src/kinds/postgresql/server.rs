@@ -208,7 +208,7 @@ impl<'c> Server<'c> {
                 return Ok(());
             }
             if began.elapsed() > PATIENCE {
-                return Err(WorkloadError::ServerSlow { what: "is not ready", waited: PATIENCE });
+                return Err(WorkloadError::ServerNotReady(PATIENCE));
             }
         }
     }
@@ -236,7 +236,7 @@ impl<'c> Server<'c> {
             executor.interrupt.sleep(POLL)?;
         }
         if !self.has_ended() {
-            return Err(WorkloadError::ServerSlow { what: "has not stopped", waited: PATIENCE });
+            return Err(WorkloadError::ServerRuns(PATIENCE));
         }
         match self.thread.take().map(JoinHandle::join) {
             Some(Ok(finished)) => Ok(finished?.success().map(|_| ())?),

@@ -51,7 +51,7 @@ impl Schedule {
         u64::try_from(bits.div_ceil(segment)).unwrap_or(u64::MAX).max(1)
     }
 
-    /// The size of its file.
+    /// Rounded up to whole segments.
     pub fn file_size(&self) -> Bytes {
         self.segment.saturating_mul(self.segments())
     }
