@@ -196,7 +196,7 @@ fn runner_message(error: &RunnerError) -> String {
     if left_out.is_empty() {
         text.push_str("\n  no cell matches both --only and --without");
     }
-    if let Some(remedy) = Skipped::new(left_out, 0).remedy() {
+    if let Some(remedy) = Skipped::new(left_out, []).remedy() {
         text.push_str(&format!("\n  {remedy}"));
     }
     text

@@ -8,7 +8,7 @@ use std::os::unix::fs::FileTypeExt;
 use std::path::{Path, PathBuf};
 
 use disklab_exec::{NamedPathError, follow_own_links, open_real_directory, owner};
-use rustix::fs::{AtFlags, CWD, Mode, OFlags, openat, renameat, unlinkat};
+use rustix::fs::{AtFlags, Mode, OFlags, openat, renameat, unlinkat};
 
 use crate::exit::Failure;
 
@@ -71,9 +71,8 @@ pub fn write_own(
 ) -> Result<PathBuf, OutputError> {
     let path = check_own(directory, name, is_own)?;
     // The directory itself may be a link that the user has named.
-    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
-    let parent = openat(CWD, parent_of(&path), flags, Mode::empty());
-    replace(&path, parent.map_err(|e| OutputError::io(&path)(e.into()))?, text)?;
+    let parent = without_links(parent_of(&path))?.and_then(|real| open_real_directory(&real));
+    replace(&path, parent.map_err(OutputError::io(&path))?, text)?;
     Ok(path)
 }
 
@@ -158,7 +157,7 @@ fn without_links(path: &Path) -> Result<io::Result<PathBuf>, OutputError> {
     match follow_own_links(path) {
         Ok(real) => Ok(Ok(real)),
         Err(NamedPathError::Io(source)) => Ok(Err(source)),
-        Err(link @ NamedPathError::OthersLink(_)) => Err(OutputError::OthersLink(link)),
+        Err(others) => Err(OutputError::OthersLink(others)),
     }
 }
 

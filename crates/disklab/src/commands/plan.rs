@@ -54,7 +54,8 @@ pub fn words(run: &CheckedRun, estimate: &RunEstimate<'_>, with_cells: bool) -> 
     let prediction = estimate.total();
     let study = &plan.campaign.study;
     let mut lines = Lines(format!("{} ({})\n", study.title, study.id));
-    let skipped = Skipped::new(&plan.preflight.left_out, plan.preflight.stacks.len());
+    let stacks = plan.cells.iter().map(|cell| cell.stack.as_str());
+    let skipped = Skipped::new(&plan.preflight.left_out, stacks);
     if let Some(warning) = skipped.warning() {
         lines.add("WARNING", &warning);
     }

@@ -5,7 +5,7 @@ use disklab_runner::{
     OpenRun, PlannedRun, ResumeRequest, Resumed, RunEstimate, RunnerError, check_vacant,
     find_study, leftover_lines, new_run_folder, resume, tear_down_leftovers,
 };
-use disklab_store::{Run, RunInfo};
+use disklab_store::Run;
 use disklab_units::count;
 use disklab_verdict::Severity;
 use serde_json::json;
@@ -136,8 +136,8 @@ pub(super) fn finish(run: &Run, failed: usize, as_json: bool) -> Result<u8, Fail
             let cells = count(failed, "cell");
             text.push_str(&format!("! {cells} failed; the report says why\n"));
         }
-        let RunInfo { stacks, left_out, .. } = &report.info;
-        if let Some(remedy) = Skipped::new(left_out, stacks.len()).remedy() {
+        let stacks = report.cells.iter().map(|record| record.cell.stack.as_str());
+        if let Some(remedy) = Skipped::new(&report.info.left_out, stacks).remedy() {
             text.push_str(&format!("! {remedy}\n"));
         }
         text.push_str(&format!("Report: {}\n", page.display()));

@@ -18,8 +18,10 @@ pub struct Skipped {
 }
 
 impl Skipped {
-    /// Of a run whose stacks that can run are `running`.
-    pub fn new(left_out: &[LeftOut], running: usize) -> Self {
+    /// Of a run whose cells have the stacks `running`, in any order: of a study, `--only` may
+    /// leave some out.
+    pub fn new<'a>(left_out: &[LeftOut], running: impl IntoIterator<Item = &'a str>) -> Self {
+        let running = running.into_iter().collect::<BTreeSet<_>>().len();
         let whole = |name: fn(&LeftOut) -> Option<&String>, other: fn(&LeftOut) -> bool| {
             left_out.iter().filter(|l| other(l)).filter_map(name).collect::<BTreeSet<_>>().len()
         };
@@ -66,6 +68,8 @@ impl Skipped {
 mod tests {
     use super::*;
 
+    const EIGHT: [&str; 10] = ["a", "b", "c", "d", "a", "e", "f", "g", "h", "h"];
+
     fn left_out(stacks: usize) -> Vec<LeftOut> {
         let stack = |n| LeftOut::stack(&format!("raid{n}"), "needs mdadm").lacking(["mdadm"]);
         let workload = LeftOut::workload("backup", "needs borg").lacking(["borgbackup"]);
@@ -75,19 +79,19 @@ mod tests {
 
     #[test]
     fn losing_many_stacks_is_said_first() {
-        let skipped = Skipped::new(&left_out(15), 8);
+        let skipped = Skipped::new(&left_out(15), EIGHT);
         let warning = skipped.warning().unwrap();
         assert!(warning.starts_with("15 of 23 stacks cannot run here"), "{warning}");
-        assert_eq!(Skipped::new(&left_out(2), 8).warning(), None);
+        assert_eq!(Skipped::new(&left_out(2), EIGHT).warning(), None);
     }
 
     #[test]
     fn what_to_install_is_said_at_the_end() {
         assert_eq!(
-            Skipped::new(&left_out(2), 8).remedy().unwrap(),
+            Skipped::new(&left_out(2), EIGHT).remedy().unwrap(),
             "2 of 10 stacks and 1 workload skipped; to run them: apt-get install borgbackup mdadm"
         );
         let no_program = [LeftOut::stack("raid5", "needs md (raid5) in the kernel")];
-        assert_eq!(Skipped::new(&no_program, 1).remedy(), None);
+        assert_eq!(Skipped::new(&no_program, ["a"]).remedy(), None);
     }
 }

@@ -35,6 +35,7 @@ mod leftovers;
 mod linux_in_the_lab;
 mod merge;
 mod other_code_in_the_lab;
+mod others_in_the_way;
 mod queues_in_the_lab;
 mod reference;
 mod resume;

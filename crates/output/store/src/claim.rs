@@ -2,10 +2,10 @@
 
 use std::fs::{File, OpenOptions};
 use std::io::{ErrorKind, Read, Write};
-use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
-use disklab_exec::{NamedPathError, follow_own_links};
+use disklab_exec::{NamedPathError, OtherWriters, make_directories, refuse_others_directories};
 use rustix::fs::{Access, OFlags, access};
 use rustix::process::geteuid;
 
@@ -13,8 +13,6 @@ use crate::StoreError;
 
 /// The file that makes a directory disklab's own. Nothing else writes it.
 const MARKER: &str = ".disklab-directory";
-/// The bit of a mode by which everybody may write.
-const WRITABLE_BY_ALL: u32 = 0o002;
 /// What it contains.
 const TEXT: &str = "disklab made this directory. It adds, replaces and removes files in it.\n";
 
@@ -35,8 +33,8 @@ impl DirectoryClaim {
     ///
     /// # Errors
     /// [`StoreError::NotEmpty`] if it contains something that disklab did not put there;
-    /// [`StoreError::OthersLink`] if another user's link leads there;
-    /// [`StoreError::OthersDirectory`] if root would write where others can put links;
+    /// [`StoreError::OthersPath`] if another user's link leads there, or root would write where
+    /// others can put links;
     /// [`StoreError::Io`] if it is not a directory or not writable.
     pub fn check(path: &Path) -> Result<(), StoreError> {
         safe_for_root(path)?;
@@ -57,8 +55,9 @@ impl DirectoryClaim {
     /// As [`DirectoryClaim::check`], and [`StoreError::Io`] if it cannot be created.
     pub fn make(path: &Path) -> Result<Self, StoreError> {
         Self::check(path)?;
-        if let Some(parent) = path.parent() {
-            std::fs::create_dir_all(parent).map_err(StoreError::io("cannot make", parent))?;
+        // That of a mere name is empty.
+        if let Some(parent) = path.parent().filter(|parent| !parent.as_os_str().is_empty()) {
+            make_directories(parent).map_err(|e| unsafe_path("cannot make", parent, e))?;
         }
         let new = match std::fs::create_dir(path) {
             Ok(()) => true,
@@ -67,6 +66,7 @@ impl DirectoryClaim {
         };
         let mut claim = Self { path: path.to_owned(), new, marked: false, kept: false };
         // Again, as something may have come since the first look.
+        safe_for_root(path)?;
         empty_or_own(path)?;
         claim.marked = mark(path)?;
         Ok(claim)
@@ -137,25 +137,32 @@ fn is_own(path: &Path) -> bool {
     text.is_ok_and(|text| TEXT.starts_with(&text))
 }
 
-/// Refuses links of other users, and for root a directory of another user's, where a link
-/// could come at any moment. That of the user who became root by sudo is the user's own.
+/// Refuses links of other users, and for root a directory that another user may change or put
+/// another in the place of, so that a link could come at any moment. That of the user who became
+/// root by sudo is the user's own.
 ///
 /// # Errors
-/// [`StoreError::OthersLink`], [`StoreError::OthersDirectory`].
+/// [`StoreError::OthersPath`].
 pub(crate) fn safe_for_root(path: &Path) -> Result<(), StoreError> {
-    if let Err(error @ NamedPathError::OthersLink(_)) = follow_own_links(path) {
-        return Err(StoreError::OthersLink(error));
+    match refuse_others_directories(path) {
+        // What the system says of a path is said where it is used.
+        Ok(()) | Err(NamedPathError::Io(_)) if !geteuid().is_root() => return Ok(()),
+        result => result.map_err(|e| unsafe_path("cannot use", path, e))?,
     }
+    // Here the sticky bit does not suffice: others add files.
     let Ok(metadata) = path.metadata() else { return Ok(()) };
-    if !geteuid().is_root() || !metadata.is_dir() {
+    let Some(who) = OtherWriters::new(&metadata).filter(|_| metadata.is_dir()) else {
         return Ok(());
+    };
+    let (path, directory) = (path.to_owned(), path.to_owned());
+    Err(StoreError::OthersPath(NamedPathError::OthersDirectory { path, directory, who }))
+}
+
+fn unsafe_path(what: &'static str, path: &Path, error: NamedPathError) -> StoreError {
+    match error {
+        NamedPathError::Io(source) => StoreError::io(what, path)(source),
+        error => StoreError::OthersPath(error),
     }
-    let by_sudo = std::env::var("SUDO_UID").ok().and_then(|uid| uid.parse().ok());
-    let is_own = metadata.uid() == 0 || Some(metadata.uid()) == by_sudo;
-    if is_own && metadata.mode() & WRITABLE_BY_ALL == 0 {
-        return Ok(());
-    }
-    Err(StoreError::OthersDirectory { path: path.to_owned() })
 }
 
 fn writable(path: &Path) -> Result<(), StoreError> {
@@ -252,7 +259,7 @@ mod tests {
         use std::os::unix::fs::{PermissionsExt, chown, lchown};
         let temp = tempfile::tempdir().expect("temp");
         let at = |name: &str| temp.path().join(name);
-        for name in ["target", "theirs", "open"] {
+        for name in ["target", "theirs", "theirs/roots", "open"] {
             std::fs::create_dir(at(name)).expect("make");
         }
         symlink(at("target"), at("link")).expect("link");
@@ -266,13 +273,12 @@ mod tests {
         }
         lchown(at("dangling"), other, None).expect("owner");
         chown(at("theirs"), other, None).expect("owner");
-        for name in ["link", "link/below", "dangling", "theirs", "open"] {
+        let renamed = ["theirs/new", "theirs/roots", "theirs/roots/new"];
+        for name in [&["link", "link/below", "dangling", "theirs", "open"], &renamed[..]].concat() {
             let claimed =
                 [DirectoryClaim::check(&at(name)), DirectoryClaim::make(&at(name)).map(drop)];
             for error in claimed.map(|claimed| claimed.expect_err(name)) {
-                let refused =
-                    matches!(error, StoreError::OthersLink(_) | StoreError::OthersDirectory { .. });
-                assert!(refused, "{name}: {error}");
+                assert!(matches!(error, StoreError::OthersPath(_)), "{name}: {error}");
             }
         }
         assert_eq!(std::fs::read_dir(at("target")).expect("read").count(), 0);

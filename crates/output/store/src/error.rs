@@ -64,19 +64,10 @@ pub enum StoreError {
         /// So many are read at most.
         most: u64,
     },
-    /// A link on the way to a directory is another user's.
+    /// A link on the way to a directory is another user's, or others could put one there while
+    /// root writes.
     #[error(transparent)]
-    OthersLink(NamedPathError),
-    /// Others could put links into a directory that root writes to.
-    #[error(
-        "{} is not used, because others can change what is in it while root writes there; choose \
-         a new directory",
-        path.display()
-    )]
-    OthersDirectory {
-        /// The directory.
-        path: PathBuf,
-    },
+    OthersPath(NamedPathError),
     /// A directory contains what disklab did not put there.
     #[error(
         "{} contains '{found}', which disklab did not put there; choose a new or empty directory",

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use disklab_bench::{BenchError, DrivesError, ModelError};
+use disklab_exec::NamedPathError;
 use disklab_lab::LabError;
 use disklab_lab::kernel::KernelError;
 use disklab_source::SourceError;
@@ -94,8 +95,8 @@ pub enum RunnerError {
     CreateScratch {
         /// The directory.
         path: PathBuf,
-        /// The system's reason.
-        source: std::io::Error,
+        /// The system's reason, or others may lead root elsewhere.
+        source: NamedPathError,
     },
     /// A folder is too small.
     #[error(
@@ -206,6 +207,9 @@ pub enum DirectoryProblem {
     /// It cannot be looked at.
     #[error("{0}")]
     Unreadable(std::io::Error),
+    /// Others lead there, or may lead root elsewhere.
+    #[error("{0}")]
+    Others(NamedPathError),
 }
 
 /// 'the kernel was '6.1' and is '6.12'; …'.

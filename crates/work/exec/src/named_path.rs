@@ -12,9 +12,11 @@ use std::os::fd::OwnedFd;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Component, Path, PathBuf};
 
-use rustix::fs::{CWD, Mode, OFlags, ResolveFlags, openat, openat2};
+use rustix::fs::{Mode, OFlags, open, openat};
 use rustix::io::Errno;
 use rustix::process::geteuid;
+
+use crate::others_directory::{OtherWriters, check_directory};
 
 /// As many as Linux follows (`MAXSYMLINKS`).
 const MOST_LINKS: u32 = 40;
@@ -28,9 +30,32 @@ pub enum NamedPathError {
         .0.display()
     )]
     OthersLink(PathBuf),
+    /// Somebody else may put a link there while root writes.
+    #[error(
+        "{} is not used by root: {} {who}, and could lead root to another place meanwhile; choose \
+         a place that root alone may change, or run disklab as the user whose place it is",
+        path.display(),
+        directory.display()
+    )]
+    OthersDirectory {
+        /// What was named.
+        path: PathBuf,
+        /// On the way there.
+        directory: PathBuf,
+        /// Who may change what is in the directory.
+        who: OtherWriters,
+    },
     /// It cannot be looked at.
     #[error(transparent)]
     Io(#[from] io::Error),
+}
+
+/// A path without links.
+pub(crate) struct RealPath {
+    /// What exists of it.
+    pub there: PathBuf,
+    /// The components that do not exist.
+    pub missing: VecDeque<OsString>,
 }
 
 /// The path without links. Only links are followed that this user or root made; the last
@@ -39,10 +64,27 @@ pub enum NamedPathError {
 /// # Errors
 /// [`NamedPathError::OthersLink`] at a link of another user.
 pub fn follow_own_links(path: &Path) -> Result<PathBuf, NamedPathError> {
+    let RealPath { there, missing } = follow(path, &mut |_| Ok(()))?;
+    match missing.len() {
+        0 | 1 => Ok(missing.into_iter().fold(there, |path, part| path.join(part))),
+        _ => Err(io::Error::from(ErrorKind::NotFound).into()),
+    }
+}
+
+/// Follows the links of a path, as far as it exists. `check` is asked about each directory, before
+/// anything is looked up in it.
+///
+/// # Errors
+/// [`NamedPathError::OthersLink`] at a link of another user, and those of `check`.
+pub(crate) fn follow(
+    path: &Path,
+    check: &mut dyn FnMut(&Path) -> Result<(), NamedPathError>,
+) -> Result<RealPath, NamedPathError> {
     let mut rest: VecDeque<OsString> = parts(&std::path::absolute(path)?);
     let mut real = PathBuf::from("/");
     let mut links = 0;
     while let Some(part) = rest.pop_front() {
+        check(&real)?;
         if part == ".." {
             real.pop();
             continue;
@@ -53,6 +95,8 @@ pub fn follow_own_links(path: &Path) -> Result<PathBuf, NamedPathError> {
                 if !is_trusted(there.uid()) {
                     return Err(NamedPathError::OthersLink(next));
                 }
+                // Where others may, one has perhaps put root's own link there under this name.
+                check_directory(path, &real)?;
                 links += 1;
                 if links > MOST_LINKS {
                     return Err(io::Error::from(Errno::LOOP).into());
@@ -66,27 +110,29 @@ pub fn follow_own_links(path: &Path) -> Result<PathBuf, NamedPathError> {
                 }
             }
             Ok(_) => real = next,
-            Err(e) if e.kind() == ErrorKind::NotFound && rest.is_empty() => real = next,
+            Err(e) if e.kind() == ErrorKind::NotFound => {
+                rest.push_front(part);
+                break;
+            }
             Err(e) => return Err(e.into()),
         }
     }
-    Ok(real)
+    Ok(RealPath { there: real, missing: rest })
 }
 
 /// Opens the directory at a path without links. If one has come since it was found so, this
 /// fails.
 ///
 /// # Errors
-/// That of the first directory on the way that cannot be opened, `ELOOP` at a link.
+/// That of the first directory on the way that cannot be opened, `ENOTDIR` at a link.
 pub fn open_real_directory(path: &Path) -> io::Result<OwnedFd> {
-    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
-    match openat2(CWD, path, flags, Mode::empty(), ResolveFlags::NO_SYMLINKS) {
-        // Before Linux 5.6, and in containers whose filter does not know the call.
-        Err(Errno::NOSYS | Errno::PERM) => {
-            Ok(openat(CWD, path, flags | OFlags::NOFOLLOW, Mode::empty())?)
-        }
-        opened => Ok(opened?),
+    let common = OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    // One by one: openat2 is missing before Linux 5.6 and in some containers.
+    let mut directory = open("/", common | OFlags::PATH, Mode::empty())?;
+    for part in parts(&std::path::absolute(path)?) {
+        directory = openat(&directory, &part, common | OFlags::PATH, Mode::empty())?;
     }
+    Ok(openat(&directory, ".", common | OFlags::RDONLY, Mode::empty())?)
 }
 
 fn parts(path: &Path) -> VecDeque<OsString> {

@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use disklab_exec::{NamedPathError, make_directories, refuse_others_directories};
 use rustix::fs::{Access, access};
 
 use super::{absolute, existing_ancestor};
@@ -39,16 +40,22 @@ impl Scratch {
 
     /// Makes it, if it is not there.
     pub fn make(&self) -> Result<(), RunnerError> {
-        std::fs::create_dir_all(&self.path)
+        make_directories(&self.path)
             .map_err(|source| RunnerError::CreateScratch { path: self.path.clone(), source })
     }
 }
 
-/// Refuses a place in which nothing can be created, named by a flag.
+/// Refuses a place, named by a flag, in which nothing can be created, and for root one that others
+/// may rename.
 pub(super) fn check_writable(flag: &'static str, path: &Path) -> Result<(), RunnerError> {
     let refused = |why| RunnerError::Directory { flag, path: path.to_owned(), why };
     if path.metadata().is_ok_and(|metadata| !metadata.is_dir()) {
         return Err(refused(DirectoryProblem::NotADirectory));
+    }
+    match refuse_others_directories(path) {
+        // What the system says of the nearest directory that exists is plainer.
+        Ok(()) | Err(NamedPathError::Io(_)) => {}
+        Err(others) => return Err(refused(DirectoryProblem::Others(others))),
     }
     let parent = existing_ancestor(path);
     access(&parent, Access::WRITE_OK | Access::EXEC_OK)

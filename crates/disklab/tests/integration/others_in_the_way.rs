@@ -1,0 +1,129 @@
+//! Root, and directories in which another user may put links.
+
+use std::os::unix::fs::{chown, symlink};
+use std::path::Path;
+
+use crate::command_support::disklab;
+use predicates::prelude::*;
+use predicates::str::contains;
+
+const MALLORY: u32 = 65_534;
+
+const STUDY: &str = r#"
+id = "tiny"
+title = "Tiny"
+repeats = 1
+[[drives]]
+model = "m"
+name = "drive"
+count = 2
+size = "1 GB"
+[layouts]
+single = { drives = 1 }
+[file-systems]
+ext4 = "ext4"
+[[workloads]]
+id = "dd"
+caches = "keep"
+dd = { direction = "write", bs = "4k", count = 4 }
+"#;
+
+/// A study and a run of it, and mallory's directory with links of his and of root's, which he
+/// could exchange at any moment. `None` without root.
+fn home() -> Option<tempfile::TempDir> {
+    let home = tempfile::tempdir().expect("temp");
+    let at = |name: &str| home.path().join(name);
+    std::fs::write(at("tiny.toml"), STUDY).expect("study");
+    for name in ["dir", "target", "o", "o/x"] {
+        std::fs::create_dir(at(name)).expect("made");
+    }
+    std::fs::write(at("target/precious"), "root's").expect("written");
+    symlink(at("target/precious"), at("o/file")).expect("link");
+    symlink(at("target"), at("o/link")).expect("link");
+    for name in ["o", "o/x"] {
+        if chown(at(name), Some(MALLORY), None).is_err() {
+            eprintln!("skipped: needs root");
+            return None;
+        }
+    }
+    std::os::unix::fs::lchown(at("o/link"), Some(MALLORY), None).expect("owner");
+    disklab(home.path())
+        .args(["run", "tiny.toml", "--on", "dir:dir", "--out", "run"])
+        .assert()
+        .code(predicate::in_iter([0, 1]));
+    Some(home)
+}
+
+fn names(directory: &Path) -> Vec<String> {
+    let entries = std::fs::read_dir(directory).expect("directory").flatten();
+    let mut names: Vec<_> =
+        entries.map(|entry| entry.file_name().to_string_lossy().into_owned()).collect();
+    names.sort();
+    names
+}
+
+#[test]
+fn root_works_nowhere_that_another_user_may_exchange() {
+    let Some(home) = home() else { return };
+    for (on, more) in [
+        ("dir:dir", &["--out", "o/x"][..]),
+        ("dir:dir", &["--out", "o/x/new/run"]),
+        ("dir:dir", &["--out", "o/new"]),
+        ("dir:dir", &["--out", "o/link/run"]),
+        ("dir:dir", &["--out", "new", "--scratch", "o/x"]),
+        ("dir:dir", &["--out", "new", "--scratch", "o/new"]),
+        ("dir:o/x", &["--out", "new"]),
+    ] {
+        disklab(home.path())
+            .args(["run", "tiny.toml", "--on", on])
+            .args(more)
+            .assert()
+            .code(2)
+            .stderr(contains("belongs to user 65534").or(contains("that another user made")));
+    }
+    for more in [&["import", "dd.txt", "--to", "o/new"][..], &["merge", "run", "--out", "o/new"]] {
+        disklab(home.path()).args(more).assert().code(2);
+    }
+    assert_eq!(names(&home.path().join("o")), ["file", "link", "x"]);
+    assert_eq!(names(&home.path().join("o/x")).len(), 0);
+    assert_eq!(names(&home.path().join("target")), ["precious"]);
+    assert!(!home.path().join("new").exists());
+}
+
+#[test]
+fn a_link_in_another_users_directory_leads_no_report_of_roots() {
+    let Some(home) = home() else { return };
+    for out in ["o/link", "o/link/new", "o/file"] {
+        disklab(home.path()).args(["report", "run", "--out", out]).assert().code(2);
+    }
+    assert_eq!(names(&home.path().join("target")), ["precious"]);
+    let precious = std::fs::read_to_string(home.path().join("target/precious"));
+    assert_eq!(precious.expect("read"), "root's");
+    // A plain file is only a file.
+    disklab(home.path()).args(["report", "run", "--out", "o/report.html"]).assert().success();
+}
+
+#[test]
+fn a_user_who_became_root_by_sudo_is_no_other() {
+    let Some(home) = home() else { return };
+    let run = ["run", "tiny.toml", "--on", "dir:o/x", "--scratch", "o/x", "--out", "o/x/run"];
+    disklab(home.path())
+        .env("SUDO_UID", MALLORY.to_string())
+        .args(run)
+        .assert()
+        .code(predicate::in_iter([0, 1]));
+    assert!(home.path().join("o/x/run/report.html").is_file());
+}
+
+#[test]
+fn demo_says_so_before_it_builds_anything() {
+    let Some(home) = home() else { return };
+    let demo = concat!(env!("CARGO_MANIFEST_DIR"), "/../../scripts/demo");
+    let mut shell = std::process::Command::new("sh");
+    let ended = shell.arg(demo).arg(home.path().join("o/new/demo")).env_remove("SUDO_UID").output();
+    let ended = ended.expect("run");
+    let error = String::from_utf8_lossy(&ended.stderr);
+    assert_eq!(ended.status.code(), Some(2), "{error}");
+    assert!(error.contains("o is another user's") && error.contains("OUT="), "{error}");
+    assert_eq!(names(&home.path().join("o")), ["file", "link", "x"]);
+}

@@ -1,0 +1,240 @@
+//! Directories in which somebody else could put a link while root writes below them.
+//!
+//! A link that is there already is refused where a path is followed. One that comes later is
+//! followed by the kernel: whoever may rename what is in a directory on the way, if only for a
+//! moment, decides where root writes. So root uses no path through such a directory.
+
+use std::fmt;
+use std::fs::Metadata;
+use std::io::{self, ErrorKind};
+use std::os::unix::fs::{DirBuilderExt, MetadataExt};
+use std::path::Path;
+
+use rustix::process::geteuid;
+
+use crate::NamedPathError;
+use crate::named_path::{RealPath, follow};
+
+const GROUP_WRITES: u32 = 0o020;
+const ALL_WRITE: u32 = 0o002;
+/// Only owners rename and remove what is in such a directory.
+const STICKY: u32 = 0o1000;
+
+/// Who besides root may change what is in a directory.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum OtherWriters {
+    /// The user with this number, who owns it.
+    Owner(u32),
+    /// The members of the group with this number.
+    Group(u32),
+    /// Everybody.
+    All,
+}
+
+impl fmt::Display for OtherWriters {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Owner(user) => write!(f, "belongs to user {user}"),
+            Self::Group(group) => write!(f, "can be written to by group {group}"),
+            Self::All => f.write_str("can be written to by everybody"),
+        }
+    }
+}
+
+impl OtherWriters {
+    /// Those of a directory, if there are any. The user who became root by sudo is none, nor are
+    /// a private group, which has its user's number, and that of root.
+    pub fn new(directory: &Metadata) -> Option<Self> {
+        Self::of(directory.mode(), directory.uid(), directory.gid(), sudo_user())
+    }
+
+    fn of(mode: u32, owner: u32, group: u32, sudo_user: Option<u32>) -> Option<Self> {
+        if owner != 0 && Some(owner) != sudo_user {
+            Some(Self::Owner(owner))
+        } else if mode & ALL_WRITE != 0 {
+            Some(Self::All)
+        } else if mode & GROUP_WRITES != 0 && group != 0 && group != owner {
+            Some(Self::Group(group))
+        } else {
+            None
+        }
+    }
+}
+
+fn sudo_user() -> Option<u32> {
+    std::env::var("SUDO_UID").ok()?.parse().ok()
+}
+
+/// Refuses, for root, a path on which somebody else may rename a directory. It need not exist
+/// yet; what is created exclusively at its end stays where it is.
+///
+/// # Errors
+/// [`NamedPathError::OthersDirectory`], or [`NamedPathError::OthersLink`] for any user.
+pub fn refuse_others_directories(path: &Path) -> Result<(), NamedPathError> {
+    let mut check = |directory: &Path| check_directory(path, directory);
+    let real = follow(path, &mut check)?;
+    check(&real.there)
+}
+
+/// Creates a directory and those above it that are missing. What root creates lies where nobody
+/// else may rename it.
+///
+/// # Errors
+/// As [`refuse_others_directories`], and what the system says.
+pub fn make_directories(path: &Path) -> Result<(), NamedPathError> {
+    if !geteuid().is_root() {
+        return Ok(std::fs::create_dir_all(path)?);
+    }
+    let mut check = |directory: &Path| check_directory(path, directory);
+    let RealPath { mut there, missing } = follow(path, &mut check)?;
+    check(&there)?;
+    for part in missing {
+        if part == ".." {
+            return Err(io::Error::from(ErrorKind::NotFound).into());
+        }
+        there.push(part);
+        match std::fs::DirBuilder::new().mode(0o755).create(&there) {
+            Ok(()) => {}
+            // Somebody was faster, in a directory with the sticky bit.
+            Err(e) if e.kind() == ErrorKind::AlreadyExists => {}
+            Err(e) => return Err(e.into()),
+        }
+        check(&there)?;
+    }
+    Ok(())
+}
+
+/// Refuses, for root, a directory (or what may become one) in which somebody else may rename what is root's.
+pub(crate) fn check_directory(path: &Path, directory: &Path) -> Result<(), NamedPathError> {
+    if !geteuid().is_root() {
+        return Ok(());
+    }
+    // One look: what is root's then, in a directory that passed, nobody else replaces.
+    let there = directory.symlink_metadata()?;
+    if there.is_symlink() {
+        return Err(NamedPathError::OthersLink(directory.to_owned()));
+    }
+    let who = match OtherWriters::new(&there) {
+        None => return Ok(()),
+        Some(OtherWriters::All | OtherWriters::Group(_)) if there.mode() & STICKY != 0 => {
+            return Ok(());
+        }
+        Some(who) => who,
+    };
+    let (path, directory) = (path.to_owned(), directory.to_owned());
+    Err(NamedPathError::OthersDirectory { path, directory, who })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs::{Permissions, create_dir, set_permissions};
+    use std::os::unix::fs::{PermissionsExt, chown, lchown, symlink};
+    use std::sync::atomic::{AtomicBool, Ordering};
+
+    use rustix::process::Uid;
+    use rustix::thread::set_thread_res_uid;
+
+    use super::*;
+
+    const MALLORY: u32 = 65_534;
+
+    #[test]
+    fn others_are_those_who_can_write() {
+        let others = |mode, owner, group| OtherWriters::of(mode, owner, group, Some(1000));
+        for (mode, owner, group, expected) in [
+            (0o755, 0, 0, None),
+            (0o775, 0, 0, None),
+            (0o755, 1000, 1000, None),
+            // As a user's own are where the umask is 002.
+            (0o775, 1000, 1000, None),
+            (0o700, 1001, 1000, Some(OtherWriters::Owner(1001))),
+            (0o2775, 0, 50, Some(OtherWriters::Group(50))),
+            (0o775, 1000, 100, Some(OtherWriters::Group(100))),
+            (0o1777, 0, 0, Some(OtherWriters::All)),
+        ] {
+            assert_eq!(others(mode, owner, group), expected, "{mode:o} {owner} {group}");
+        }
+        assert_eq!(OtherWriters::of(0o755, 1000, 1000, None), Some(OtherWriters::Owner(1000)));
+    }
+
+    /// A directory below which root's is: `None` without root.
+    fn mallorys(at: &Path) -> Option<()> {
+        create_dir(at).expect("made");
+        create_dir(at.join("roots")).expect("made");
+        if chown(at, Some(MALLORY), Some(MALLORY)).is_err() {
+            eprintln!("skipped: needs root");
+            return None;
+        }
+        Some(())
+    }
+
+    #[test]
+    fn root_uses_nothing_that_others_may_rename() {
+        let temp = tempfile::tempdir().expect("temp");
+        let at = |name: &str| temp.path().join(name);
+        let Some(()) = mallorys(&at("theirs")) else { return };
+        for (name, mode, group) in [("open", 0o777, 0), ("group", 0o775, MALLORY)] {
+            create_dir(at(name)).expect("made");
+            create_dir(at(name).join("roots")).expect("made");
+            chown(at(name), Some(0), Some(group)).expect("group");
+            set_permissions(at(name), Permissions::from_mode(mode)).expect("mode");
+        }
+        // Root's link, in a directory in which it may be replaced.
+        symlink("/etc", at("theirs/link")).expect("link");
+        let refused = ["theirs", "theirs/new", "theirs/roots/a/b", "theirs/link/new", "open/roots"];
+        for name in [&refused[..], &["open/new", "group/roots/new"]].concat() {
+            for done in [refuse_others_directories(&at(name)), make_directories(&at(name))] {
+                let error = done.expect_err(name);
+                assert!(matches!(error, NamedPathError::OthersDirectory { .. }), "{name}: {error}");
+                assert!(error.to_string().contains("run disklab as the user"), "{error}");
+            }
+        }
+        assert!(!at("theirs/new").exists() && !at("theirs/roots/a").exists());
+        create_dir(at("sticky")).expect("made");
+        set_permissions(at("sticky"), Permissions::from_mode(0o1777)).expect("mode");
+        create_dir(at("sticky/theirs")).expect("made");
+        chown(at("sticky/theirs"), Some(MALLORY), None).expect("owner");
+        std::fs::write(at("sticky/file"), "").expect("written");
+        lchown(at("sticky/file"), Some(MALLORY), None).expect("owner");
+        make_directories(&at("sticky/new/below")).expect("what root makes stays root's");
+        for name in ["sticky/theirs/new", "sticky/file", "sticky/file/new"] {
+            make_directories(&at(name)).expect_err(name);
+        }
+    }
+
+    /// In a directory like /tmp, mallory makes the name that root is about to make, again and
+    /// again: a link, a directory, nothing.
+    #[test]
+    fn a_link_put_there_in_that_moment_leads_root_nowhere() {
+        let temp = tempfile::tempdir().expect("temp");
+        let at = |name: &str| temp.path().join(name);
+        let Some(()) = mallorys(&at("sticky")) else { return };
+        set_permissions(temp.path(), Permissions::from_mode(0o755)).expect("mode");
+        chown(at("sticky"), Some(0), None).expect("owner");
+        set_permissions(at("sticky"), Permissions::from_mode(0o1777)).expect("mode");
+        create_dir(at("target")).expect("made");
+        let (name, ended) = (at("sticky/run"), AtomicBool::new(false));
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                // This thread alone becomes mallory.
+                let mallory = Uid::from_raw(MALLORY);
+                set_thread_res_uid(mallory, mallory, mallory).expect("root may");
+                while !ended.load(Ordering::Relaxed) {
+                    let _ = symlink(at("target"), &name);
+                    let _ = std::fs::remove_file(&name);
+                    let _ = create_dir(&name);
+                    let _ = std::fs::remove_dir(&name);
+                }
+            });
+            let began = std::time::Instant::now();
+            while began.elapsed().as_secs_f64() < 1.0 {
+                let _ = make_directories(&name.join("a/b"));
+                // A link itself, never what it leads to.
+                let _ = std::fs::remove_dir_all(&name);
+            }
+            ended.store(true, Ordering::Relaxed);
+        });
+        let led: Vec<_> = std::fs::read_dir(at("target")).expect("read").flatten().collect();
+        assert!(led.is_empty(), "{led:?}");
+    }
+}
