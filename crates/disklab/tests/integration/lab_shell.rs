@@ -333,6 +333,51 @@ fn smartctl_tells_of_the_modelled_drives() {
         .stderr(contains("the modelled drive keeps no SMART data"));
 }
 
+#[test]
+fn programs_called_by_their_path_are_the_labs_too() {
+    let Some(kernel) = kernel() else { return };
+    if !is_installed("fio") || !is_installed("hdparm") {
+        return;
+    }
+    let place = tempfile::tempdir().expect("temp");
+    let script = "for f in fio $(PATH=${PATH#*:} command -v fio); do
+            $f --name=a --filename=/dev/vda --rw=randread --bs=4k --direct=1 --size=1t \
+                --number_ios=100 --norandommap --output-format=terse | cut -d';' -f40 | cut -d. -f1
+        done
+        $(PATH=${PATH#*:} command -v hdparm) -W0 /dev/vda >&2; cat /sys/block/vda/queue/write_cache
+        fio --version >&2";
+    let output = shell(place.path(), &kernel)
+        .args(["--drives", "hgst-10tb", "-c", script])
+        .assert()
+        .success();
+    let text = String::from_utf8_lossy(&output.get_output().stdout).into_owned();
+    let lines: Vec<&str> = text.lines().collect();
+    let [by_name, by_path, cache] = lines[..] else { panic!("{text}") };
+    // Within 1 TB of a drive with 7200 revolutions a minute: half a revolution and a seek, in µs.
+    for latency in [by_name, by_path] {
+        let latency: u64 = latency.parse().unwrap_or_else(|e| panic!("{text}: {e}"));
+        assert!((4_167..12_000).contains(&latency), "{text}");
+    }
+    assert_eq!(cache, "write through", "{text}");
+}
+
+#[test]
+fn programs_that_can_do_nothing_say_why() {
+    let Some(kernel) = kernel() else { return };
+    let place = tempfile::tempdir().expect("temp");
+    let script = "nvme list; echo code $?; lsscsi; zpool status; sudo -u nobody id; sudo
+        sudo -n echo run; sudo A=b sh -c 'echo $A-$(id -u)'; sudo -- false || echo failed";
+    shell(place.path(), &kernel)
+        .args(["--drives", "hgst-10tb", "-c", script])
+        .assert()
+        .success()
+        .stdout("code 1\nrun\nb-0\nfailed\n")
+        .stderr(contains("disklab: nvme sends NVMe commands, and the lab's disks are virtio"))
+        .stderr(contains("disklab: lsscsi sends SCSI commands"))
+        .stderr(contains("disklab: zpool needs a kernel with ZFS: leave and call `disklab lab"))
+        .stderr(contains("call the command without sudo").count(2));
+}
+
 /// On whole drives, by their links, as a NAS's owner types it.
 #[test]
 fn a_pool_is_made_on_whole_drives() {
@@ -346,6 +391,7 @@ fn a_pool_is_made_on_whole_drives() {
         zpool status -P tank | grep -c by-id/ata-HGST_HDN721010ALE604_HDN721010ALE604-0.-part1
         zpool destroy tank; zpool create -f -m /mnt/q other mirror vda vdb
         zpool list -Ho health other; zpool destroy other
+        zpool create third vda; echo hello > /mnt/third/file; zpool destroy third
         [ $(($(date +%s) - a)) -lt 60 ] && echo without waiting";
     shell(place.path(), &zfs.kernel)
         .args(["--zfs", "--drives", "hgst-10tb:3", "-c", script])

@@ -4,7 +4,9 @@ mod error;
 mod place;
 mod programs;
 mod relay;
+pub mod replaced;
 pub mod session;
+mod unavailable;
 mod waiting;
 
 use std::path::Path;

@@ -5,13 +5,14 @@ use std::ffi::CString;
 use std::fs;
 use std::io;
 use std::os::unix::ffi::OsStrExt;
-use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
 use disklab_lab::guest::{LAB_FOLDER, PLACE, mount_host};
 use rustix::mount::{MountFlags, UnmountFlags, mount, unmount};
 
+use super::replaced::{BY_THE_CLOCK, ZPOOL, before, put, replace};
 use super::session::ShellSession;
+use super::unavailable;
 use crate::guest::drives::database::DeviceDatabase;
 use crate::guest::tools::{self, PROGRAMS};
 
@@ -25,36 +26,15 @@ devices { use_devicesfile = 0 obtain_device_list_from_udev = 0 }
 activation { udev_sync = 0 udev_rules = 0 monitoring = 0 }
 ";
 
-/// Instead of cryptsetup: it would measure for ever how long the processor takes for
-/// a key, because CPU time takes no virtual time.
-const CRYPTSETUP: &str = r#"#!/bin/sh
-# In virtual time, cryptsetup cannot measure how long this processor takes.
-PATH=${PATH#/run/disklab/bin:}
-case " $* " in
-*pbkdf-force-iterations*) ;;
-*" luksFormat "* | *" luksAddKey "* | *" luksChangeKey "* | *" luksConvertKey "*)
-    exec cryptsetup "$@" --pbkdf pbkdf2 --pbkdf-force-iterations 1000 ;;
-esac
-exec cryptsetup "$@"
-"#;
-
-/// Instead of fio: it would read the processor's own counter, in which virtual time
-/// is frozen.
-const FIO: &str = r#"#!/bin/sh
-# In virtual time, fio must ask the kernel for the time.
-PATH=${PATH#/run/disklab/bin:}
-exec fio --clocksource=clock_gettime "$@"
-"#;
-
-/// Programs that measure time otherwise than by the kernel's clock, and the scripts
-/// that stand before them.
-const REPLACED: [(&str, &str); 2] = [("cryptsetup", CRYPTSETUP), ("fio", FIO)];
-
 /// What an interactive bash reads.
-const BASHRC: &str = r"PS1='\[\e[1m\]lab\[\e[0m\]:\w# '
+const BASHRC: &str = r#"command_not_found_handle() {
+    printf 'bash: %s: not installed on this machine, whose programs the lab runs\n' "$1" >&2
+    return 127
+}
+PS1='\[\e[1m\]lab\[\e[0m\]:\w# '
 HISTFILE=
 alias ls='ls --color=auto' ll='ls -l'
-";
+"#;
 
 /// Where bash finds [`BASHRC`].
 pub const BASHRC_PATH: &str = "/run/disklab/bashrc";
@@ -75,13 +55,24 @@ pub fn prepare(session: &ShellSession, mut complain: impl FnMut(String)) {
     try_to("spare the session", fs::write("/proc/sys/vm/panic_on_oom", "0"));
     try_to("configure LVM", configure_lvm());
     try_to("configure the shell", fs::write(BASHRC_PATH, BASHRC));
-    for (name, script) in REPLACED {
+    for (name, script) in BY_THE_CLOCK {
         try_to("adapt a program to virtual time", replace(name, script));
     }
     for (name, stands_alone, script) in tools::scripts() {
-        let done = if stands_alone { put(name, &script) } else { replace(name, &script) };
-        try_to("have a program answer for modelled drives", done);
+        try_to("have a program answer for modelled drives", replace(name, &script));
+        if stands_alone {
+            try_to("have a program answer for modelled drives", put(name, &script));
+        }
     }
+    for (name, script) in unavailable::scripts(session) {
+        let done = replace(name, &script).and_then(|()| put(name, &script));
+        try_to("have a program say why it does nothing", done);
+    }
+    if let Some(programs) = &session.programs {
+        let script = before(&programs.join("zpool"), ZPOOL);
+        try_to("mount pools where directories can be made", put("zpool", &script));
+    }
+    try_to("have commands run as they are", put("sudo", unavailable::SUDO));
     let home = Path::new(PLACE).join("home");
     try_to("make a home", fs::create_dir_all(&home));
     // The user's folder is there already, but where it lies in one that is the
@@ -146,22 +137,6 @@ fn configure_lvm() -> io::Result<()> {
     let folder = Path::new(PLACE).join("lvm");
     fs::create_dir_all(&folder)?;
     fs::write(folder.join("lvm.conf"), LVM)
-}
-
-/// Puts a script before a program of this name, where there is one.
-fn replace(name: &str, script: &str) -> io::Result<()> {
-    if disklab_exec::find_program(name).is_none() {
-        return Ok(());
-    }
-    put(name, script)
-}
-
-/// Puts a script before all programs of this name.
-fn put(name: &str, script: &str) -> io::Result<()> {
-    fs::create_dir_all(PROGRAMS)?;
-    let path = Path::new(PROGRAMS).join(name);
-    fs::write(&path, script)?;
-    fs::set_permissions(&path, fs::Permissions::from_mode(0o755))
 }
 
 /// Unmounts what lies on drives, the last first: the drives leave before the kernel

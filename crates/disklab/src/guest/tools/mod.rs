@@ -9,12 +9,13 @@ mod udevadm;
 
 use std::io::Write;
 use std::os::unix::process::CommandExt;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Command, ExitStatus, Stdio};
 
 use disklab_lab::guest::LAB_FOLDER;
 
 use super::drives::DriveFacts;
+use super::shell::replaced::real_program;
 use super::shell::session::ShellSession;
 
 /// The first argument by which this program knows that it is to be one of them.
@@ -66,15 +67,6 @@ pub fn be_tool() {
         let words: Vec<String> = words.collect();
         std::process::exit((tool.answer)(&words, &session.drives).into());
     }
-}
-
-/// The real program: the first in `PATH` that is none of the lab's.
-fn real_program(name: &str) -> Option<PathBuf> {
-    let path = std::env::var_os("PATH")?;
-    std::env::split_paths(&path)
-        .filter(|folder| folder != Path::new(PROGRAMS))
-        .map(|folder| folder.join(name))
-        .find(|program| program.is_file())
 }
 
 /// Why a program of the lab cannot answer.

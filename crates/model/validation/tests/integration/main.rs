@@ -3,6 +3,7 @@
 mod checks;
 mod docs;
 mod held_out;
+mod latencies;
 
 use std::sync::OnceLock;
 
