@@ -33,9 +33,8 @@ fn repetitions(text: &str) -> Vec<(usize, String)> {
     let mut found = Vec::new();
     for at in (0..lines.len()).filter(alone) {
         let doc = lines[at].trim_start_matches('/').trim();
-        let item = lines[at + 1..].iter().find(|line| !line.starts_with("#["));
         let names: BTreeSet<String> =
-            words(item.copied().unwrap_or_default()).iter().map(|word| stem(word)).collect();
+            words(documented(&lines[at + 1..])).iter().map(|word| stem(word)).collect();
         let said: BTreeSet<String> = words(doc)
             .iter()
             .filter(|word| !FILLERS.contains(&word.as_str()))
@@ -48,6 +47,19 @@ fn repetitions(text: &str) -> Vec<(usize, String)> {
         }
     }
     found
+}
+
+/// The first line that belongs to no attribute.
+fn documented<'a>(lines: &[&'a str]) -> &'a str {
+    let mut within_attribute = false;
+    for line in lines {
+        within_attribute |= line.starts_with("#[");
+        if !within_attribute {
+            return line;
+        }
+        within_attribute = !line.ends_with(']');
+    }
+    ""
 }
 
 /// The words of a text, and of the names in it, in lower case.
@@ -84,6 +96,7 @@ fn repetition_and_information_differ() {
     assert!(found("The drives.", "pub drives: Vec<DriveState>,"));
     assert!(found("Bytes read.", "pub fn read_bytes(&self) -> u64 {"));
     assert!(!found("Its name in the study.", "pub name: String,"));
+    assert!(!found("Its name.", "#[error(\n\"its name\"\n)]\n Path(PathBuf),"));
     assert!(!found("`io_uring`.", "IoUring,"));
     assert!(!found("0 or 1.", "pub fn flag(&self) -> bool {"));
     assert!(repetitions("/// The name.\n/// Longer.\npub name: String,\n").is_empty());

@@ -36,7 +36,7 @@ pub enum ProtocolBreach {
     Flags {
         /// The message's number.
         request: u32,
-        /// Its flags.
+        /// What its header has: the version, and whether it is a reply.
         flags: u32,
     },
     /// A vhost-user message longer than any.

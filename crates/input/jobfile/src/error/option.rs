@@ -6,7 +6,7 @@ pub(crate) enum OptionError {
     /// It could do what a study must not.
     #[error("fio's option '{name}' is not allowed here: {why}")]
     NotAllowed { name: String, why: &'static str },
-    /// Only fio has it.
+    /// An option that fio knows and disklab does not carry out.
     #[error(
         "the native engine has no '{name}' ({what}); take it away, or run the job through fio \
          itself with `engine = \"fio\"`"

@@ -13,33 +13,33 @@ pub enum DriveChange {
     /// Another model.
     #[error("the model was {} and is {}", or_none(then), or_none(now))]
     Model {
-        /// In the plan.
+        /// What the plan was made for.
         then: Option<String>,
-        /// Now.
+        /// What the drive says at present.
         now: Option<String>,
     },
     /// Another serial number.
     #[error("the serial number was {} and is {}", or_none(then), or_none(now))]
     Serial {
-        /// In the plan.
+        /// What the plan was made for.
         then: Option<String>,
-        /// Now.
+        /// What the drive says at present.
         now: Option<String>,
     },
     /// Another world-wide name.
     #[error("the world-wide name was {} and is {}", or_none(then), or_none(now))]
     Wwid {
-        /// In the plan.
+        /// What the plan was made for.
         then: Option<String>,
-        /// Now.
+        /// What the drive says at present.
         now: Option<String>,
     },
     /// Another size.
     #[error("the size was {} and is {}", size(*then), size(*now))]
     Size {
-        /// In the plan, in bytes.
+        /// What the plan was made for, in bytes.
         then: u64,
-        /// Now, in bytes.
+        /// What the drive has at present, in bytes.
         now: u64,
     },
     /// The kernel counted another appearance of a drive.
