@@ -72,9 +72,9 @@ pub fn replace(name: &str, script: &str) -> io::Result<()> {
             }
             continue;
         }
-        let folder = Path::new(REAL).join(number.to_string());
-        let (real, cover) = (folder.join(name), folder.join(format!("{name}.sh")));
-        fs::create_dir_all(&folder)?;
+        let directory = Path::new(REAL).join(number.to_string());
+        let (real, cover) = (directory.join(name), directory.join(format!("{name}.sh")));
+        fs::create_dir_all(&directory)?;
         fs::write(&real, "")?;
         mount_bind(program, &real)?;
         write_program(&cover, &before(&real, script))?;
@@ -112,8 +112,8 @@ fn installed(name: &str) -> Vec<(PathBuf, PathBuf)> {
     let path = std::env::var_os("PATH").unwrap_or_default();
     let mut seen = BTreeSet::new();
     std::env::split_paths(&path)
-        .filter(|folder| folder != Path::new(PROGRAMS))
-        .map(|folder| folder.join(name))
+        .filter(|directory| directory != Path::new(PROGRAMS))
+        .map(|directory| directory.join(name))
         .filter_map(|called| fs::canonicalize(&called).ok().map(|program| (called, program)))
         .filter(|(_, program)| program.is_file() && seen.insert(program.clone()))
         .collect()

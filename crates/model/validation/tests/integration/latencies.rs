@@ -54,7 +54,7 @@ impl Used {
         })
     }
 
-    /// Keeps `depth` requests in flight; without a sector, at a random place.
+    /// Keeps `depth` requests in flight; without a sector, at a random offset.
     fn run(
         &mut self,
         depth: u64,
