@@ -60,7 +60,7 @@ pub struct Row {
     pub high: Option<f64>,
     /// Whether the processor, not the disks, probably set the figure.
     pub cpu_bound: bool,
-    /// The transcriber's remark on the row; may be empty.
+    /// What the transcriber noted on the row; may be empty.
     pub note: String,
 }
 

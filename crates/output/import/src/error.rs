@@ -89,7 +89,7 @@ pub enum ImportError {
     NoStack {
         /// The file.
         path: PathBuf,
-        /// Of the file that was read.
+        /// As --map would match it.
         name: String,
         /// The table's name.
         table: &'static str,
