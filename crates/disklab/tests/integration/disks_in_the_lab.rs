@@ -386,7 +386,8 @@ fn what_a_killed_run_left_is_not_torn_down_on_another_drive() {
     guest.case("moved").left_alone("moved", &["vdd"]);
 }
 
-// What the user made on arrays, volume groups and mappings of a killed run.
+// What the user made on the partition, array, volume group or mapping of a killed run: the script
+// reads the user's file back.
 #[test]
 fn a_file_system_of_the_users_on_layers_of_a_killed_run_stays() {
     /// Its UUID, as in the script.
@@ -396,7 +397,7 @@ fn a_file_system_of_the_users_on_layers_of_a_killed_run_stays() {
     let Some((guest, ())) = boot(script, &[study], &[128, 128, 128], |_| ()) else { return };
     let guest = guest.transcript;
     assert!(!guest.console.contains("not the user's"), "{}", guest.console);
-    for layout in ["md", "lvm", "crypt", "integrity"] {
+    for layout in ["partition", "md", "lvm", "crypt", "integrity"] {
         guest.said(&format!("killed-{layout}"), &[137]);
         let left = guest.case(&format!("left-{layout}"));
         assert_eq!(left.code, 0, "{layout}: {}", left.stderr);

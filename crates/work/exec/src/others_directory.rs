@@ -1,7 +1,7 @@
 //! Directories in which somebody else could put a link while root writes below them.
 //!
 //! A link that is there already is refused where a path is followed. One that comes later is
-//! followed by the kernel: whoever may rename what is in a directory on the way, if only for a
+//! followed by the kernel: a user who may rename what is in a directory on the way, if only for a
 //! moment, decides where root writes. So root uses no path through such a directory.
 
 use std::fmt;

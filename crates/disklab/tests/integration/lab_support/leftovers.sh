@@ -16,7 +16,8 @@ doctor() {
     end $?
 }
 
-for layout in md lvm crypt integrity; do
+mkdir -p /run/theirs
+for layout in partition md lvm crypt integrity; do
     begin killed-$layout
     $disklab run leftovers.toml --out /run/work/run --yes $erase --on disks:$ID_a,$ID_b,$ID_c \
         --only "$layout/*" > $case/stdout 2> $case/stderr &
@@ -33,10 +34,17 @@ for layout in md lvm crypt integrity; do
     device=${mounted%% *}
     umount /run/work/run/disklab*/*/mnt
     mkfs.ext4 -q -F -U $THEIRS "$device"
+    mount "$device" /run/theirs
+    echo "the user's, on $layout" > /run/theirs/precious
+    umount /run/theirs
     settle
     doctor left-$layout
     found=$(blkid -p -o value -s UUID "$device")
     [ "$found" = $THEIRS ] || say "$layout: $device holds '$found', not the user's file system"
+    mount "$device" /run/theirs
+    found=$(cat /run/theirs/precious)
+    umount /run/theirs
+    [ "$found" = "the user's, on $layout" ] || say "$layout: '$found' is not the user's file"
     id=$(ls /run/state/disklab/ledger | sed 's/^ledger-//; s/\.jsonl$//')
     doctor discarded-$layout --discard "$id"
     rm -r /run/work/run
