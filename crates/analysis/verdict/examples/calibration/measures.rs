@@ -139,6 +139,24 @@ pub fn coverage(
     all
 }
 
+/// How often stacks that are equal are called so.
+pub fn equal_called_level(
+    fixture: &RunFixture,
+    noise_model: &NoiseModel,
+    blocks: u32,
+    campaigns: u32,
+) -> Share {
+    let mut random = seeded(noise_model, 5000 + u64::from(blocks));
+    let mut level = Share::default();
+    for _ in 0..campaigns {
+        let campaign = fixture.campaign(noise_model, &[RATE; 4], blocks, &mut random);
+        for comparison in fixture.analyse(campaign).answers.iter().flat_map(|a| &a.comparisons) {
+            level.count(comparison.outcome == ComparisonOutcome::Level);
+        }
+    }
+    level
+}
+
 /// Whether an effect is found at the size that was planned for it.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Power {

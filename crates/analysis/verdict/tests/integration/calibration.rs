@@ -3,7 +3,9 @@
 //! campaigns (a binomial deviate of 3).
 
 use crate::fixture::RunFixture;
-use crate::measures::{Share, adaptive, coverage, false_claims, power, precision};
+use crate::measures::{
+    Share, adaptive, coverage, equal_called_level, false_claims, power, precision,
+};
 use crate::noise_models::NOISE_MODELS;
 
 /// Whether a share is at most this (in per cent), as far as so few cases tell.
@@ -42,6 +44,8 @@ fn two_modes_are_not_called_level() {
     for blocks in [12, 20] {
         let got = coverage(&fixture, noise_model, blocks, 100);
         assert!(at_most(got.false_levels, 0.5), "{blocks} {got:?}");
+        let equal = equal_called_level(&fixture, noise_model, blocks, 100);
+        assert!(at_most(equal, 0.5), "{blocks} {equal:?}");
     }
 }
 
