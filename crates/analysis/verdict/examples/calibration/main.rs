@@ -12,7 +12,9 @@ mod noise_models;
 use std::error::Error;
 
 use fixture::RunFixture;
-use measures::{Coverage, Share, adaptive, coverage, false_claims, power, precision};
+use measures::{
+    Coverage, Share, adaptive, coverage, equal_called_level, false_claims, power, precision,
+};
 use noise_models::{NOISE_MODELS, NoiseModel};
 
 /// Numbers of blocks in the tables.
@@ -77,6 +79,10 @@ fn claims(campaigns: u32, noise_models: &[&NoiseModel]) -> Result<(), Box<dyn Er
     table(noise_models, &[3, 5, 10], |noise_model, n| {
         let got = false_claims(&ten, noise_model, 4, n, campaigns / 2);
         format!("{:.1}, {:.1}", got.answers.per_cent(), got.summaries.per_cent())
+    });
+    println!("\nEqual stacks called equivalent, in per cent of comparisons.\n");
+    table(noise_models, &[6, 12, 20], |noise_model, n| {
+        format!("{:.1}", equal_called_level(&four, noise_model, n, campaigns / 10).per_cent())
     });
     Ok(())
 }
