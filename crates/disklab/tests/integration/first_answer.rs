@@ -106,6 +106,9 @@ fn comparisons(home: &Path, run: &str) -> BTreeMap<Comparison, (String, f64)> {
     answers.iter().flat_map(of_answer).collect()
 }
 
+/// Within how much of 1 a report calls a ratio equivalent.
+const EQUIVALENT: f64 = 0.05;
+
 /// Once, four drives made 2.3 times the random reads of one in the small study, and 1.04 times in
 /// the large one: the files lay in the drives' memory.
 #[test]
@@ -124,7 +127,12 @@ fn first_look_says_what_it_says_with_files_of_32_times_the_size() {
     let mut number = 0;
     for (key, (_, ratio)) in claims {
         let (_, whole) = &large[key];
-        assert_eq!(*ratio > 1.0, *whole > 1.0, "{key:?}: {ratio} and {whole}");
+        // Differences that the report itself would call equivalent, by so few repeats of the
+        // one and a single one of the other, have no direction: 0.97 and 1.0007 were seen.
+        let is_near = |ratio: f64| (ratio - 1.0).abs() <= EQUIVALENT;
+        if !(is_near(*ratio) && is_near(*whole)) {
+            assert_eq!(*ratio > 1.0, *whole > 1.0, "{key:?}: {ratio} and {whole}");
+        }
         assert!((ratio / whole - 1.0).abs() <= 0.25, "{key:?}: {ratio} and {whole}");
         number += 1;
     }

@@ -268,7 +268,7 @@ refuse too-small vda -- $ID_a
 study=one.toml
 refuse too-many vda vdb vdc -- $ID_a,$ID_b,$ID_c --erase K1BBBBB2
 as='setpriv --reuid 65534 --regid 65534 --clear-groups'
-chmod 777 /run/work
+chmod 1777 /run/work
 mkdir -p /run/nobody && chown 65534 /run/nobody
 XDG_STATE_HOME=/run/nobody refuse not-root vda -- $ID_a
 as=
