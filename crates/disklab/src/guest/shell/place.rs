@@ -103,6 +103,8 @@ fn set_environment(home: &Path, session: &ShellSession) {
         std::env::set_var("DM_DISABLE_UDEV", "1");
         // It takes `/run/udev` for a sign of a daemon that makes nodes (`use_udev` in its lib.c).
         std::env::set_var("MDADM_NO_UDEV", "1");
+        // `mount -t hostfs -o FOLDER`: util-linux 2.39 and later would take the folder for an option.
+        std::env::set_var("LIBMOUNT_FORCE_MOUNT2", "always");
         std::env::set_var("LVM_SUPPRESS_FD_WARNINGS", "1");
         std::env::set_var("DISKLAB_LAB", LAB_FOLDER);
     }

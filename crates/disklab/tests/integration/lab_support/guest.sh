@@ -7,6 +7,8 @@
 # names in /dev/disk/by-id that udev's rules would make.
 
 export PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin
+# mount of util-linux 2.39 and later otherwise takes a hostfs's folder for an option it does not know.
+export LIBMOUNT_FORCE_MOUNT2=always
 export HOME=/run XDG_STATE_HOME=/run/state LC_ALL=C.UTF-8 TZ=UTC DM_DISABLE_UDEV=1
 mount -t proc proc /proc
 mount -t sysfs sys /sys

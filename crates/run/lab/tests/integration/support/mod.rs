@@ -31,6 +31,8 @@ pub fn steady(count: usize, mib: u64, latency: u64) -> Vec<DiskOptions> {
 /// What every guest does first, and last.
 const BEGIN: &str = "#!/bin/sh
 export PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin
+# mount of util-linux 2.39 and later otherwise takes a hostfs's folder for an option it does not know.
+export LIBMOUNT_FORCE_MOUNT2=always
 mount -t proc proc /proc
 mount -t sysfs sys /sys
 mountpoint -q /dev || mount -t devtmpfs dev /dev
