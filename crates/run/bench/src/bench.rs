@@ -43,8 +43,9 @@ pub(crate) trait BenchSteps {
         Ok(())
     }
 
-    /// What was seen; one line each.
-    fn warnings(&self) -> Vec<String> {
+    /// What was seen of these cells; one line each.
+    fn warnings(&self, campaign: &Campaign, cells: &[Cell]) -> Vec<String> {
+        let _ = (campaign, cells);
         Vec::new()
     }
 
@@ -140,10 +141,10 @@ impl Bench {
 pub struct CheckedBench(Box<dyn BenchSteps>);
 
 impl CheckedBench {
-    /// What the user must know before a run begins, such as which drives would be erased;
+    /// What the user must know before these cells run, such as which drives would be erased;
     /// one line each.
-    pub fn warnings(&self) -> Vec<String> {
-        self.0.warnings()
+    pub fn warnings(&self, campaign: &Campaign, cells: &[Cell]) -> Vec<String> {
+        self.0.warnings(campaign, cells)
     }
 
     /// Asks for the user's consent if the run destroys something; `yes` says that it was

@@ -82,7 +82,7 @@ impl<D: Drives + 'static> BenchSteps for DeviceBench<D> {
         self.drives.check(study, &used, &self.executor)
     }
 
-    fn warnings(&self) -> Vec<String> {
+    fn warnings(&self, _campaign: &Campaign, _cells: &[Cell]) -> Vec<String> {
         let mut warnings = self.drives.warnings();
         let missing = self.missing();
         if !missing.is_empty() {

@@ -211,8 +211,8 @@ fn make_ready(
     observer: &mut dyn Observer,
 ) -> Result<(Plan, ReadyBench), RunnerError> {
     let CheckedRun { plan, bench, scratch, .. } = checked;
-    let warnings = bench.warnings();
     let cells = if all.is_empty() { &plan.cells } else { &all };
+    let warnings = bench.warnings(&plan.campaign, cells);
     let bench = bench.prepare(&plan.campaign, cells).map_err(RunnerError::prepare)?;
     same_machine(info, &plan, &bench.environment())?;
     for warning in warnings {

@@ -225,7 +225,7 @@ impl PlannedRun {
 impl CheckedRun {
     /// What the user must know before the run begins, one line each.
     pub fn warnings(&self) -> Vec<String> {
-        self.bench.warnings()
+        self.bench.warnings(&self.plan.campaign, &self.plan.cells)
     }
 
     /// In the lab: whether it takes the kernel with ZFS, and where that or the plain one is,

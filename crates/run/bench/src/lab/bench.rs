@@ -69,8 +69,6 @@ pub struct LabSettings {
     pub bus: Option<BytesPerSecond>,
     /// What the command line sets of the drives' models, as it was given.
     pub set_drive: Vec<String>,
-    /// Whether stacks of the study have ZFS in them.
-    pub has_zfs: bool,
 }
 
 impl LabSettings {
@@ -157,11 +155,13 @@ impl BenchSteps for LabBench {
         }
     }
 
-    fn warnings(&self) -> Vec<String> {
+    fn warnings(&self, campaign: &Campaign, cells: &[Cell]) -> Vec<String> {
         let mut notes = self.drives.notes();
         notes.extend(self.short_of_memory());
-        let limit = MappingLimit::of_this_system().filter(|_| self.settings.has_zfs);
-        notes.extend(limit.and_then(|limit| limit.remedy(self.settings.memory)));
+        if needs_zfs(campaign, cells) {
+            let limit = MappingLimit::of_this_system();
+            notes.extend(limit.and_then(|limit| limit.remedy(self.settings.memory)));
+        }
         notes.extend(Walls::of_this_system().missing().into_iter().map(str::to_owned));
         notes
     }

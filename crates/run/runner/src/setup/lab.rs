@@ -12,7 +12,7 @@ use disklab_exec::{Executor, Interrupt};
 use disklab_lab::kernel::{KernelError, LinuxChoice, LinuxVersion, NamedKernel, Parts, ZfsKernel};
 use disklab_lab::processors;
 use disklab_lab::{ContentLimits, kernel};
-use disklab_stack::{Ledger, Need};
+use disklab_stack::Ledger;
 use disklab_study::Cell;
 use disklab_units::Bytes;
 
@@ -79,7 +79,6 @@ pub(super) fn bench(
         processor,
         bus: options.bus.unwrap_or(Bus(campaign.study.lab_bus)).0,
         set_drive: options.set_drive.clone(),
-        has_zfs: campaign.stacks.iter().any(|stack| stack.needs().contains(&Need::Zfs)),
     };
     let named = benches.kernel.cloned();
     let linux = options.linux;
