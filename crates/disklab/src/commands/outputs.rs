@@ -26,8 +26,8 @@ pub enum OutputError {
     NotText { path: PathBuf },
     /// The name is that of a drive, whose data it would overwrite.
     BlockDevice { path: PathBuf },
-    /// A link of another user's is on the way.
-    OthersLink(NamedPathError),
+    /// A link of another user's is on the way, or others could put one there.
+    OthersPath(NamedPathError),
 }
 
 impl std::fmt::Display for OutputError {
@@ -45,7 +45,7 @@ impl std::fmt::Display for OutputError {
             Self::BlockDevice { path } => {
                 write!(f, "{} is a block device; give the name of a file", path.display())
             }
-            Self::OthersLink(error) => error.fmt(f),
+            Self::OthersPath(error) => error.fmt(f),
         }
     }
 }
@@ -152,12 +152,12 @@ pub fn write_named(path: &Path, text: &str) -> Result<(), OutputError> {
 /// The path without links, or why the system does not say.
 ///
 /// # Errors
-/// [`OutputError::OthersLink`] if one is neither root's nor this user's.
+/// [`OutputError::OthersPath`] if one is neither root's nor this user's.
 fn without_links(path: &Path) -> Result<io::Result<PathBuf>, OutputError> {
     match follow_own_links(path) {
         Ok(real) => Ok(Ok(real)),
         Err(NamedPathError::Io(source)) => Ok(Err(source)),
-        Err(others) => Err(OutputError::OthersLink(others)),
+        Err(others) => Err(OutputError::OthersPath(others)),
     }
 }
 
@@ -298,11 +298,11 @@ mod tests {
         }
         for path in [to_file, to_new, to_directory.join("passwd"), to_directory.join("cron")] {
             let error = write_named(&path, "new").expect_err("another user's link");
-            assert!(matches!(error, OutputError::OthersLink(_)), "{}: {error}", path.display());
+            assert!(matches!(error, OutputError::OthersPath(_)), "{}: {error}", path.display());
             assert_eq!(error.into_usage_error().code, crate::exit::USAGE_ERROR);
         }
         let error = write_own(&shared.join("reports"), "cron", "new", |_| true).expect_err("link");
-        assert!(matches!(error, OutputError::OthersLink(_)), "{error}");
+        assert!(matches!(error, OutputError::OthersPath(_)), "{error}");
         assert_eq!(std::fs::read_to_string(&passwd).expect("read"), "root:x:0:0\n");
         assert_eq!(std::fs::read_dir(&etc).expect("read").count(), 1);
     }
