@@ -3,34 +3,15 @@
 use std::os::unix::fs::symlink;
 use std::path::Path;
 
-use crate::command_support::disklab;
+use crate::command_support::{TINY_STUDY, disklab};
 use crate::lab_support::run::forget_first_cell;
 use predicates::prelude::*;
 use predicates::str::contains;
 
-const STUDY: &str = r#"
-id = "tiny"
-title = "Tiny"
-repeats = 1
-[[drives]]
-model = "m"
-name = "drive"
-count = 2
-size = "1 GB"
-[layouts]
-single = { drives = 1 }
-[file-systems]
-ext4 = "ext4"
-[[workloads]]
-id = "dd"
-caches = "keep"
-dd = { direction = "write", bs = "4k", count = 4 }
-"#;
-
 /// A directory with a study in it, and one to measure.
 fn home() -> tempfile::TempDir {
     let home = tempfile::tempdir().expect("temp");
-    std::fs::write(home.path().join("tiny.toml"), STUDY).expect("study");
+    std::fs::write(home.path().join("tiny.toml"), TINY_STUDY).expect("study");
     std::fs::create_dir(home.path().join("dir")).expect("dir");
     home
 }
@@ -223,8 +204,9 @@ fn names_in_a_study_never_lead_out_of_its_directories() {
             "filebench = { text = \"define file name=../escape/precious.img,path=/t,size=4k\" }",
         ),
     ] {
-        assert!(STUDY.contains(from), "{from}");
-        std::fs::write(home.path().join("bad.toml"), STUDY.replacen(from, to, 1)).expect("write");
+        assert!(TINY_STUDY.contains(from), "{from}");
+        std::fs::write(home.path().join("bad.toml"), TINY_STUDY.replacen(from, to, 1))
+            .expect("write");
         for command in ["plan", "run"] {
             disklab(home.path())
                 .args([command, "bad.toml", "--on", "dir:dir"])
@@ -242,7 +224,7 @@ fn names_in_a_study_never_lead_out_of_its_directories() {
 fn deleted_run_is_not_said_to_be_kept() {
     let home = home();
     // Long enough to be deleted meanwhile.
-    let long = STUDY.replace("repeats = 1", "repeats = 400");
+    let long = TINY_STUDY.replace("repeats = 1", "repeats = 400");
     std::fs::write(home.path().join("long.toml"), long).expect("write");
     let mut command = std::process::Command::new(assert_cmd::cargo::cargo_bin("disklab"));
     let child = command

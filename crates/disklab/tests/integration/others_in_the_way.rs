@@ -3,37 +3,18 @@
 use std::os::unix::fs::{chown, symlink};
 use std::path::Path;
 
-use crate::command_support::disklab;
+use crate::command_support::{TINY_STUDY, disklab};
 use predicates::prelude::*;
 use predicates::str::contains;
 
 const MALLORY: u32 = 65_534;
-
-const STUDY: &str = r#"
-id = "tiny"
-title = "Tiny"
-repeats = 1
-[[drives]]
-model = "m"
-name = "drive"
-count = 2
-size = "1 GB"
-[layouts]
-single = { drives = 1 }
-[file-systems]
-ext4 = "ext4"
-[[workloads]]
-id = "dd"
-caches = "keep"
-dd = { direction = "write", bs = "4k", count = 4 }
-"#;
 
 /// A study and a run of it, and mallory's directory with links of his and of root's, which he
 /// could exchange at any moment. `None` without root.
 fn home() -> Option<tempfile::TempDir> {
     let home = tempfile::tempdir().expect("temp");
     let at = |name: &str| home.path().join(name);
-    std::fs::write(at("tiny.toml"), STUDY).expect("study");
+    std::fs::write(at("tiny.toml"), TINY_STUDY).expect("study");
     for name in ["dir", "target", "o", "o/x"] {
         std::fs::create_dir(at(name)).expect("made");
     }
