@@ -78,6 +78,7 @@ install: optimised
 	  $(OPTIMISED) completions $$shell > target/completions.$$shell || exit; \
 	done
 	$(SUDO) install -D -m 755 $(OPTIMISED) "$(INSTALLED)/bin/disklab"
+	$(SUDO) install -m 755 $(OPTIMISED)-guest "$(INSTALLED)/bin/disklab-guest"
 	$(SUDO) install -d "$(INSTALLED)/share/man/man1"
 	$(SUDO) $(OPTIMISED) man "$(INSTALLED)/share/man/man1"
 	$(SUDO) install -D -m 644 target/completions.bash "$(INSTALLED)/share/bash-completion/completions/disklab"

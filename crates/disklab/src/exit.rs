@@ -15,8 +15,8 @@ use disklab_wml::WmlError;
 
 use crate::commands::drive::{OtherDrive, SubjectError};
 use crate::commands::lab::{SessionDrivesError, SessionFolderError};
-use crate::guest::shell::SessionError;
 use crate::words::{Skipped, left_out_lines};
+use disklab_guest::shell::SessionError;
 
 /// All was done, and nothing is severe.
 pub const DONE: u8 = 0;

@@ -10,7 +10,6 @@ mod said;
 mod cli;
 mod commands;
 mod exit;
-mod guest;
 mod log;
 mod progress;
 mod shipped;
@@ -23,7 +22,8 @@ use std::process::ExitCode;
 use clap::FromArgMatches;
 
 fn main() -> ExitCode {
-    guest::be_guest();
+    // Where there is no program for guests next to this one.
+    disklab_guest::be_guest();
     match cli::complete::answer_shell() {
         Ok(false) => {}
         Ok(true) => return ExitCode::from(exit::DONE),

@@ -62,6 +62,33 @@ fn a_command_runs_among_modelled_drives() {
 }
 
 #[test]
+fn guests_have_a_program_of_their_own_or_disklab_where_it_is_missing() {
+    let Some(kernel) = kernel() else { return };
+    let place = tempfile::tempdir().expect("temp");
+    // What is asked of drives is answered by the program, too.
+    let script = "basename $(readlink /proc/1/exe); hdparm -W /dev/vda | tail -n 1";
+    let answer = " write-caching =  1 (on)\n";
+    let options = ["--drives", "hgst-10tb", "-c", script];
+    let started = shell(place.path(), &kernel).args(options).assert().success();
+    started.stdout(contains(format!("disklab-guest\n{answer}")));
+
+    let alone = place.path().join("bin");
+    std::fs::create_dir(&alone).expect("a directory");
+    let program = alone.join("disklab");
+    std::fs::copy(env!("CARGO_BIN_EXE_disklab"), &program).expect("copied");
+    // Of another build, as after an update of one of the two.
+    let other = alone.join("disklab-guest");
+    std::fs::write(&other, "#!/bin/sh\necho of another build\n").expect("written");
+    let may_run = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+    std::fs::set_permissions(&other, may_run).expect("permissions");
+    let mut command = assert_cmd::Command::new(&program);
+    command.args(["lab", "shell", "--kernel"]).arg(&kernel).args(["--memory", "512MiB"]);
+    command.env("XDG_CACHE_HOME", place.path()).current_dir(place.path());
+    let started = command.args(options).timeout(Duration::from_secs(300)).assert().success();
+    started.stdout(contains(format!("disklab\n{answer}")));
+}
+
+#[test]
 fn the_processors_work_is_charged_where_that_is_asked_for() {
     let Some(kernel) = kernel() else { return };
     let place = tempfile::tempdir().expect("temp");

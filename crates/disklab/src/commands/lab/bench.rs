@@ -32,12 +32,12 @@ pub fn bench(args: &BenchArgs, as_json: bool) -> Result<u8, Failure> {
         Some(named) => named.kernel,
         None => build::find_or_build(args.linux, &interrupt)?,
     };
-    let program = std::env::current_exe()
-        .map_err(|e| Failure::failed(format!("cannot find disklab's own program: {e}")))?;
+    let not_found = |e| Failure::failed(format!("cannot find disklab's own program: {e}"));
     let folder = Folder::new()?;
     if let Some(other) = &args.against {
         let other = Program { path: other.clone(), kernel: args.against_kernel.clone() };
-        let this = Program { path: program, kernel: Some(kernel) };
+        let path = std::env::current_exe().map_err(not_found)?;
+        let this = Program { path, kernel: Some(kernel) };
         let folder = folder.0.clone();
         let options = AgainstOptions { this, other, core, rounds: args.repeats, folder };
         return against::compare(&options, &interrupt, as_json);
@@ -45,7 +45,7 @@ pub fn bench(args: &BenchArgs, as_json: bool) -> Result<u8, Failure> {
     let options = SpeedOptions {
         kernel,
         kernel_arguments: args.linux.unwrap_or_default().arguments(),
-        program,
+        program: disklab_guest::guest_program().map_err(not_found)?,
         folder: folder.0.clone(),
         core,
         other_core: cores.into_iter().find(|other| *other != core),

@@ -9,6 +9,7 @@ use disklab_bench::{
 };
 use disklab_config::ModelSetting;
 use disklab_exec::{Executor, Interrupt};
+use disklab_guest::guest_program;
 use disklab_lab::kernel::{KernelError, LinuxChoice, LinuxVersion, NamedKernel, Parts, ZfsKernel};
 use disklab_lab::processors;
 use disklab_lab::{ContentLimits, kernel};
@@ -61,7 +62,7 @@ pub(super) fn bench(
     let processor = processor?;
     let cores = processors().map_err(RunnerError::Processors)?;
     let at_once = at_once(options.at_once, cores.len(), memory, most)?;
-    let program = std::env::current_exe().map_err(RunnerError::OwnProgram)?;
+    let program = guest_program().map_err(RunnerError::OwnProgram)?;
     let interrupt = executor.interrupt.clone();
     let free = free_space(&existing_ancestor(benches.scratch));
     let content =

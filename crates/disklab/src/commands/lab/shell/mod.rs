@@ -26,10 +26,10 @@ use super::super::print;
 use super::build;
 use crate::cli::ShellArgs;
 use crate::exit::{DONE, Failure};
-use crate::guest::drives::DriveFacts;
-use crate::guest::shell::JOB;
-use crate::guest::shell::session::{SessionScript, ShellSession};
 use crate::signals;
+use disklab_guest::drives::DriveFacts;
+use disklab_guest::shell::JOB;
+use disklab_guest::shell::session::{SessionScript, ShellSession};
 use disklab_runner::{check_zfs, machine_memory};
 use drives::SessionDrive;
 use folder::session_folder;
@@ -162,7 +162,7 @@ fn finish(
 }
 
 fn program() -> Result<PathBuf, Failure> {
-    std::env::current_exe()
+    disklab_guest::guest_program()
         .map_err(|e| Failure::failed(format!("cannot find disklab's own program: {e}")))
 }
 

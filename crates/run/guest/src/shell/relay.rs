@@ -18,7 +18,7 @@ use rustix::termios::{
 use super::error::SessionError;
 use super::programs::{SessionPrograms, Wrap};
 use super::waiting::Watch;
-use crate::guest::drives::uevents::UeventListener;
+use crate::drives::uevents::UeventListener;
 
 /// After so much silence it is first looked whether the programs wait for their
 /// user, and then each time after twice as long: virtual time, which is cheap.

@@ -6,8 +6,8 @@ use std::io::Write;
 use disklab_drive::Transport;
 
 use super::{ToolError, become_real, drive_of, feed_real, set_write_cache};
-use crate::guest::drives::identify::{for_hdparm, identify};
-use crate::guest::drives::{DriveFacts, FIRMWARE};
+use crate::drives::identify::{for_hdparm, identify};
+use crate::drives::{DriveFacts, FIRMWARE};
 
 /// `EINVAL`: hdparm ends with the error of its last command.
 const FAILED: u8 = 22;

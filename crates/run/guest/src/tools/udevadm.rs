@@ -2,8 +2,8 @@
 //! first program does so at every event of the kernel, so that there is nothing else to wait for.
 
 use super::become_real;
-use crate::guest::drives::DriveFacts;
-use crate::guest::drives::database::DeviceDatabase;
+use crate::drives::DriveFacts;
+use crate::drives::database::DeviceDatabase;
 
 pub fn udevadm(words: &[String], drives: &[DriveFacts]) -> u8 {
     match words.iter().find(|word| !word.starts_with('-')).map(String::as_str) {

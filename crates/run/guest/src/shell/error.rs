@@ -11,13 +11,28 @@ use disklab_lab::console::FrameError;
 pub enum SessionError {
     /// What the host left could not be read.
     #[error("cannot read '{}': {source}", path.display())]
-    Read { path: PathBuf, source: io::Error },
+    Read {
+        /// The session's file.
+        path: PathBuf,
+        /// Why.
+        source: io::Error,
+    },
     /// What the host left is not a session.
     #[error("'{}': {source}", path.display())]
-    Json { path: PathBuf, source: serde_json::Error },
+    Json {
+        /// The session's file.
+        path: PathBuf,
+        /// Why.
+        source: serde_json::Error,
+    },
     /// A session could not be left for the guest.
     #[error("cannot write '{}': {source}", path.display())]
-    Write { path: PathBuf, source: io::Error },
+    Write {
+        /// The session's file.
+        path: PathBuf,
+        /// Why.
+        source: io::Error,
+    },
     /// The guest's console line could not be opened.
     #[error("cannot open the line to the host: {0}")]
     Line(#[source] io::Error),

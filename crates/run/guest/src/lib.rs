@@ -1,13 +1,15 @@
-//! This program as the first program of a lab's guest. Each of its jobs there is
-//! one line in [`JOBS`].
+//! The first program of a lab's guest. Each of its jobs there is one line in `JOBS`.
 
 pub mod drives;
 mod error;
+mod program;
 pub mod shell;
 mod tools;
 
 use disklab_lab::guest;
+
 use error::FirstProgramError;
+pub use program::{BUILD, BUILD_OPTION, guest_program};
 
 type Job = fn(&[String]) -> Result<(), FirstProgramError>;
 

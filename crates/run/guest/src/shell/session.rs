@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 
 use super::error::SessionError;
-use crate::guest::drives::DriveFacts;
+use crate::drives::DriveFacts;
 
 /// The file's name in the lab's folder.
 const FILE: &str = "session.json";
@@ -69,7 +69,7 @@ impl ShellSession {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::guest::drives::tests::facts;
+    use crate::drives::tests::facts;
 
     #[test]
     fn session_comes_back_as_it_was() {

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use rustix::mount::mount_bind;
 
-use crate::guest::tools::PROGRAMS;
+use crate::tools::PROGRAMS;
 
 /// Where the real programs are, each in a numbered directory.
 const REAL: &str = "/run/disklab/real";
@@ -62,7 +62,7 @@ exec REAL create -m "/mnt/$pool" "$@"
 pub const BY_THE_CLOCK: [(&str, &str); 2] = [("cryptsetup", CRYPTSETUP), ("fio", FIO)];
 
 /// Puts a script before the programs of this name that are in `PATH`, where there are any: in
-/// [`PROGRAMS`], and over each one's own file, for calls by its full path.
+/// `PROGRAMS`, and over each one's own file, for calls by its full path.
 pub fn replace(name: &str, script: &str) -> io::Result<()> {
     for (number, (called, program)) in installed(name).iter().enumerate() {
         // A link to a program with many names, such as busybox, is replaced in `PATH` alone.

@@ -13,8 +13,8 @@ use rustix::mount::{MountFlags, UnmountFlags, mount, unmount};
 use super::replaced::{BY_THE_CLOCK, ZPOOL, before, put, replace};
 use super::session::ShellSession;
 use super::unavailable;
-use crate::guest::drives::database::DeviceDatabase;
-use crate::guest::tools::{self, PROGRAMS};
+use crate::drives::database::DeviceDatabase;
+use crate::tools::{self, PROGRAMS};
 
 /// Folders of the host that tools write to (`/etc/mdadm/mdadm.conf`, `/etc/fstab`,
 /// what LVM and cryptsetup remember). What is written lies in the guest's memory.

@@ -37,6 +37,7 @@ pub struct DriveFacts {
 }
 
 impl DriveFacts {
+    /// Of the disk `node` (`vda`, …), which is the model `model` with this serial number.
     pub fn new(node: String, model: &DriveFile, serial: &str) -> Self {
         let limits = model.queue_limits();
         let link = SATA_LINKS.iter().zip(1..);
@@ -101,6 +102,7 @@ mod transport_word {
     }
 }
 
+/// What tests of several files use.
 #[cfg(test)]
 pub mod tests {
     use super::*;

@@ -5,8 +5,8 @@ use disklab_drive::Transport;
 use serde_json::json;
 
 use super::{become_real, drive_of, feed_real, set_write_cache};
-use crate::guest::drives::identify::{for_smartctl, identify};
-use crate::guest::drives::{DriveFacts, FIRMWARE};
+use crate::drives::identify::{for_smartctl, identify};
+use crate::drives::{DriveFacts, FIRMWARE};
 
 /// Bits of smartctl's exit code (smartctl(8)): it could not be done; a command failed.
 const NOT_OPENED: u8 = 2;
@@ -182,7 +182,7 @@ fn grouped(number: u64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::guest::drives::tests::facts;
+    use crate::drives::tests::facts;
 
     fn words(line: &str) -> Vec<String> {
         line.split_whitespace().map(str::to_owned).collect()
