@@ -44,7 +44,7 @@ fn names(directory: &Path) -> Vec<String> {
 }
 
 #[test]
-fn root_works_nowhere_that_another_user_may_exchange() {
+fn root_refuses_directories_that_another_user_can_replace() {
     let Some(home) = home() else { return };
     for (on, more) in [
         ("dir:dir", &["--out", "o/x"][..]),
@@ -72,7 +72,7 @@ fn root_works_nowhere_that_another_user_may_exchange() {
 }
 
 #[test]
-fn a_link_in_another_users_directory_leads_no_report_of_roots() {
+fn roots_report_follows_no_link_of_another_user() {
     let Some(home) = home() else { return };
     for out in ["o/link", "o/link/new", "o/file"] {
         disklab(home.path()).args(["report", "run", "--out", out]).assert().code(2);
@@ -85,7 +85,7 @@ fn a_link_in_another_users_directory_leads_no_report_of_roots() {
 }
 
 #[test]
-fn a_user_who_became_root_by_sudo_is_no_other() {
+fn the_user_behind_sudo_is_trusted() {
     let Some(home) = home() else { return };
     let run = ["run", "tiny.toml", "--on", "dir:o/x", "--scratch", "o/x", "--out", "o/x/run"];
     disklab(home.path())
@@ -97,7 +97,7 @@ fn a_user_who_became_root_by_sudo_is_no_other() {
 }
 
 #[test]
-fn demo_says_so_before_it_builds_anything() {
+fn the_demo_refuses_before_it_builds_anything() {
     let Some(home) = home() else { return };
     let demo = concat!(env!("CARGO_MANIFEST_DIR"), "/../../scripts/demo");
     let mut shell = std::process::Command::new("sh");

@@ -232,7 +232,7 @@ mod tests {
     }
 
     #[test]
-    fn a_drive_that_is_like_another_leads_to_the_page_with_pictures() {
+    fn a_sibling_links_to_the_page_with_pictures() {
         let id = "st30000nt011";
         let file = shipped(id).unwrap();
         let figure = Figure::near("a", "", 1.0, 1.0, 0.1);

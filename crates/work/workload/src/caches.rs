@@ -189,7 +189,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_trace_tells() {
+    fn the_trace_shows_whether_caches_were_dropped() {
         let folder = tempfile::tempdir().expect("temp");
         let executor = Executor::new(Interrupt::new());
         let note = drop_caches(folder.path(), &executor).expect("dropped");
@@ -200,7 +200,7 @@ mod tests {
     }
 
     #[test]
-    fn what_stays_is_reported_of_btrfs_alone() {
+    fn only_btrfs_is_said_to_keep_metadata_cached() {
         let folder = tempfile::tempdir().expect("temp");
         let mounts = fs::read_to_string("/proc/self/mounts").expect("mounts");
         if mounts.contains(" btrfs ") {
