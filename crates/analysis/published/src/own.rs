@@ -72,7 +72,7 @@ fn judge(row: Row, measured: Option<MeasuredValue>) -> JudgedRow {
     JudgedRow {
         accepted,
         measured,
-        quotient: measured.map(|measured| measured.centre),
+        quotient: measured.zip(row.divisor()).map(|(measured, by)| measured.centre / by),
         status,
         is_certain: None,
         counts: true,
