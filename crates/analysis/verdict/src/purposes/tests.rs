@@ -118,7 +118,7 @@ fn equivalent_stacks_tie_and_inconclusive_ones_get_no_advice() {
     assert!(why.text().contains("is inconclusive"), "{why:?}");
     // And how it could be decided, unless that is what the run was for.
     let decides = |fixture: &RunFixture, all: &[Recommendation]| {
-        Recommendation::what_would_decide(all, &fixture.info)
+        Recommendation::how_to_decide(all, &fixture.info)
     };
     fixture.info.repeats = 4;
     let text = decides(&fixture, std::slice::from_ref(&got)).expect("a way");
