@@ -373,7 +373,7 @@ mod tests {
     }
 
     #[test]
-    fn a_cell_tells_its_share_of_what_is_planned() {
+    fn a_cell_reports_its_share_of_the_plan() {
         let hours = progress(10_000, Some(9_000), Some(36_000));
         // A quarter in 90 seconds.
         let words = running(Phase::Measure, hours).words(1000.0);
@@ -384,7 +384,7 @@ mod tests {
     }
 
     #[test]
-    fn without_a_plan_it_tells_its_own_time() {
+    fn without_a_plan_a_cell_reports_its_own_time() {
         let unplanned = progress(3_700, Some(3_600), None);
         let words = running(Phase::Measure, unplanned).words(0.0);
         assert_eq!(words, "measuring, 1 h 01 min of its own time so far");
@@ -394,7 +394,7 @@ mod tests {
     }
 
     #[test]
-    fn a_campaign_tells_the_most_that_may_be_left() {
+    fn a_campaign_reports_the_most_time_left() {
         let cell =
             Cell { number: 0, block: 0, stack: "s".to_owned(), workload: "w".to_owned(), seed: 1 };
         let record = CellRecord {

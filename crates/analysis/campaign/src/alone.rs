@@ -62,7 +62,7 @@ mod tests {
     }
 
     #[test]
-    fn what_never_calms_down_ends_open() {
+    fn a_noisy_figure_ends_inconclusive() {
         let wild: Vec<Option<f64>> = (0..30).map(|n| Some(f64::from(1 + n % 5))).collect();
         let decision = looked(&wild, 0.05);
         assert_eq!((decision.next, decision.looked), (None, 30));

@@ -317,7 +317,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_known_is_reported_with_its_interval() {
+    fn decided_outcomes_show_their_interval() {
         let best = outcome_of(Goal::Best, &[100.0, 50.0, 20.0], 30);
         assert_eq!((best.stopped, best.is_known), (Stop::Decided, true));
         let sentence = best.sentence();
@@ -330,7 +330,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_open_says_why() {
+    fn inconclusive_outcomes_say_why() {
         let few = outcome_of(Goal::Best, &[100.0, 99.0, 98.0], 3);
         assert_eq!((few.stopped, few.is_known), (Stop::Budget, false));
         assert!(few.sentence().contains("inconclusive: "), "{}", few.sentence());
@@ -343,7 +343,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_known_to_which_precision_is_reported() {
+    fn the_precision_reached_is_reported() {
         let sentence = |values: &[&[f64]], figure: Option<&str>| {
             let goal = Goal::Precision(0.05);
             let values: Vec<Vec<Option<f64>>> =

@@ -90,7 +90,7 @@ fn a_ranking_has_groups_of_ties() {
 }
 
 #[test]
-fn what_noise_hides_is_inconclusive() {
+fn a_difference_within_noise_is_inconclusive() {
     let all = contest(&[100.0, 103.0, 20.0], 0.3, 30, 4);
     for goal in [Goal::Best, Goal::Rank] {
         let (decision, _) = carried_out(&Rules::new(goal), &all);
@@ -116,7 +116,7 @@ fn precision_stops_stack_by_stack() {
 }
 
 #[test]
-fn what_comes_first_is_the_first_look() {
+fn a_campaign_begins_with_its_first_look() {
     let rules = Rules::new(Goal::Best);
     let none = Contest { higher_is_better: true, values: vec![Vec::new(); 3] };
     let decision = decide(&rules, &none);

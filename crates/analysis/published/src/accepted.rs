@@ -109,7 +109,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn the_published_value_itself_is_met(
+        fn the_published_value_is_reproduced(
             value in 1e-3_f64..1e9,
             down in 0.0_f64..1.0,
             up in 1.0_f64..9.0,

@@ -41,7 +41,8 @@ pub struct JudgedRow {
     pub accepted: Option<AcceptedBand>,
     /// Centre and interval of this run; `None` if it has no figure for the row.
     pub measured: Option<MeasuredValue>,
-    /// Measured ÷ published; for orders the measured value itself, which is subject ÷ baseline.
+    /// The measured value over the row's [divisor](Row::divisor). In a table of rows it is
+    /// rounded once, from the measured value before that was rounded.
     pub quotient: Option<f64>,
     /// The row's status.
     pub status: RowStatus,
@@ -57,6 +58,13 @@ pub struct JudgedRow {
     pub measured_note: Option<String>,
     /// Why it is not reproduced, if that is known; `None` if it is reproduced.
     pub finding: Option<RowFinding>,
+}
+
+impl JudgedRow {
+    /// Measured ÷ published; `None` for orders, of which no figure was published.
+    pub fn measured_to_published(&self) -> Option<f64> {
+        self.quotient.filter(|_| self.row.kind != RowKind::Order)
+    }
 }
 
 /// All rows of a run's study.
@@ -141,11 +149,11 @@ fn judge(catalogue: &Catalogue, measured: &MeasuredRun<'_>, row: &Row) -> Judged
     judged.measured = Some(MeasuredValue { centre, interval, n });
     judged.read_unit = found.unit;
     judged.measured_note = found.note;
-    let (Some(band), Some(published)) = (accepted, row.value) else {
+    let (Some(band), Some(divisor)) = (accepted, row.divisor()) else {
         judged.status = RowStatus::NothingPublished;
         return judged;
     };
-    judged.quotient = Some(if row.kind == RowKind::Order { centre } else { centre / published });
+    judged.quotient = Some(centre / divisor);
     judged.status =
         if band.holds(centre) { RowStatus::Reproduced } else { RowStatus::NotReproduced };
     judged.is_certain = interval.map(|(low, high)| band.is_clear_of(low, high));

@@ -80,7 +80,7 @@ mod tests {
     use crate::testing::{comparison, row};
 
     #[test]
-    fn claims_that_turn_or_are_met_with_some_are_distinguished_from_those_that_hold() {
+    fn claims_that_depend_on_the_draw_are_distinguished() {
         let run = |order, value| {
             comparison(&[(row(RowKind::Order, 1.0), order), (row(RowKind::Value, 100.0), value)])
         };

@@ -72,7 +72,7 @@ fn judge(row: Row, measured: Option<MeasuredValue>) -> JudgedRow {
     JudgedRow {
         accepted,
         measured,
-        quotient: measured.map(|measured| measured.centre),
+        quotient: measured.zip(row.divisor()).map(|(measured, by)| measured.centre / by),
         status,
         is_certain: None,
         counts: true,
@@ -127,7 +127,7 @@ mod tests {
     }
 
     #[test]
-    fn what_another_run_did_not_measure_is_not_run() {
+    fn rows_missing_from_another_run_are_not_run() {
         let first = own_claims("s", &ratios(&[1.5, 0.6]));
         let other = compared_with(&first, &ratios(&[1.4]));
         assert_eq!(other.rows[1].status, RowStatus::NotRun);

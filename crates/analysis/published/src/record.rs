@@ -12,8 +12,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::row::line_error;
 use crate::{
-    AcceptedBand, Catalogue, JudgedRow, MeasuredValue, Row, RowComparison, RowKind, RowStatus,
-    RowTally,
+    AcceptedBand, Catalogue, JudgedRow, MeasuredValue, Row, RowComparison, RowStatus, RowTally,
 };
 
 /// More digits than a page shows, so that a figure is rounded once.
@@ -109,7 +108,7 @@ fn record(comparison: &RowComparison, judged: &JudgedRow) -> Record {
         low: interval.map(|(low, _)| rounded(low)),
         high: interval.map(|(_, high)| rounded(high)),
         blocks: judged.measured.map(|measured| measured.n),
-        measured_to_published: judged.quotient.filter(|_| row.kind != RowKind::Order).map(rounded),
+        measured_to_published: judged.measured_to_published().map(rounded),
         status: judged.status,
         is_certain: judged.is_certain,
         counted: judged.counts,
@@ -143,10 +142,7 @@ fn judged(catalogue: &Catalogue, row: &Row, record: Record) -> JudgedRow {
             interval: record.low.zip(record.high),
             n: record.blocks.unwrap_or(1),
         }),
-        quotient: match row.kind {
-            RowKind::Order => record.measured,
-            RowKind::Value | RowKind::Ratio => record.measured_to_published,
-        },
+        quotient: record.measured_to_published.or_else(|| Some(record.measured? / row.divisor()?)),
         status: record.status,
         is_certain: record.is_certain,
         counts: record.counted,
@@ -164,6 +160,7 @@ fn rounded(value: f64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::RowKind;
     use crate::testing::{comparison, row};
 
     fn catalogue(comparison: &RowComparison) -> Catalogue {

@@ -64,6 +64,14 @@ pub struct Row {
     pub note: String,
 }
 
+impl Row {
+    /// What its measured value is divided by: the published value; 1 for an order, of which it is
+    /// subject ÷ baseline already. `None` if nothing was published.
+    pub fn divisor(&self) -> Option<f64> {
+        self.value.map(|value| if self.kind == RowKind::Order { 1.0 } else { value })
+    }
+}
+
 /// The columns, in this order.
 const COLUMNS: [&str; 13] = [
     "study",

@@ -228,7 +228,7 @@ mod tests {
     }
 
     #[test]
-    fn a_ratio_turns_only_where_it_leaves_the_level() {
+    fn a_ratio_reverses_only_beyond_the_margin() {
         let at = |x| comparison(&[(row(RowKind::Ratio, 0.95), x)]);
         let reverses = |from, to| {
             let found = sensitivity(&at(from), &[moved("a", "b", at(to))]);
@@ -239,7 +239,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_run_did_not_measure_is_as_shipped() {
+    fn unmeasured_rows_count_as_shipped() {
         let shipped =
             comparison(&[(row(RowKind::Value, 10.0), 10.0), (row(RowKind::Value, 20.0), 20.0)]);
         let mut other = shipped.clone();

@@ -198,7 +198,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn whatever_the_values_it_is_consistent(
+        fn any_values_give_a_consistent_result(
             pairs in proptest::collection::vec((proptest::num::f64::ANY, 1e-300_f64..1e300), 0..40),
             level in 1e-6_f64..0.1
         ) {

@@ -76,7 +76,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_window_is_none() {
+    fn rounds_without_a_steady_window_give_none() {
         for rounds in [&[1.0; 4][..], &[1.0; 6], &[1.0, 1.0, 0.0, 1.0, 1.0], &[f64::NAN; 5]] {
             assert_eq!(SniaWindow::of(rounds), None);
         }

@@ -118,7 +118,7 @@ mod tests {
     }
 
     #[test]
-    fn stacks_that_are_alike_are_level() {
+    fn similar_stacks_are_equivalent() {
         let mut fixture = RunFixture::new("[[questions]]\nask = \"Well?\"\nworkloads = [\"dd-*\"]");
         for block in 0..2 {
             fixture.measured("single/ext4", "dd-4k", block, 1e6);

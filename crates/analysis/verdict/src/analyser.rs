@@ -344,7 +344,7 @@ mod tests {
     use crate::testing::{RunFixture, figure, step};
 
     #[test]
-    fn groups_stand_in_the_studys_order_whatever_the_order_of_cells() {
+    fn groups_keep_the_studys_order() {
         let mut fixture = RunFixture::new("");
         for (stack, block) in [("raid1/ext4", 1), ("single/ext4", 0), ("raid1/ext4", 0)] {
             fixture.sample(

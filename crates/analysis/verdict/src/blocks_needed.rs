@@ -259,7 +259,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_planned_says_why() {
+    fn impossible_plans_say_why() {
         let ask = Ask::new(2);
         assert_eq!(blocks_needed(&[], &ask), Err(BlocksError::PilotTooSmall));
         assert_eq!(

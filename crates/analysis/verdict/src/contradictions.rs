@@ -127,7 +127,7 @@ mod tests {
     }
 
     #[test]
-    fn better_here_and_worse_there_is_said_with_both_intervals() {
+    fn mixed_results_show_both_intervals() {
         let got = summary([200e6, 201e6, 199e6, 202e6]);
         let mixed = got.iter().find(|s| s.starts_with("Not all one way")).expect("mixed");
         assert!(
@@ -141,7 +141,7 @@ mod tests {
     }
 
     #[test]
-    fn what_goes_one_way_is_not_mixed() {
+    fn consistent_results_are_not_called_mixed() {
         for second in [[50e6, 51e6, 49e6, 50e6], [100e6, 140e6, 70e6, 120e6]] {
             let got = summary(second);
             assert!(!got.iter().any(|s| s.starts_with("Not all one way")), "{got:?}");

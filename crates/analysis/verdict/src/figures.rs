@@ -230,7 +230,7 @@ mod tests {
     }
 
     #[test]
-    fn names_hold_what_tells_figures_apart() {
+    fn names_distinguish_figures() {
         let fixture = fixture();
         let ask = |rest: &str| named(&fixture, &format!("[[questions]]\nask = \"?\"\n{rest}"));
         let name = |name: &str, n| (name.to_owned(), None, n);

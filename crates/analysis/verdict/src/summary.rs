@@ -281,7 +281,7 @@ mod tests {
     const ASK: &str = "[[questions]]\nask = \"?\"\nworkloads = \"dd-4k\"";
 
     #[test]
-    fn the_strongest_difference_stands_first_with_its_interval() {
+    fn the_strongest_difference_comes_first_with_its_interval() {
         let mut fixture = RunFixture::new(ASK);
         fixture.repeats("single/ext4", "dd-4k", &[180e3, 178e3, 182e3]);
         fixture.repeats("single/btrfs", "dd-4k", &[20.5e3, 20.7e3, 20.9e3]);
@@ -308,7 +308,7 @@ mod tests {
     }
 
     #[test]
-    fn once_is_no_verdict() {
+    fn one_repeat_gives_no_verdict() {
         let mut fixture = RunFixture::new(ASK);
         fixture.repeats("single/ext4", "dd-4k", &[180e3]);
         fixture.repeats("single/btrfs", "dd-4k", &[20e3]);
@@ -343,7 +343,7 @@ mod tests {
     }
 
     #[test]
-    fn the_fastest_is_named_only_where_it_certainly_is() {
+    fn the_fastest_is_named_only_if_significant() {
         let mut fixture = RunFixture::new(ASK);
         fixture.repeats("single/ext4", "dd-4k", &[100e3, 101e3, 102e3]);
         fixture.repeats("raid1/ext4", "dd-4k", &[150e3, 152e3, 153e3]);
@@ -364,7 +364,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_suspect_is_not_summed_up() {
+    fn suspect_figures_are_left_out_of_the_summary() {
         let mut fixture = RunFixture::new(ASK);
         fixture.repeats("single/ext4", "dd-4k", &[100e3, 101e3, 102e3]);
         // Zeros on a compressing stack: the drives were hardly written to.

@@ -9,7 +9,7 @@ use disklab_runner::RunnerError;
 use disklab_store::Run;
 
 use super::outputs::{OutputError, write_named, write_own};
-use super::run::what_is_kept;
+use super::run::kept_note;
 use crate::cli::{Format, ReportArgs};
 use crate::exit::{DONE, Failure};
 
@@ -64,7 +64,7 @@ pub fn write_both(run: &Run, report: &Report) -> Result<PathBuf, Failure> {
     let write = |name: &str, format: Rendered| {
         let text = render(report, format);
         write_own(run.folder(), name, &text, |head| is_report(format, head))
-            .map_err(|error| Failure::failed(format!("{error}\n{}", what_is_kept(run).trim_end())))
+            .map_err(|error| Failure::failed(format!("{error}\n{}", kept_note(run).trim_end())))
     };
     let page = write("report.html", Rendered::Html)?;
     write("report.md", Rendered::Markdown)?;

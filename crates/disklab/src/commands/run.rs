@@ -46,14 +46,14 @@ pub fn run(args: RunArgs, as_json: bool) -> Result<u8, Failure> {
             Ok(INTERRUPTED)
         }
         Err(error) => {
-            let line = format!("{}{}", what_is_kept(&open.run), proceed(&open));
+            let line = format!("{}{}", kept_note(&open.run), proceed(&open));
             Err(Failure::from(error).with(&line))
         }
     }
 }
 
 /// Whether what was measured is kept.
-pub(super) fn what_is_kept(run: &Run) -> String {
+pub(super) fn kept_note(run: &Run) -> String {
     if run.is_still_there() {
         return "What was measured is kept. ".to_owned();
     }

@@ -86,7 +86,7 @@ mod tests {
     }
 
     #[test]
-    fn what_to_install_is_said_at_the_end() {
+    fn missing_packages_are_listed_at_the_end() {
         assert_eq!(
             Skipped::new(&left_out(2), EIGHT).remedy().unwrap(),
             "2 of 10 stacks and 1 workload skipped; to run them: apt-get install borgbackup mdadm"

@@ -41,7 +41,7 @@ fn said(folder: &Path, args: &[&str]) -> (Option<i32>, String) {
 }
 
 #[test]
-fn what_contradicts_is_refused_before_anything_is_touched() {
+fn contradictory_options_are_refused_before_anything_is_touched() {
     let folder = place();
     for (flags, expected) in [
         (&["--goal", "best", "--repeats", "3"][..], "--repeats fixes how often"),

@@ -169,7 +169,7 @@ fn a_plan_names_workloads_that_do_too_little_for_an_answer() {
 }
 
 #[test]
-fn a_plan_tells_of_a_kernel_that_is_not_there() {
+fn a_plan_reports_a_missing_kernel() {
     let temp = tempfile::tempdir().expect("temp");
     let cache = temp.path().join("nothing here");
     let plan = |study: &str| {

@@ -71,7 +71,7 @@ fn a_run_is_next_to_what_was_published_about_its_study() {
 }
 
 #[test]
-fn what_cannot_be_compared_is_refused() {
+fn incomparable_runs_are_refused() {
     let temp = tempfile::tempdir().expect("temp");
     run(temp.path(), STUDY, "one");
     run(temp.path(), &STUDY.replace("btrfs-raid1", "mine"), "mine");

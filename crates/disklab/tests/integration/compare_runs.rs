@@ -107,7 +107,7 @@ fn the_same_and_the_faster_are_no_regression() {
 }
 
 #[test]
-fn what_is_not_known_has_codes_of_its_own() {
+fn inconclusive_comparisons_have_their_own_exit_codes() {
     let temp = home();
     let home = temp.path();
     run(home, "wild", &[("ext4", &WILD), ("btrfs", &SLOW)]);
@@ -127,7 +127,7 @@ fn what_is_not_known_has_codes_of_its_own() {
 }
 
 #[test]
-fn the_level_is_what_matters() {
+fn the_margin_decides() {
     let temp = home();
     run(temp.path(), "little", &[("ext4", &CALM.map(|r| (r * 0.97).round())), ("btrfs", &SLOW)]);
     output_of(temp.path(), &["old", "little"], 0);
@@ -135,7 +135,7 @@ fn the_level_is_what_matters() {
 }
 
 #[test]
-fn services_get_benchers_format_and_programs_everything() {
+fn bencher_gets_its_format_and_json_has_everything() {
     let temp = home();
     let bmf: serde_json::Value =
         serde_json::from_str(&output_of(temp.path(), &["old", "worse", "--format", "json"], 10))
@@ -176,7 +176,7 @@ fn renamed_stacks_are_matched_and_files_written() {
 }
 
 #[test]
-fn usage_errors_is_refused() {
+fn usage_errors_are_refused() {
     let temp = home();
     let home = temp.path();
     run(home, "other", &[("zfs", &CALM)]);

@@ -173,7 +173,7 @@ fn drives_in_use_are_refused() {
 }
 
 #[test]
-fn drives_with_somebodys_data_are_refused() {
+fn drives_with_data_are_refused() {
     let Some(guest) = refusals() else { return };
     for (case, found) in [
         ("signed-ext4", "ext4 on sda ('photos')"),
@@ -202,7 +202,7 @@ fn drives_with_somebodys_data_are_refused() {
 }
 
 #[test]
-fn only_the_very_serial_number_allows_erasing() {
+fn only_the_exact_serial_number_allows_erasing() {
     let Some(guest) = refusals() else { return };
     for case in ["wrong-serial", "serial-in-part", "serial-of-the-other", "one-of-two-signed"] {
         guest.refused(case, &["K1AAAAA1 is not touched: it is not empty: ext4 on sda"]);
@@ -212,7 +212,7 @@ fn only_the_very_serial_number_allows_erasing() {
 }
 
 #[test]
-fn names_that_are_no_drives_stable_names_are_refused() {
+fn unstable_drive_names_are_refused() {
     let Some(guest) = refusals() else { return };
     let stable = ": /dev/disk/by-id/scsi-SLAB_HDN721010ALE604_K1AAAAA1";
     let unstable = "its name may mean another drive after the next start";
@@ -349,7 +349,7 @@ fn ctrl_c_takes_everything_down() {
 }
 
 #[test]
-fn what_a_killed_run_left_is_torn_down_at_the_next_start() {
+fn leftovers_of_a_killed_run_are_torn_down_at_the_next_start() {
     let Some(guest) = kills() else { return };
     assert!(!guest.console.contains("left dd running"), "{}", guest.console);
     for layout in ["single", "md"] {
@@ -373,7 +373,7 @@ fn what_a_killed_run_left_is_torn_down_at_the_next_start() {
 }
 
 #[test]
-fn what_a_killed_run_left_is_not_torn_down_on_another_drive() {
+fn leftovers_of_a_killed_run_are_left_alone_on_another_drive() {
     let Some(guest) = kills() else { return };
     assert!(!guest.console.contains("the other drive is"), "{}", guest.console);
     let said = guest.said("swapped", DONE);

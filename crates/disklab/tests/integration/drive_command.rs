@@ -43,7 +43,7 @@ fn a_drive_file_has_a_page_and_json() {
 }
 
 #[test]
-fn usage_errors_is_reported_before_anything_is_written() {
+fn usage_errors_are_reported_before_anything_is_written() {
     disklab(&["no-such-drive"]).code(2).stderr(contains("unknown drive model"));
     disklab(&[]).code(2).stderr(contains("DRIVE"));
     disklab(&["--svg", "x"]).code(2);

@@ -17,7 +17,7 @@ fn refused(home: &Path, device: &str, to: &str, reason: &str) {
 
 /// An attack: the drive file must not cost the user a file, nor reach one through a link.
 #[test]
-fn an_output_is_no_way_to_anothers_file() {
+fn outputs_replace_no_other_file_and_follow_no_link() {
     let home = tempfile::tempdir().expect("temp");
     let precious = home.path().join("precious.toml");
     fs::write(&precious, "id = \"mine\"\n").expect("written");
@@ -40,7 +40,7 @@ fn an_output_is_no_way_to_anothers_file() {
 }
 
 #[test]
-fn what_is_no_drive_is_refused_and_nothing_is_written() {
+fn non_drives_are_refused_and_nothing_is_written() {
     let home = tempfile::tempdir().expect("temp");
     fs::write(home.path().join("file"), "no drive").expect("written");
     for (device, reason) in [
@@ -58,7 +58,7 @@ fn what_is_no_drive_is_refused_and_nothing_is_written() {
 }
 
 #[test]
-fn devices_of_this_machine_that_are_no_drives_say_why() {
+fn non_drives_of_this_machine_are_refused_with_the_reason() {
     let reasons = [
         ("loop", "it is a loop device"),
         ("vd", "virtual disk (virtio)"),

@@ -48,7 +48,7 @@ fn an_early_stop_fails_and_shows_what_was_measured() {
 }
 
 #[test]
-fn an_early_stop_is_seen_by_whoever_imports_the_output() {
+fn an_early_stop_is_seen_in_imported_output() {
     // The second is in the dialect of 1.4.9, which shows its rows otherwise.
     for old in ["", "stats clear\n"] {
         let temp = tempfile::tempdir().expect("temp");
@@ -113,7 +113,7 @@ fn ctrl_c_shows_what_was_measured_until_then() {
 }
 
 #[test]
-fn usage_errors_is_reported_before_anything_is_touched() {
+fn usage_errors_are_reported_before_anything_is_touched() {
     for (arguments, part) in [
         (vec!["fileservr"], "cannot read fileservr"),
         (vec!["fileserver", "--set", "nfiles"], "expected NAME=VALUE"),

@@ -72,7 +72,7 @@ fn bad_input_touches_nothing() {
 }
 
 #[test]
-fn what_fails_on_the_way_is_reported_with_what_was_done() {
+fn an_io_error_exits_with_1_and_names_its_cause() {
     let folder = tempfile::tempdir().expect("temp");
     std::fs::create_dir(folder.path().join("f")).expect("folder");
     let words = ["--name=x", "--rw=write", "--size=64k", "--filename=f"];

@@ -209,7 +209,7 @@ fn names_that_are_no_devices_are_usage_errors() {
 
 /// The rest of a drive's life, on one that is a drive: see `disks_in_the_lab.rs`.
 #[test]
-fn what_is_written_to_a_plain_file_is_as_before() {
+fn plain_files_are_still_written() {
     let folder = tempfile::tempdir().expect("temp");
     let output = disklab(folder.path(), &["--name=x", "--rw=write", "--size=64k"]);
     assert!(output.status.success(), "{}", said(&output));

@@ -68,7 +68,7 @@ fn a_guess_names_its_confidence_and_a_command_that_is_valid() {
 }
 
 #[test]
-fn what_the_lab_writes_is_said_to_be_simulated() {
+fn a_plan_calls_drives_of_the_lab_simulated() {
     let temp = tempfile::tempdir().expect("temp");
     let home = temp.path();
     let written = |arguments: &[&str]| {

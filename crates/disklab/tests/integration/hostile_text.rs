@@ -46,7 +46,7 @@ fn shown(bytes: &[u8]) -> String {
 }
 
 #[test]
-fn a_strangers_run_says_nothing_to_the_terminal() {
+fn an_untrusted_run_cannot_control_the_terminal() {
     let temp = tempfile::tempdir().expect("temp");
     let run = temp.path().join("run");
     prepared(&run);

@@ -170,7 +170,7 @@ fn names_can_be_given_and_failures_are_reported() {
 }
 
 #[test]
-fn what_was_published_is_a_run_too() {
+fn published_figures_are_imported_as_a_run() {
     let temp = tempfile::tempdir().expect("temp");
     let home = temp.path();
     for (study, figures) in [

@@ -91,7 +91,7 @@ fn samples(folder: &Path) -> (BTreeMap<String, Sample>, Vec<String>) {
 }
 
 #[test]
-fn the_same_study_is_the_same_anywhere() {
+fn a_study_gives_the_same_results_anywhere() {
     let Some(_) = kernel() else { return };
     // Another folder, one lab at a time or several, another environment: nothing of
     // it may reach the guests.
@@ -221,7 +221,7 @@ fn every_layer_works() {
 }
 
 #[test]
-fn what_cannot_be_modelled_is_refused() {
+fn studies_that_cannot_be_modelled_are_refused() {
     let home = tempfile::tempdir().expect("temp");
     let (_, text) = disklab_drive::SHIPPED[0];
     let fast = |line: &str| if line.starts_with("rpm") { "rpm = 9000000" } else { line }.to_owned();

@@ -6,7 +6,7 @@ use crate::lab_support::kernel::kernel;
 use assert_cmd::Command;
 
 #[test]
-fn the_labs_speed_is_reported_as_a_table_for_programs() {
+fn the_labs_speed_is_reported_as_json() {
     let Some(_) = kernel() else { return };
     let folder = tempfile::tempdir().unwrap();
     let mut command = Command::cargo_bin("disklab").unwrap();

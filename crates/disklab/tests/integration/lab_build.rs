@@ -15,7 +15,7 @@ fn build(cache: &Path) -> assert_cmd::Command {
 }
 
 #[test]
-fn what_cannot_be_built_from_ends_with_2_and_makes_nothing() {
+fn invalid_sources_exit_with_2_and_create_nothing() {
     let place = tempfile::tempdir().expect("temp");
     let folder = place.path().join("no kernel");
     std::fs::create_dir(&folder).expect("made");
@@ -44,7 +44,7 @@ fn refusal(folder: &Path) -> String {
 }
 
 #[test]
-fn a_folder_that_is_half_a_kernel_or_another_project_is_refused() {
+fn incomplete_kernels_and_other_projects_are_refused() {
     let place = tempfile::tempdir().expect("temp");
     let write = |name: &str, text: &str| {
         let path = place.path().join(name);

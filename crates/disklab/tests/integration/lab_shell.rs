@@ -89,7 +89,7 @@ fn guests_have_a_program_of_their_own_or_disklab_where_it_is_missing() {
 }
 
 #[test]
-fn the_processors_work_is_charged_where_that_is_asked_for() {
+fn cpu_time_is_charged_if_asked_for() {
     let Some(kernel) = kernel() else { return };
     let place = tempfile::tempdir().expect("temp");
     let script = "cat /sys/module/charge/parameters/bio
@@ -276,7 +276,7 @@ data
 }
 
 #[test]
-fn lsblk_tells_of_the_modelled_drives() {
+fn lsblk_shows_the_modelled_drives() {
     let Some(kernel) = kernel() else { return };
     let place = tempfile::tempdir().expect("temp");
     let columns = "lsblk -dPo NAME,MODEL,SERIAL,ROTA,SIZE";
@@ -332,7 +332,7 @@ fn hdparm_switches_the_drives_own_write_cache() {
 }
 
 #[test]
-fn smartctl_tells_of_the_modelled_drives() {
+fn smartctl_shows_the_modelled_drives() {
     let Some(kernel) = kernel() else { return };
     if !is_installed("smartctl") {
         return;
@@ -658,7 +658,7 @@ fn number(text: &str, word: &str) -> u64 {
 }
 
 #[test]
-fn the_terminal_is_restored_whatever_happens() {
+fn the_terminal_is_always_restored() {
     let Some(kernel) = kernel() else { return };
     type Action = fn(&mut Session);
     let actions: [(&str, Action, i32); 5] = [

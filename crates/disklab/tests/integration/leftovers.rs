@@ -82,7 +82,7 @@ fn an_untouched_leftover_is_removed() {
 }
 
 #[test]
-fn what_the_user_put_there_is_left_until_it_is_discarded() {
+fn user_files_in_a_leftover_stay_until_discarded() {
     let killed = Killed::new();
     let precious = killed.tree.join("precious");
     fs::write(&precious, "the user's").expect("write");
@@ -109,7 +109,7 @@ fn what_the_user_put_there_is_left_until_it_is_discarded() {
 }
 
 #[test]
-fn what_the_user_keeps_is_forgotten() {
+fn kept_leftovers_are_forgotten() {
     let killed = Killed::new();
     fs::write(killed.tree.join("precious"), "the user's").expect("write");
     killed.doctor().args(["--keep", &killed.id()]).assert().success().stdout(contains("forgot"));

@@ -94,7 +94,7 @@ fn parts_give_the_figures_of_the_whole() {
 }
 
 #[test]
-fn usage_errors_is_reported_before_anything_is_made() {
+fn usage_errors_are_reported_before_anything_is_made() {
     let temp = tempfile::tempdir().expect("temp");
     let home = temp.path();
     for name in ["x", "y"] {

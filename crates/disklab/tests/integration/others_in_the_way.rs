@@ -1,6 +1,7 @@
 //! Root, and directories in which another user may put links.
 
-use std::os::unix::fs::{chown, symlink};
+use std::fs::{Permissions, set_permissions};
+use std::os::unix::fs::{PermissionsExt, chown, symlink};
 use std::path::Path;
 
 use crate::command_support::{TINY_STUDY, disklab};
@@ -44,7 +45,7 @@ fn names(directory: &Path) -> Vec<String> {
 }
 
 #[test]
-fn root_works_nowhere_that_another_user_may_exchange() {
+fn root_refuses_directories_that_another_user_can_replace() {
     let Some(home) = home() else { return };
     for (on, more) in [
         ("dir:dir", &["--out", "o/x"][..]),
@@ -72,7 +73,7 @@ fn root_works_nowhere_that_another_user_may_exchange() {
 }
 
 #[test]
-fn a_link_in_another_users_directory_leads_no_report_of_roots() {
+fn roots_report_follows_no_link_of_another_user() {
     let Some(home) = home() else { return };
     for out in ["o/link", "o/link/new", "o/file"] {
         disklab(home.path()).args(["report", "run", "--out", out]).assert().code(2);
@@ -85,7 +86,7 @@ fn a_link_in_another_users_directory_leads_no_report_of_roots() {
 }
 
 #[test]
-fn a_user_who_became_root_by_sudo_is_no_other() {
+fn the_user_behind_sudo_is_trusted() {
     let Some(home) = home() else { return };
     let run = ["run", "tiny.toml", "--on", "dir:o/x", "--scratch", "o/x", "--out", "o/x/run"];
     disklab(home.path())
@@ -97,14 +98,31 @@ fn a_user_who_became_root_by_sudo_is_no_other() {
 }
 
 #[test]
-fn demo_says_so_before_it_builds_anything() {
+fn the_demo_refuses_before_it_builds_anything() {
     let Some(home) = home() else { return };
-    let demo = concat!(env!("CARGO_MANIFEST_DIR"), "/../../scripts/demo");
-    let mut shell = std::process::Command::new("sh");
-    let ended = shell.arg(demo).arg(home.path().join("o/new/demo")).env_remove("SUDO_UID").output();
-    let ended = ended.expect("run");
-    let error = String::from_utf8_lossy(&ended.stderr);
-    assert_eq!(ended.status.code(), Some(2), "{error}");
-    assert!(error.contains("o is another user's") && error.contains("OUT="), "{error}");
-    assert_eq!(names(&home.path().join("o")), ["file", "link", "x"]);
+    let at = |name: &str| home.path().join(name);
+    for (name, mode) in [("o/x/roots", 0o755), ("open", 0o777), ("open/roots", 0o755)] {
+        std::fs::create_dir(at(name)).expect("made");
+        set_permissions(at(name), Permissions::from_mode(mode)).expect("mode");
+    }
+    for (out, cause) in [
+        ("o/new/demo", "o belongs to another user"),
+        // Root's, in a directory in which it may be replaced.
+        ("o/x/roots/demo", "o/x belongs to another user"),
+        ("open/roots/demo", "open can be written to by everybody"),
+    ] {
+        // The program refuses what the script refuses.
+        let run = ["run", "tiny.toml", "--on", "dir:dir", "--out", out];
+        disklab(home.path()).args(run).assert().code(2);
+        let demo = concat!(env!("CARGO_MANIFEST_DIR"), "/../../scripts/demo");
+        let mut shell = std::process::Command::new("sh");
+        let ended = shell.arg(demo).arg(at(out)).env_remove("SUDO_UID").output().expect("run");
+        let error = String::from_utf8_lossy(&ended.stderr);
+        assert_eq!(ended.status.code(), Some(2), "{error}");
+        assert!(error.contains(cause) && error.contains("OUT="), "{error}");
+    }
+    assert_eq!(names(&at("o")), ["file", "link", "x"]);
+    for name in ["o/x/roots", "open/roots"] {
+        assert_eq!(names(&at(name)).len(), 0, "{name}");
+    }
 }

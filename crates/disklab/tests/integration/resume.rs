@@ -111,7 +111,7 @@ fn shape(folder: &Path) -> Shape {
 }
 
 #[test]
-fn killed_at_random_points_it_ends_like_an_unkilled_one() {
+fn a_run_killed_at_random_points_ends_like_an_unkilled_one() {
     let place = Fixture::new();
     let began = Instant::now();
     Fixture::finish(place.start("unkilled", false));

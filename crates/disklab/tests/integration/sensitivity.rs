@@ -45,7 +45,7 @@ fn a_study_sets_fields_of_its_drives() {
 }
 
 #[test]
-fn usage_errors_is_reported_before_anything_is_touched() {
+fn usage_errors_are_reported_before_anything_is_touched() {
     let home = tempfile::tempdir().expect("temp");
     for (words, expected) in [
         (&["plan", "--set-drive", "st3500418as:seek.ful=1 ms"][..], "did you mean 'full'"),
@@ -118,7 +118,7 @@ fn drives_are_drawn_by_the_seed() {
 /// In the lab: the write cache off, whose figure depends on one overhead of the drive
 /// (docs/method/sensitivity.md).
 #[test]
-fn what_a_claim_depends_on_is_found_one_at_a_time_and_all_at_once() {
+fn parameters_that_a_claim_depends_on_are_found_singly_and_jointly() {
     let Some(_) = kernel() else { return };
     let home = tempfile::tempdir().expect("temp");
     let common = ["sensitivity", "btrfs-raid1", "--repeats", "1", "--seed", "1"];

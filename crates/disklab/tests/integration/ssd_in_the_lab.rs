@@ -35,7 +35,7 @@ before=$(discards); rm /mnt/f; sync; sleep 10; say online $(($(discards) - befor
 "#;
 
 #[test]
-fn the_kernel_knows_that_it_does_not_turn_and_discards_reach_it() {
+fn the_kernel_sees_no_rotation_and_discards_reach_the_drive() {
     let Some(kernel) = kernel() else { return };
     for program in ["mkfs.btrfs", "mkfs.ext4", "blkdiscard", "fstrim"] {
         if disklab_exec::find_program(program).is_none() {

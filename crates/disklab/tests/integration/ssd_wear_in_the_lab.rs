@@ -67,7 +67,7 @@ measure = "throughput"
 "#;
 
 #[test]
-fn what_is_written_at_random_is_written_more_than_once() {
+fn random_writes_are_amplified() {
     let Some(_) = kernel() else { return };
     let home = tempfile::tempdir().expect("temp");
     std::fs::write(home.path().join("small.toml"), DRIVE).expect("drive");

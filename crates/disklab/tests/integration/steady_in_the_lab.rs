@@ -29,7 +29,7 @@ part = "steady"
 "#;
 
 #[test]
-fn what_a_full_cache_leaves_is_distinguished() {
+fn the_steady_part_after_a_full_cache_is_found() {
     let Some(_) = kernel() else { return };
     let home = tempfile::tempdir().expect("temp");
     let (_, sample) = samples(home.path(), STUDY, &["--seed", "1"]).remove(0);

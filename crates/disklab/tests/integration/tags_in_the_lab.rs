@@ -71,7 +71,7 @@ fn reads(output: &str) -> Vec<Vec<u64>> {
 }
 
 #[test]
-fn nobody_starves_who_waits_for_a_tag() {
+fn no_waiter_for_a_tag_starves() {
     let Some(kernel) = kernel() else { return };
     if find_program("fio").is_none() {
         eprintln!("skipped: needs fio");

@@ -74,7 +74,7 @@ test result: FAILED. 1 passed; 3 failed; 0 ignored; 0 measured; 0 filtered out
 ";
 
 #[test]
-fn summary_counts_no_test_as_passed_that_lacked_something() {
+fn the_summary_counts_skipped_tests_separately() {
     let folder = tempfile::tempdir().expect("temp");
     let [junit, examples] = ["junit.xml", "log"].map(|name| folder.path().join(name));
     fs::write(&junit, JUNIT).expect("written");

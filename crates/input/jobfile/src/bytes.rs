@@ -115,7 +115,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_pattern_is_refused() {
+    fn invalid_patterns_are_refused() {
         use PatternError::{Empty, File, Invalid, Missing, Offset, TooLong, Unclosed};
         let invalid = |found: &str| Invalid { found: found.to_owned() };
         for (text, error) in [

@@ -54,7 +54,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn bytes_that_are_no_text_are_named_with_their_place() {
+    fn invalid_utf8_is_reported_with_its_location() {
         let read = |bytes: &[u8]| Source::from_bytes("a.f".to_owned(), bytes.to_vec());
         assert_eq!(read("naïve\n".as_bytes()).map(|source| source.text), Ok("naïve\n".to_owned()));
         let error = read(b"run 5\n# na\xefve \xff\n").expect_err("Latin-1");

@@ -68,7 +68,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_a_terminal_obeys_is_shown() {
+    fn control_characters_are_escaped() {
         for (text, expected) in [
             ("\u{1b}]0;owned\u{7}", "\\u{1b}]0;owned\\u{7}"),
             ("a\u{9b}2Jb", "a\\u{9b}2Jb"),

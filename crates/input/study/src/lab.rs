@@ -110,7 +110,7 @@ mod tests {
     }
 
     #[test]
-    fn a_wrong_bus_is_shown_where_it_stands() {
+    fn an_invalid_bus_is_reported_with_its_location() {
         for (text, expected) in [
             ("[lab]\nbus = '415'", "s.toml:2:7"),
             ("[lab]\nbus = '415 Mb/s'", "such as '415 MB/s'"),

@@ -126,7 +126,7 @@ mod tests {
     /// Of three stacks there are six orders: whatever the first block's is, the second block
     /// has each of them equally often.
     #[test]
-    fn each_block_is_drawn_whatever_the_one_before_was() {
+    fn blocks_are_drawn_independently() {
         let pairs = pairs(3, 1);
         let mut counts: std::collections::BTreeMap<Vec<usize>, u32> = Default::default();
         for seed in 0..3000 {

@@ -120,7 +120,7 @@ mod tests {
     }
 
     #[test]
-    fn a_text_that_is_no_workload_says_why() {
+    fn an_invalid_workload_says_why() {
         for (text, part) in [
             ("title = 'x'", "'about'"),
             ("title = 'x'\nabout = 'y'", "exactly one program"),

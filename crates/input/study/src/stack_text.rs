@@ -273,7 +273,7 @@ mod tests {
     }
 
     #[test]
-    fn what_stands_in_quotes_is_not_split() {
+    fn quoted_values_are_not_split() {
         for (text, expected) in [
             ("ext4[mkfs='-O ^a,^b',noatime]", &["mkfs=-O ^a,^b", "noatime="][..]),
             ("ext4[mkfs=\"-O ^a,^b\"]", &["mkfs=-O ^a,^b"]),
@@ -307,7 +307,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_is_shown_reads_the_same(text in "(ext4|md)(\\[[a-z]=[a-c'\",/\\[\\] ]{0,12}\\])?") {
+        fn shown_layers_parse_to_the_same(text in "(ext4|md)(\\[[a-z]=[a-c'\",/\\[\\] ]{0,12}\\])?") {
             if let Ok(read) = layers(&text) {
                 let shown: Vec<String> = read.iter().map(ToString::to_string).collect();
                 let again = layers(&shown.join("/")).expect("what is shown can be read");

@@ -122,7 +122,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_unclear_is_refused() {
+    fn ambiguous_rates_are_refused() {
         for text in [
             "",
             "25",
@@ -165,7 +165,7 @@ mod tests {
         }
 
         #[test]
-        fn what_is_shown_reads_back(rate in 1_u64..8 << 40) {
+        fn shown_rates_are_read_back(rate in 1_u64..8 << 40) {
             let back = bits(&BitsPerSecond(rate).show()).expect("a rate") as f64;
             prop_assert!((back / rate as f64 - 1.0).abs() < 0.006);
         }

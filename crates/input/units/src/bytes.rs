@@ -230,7 +230,7 @@ mod tests {
     }
 
     #[test]
-    fn refuses_what_is_no_size() {
+    fn refuses_invalid_sizes() {
         for text in ["", "k", "-1", "4 furlongs", "1e9", "99999999 PB", "4 kiBs", "1..5k"] {
             assert!(text.parse::<Bytes>().is_err(), "{text}");
         }

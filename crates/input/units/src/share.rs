@@ -140,7 +140,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_was_read_is_shown_as_it_was(thousandths in 0_u32..100_000) {
+        fn shares_are_shown_as_read(thousandths in 0_u32..100_000) {
             let text = format!("{}%", f64::from(thousandths) / 1000.0);
             let share = parse_share(&text).expect("a share");
             prop_assert_eq!(show_share(share), text);
@@ -155,7 +155,7 @@ mod tests {
         }
 
         #[test]
-        fn what_is_outside_is_never_taken(
+        fn shares_outside_their_bounds_are_refused(
             thousandths in -1000_i32..200_000, least in 0.0_f64..1.0, more in 0.0_f64..1.0,
         ) {
             let text = format!("{}%", f64::from(thousandths) / 1000.0);

@@ -131,7 +131,7 @@ mod tests {
     }
 
     #[test]
-    fn the_shingled_drive_says_what_its_model_stands_on() {
+    fn the_shingled_drive_names_the_basis_of_its_model() {
         let drive = shipped("st8000as0002").unwrap();
         assert!(matches!(drive.kind, crate::Kind::Smr(_)));
         assert!(drive.note.contains("measured from outside"), "{}", drive.note);

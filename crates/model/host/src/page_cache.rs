@@ -247,7 +247,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_used_last_stays() {
+    fn recently_used_pages_stay() {
         let mut cache = PageCache::new(64);
         (0..64).for_each(|page| cache.enter(page));
         cache.touch(3);
@@ -256,7 +256,7 @@ mod tests {
     }
 
     #[test]
-    fn a_mark_is_met_once_and_only_where_the_page_is_held() {
+    fn a_mark_is_taken_once_and_only_of_a_cached_page() {
         let mut cache = PageCache::new(64);
         cache.mark(5);
         cache.enter(5);

@@ -295,7 +295,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_found_stands_in_the_file_with_its_interval() {
+    fn the_file_has_measured_values_with_their_intervals() {
         let sibling = shipped("mg08aca16te").unwrap();
         let mut findings = Findings::default();
         findings.found("seek.average", ProbedValue::within(8.1e6, 0.1e6, 100));

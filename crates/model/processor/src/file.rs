@@ -159,7 +159,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_cost_is_refused_at_its_place() {
+    fn invalid_costs_are_refused_with_their_location() {
         for (from, to, expected) in [
             ("'1.5 us'", "'1.5'", "such as '1.5 us'"),
             ("'1.5 us'", "'-1 us'", "from 0 ns to 1 s"),

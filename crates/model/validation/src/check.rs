@@ -35,14 +35,14 @@ pub struct DriveColumns {
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct Outcome {
     /// Single figures.
-    pub figures: Vec<Figure>,
+    pub figures: Vec<CheckFigure>,
     /// The pictures.
     pub charts: Vec<Chart>,
 }
 
 /// A figure of the model.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Figure {
+pub struct CheckFigure {
     /// What was measured.
     pub name: String,
     /// Its unit; empty for a bare number.
@@ -93,7 +93,7 @@ pub struct Checked {
     pub outcome: Outcome,
 }
 
-impl Figure {
+impl CheckFigure {
     /// A figure that theory knows within the part `tolerance`.
     pub fn near(
         name: impl Into<String>,
@@ -147,7 +147,7 @@ impl Figure {
 
 impl Checked {
     /// The binding figures that are not met.
-    pub fn missed(&self) -> impl Iterator<Item = &Figure> {
+    pub fn missed(&self) -> impl Iterator<Item = &CheckFigure> {
         self.outcome.figures.iter().filter(|figure| figure.is_binding() && !figure.is_met())
     }
 }
@@ -158,13 +158,13 @@ mod tests {
 
     #[test]
     fn figures_are_held_to_what_is_expected() {
-        let near = |model| Figure::near("x", "", model, 100.0, 0.01);
+        let near = |model| CheckFigure::near("x", "", model, 100.0, 0.01);
         assert!(near(99.0).is_met() && near(101.0).is_met() && !near(101.1).is_met());
         assert!(!near(f64::NAN).is_met());
         assert!((near(101.0).difference().unwrap() - 0.01).abs() < 1e-12);
-        assert!(Figure::at_most("x", "", 1.0, 1.0).is_met());
-        assert!(!Figure::at_most("x", "", f64::NAN, 1.0).is_met());
-        let usual = Figure::usual("x", "", 4.0, (2.0, 3.0));
+        assert!(CheckFigure::at_most("x", "", 1.0, 1.0).is_met());
+        assert!(!CheckFigure::at_most("x", "", f64::NAN, 1.0).is_met());
+        let usual = CheckFigure::usual("x", "", 4.0, (2.0, 3.0));
         assert!(!usual.is_met() && !usual.is_binding() && usual.difference().is_none());
         let outcome = Outcome { figures: vec![usual, near(90.0)], charts: Vec::new() };
         let checked = Checked { id: "x", title: "x", about: "", outcome };

@@ -2,7 +2,7 @@
 //! from what textbooks and data sheets say, and drawn next to the model's results.
 //!
 //! Pure: no clock, no files. A [`Check`] puts a load on a drive of virtual time and
-//! hands back [`Figure`]s and a [`Chart`]; [`CHECKS`] lists them all. [`page`] makes
+//! hands back [`CheckFigure`]s and a [`Chart`]; [`CHECKS`] lists them all. [`page`] makes
 //! a drive's page in `docs/drives/` of them.
 
 mod chart;
@@ -19,7 +19,7 @@ pub mod summary;
 pub mod theory;
 
 pub use chart::{Axis, Chart, Curve, Mark, Scale};
-pub use check::{Check, Checked, DriveColumns, Expected, Figure, Outcome};
+pub use check::{Check, CheckFigure, Checked, DriveColumns, Expected, Outcome};
 pub use checks::{CHECKS, check};
 pub use draw::draw;
 pub use sources::{KINDS_OF_SOURCES, Known, SourceKind, SourcedValue, values};

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use disklab_drive::{DriveFile, shipped};
 use disklab_units::{Bytes, significant};
 
-use crate::{Checked, Expected, Figure, SourcedValue, draw, values};
+use crate::{CheckFigure, Checked, Expected, SourcedValue, draw, values};
 
 /// A file of the documentation.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -144,7 +144,7 @@ pub(crate) fn show(value: f64) -> String {
 }
 
 /// A row of a table of figures: name, model, theory, difference, word.
-pub(crate) fn row(figure: &Figure) -> [String; 5] {
+pub(crate) fn row(figure: &CheckFigure) -> [String; 5] {
     let unit = if figure.unit.is_empty() { String::new() } else { format!(" {}", figure.unit) };
     let (theory, difference) = match figure.expected {
         Expected::Near { value, tolerance } => {
@@ -221,21 +221,21 @@ mod tests {
 
     #[test]
     fn rows_say_what_was_expected_and_whether_it_came() {
-        let near = row(&Figure::near("depth 1", "IOPS", 81.761, 81.78, 0.01));
+        let near = row(&CheckFigure::near("depth 1", "IOPS", 81.761, 81.78, 0.01));
         assert_eq!(near, ["depth 1", "81.76 IOPS", "81.78 IOPS", "-0.02 %, of 1 %", "met"]);
-        let most = row(&Figure::at_most("worst", "%", 3.0, 2.5));
+        let most = row(&CheckFigure::at_most("worst", "%", 3.0, 2.5));
         assert_eq!(most, ["worst", "3 %", "at most 2.5 %", "", "MISSED"]);
-        let usual = row(&Figure::usual("gain", "", 1.0, (2.0, 3.0)));
+        let usual = row(&CheckFigure::usual("gain", "", 1.0, (2.0, 3.0)));
         assert_eq!(usual[4], "unusual");
-        let none = row(&Figure::near("nothing", "turns", 0.0, 0.0, 0.01));
+        let none = row(&CheckFigure::near("nothing", "turns", 0.0, 0.0, 0.01));
         assert_eq!(none[3..], ["0", "met"]);
     }
 
     #[test]
-    fn a_drive_that_is_like_another_leads_to_the_page_with_pictures() {
+    fn a_sibling_links_to_the_page_with_pictures() {
         let id = "st30000nt011";
         let file = shipped(id).unwrap();
-        let figure = Figure::near("a", "", 1.0, 1.0, 0.1);
+        let figure = CheckFigure::near("a", "", 1.0, 1.0, 0.1);
         let chart = crate::Chart {
             id: "c",
             title: "C",
@@ -262,7 +262,7 @@ mod tests {
     fn a_page_of_a_drive_without_checks_has_its_parameters() {
         let (id, text) = disklab_drive::SHIPPED[0];
         let file = disklab_drive::shipped(id).unwrap();
-        let figure = Figure::near("a|b", "", 1.0, 1.0, 0.1);
+        let figure = CheckFigure::near("a|b", "", 1.0, 1.0, 0.1);
         let outcome = Outcome { figures: vec![figure], charts: Vec::new() };
         let checked = [Checked { id: "x", title: "X", about: "so", outcome }];
         let pages = documents(&file, text, &checked);

@@ -7,7 +7,7 @@ use std::fmt::Write as _;
 use disklab_drive::DriveFile;
 
 use crate::page::{escape, row, show};
-use crate::{CHECKS, Checked, DriveColumns, Expected, Figure, Known, SourceKind, values};
+use crate::{CHECKS, CheckFigure, Checked, DriveColumns, Expected, Known, SourceKind, values};
 
 /// A drive, the text of its file, and what came out of its checks.
 #[derive(Debug, Clone, Copy)]
@@ -110,7 +110,7 @@ fn checks(drives: &[ValidatedDrive<'_>]) -> String {
             text.push_str(&by_drive(drives, check.id, columns));
             continue;
         }
-        let mut by_name: Vec<(&str, Vec<(&str, &Figure)>)> = Vec::new();
+        let mut by_name: Vec<(&str, Vec<(&str, &CheckFigure)>)> = Vec::new();
         for drive in drives {
             let own = drive.checked.iter().filter(|checked| checked.id == check.id);
             for figure in own.flat_map(|checked| &checked.outcome.figures) {
@@ -152,7 +152,7 @@ fn by_drive(drives: &[ValidatedDrive<'_>], check: &str, columns: DriveColumns) -
 
 /// A row: a figure, what is allowed, of how many drives pass, and the drive that is nearest to
 /// missing it.
-fn farthest(name: &str, figures: &[(&str, &Figure)]) -> String {
+fn farthest(name: &str, figures: &[(&str, &CheckFigure)]) -> String {
     let passed = figures.iter().filter(|(_, figure)| figure.is_met()).count();
     let worst = figures.iter().max_by(|a, b| strain(a.1).total_cmp(&strain(b.1)));
     let Some((id, figure)) = worst else { return String::new() };
@@ -177,7 +177,7 @@ fn farthest(name: &str, figures: &[(&str, &Figure)]) -> String {
 }
 
 /// How near a figure is to missing what is expected: 1 at the bound, more beyond it.
-fn strain(figure: &Figure) -> f64 {
+fn strain(figure: &CheckFigure) -> f64 {
     match figure.expected {
         Expected::Near { value, tolerance } => {
             (figure.model - value).abs() / (tolerance * value.abs()).max(f64::MIN_POSITIVE)
@@ -200,9 +200,9 @@ mod tests {
 
     fn checked(model: f64) -> [Checked; 1] {
         let figures = vec![
-            Figure::near("turn", "ms", model, 10.0, 0.1),
-            Figure::at_most("falls", "", 0.0, 0.0),
-            Figure::usual("gain", "", model, (1.0, 3.0)),
+            CheckFigure::near("turn", "ms", model, 10.0, 0.1),
+            CheckFigure::at_most("falls", "", 0.0, 0.0),
+            CheckFigure::usual("gain", "", model, (1.0, 3.0)),
         ];
         let outcome = Outcome { figures, charts: Vec::new() };
         [Checked { id: CHECKS[0].id, title: CHECKS[0].title, about: CHECKS[0].about, outcome }]

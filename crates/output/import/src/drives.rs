@@ -112,7 +112,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_drive_is_refused_with_what_is() {
+    fn invalid_drives_are_refused_with_a_hint() {
         for (text, expected) in [
             ("", "unknown kind of drive ''"),
             ("hd", "(did you mean 'hdd'?)"),

@@ -128,7 +128,7 @@ fn other_work_is_no_repeat() {
 }
 
 #[test]
-fn what_cannot_be_placed_is_refused() {
+fn files_that_cannot_be_placed_are_refused() {
     let folder = Folder::new();
     let unknown = folder.file("x-1.txt", "hello\n");
     let binary = folder.file("b-1.txt", [0xff, 0x00, 0x80]);

@@ -39,7 +39,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_a_run_keeps_is_read_again() {
+    fn a_stored_bus_is_read_back() {
         for text in ["415 MB/s", "1.5 GiB/s", "none", "None", "123456789 B/s"] {
             let bus: Bus = text.parse().unwrap();
             assert_eq!(bus.to_string().parse(), Ok(bus), "{text}");

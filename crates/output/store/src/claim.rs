@@ -254,7 +254,7 @@ mod tests {
     }
 
     #[test]
-    fn root_is_led_nowhere_by_another_user() {
+    fn root_follows_no_link_of_another_user() {
         use std::fs::Permissions;
         use std::os::unix::fs::{PermissionsExt, chown, lchown};
         let temp = tempfile::tempdir().expect("temp");

@@ -289,7 +289,7 @@ mod tests {
     }
 
     #[test]
-    fn what_says_which_cells_run_and_where_is_not_of_figures() {
+    fn settings_of_cells_and_paths_do_not_affect_figures() {
         let settings = RunSettings {
             cell_limit: Some(Duration::from_secs(1)),
             kernel: Some("/linux".into()),
@@ -310,7 +310,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_a_run_remembers_is_read_back(
+        fn settings_are_read_back(
             bytes in 0_u64..1 << 60,
             thousandths in 1_u32..500,
             seconds in 1_u64..100_000,

@@ -275,7 +275,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn sas_drives_are_no_ata_drives_though_they_are_called_alike() {
+    fn sas_drives_with_ata_names_are_not_ata_drives() {
         let folder = tempfile::tempdir().expect("temp");
         let tree = Fabricated::new(folder.path());
         tree.drive("sda", (8, 0), "A").set("sda", "device/vendor", "ATA     \n");
@@ -319,7 +319,7 @@ mod tests {
     }
 
     #[test]
-    fn a_drive_that_nobody_looked_at_is_not_touched() {
+    fn an_uninspected_drive_is_not_touched() {
         let folder = tempfile::tempdir().expect("temp");
         let tree = Fabricated::new(folder.path());
         tree.drive("sda", (8, 0), "A");

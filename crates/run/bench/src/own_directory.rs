@@ -82,7 +82,7 @@ mod tests {
     }
 
     #[test]
-    fn what_has_its_name_already_is_neither_used_nor_removed() {
+    fn existing_paths_are_neither_used_nor_removed() {
         let temp = tempfile::tempdir().expect("temp");
         let executor = Executor::new(Interrupt::new());
         let mut ledger = Ledger::open(&temp.path().join("state")).expect("ledger");

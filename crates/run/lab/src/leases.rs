@@ -178,7 +178,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_let_go_of_is_taken_again() {
+    fn released_leases_are_reused() {
         let (_folder, leases) = leases();
         let mut all: Vec<_> = (0..4).map(|_| take(&leases)).collect();
         drop(all.remove(1));
@@ -188,7 +188,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_killed_left_behind_counts_for_nothing() {
+    fn stale_leases_are_ignored() {
         let (_folder, leases) = leases();
         drop(take(&leases));
         fs::write(leases.folder.join("2.7"), "1000").unwrap();
@@ -209,7 +209,7 @@ mod tests {
     }
 
     #[test]
-    fn anothers_folder_is_not_used() {
+    fn another_users_directory_is_not_used() {
         let (_folder, leases) = leases();
         fs::create_dir(&leases.folder).unwrap();
         fs::set_permissions(&leases.folder, fs::Permissions::from_mode(0o777)).unwrap();

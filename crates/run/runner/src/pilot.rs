@@ -190,7 +190,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_seen_takes_the_place_of_what_was_predicted() {
+    fn observed_costs_replace_predicted_ones() {
         let seen = Seen {
             cells: 2.0,
             seconds: 6.0,

@@ -180,7 +180,7 @@ dd = { direction = "write", bs = "4k", count = 4 }
     }
 
     #[test]
-    fn what_is_not_asked_for_is_not_skipped_either() {
+    fn unselected_cells_are_not_reported_as_skipped() {
         let (mut preflight, study) = preflight();
         Selection::new(&["single/x".to_owned()], &["v".to_owned()])
             .narrow(&mut preflight, &study)

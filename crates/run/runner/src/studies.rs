@@ -155,7 +155,7 @@ mod tests {
     }
 
     #[test]
-    fn what_nas_overwrites_is_there_before() {
+    fn nas_overwrites_only_prewritten_data() {
         // ZFS stores a record that was never written, but for one page, in a fraction of its
         // size, and rewrites a full one as a whole.
         for study in [study("nas"), study("nas").into_quick_form().expect("it has one")] {

@@ -251,7 +251,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_disklab_is_refused() {
+    fn other_programs_are_refused() {
         let folder = tempfile::tempdir().unwrap();
         let this = program(folder.path(), "new", 3.0, 0);
         let executor = Executor::new(Interrupt::new());

@@ -103,7 +103,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_mount_does_not_mount_is_an_error() {
+    fn a_mount_without_effect_is_an_error() {
         let remount = Remount::FileSystem {
             directory: PathBuf::from("/no/such/place"),
             mount: Invocation::new("true"),

@@ -156,7 +156,7 @@ mod tests {
     }
 
     #[test]
-    fn all_repeat_where_all_shall() {
+    fn a_full_share_repeats_every_block() {
         let all = blocks(Share::ALL, Repeats::Last, 1);
         assert_eq!(all.place(u64::MAX), all.place(0));
         let pool = blocks(Share::ALL, Repeats::Pool { blocks: 5 }, 1);

@@ -168,7 +168,7 @@ mod tests {
     }
 
     #[test]
-    fn random_data_neither_repeat_nor_lean() {
+    fn random_data_are_unbiased_and_do_not_repeat() {
         let data = bytes(Spec::random(), 7, 0, 8 << 20);
         let blocks: HashSet<&[u8]> = data.chunks_exact(512).collect();
         assert_eq!(blocks.len(), data.len() / 512);

@@ -70,7 +70,7 @@ mod tests {
         }
 
         #[test]
-        fn what_is_recognised_is_what_it_gives(data in proptest::collection::vec(any::<u8>(), 0..80)) {
+        fn recognised_words_reproduce_their_data(data in proptest::collection::vec(any::<u8>(), 0..80)) {
             if let Some(words) = RandomWords::of(&data) {
                 let mut again = vec![0; data.len()];
                 words.fill(&mut again);

@@ -195,7 +195,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_cannot_be_made_is_reported() {
+    fn impossible_specs_are_reported() {
         let half = Share::percent(50);
         let set = Repeats::WorkingSet { blocks: 0, streams: 0 };
         for (spec, error) in [

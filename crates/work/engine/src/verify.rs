@@ -256,7 +256,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_stamped_is_right_and_any_change_is_found() {
+    fn stamped_blocks_pass_and_changes_are_found() {
         for options in [
             "verify=crc32c",
             "verify=crc32c\nverify_interval=512",

@@ -531,7 +531,7 @@ mod tests {
     }
 
     #[test]
-    fn processor_time_includes_children() {
+    fn cpu_time_includes_children() {
         let busy = "i=0; while [ $i -lt 200000 ]; do i=$((i+1)); done";
         let sh = Invocation::new("sh").args(["-c", &format!("sh -c '{busy}'; true")]);
         let finished = executor().check(&sh).expect("busy loop");

@@ -108,7 +108,7 @@ mod tests {
     const PREFIX: &str = "disklab-";
 
     #[test]
-    fn what_killed_processes_left_goes_and_all_else_stays() {
+    fn only_directories_of_killed_processes_are_removed() {
         let parent = tempfile::tempdir().unwrap();
         let used = HeldFolder::within(parent.path(), PREFIX).unwrap();
         let other = HeldFolder::within(parent.path(), PREFIX).unwrap();
@@ -144,7 +144,7 @@ mod tests {
     }
 
     #[test]
-    fn nobody_sweeps_away_what_is_held() {
+    fn held_directories_are_not_swept() {
         let parent = tempfile::tempdir().unwrap();
         let (folder, rounds) = (parent.path(), 2000);
         let stays = || {

@@ -139,7 +139,7 @@ mod tests {
     const MALLORY: u32 = 65_534;
 
     #[test]
-    fn others_are_those_who_can_write() {
+    fn others_are_users_with_write_access() {
         let others = |mode, owner, group| OtherWriters::of(mode, owner, group, Some(1000));
         for (mode, owner, group, expected) in [
             (0o755, 0, 0, None),
@@ -205,7 +205,7 @@ mod tests {
     /// In a directory like /tmp, mallory makes the name that root is about to make, again and
     /// again: a link, a directory, nothing.
     #[test]
-    fn a_link_put_there_in_that_moment_leads_root_nowhere() {
+    fn root_follows_no_link_placed_in_a_race() {
         let temp = tempfile::tempdir().expect("temp");
         let at = |name: &str| temp.path().join(name);
         let Some(()) = mallorys(&at("sticky")) else { return };

@@ -57,7 +57,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn equal_if_it_says_the_same() {
+    fn errors_with_the_same_text_are_equal() {
         let error = |errno| SharedError::from(io::Error::from_raw_os_error(errno));
         assert_eq!(error(5), error(5));
         assert_ne!(error(5), error(13));

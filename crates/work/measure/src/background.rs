@@ -146,7 +146,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_watched_means_all_is_background() {
+    fn without_watched_drives_all_io_is_background() {
         assert_eq!(background(&[], 3, 4, 5), Some(7 * 512));
     }
 }

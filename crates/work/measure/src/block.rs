@@ -303,7 +303,7 @@ mod tests {
     }
 
     #[test]
-    fn a_loop_device_stands_on_the_drive_under_its_file() {
+    fn a_loop_device_lies_on_the_drive_under_its_file() {
         let (_folder, tree) = machine();
         tree.mount((252, 0), "/dev/dm-0", "/data", "ext4");
         tree.mount((0, 50), "pool/x", "/pool", "zfs");

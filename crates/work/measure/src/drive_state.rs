@@ -145,7 +145,7 @@ mod tests {
     }
 
     #[test]
-    fn a_sata_drive_tells_all() {
+    fn a_sata_drive_reports_all() {
         let (_folder, tree) = made();
         tree.device("sda", (8, 0)).partition("sda", "sda1", (8, 1));
         tree.set("sda", "device/vendor", "ATA     \n").set(
@@ -204,7 +204,7 @@ mod tests {
     }
 
     #[test]
-    fn smart_knows_better() {
+    fn smart_takes_precedence() {
         let mut state =
             DriveState { model: Some("WDC WD10EZEX-00B".into()), ..DriveState::default() };
         state.smart =

@@ -54,7 +54,7 @@ mod tests {
     use crate::fabricated::Fabricated;
 
     #[test]
-    fn what_was_written_since_is_reported() {
+    fn writes_since_the_start_are_counted() {
         let folder = tempfile::tempdir().expect("temp");
         let tree = Fabricated::new(folder.path());
         tree.drive("vda", (254, 0), "A");

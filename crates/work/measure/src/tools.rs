@@ -103,7 +103,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn programs_here_tell_their_versions() {
+    fn installed_programs_report_their_versions() {
         let executor = Executor::new(Interrupt::new());
         let dd = tool_version(&executor, "dd").expect("dd is everywhere");
         assert!(dd.version.starts_with("dd "), "{dd:?}");
@@ -129,7 +129,7 @@ mod tests {
     }
 
     #[test]
-    fn no_program_stands_twice_in_the_table() {
+    fn no_program_is_listed_twice() {
         let mut names: Vec<_> = VERSION_QUERIES.iter().map(|query| query.program).collect();
         names.sort_unstable();
         let count = names.len();

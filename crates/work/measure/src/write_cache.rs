@@ -109,7 +109,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_drive_is_refused_without_running_anything() {
+    fn non_drives_are_refused_before_anything_runs() {
         let folder = tempfile::tempdir().expect("temp");
         let tree = Fabricated::new(folder.path());
         tree.drive("sda", (8, 0), "A").partition("sda", "sda1", (8, 1));

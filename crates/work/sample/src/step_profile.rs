@@ -245,7 +245,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_known_is_claimed_by_none() {
+    fn an_unknown_profile_claims_nothing() {
         let unknown = StepProfile::default();
         assert!(!unknown.is_direct() && !unknown.is_durable() && !unknown.is_durable_each());
         assert!(!unknown.writes_zeros() && !unknown.is_of_memory());

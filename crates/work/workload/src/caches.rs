@@ -72,7 +72,7 @@ pub(crate) fn make_cold(
     notes.extend(drop_caches(directory, executor)?);
     // What the first time has set free.
     let _ = drop_switch(executor);
-    notes.extend(what_stays(directory).map(str::to_owned));
+    notes.extend(still_cached(directory).map(str::to_owned));
     Ok(notes)
 }
 
@@ -87,7 +87,7 @@ pub(crate) fn drop_once(
     let mut notes =
         vec!["caches were dropped before each step, once, as the study says".to_owned()];
     notes.extend(drop_caches(directory, executor)?);
-    notes.extend(what_stays(directory).map(str::to_owned));
+    notes.extend(still_cached(directory).map(str::to_owned));
     Ok(notes)
 }
 
@@ -134,7 +134,7 @@ fn drop_caches(directory: &Path, executor: &Executor) -> Result<Option<String>, 
 /// switch drops none, once or twice, after a minute or mounted read-only; an unmount does.
 /// Its buffers hold their pages, and `mapping_evict_folio` (mm/truncate.c, since 5.18)
 /// leaves alone what somebody holds.
-fn what_stays(directory: &Path) -> Option<&'static str> {
+fn still_cached(directory: &Path) -> Option<&'static str> {
     // include/uapi/linux/magic.h
     const BTRFS_SUPER_MAGIC: rustix::fs::FsWord = 0x9123_683E;
     let found = rustix::fs::statfs(directory).ok()?;
@@ -189,7 +189,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_trace_tells() {
+    fn the_trace_shows_whether_caches_were_dropped() {
         let folder = tempfile::tempdir().expect("temp");
         let executor = Executor::new(Interrupt::new());
         let note = drop_caches(folder.path(), &executor).expect("dropped");
@@ -200,15 +200,15 @@ mod tests {
     }
 
     #[test]
-    fn what_stays_is_reported_of_btrfs_alone() {
+    fn only_btrfs_is_said_to_keep_metadata_cached() {
         let folder = tempfile::tempdir().expect("temp");
         let mounts = fs::read_to_string("/proc/self/mounts").expect("mounts");
         if mounts.contains(" btrfs ") {
             eprintln!("skipped: needs a machine without Btrfs");
         } else {
-            assert_eq!(what_stays(folder.path()), None);
+            assert_eq!(still_cached(folder.path()), None);
         }
-        assert_eq!(what_stays(Path::new("/no/such/place")), None);
+        assert_eq!(still_cached(Path::new("/no/such/place")), None);
     }
 
     #[test]

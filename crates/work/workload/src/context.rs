@@ -259,7 +259,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_unmounted_is_reported() {
+    fn a_failed_unmount_is_reported() {
         let folder = tempfile::tempdir().expect("temp");
         let executor = Executor::new(Interrupt::new());
         let mounts = Mounts(std::cell::RefCell::default(), Some("target is busy"));

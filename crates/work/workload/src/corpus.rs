@@ -275,7 +275,7 @@ mod tests {
     }
 
     #[test]
-    fn what_changes_is_new_and_later() {
+    fn changed_files_have_new_content_and_times() {
         let folder = tempfile::tempdir().expect("temp");
         let mut corpus = corpus(100, 400_000, 0.5, 0.5);
         let stop = Interrupt::new();

@@ -202,7 +202,7 @@ mod tests {
     }
 
     #[test]
-    fn processor_time_is_found() {
+    fn cpu_time_is_found() {
         let began = Instant::now();
         let mut sum = 0_u64;
         while thread_time() == (0, 0) && began.elapsed() < Duration::from_secs(20) {

@@ -109,7 +109,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_succeeds_is_counted() {
+    fn successful_operations_are_counted() {
         let mut tally = Tally::begin();
         for size in [10, 20] {
             tally.time(size, || Ok::<_, ()>(())).expect("works");

@@ -126,7 +126,7 @@ mod tests {
     use crate::data::FileContent;
 
     #[test]
-    fn the_tree_is_as_said() {
+    fn the_tree_matches_its_description() {
         let folder = tempfile::tempdir().expect("temp");
         let tree = Tree { files: 50, folders: 4, size: Bytes(300_000) };
         let mut stream = ByteStream::new(FileContent::Random, 3);

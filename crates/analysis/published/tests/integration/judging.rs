@@ -156,7 +156,7 @@ fn row<'a>(comparison: &'a RowComparison, id: &str) -> &'a JudgedRow {
 }
 
 #[test]
-fn rows_are_met_or_missed_and_counted() {
+fn reproduced_rows_are_counted() {
     let comparison = judged(&[100e6], &[120e6]);
     let status = |id| row(&comparison, id).status;
     assert_eq!(status("value"), RowStatus::Reproduced);
@@ -184,7 +184,7 @@ fn a_miss_has_its_finding_and_a_hit_has_none() {
 }
 
 #[test]
-fn what_was_not_measured_says_why() {
+fn unmeasured_rows_say_why() {
     let comparison = judged(&[100e6], &[120e6]);
     let note = |id| row(&comparison, id).measured_note.clone().unwrap_or_default();
     assert_eq!(note("failed"), "failed: no space left");

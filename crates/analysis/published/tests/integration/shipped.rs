@@ -73,7 +73,7 @@ fn every_value_has_a_unit_of_its_measurement() {
 }
 
 #[test]
-fn every_published_value_meets_its_own_row() {
+fn every_published_value_reproduces_its_own_row() {
     for row in &catalogue().rows {
         let Some(value) = row.value.filter(|_| row.kind != RowKind::Order) else { continue };
         assert!(

@@ -93,7 +93,7 @@ mod tests {
     }
 
     #[test]
-    fn much_next_to_little_is_reported() {
+    fn large_background_io_is_reported() {
         let found = fixture(Some(100_000_000), 200_000_000).findings("background-io");
         assert_eq!(found.len(), 1);
         assert!(

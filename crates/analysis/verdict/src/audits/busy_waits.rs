@@ -72,7 +72,7 @@ mod tests {
     }
 
     #[test]
-    fn computing_is_reported_in_the_lab_where_it_takes_no_time() {
+    fn busy_waits_are_reported_in_the_lab() {
         let texts = found("lab", None, 300);
         assert_eq!(texts.len(), 1, "{texts:?}");
         assert!(texts[0].starts_with("busy-waits") && texts[0].contains("30 %"), "{texts:?}");

@@ -111,13 +111,13 @@ mod tests {
     }
 
     #[test]
-    fn what_takes_less_space_than_it_has_is_reported() {
+    fn files_smaller_on_disk_are_reported() {
         assert_eq!(found("btrfs rw,compress=zlib:3", 1.0, 2 << 20), 1);
         assert_eq!(found("zfs rw,xattr", 3.9, 64 << 20), 1);
     }
 
     #[test]
-    fn what_takes_its_size_and_what_cannot_compress_is_clean() {
+    fn full_size_files_and_uncompressed_mounts_are_clean() {
         assert_eq!(found("btrfs rw,compress=zlib:3", 1.0, 64 << 20), 0);
         assert_eq!(found("zfs rw,xattr", 1.02, 60 << 20), 0);
         // Nothing else in this machine's pools concerns an ext4 on a disk.

@@ -139,13 +139,13 @@ mod tests {
     }
 
     #[test]
-    fn a_median_below_half_a_turn_is_reported() {
+    fn a_median_below_half_a_revolution_is_reported() {
         let texts = found("fio", 158_000, true, 1 << 20);
         assert!(texts[0].contains("took less than 7.9 % of half a revolution"), "{texts:?}");
     }
 
     #[test]
-    fn what_drives_counted_goes_before_what_latencies_say() {
+    fn drive_counters_take_precedence_over_latencies() {
         let found = |hits: u64, stacks: &[&str]| {
             let mut fixture = RunFixture::new("");
             for stack in stacks {

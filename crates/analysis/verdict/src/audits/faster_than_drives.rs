@@ -268,7 +268,7 @@ mod tests {
     }
 
     #[test]
-    fn what_exceeds_one_arm_is_reported() {
+    fn rates_beyond_one_actuator_are_reported() {
         let texts = found("buffered", Direction::Write, 1, true, 404e6, 1000);
         assert!(
             texts[0].contains("404 MB/s from 1 hard disk that can give 300 MB/s at most"),
@@ -368,7 +368,7 @@ mod tests {
     }
 
     #[test]
-    fn commits_without_turns_are_reported() {
+    fn commits_faster_than_revolutions_are_reported() {
         let found = found("dd-4k", Direction::Write, 1, true, 20e6, 5000);
         assert!(found[0].contains("5000 durable writes per second on hard disks"), "{found:?}");
     }
@@ -399,7 +399,7 @@ mod tests {
     }
 
     #[test]
-    fn what_drives_can_do_is_clean() {
+    fn rates_within_the_drives_are_clean() {
         assert!(found("deep", Direction::Read, 4, true, 1.1e9, 1000).is_empty());
         assert!(found("deep", Direction::Read, 1, false, 7e9, 1000).is_empty());
         assert!(found("dd-4k", Direction::Write, 1, true, 1e6, 120).is_empty());

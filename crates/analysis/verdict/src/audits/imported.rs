@@ -56,7 +56,7 @@ mod tests {
     use crate::testing::{RunFixture, figure, on_drives, step};
 
     #[test]
-    fn only_imported_figures_without_counters_are_reported_of() {
+    fn only_imported_figures_without_counters_are_reported() {
         let mut fixture = RunFixture::new("");
         let write = || step("dd-4k", vec![figure(Direction::Write, 1 << 20, 1.0)]);
         fixture.sample("single/ext4", "dd-4k", 0, vec![write()]);

@@ -243,7 +243,7 @@ mod tests {
     }
 
     #[test]
-    fn the_most_severe_stands_first() {
+    fn the_most_severe_finding_comes_first() {
         let mut fixture = RunFixture::new("");
         fixture.info.scale = 0.5;
         fixture.measured("single/ext4", "dd-4k", 0, 1e6);

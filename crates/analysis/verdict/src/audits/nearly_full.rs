@@ -89,14 +89,14 @@ mod tests {
     }
 
     #[test]
-    fn a_full_one_is_reported() {
+    fn a_full_file_system_is_reported() {
         let mut fixture = RunFixture::new("");
         add(&mut fixture, "single/ext4", 1, 96);
         assert!(fixture.texts(AUDIT.name)[0].starts_with("The file system was 96 % full"));
     }
 
     #[test]
-    fn one_that_was_fuller_before_is_reported() {
+    fn a_previously_fuller_file_system_is_reported() {
         let mut fixture = RunFixture::new("");
         add(&mut fixture, "single/ext4", 2, 10);
         add(&mut fixture, "single/btrfs", 71, 80);

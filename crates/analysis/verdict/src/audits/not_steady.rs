@@ -148,7 +148,7 @@ mod tests {
     }
 
     #[test]
-    fn what_never_settles_and_what_mixes_are_reported() {
+    fn unsteady_and_mixed_steps_are_reported() {
         let never = texts("", steadiness(Trend::NotSteady, 0, 0));
         assert!(never[0].contains("did not become steady"), "{never:?}");
         let mixed = texts("", steadiness(Trend::Slowdown, 20, 0));

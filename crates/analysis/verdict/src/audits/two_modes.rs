@@ -179,7 +179,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_with_two_modes_is_called_level() {
+    fn figures_with_two_modes_are_never_equivalent() {
         let ask = "[[questions]]\nask = \"?\"\nworkloads = \"dd-4k\"\nmeasure = \"throughput\"";
         let outcome = |rates: &[f64]| {
             let mut fixture = RunFixture::new(ask);

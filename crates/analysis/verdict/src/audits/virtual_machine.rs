@@ -41,7 +41,7 @@ mod tests {
     use crate::testing::RunFixture;
 
     #[test]
-    fn a_virtual_machine_is_reported_but_not_of_the_lab() {
+    fn a_virtual_machine_is_reported_except_in_the_lab() {
         for (bench, machine, expected) in
             [("loop", Some("KVM"), 1), ("loop", None, 0), ("lab", Some("KVM"), 0)]
         {

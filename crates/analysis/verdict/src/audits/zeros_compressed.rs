@@ -152,7 +152,7 @@ mod tests {
     }
 
     #[test]
-    fn zeros_that_nobody_counted_are_reported_where_the_stack_compresses() {
+    fn uncounted_zeros_are_reported_on_compressing_stacks() {
         let of = |stack: &str, workload: &str| {
             let mut fixture = RunFixture::new("");
             fixture.info.bench = "import".parse().unwrap();

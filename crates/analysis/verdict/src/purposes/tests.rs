@@ -95,7 +95,7 @@ fn the_best_of_each_class_is_named_with_reasons_and_objections() {
 }
 
 #[test]
-fn what_is_level_is_a_tie_and_what_is_open_is_none() {
+fn equivalent_stacks_tie_and_inconclusive_ones_get_no_advice() {
     let mut fixture = fixture();
     all(&mut fixture, "single/ext4", 1.0, 1.0, 1.0);
     all(&mut fixture, "single/btrfs", 1.001, 1.0, 1.0);
@@ -118,7 +118,7 @@ fn what_is_level_is_a_tie_and_what_is_open_is_none() {
     assert!(why.text().contains("is inconclusive"), "{why:?}");
     // And how it could be decided, unless that is what the run was for.
     let decides = |fixture: &RunFixture, all: &[Recommendation]| {
-        Recommendation::what_would_decide(all, &fixture.info)
+        Recommendation::how_to_decide(all, &fixture.info)
     };
     fixture.info.repeats = 4;
     let text = decides(&fixture, std::slice::from_ref(&got)).expect("a way");
@@ -154,7 +154,7 @@ fn changed_advice_names_stacks_as_its_reader_does() {
 }
 
 #[test]
-fn once_is_no_recommendation() {
+fn one_repeat_gives_no_recommendation() {
     let mut fixture = fixture();
     for stack in ["single/ext4", "single/btrfs"] {
         for work in ["safe", "fio", "stream"] {
@@ -169,7 +169,7 @@ fn once_is_no_recommendation() {
 }
 
 #[test]
-fn what_is_lacking_is_named() {
+fn missing_figures_are_named() {
     let mut fixture = fixture();
     measured(&mut fixture, "single/ext4", "stream", times(1e8, CALM));
     measured(&mut fixture, "single/btrfs", "stream", times(2e8, CALM));

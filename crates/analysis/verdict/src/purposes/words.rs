@@ -59,7 +59,7 @@ impl Recommendation {
 
     /// How what is inconclusive could be decided; none where nothing is, where it was tried, or
     /// where another program measured the figures.
-    pub fn what_would_decide(all: &[Self], info: &RunInfo) -> Option<String> {
+    pub fn how_to_decide(all: &[Self], info: &RunInfo) -> Option<String> {
         let is_open = |class: &PurposeClass| {
             let has = |word| class.places.iter().any(|place| place.word == word);
             has(RankWord::Leads) && has(RankWord::Inconclusive)

@@ -142,7 +142,7 @@ mod tests {
     }
 
     #[test]
-    fn near_is_per_cent_and_far_a_factor() {
+    fn small_ratios_are_per_cent_and_large_ones_factors() {
         for (centre, low, high, expected) in [
             (8.7, 8.1, 9.4, "8.7 [8.1, 9.4]"),
             (1.0 / 8.7, 1.0 / 9.4, 1.0 / 8.1, "8.7 [8.1, 9.4]"),

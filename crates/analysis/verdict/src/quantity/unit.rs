@@ -236,7 +236,7 @@ mod tests {
     }
 
     #[test]
-    fn intervals_stand_in_the_unit_of_the_figure() {
+    fn intervals_use_the_unit_of_their_figure() {
         for (m, e, expected) in [
             (Measure::Throughput, estimate(180e3, 171e3, 190e3), "180 kB/s [171, 190]"),
             (Measure::Throughput, estimate(1e6, 9e5, 1.1e6), "1.00 MB/s [0.900, 1.10]"),
@@ -307,7 +307,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_is_shown_is_what_is_stored(value in 1e-3_f64..1e15) {
+        fn shown_values_match_stored_ones(value in 1e-3_f64..1e15) {
             for quantity in ALL {
                 for unit in [quantity.unit_for(value), quantity.unit_alone(value)] {
                     let shown: f64 = unit.show(value).parse().expect("a number");

@@ -70,14 +70,14 @@ fn each_measure_has_its_words() {
 }
 
 #[test]
-fn the_better_of_two_far_apart_is_the_subject_either_way() {
+fn the_clearly_better_stack_is_the_subject() {
     let sentences = sentences_of("elapsed", &[FAR, BASE]);
     assert!(sentences[0].contains("single/btrfs takes 1.01 s"), "{sentences:?}");
     assert!(sentences[0].ends_with("as fast as single/ext4."), "{sentences:?}");
 }
 
 #[test]
-fn level_and_open_stand_in_lists() {
+fn equivalent_and_inconclusive_stacks_are_listed() {
     let level = [1.001, 1.009, 1.021];
     let open = [0.9, 1.4, 0.8];
     let sentences = sentences_of("elapsed", &[BASE, level, open]);
@@ -91,7 +91,7 @@ fn level_and_open_stand_in_lists() {
 }
 
 #[test]
-fn an_open_interval_is_that_of_all_comparisons() {
+fn an_inconclusive_interval_is_that_of_all_comparisons() {
     // Alone it would be significant; among two it is not.
     let apart = [1.05, 1.11, 1.09];
     let noisy = [0.9, 1.4, 0.8];
@@ -162,7 +162,7 @@ fn writes_that_a_sync_follows_are_counted_as_commits() {
 }
 
 #[test]
-fn what_was_not_measured_is_said() {
+fn unmeasured_figures_are_mentioned() {
     let mut fixture = ask("latency-p99");
     fixture.repeats("single/ext4", "dd-4k", &[1e6, 1e6]);
     fixture.unfinished("single/btrfs", "dd-4k", 0, CellState::Failed);
@@ -188,7 +188,7 @@ fn many_differences_are_counted() {
 }
 
 #[test]
-fn what_a_comparison_says_is_not_called_open() {
+fn decided_comparisons_are_not_called_inconclusive() {
     let mut close = 0;
     // From a lead that all pairs show to one that nothing shows.
     for noise in 1..40 {

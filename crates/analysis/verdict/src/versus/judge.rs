@@ -242,7 +242,7 @@ mod tests {
     const LAB: Manner = Manner { level: 0.05, lab: true, planned: true };
 
     #[test]
-    fn what_is_not_said_is_not_shown_by_its_interval() {
+    fn intervals_of_unknown_changes_reach_the_margin() {
         // By itself slower by 8 to 20 %; among forty it is not.
         let one = values(Measure::Throughput, &[100.0, 102.0, 98.0], &[86.0, 88.0, 84.0]);
         let still = values(Measure::Throughput, &[100.0, 104.0, 97.0], &[99.0, 103.0, 101.0]);
@@ -288,7 +288,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_unknown_says_why() {
+    fn unknown_changes_say_why() {
         let rate = |a: &[f64], b: &[f64]| one(Measure::Throughput, a, b, REAL);
         let wild = rate(&[100.0, 300.0, 50.0], &[120.0, 40.0, 250.0]);
         let Change::Unknown(Why::TooNoisy { noise }) = wild else { panic!("{wild:?}") };
@@ -312,7 +312,7 @@ mod tests {
     }
 
     #[test]
-    fn correlated_repeats_claim_only_what_lies_apart() {
+    fn correlated_repeats_claim_only_separated_samples() {
         let a: Vec<f64> = (0..12).map(|n| 100.0 + f64::from(n / 4)).collect();
         let change = |factor: f64| {
             let b: Vec<f64> = a.iter().map(|v| v * factor).collect();

@@ -73,7 +73,7 @@ fn renamed_stacks_are_the_same() {
 }
 
 #[test]
-fn what_one_run_did_not_finish_is_too_few() {
+fn unfinished_cells_count_as_too_few() {
     let (mut a, mut b) = (real(ASK), real(ASK));
     for fixture in [&mut a, &mut b] {
         fixture.repeats("single/ext4", "dd-4k", &[100e3, 101e3, 99e3]);
@@ -128,7 +128,7 @@ fn suspect_figures_carry_no_verdict_unless_that_is_accepted() {
 }
 
 #[test]
-fn the_worst_stands_first() {
+fn the_worst_change_comes_first() {
     let (mut a, mut b) = (real(ASK), real(ASK));
     for (stack, factor) in
         [("single/ext4", 2.0), ("single/btrfs", 0.9), ("raid1/ext4", 0.5), ("raid1/btrfs", 4.0)]
@@ -142,7 +142,7 @@ fn the_worst_stands_first() {
 }
 
 #[test]
-fn runs_that_measured_nothing_are_not_called_strangers() {
+fn empty_runs_are_not_called_different_studies() {
     let (mut a, mut b) = (real(ASK), real(ASK));
     a.repeats("single/ext4", "dd-4k", &[1e5; 3]);
     b.unfinished("single/ext4", "dd-4k", 0, CellState::Failed);

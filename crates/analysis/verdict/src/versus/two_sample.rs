@@ -98,7 +98,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn few_values_are_welchs() {
+    fn few_values_use_welch() {
         // The case of `unpaired_ratio`, whose interval is [0.4347, 3.5999].
         let first = [140_902.0, 78_532.0, 56_740.0];
         let second = [171_092.0, 107_767.0, 66_649.0];
@@ -122,7 +122,7 @@ mod tests {
     }
 
     #[test]
-    fn ranks_are_used_from_the_size_on_that_bears_the_level() {
+    fn ranks_are_used_once_samples_are_large_enough() {
         assert!(!bears_ranks(4, 4, 0.05) && bears_ranks(5, 5, 0.05));
         assert!(!bears_ranks(5, 5, 0.005) && bears_ranks(8, 8, 0.005));
         assert!(bears_ranks(2000, 2000, 1e-9) && !bears_ranks(1, 9, 0.05));
@@ -140,7 +140,7 @@ mod tests {
     }
 
     #[test]
-    fn what_has_no_ratio_has_none() {
+    fn unusable_samples_have_no_ratio() {
         for (first, second) in
             [(&[][..], &[1.0][..]), (&[1.0], &[0.0]), (&[f64::NAN], &[1.0]), (&[1.0], &[-1.0])]
         {

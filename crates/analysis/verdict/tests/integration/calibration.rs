@@ -22,7 +22,7 @@ fn at_least(share: Share, per_cent: f64) -> bool {
 /// Where every second block reversed the one before, a block with slow ends made 13 to 25 % of
 /// answers claim a difference: only half as many blocks were drawn as were counted.
 #[test]
-fn place_in_a_block_deceives_no_more_than_promised() {
+fn position_in_a_block_misleads_no_more_than_promised() {
     let fixture = RunFixture::new(4, 1).expect("a study");
     for name in ["ends", "in step", "slow swings", "drift"] {
         let noise_model =
@@ -37,7 +37,7 @@ fn place_in_a_block_deceives_no_more_than_promised() {
 /// Where repeats fall into two modes, equivalence is hardly ever said: neither wrongly, of
 /// stacks that differ by 5.2 %, nor of equal ones, for the samples cannot show it.
 #[test]
-fn two_modes_are_not_called_level() {
+fn two_modes_are_not_called_equivalent() {
     let fixture = RunFixture::new(4, 1).expect("a study");
     let noise_model =
         NOISE_MODELS.iter().find(|noise_model| noise_model.name == "two modes").expect("a world");
@@ -86,7 +86,7 @@ fn campaigns_without_differences_claim_none() {
 }
 
 #[test]
-fn summaries_of_many_questions_claim_none_either() {
+fn summaries_of_many_questions_claim_no_difference() {
     let fixture = RunFixture::new(4, 10).expect("a study");
     for noise_model in NOISE_MODELS.iter().take(4) {
         let got = false_claims(&fixture, noise_model, 4, 5, 60);

@@ -136,7 +136,7 @@ fn correlated_repeats_claim_few_changes() {
 
 /// At the edge of the level a claim is false whichever it is.
 #[test]
-fn a_ratio_on_the_edge_is_called_slower_or_the_same_rarely() {
+fn a_ratio_on_the_margin_is_rarely_decided() {
     for noise_model in still() {
         for blocks in [4, 8] {
             let got = play(noise_model, 2, blocks, 60, 1.0 / 1.05);

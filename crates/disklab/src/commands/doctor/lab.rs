@@ -116,7 +116,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_missing_is_installed_at_once() {
+    fn missing_tools_name_all_their_packages() {
         let tools = KernelError::Tools { what: vec!["bc"], packages: vec!["bc", "flex"] };
         assert_eq!(packages(&tools), ["bc", "flex"]);
         assert!(packages(&KernelError::Machine("arm".to_owned())).is_empty());

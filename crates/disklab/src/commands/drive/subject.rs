@@ -240,7 +240,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_no_drive_of_its_own_is_refused_with_the_reason() {
+    fn partitions_and_virtual_disks_are_refused_with_the_reason() {
         let folder = tempfile::tempdir().expect("temp");
         let tree = Fabricated::new(folder.path());
         tree.drive("sda", (8, 0), "A").partition("sda", "sda1", (8, 1)).set(

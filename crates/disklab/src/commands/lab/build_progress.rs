@@ -4,7 +4,7 @@
 use std::io::IsTerminal;
 use std::time::{Duration, Instant};
 
-use disklab_lab::kernel::{BuildProgress, Step};
+use disklab_lab::kernel::{BuildProgress, BuildStep};
 use disklab_units::show_duration;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
@@ -21,7 +21,7 @@ pub struct BuildBar {
     /// What is said before anything else.
     begins: String,
     bar: Option<ProgressBar>,
-    step: Option<(Step, Instant)>,
+    step: Option<(BuildStep, Instant)>,
     /// Lines written for this step, where there is no bar.
     lines: u32,
 }
@@ -61,7 +61,7 @@ impl BuildBar {
                 match now.fraction {
                     Some(fraction) => bar.set_position((fraction * PARTS as f64) as u64),
                     // What has no fraction comes before what has one, or after.
-                    None if now.step == Step::Link => bar.set_position(PARTS),
+                    None if now.step == BuildStep::Link => bar.set_position(PARTS),
                     None => bar.set_position(0),
                 }
             }
@@ -139,10 +139,10 @@ mod tests {
     #[test]
     fn lines_say_the_step_how_far_it_is_and_what_is_left() {
         let now = |step, fraction| BuildProgress { step, fraction };
-        assert_eq!(line(now(Step::Unpack, None), None), "unpacking the kernel's source");
-        assert_eq!(line(now(Step::Compile, Some(0.0)), None), "compiling the kernel");
+        assert_eq!(line(now(BuildStep::Unpack, None), None), "unpacking the kernel's source");
+        assert_eq!(line(now(BuildStep::Compile, Some(0.0)), None), "compiling the kernel");
         assert_eq!(
-            line(now(Step::Compile, Some(0.5)), Some(Duration::from_secs(90))),
+            line(now(BuildStep::Compile, Some(0.5)), Some(Duration::from_secs(90))),
             "compiling the kernel: 50 %, about 1 min 30 s left"
         );
     }

@@ -128,7 +128,7 @@ mod tests {
     }
 
     #[test]
-    fn programs_learn_what_people_see() {
+    fn json_has_what_the_table_shows() {
         let all = models();
         let model = all.iter().find(|m| m.file.id == "st8000as0002").expect("shipped");
         let json = model.json();

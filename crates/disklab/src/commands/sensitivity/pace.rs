@@ -54,7 +54,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_left_follows_what_the_runs_take() {
+    fn time_left_follows_measured_run_times() {
         let mut pace = SensitivityPace::new(4, 400.0);
         let line = pace.next("as shipped");
         assert_eq!(line, "[1/4] as shipped (about 6 min 40 s left)");

@@ -18,7 +18,7 @@ fn valid(options: &str) -> Job {
 }
 
 #[test]
-fn nothing_said_is_fios_default() {
+fn unset_options_have_fios_defaults() {
     let job = valid("");
     assert!(job.pattern.access.reads && !job.pattern.access.writes && !job.pattern.access.random);
     assert_eq!((job.pattern.read_percent, job.pattern.sequence), (100, Sequence::None));
@@ -128,7 +128,7 @@ fn the_map_of_visited_blocks_is_off_where_fios_is() {
 }
 
 #[test]
-fn what_is_written_is_put_together() {
+fn buffer_options_are_combined() {
     let buffers = |options: &str| valid(options).buffers;
     assert!(buffers("refill_buffers").refill && !buffers("refill_buffers").scramble);
     let zeros = buffers("zero_buffers");
@@ -200,7 +200,7 @@ fn other_options_reach_their_field() {
 }
 
 #[test]
-fn what_cannot_work_together_is_an_error() {
+fn incompatible_options_are_errors() {
     for (options, line, part) in [
         ("time_based", 3, "needs a `runtime`"),
         ("time_based\nruntime=0", 3, "needs a `runtime`"),
@@ -258,7 +258,7 @@ fn waiting_is_for_a_job_before() {
 }
 
 #[test]
-fn what_has_no_effect_is_reported() {
+fn options_without_effect_are_reported() {
     for (options, line, part) in [
         ("iodepth=8", 3, "no effect with the synchronous engine psync"),
         ("iodepth=8\nioengine=pvsync2", 3, "engine pvsync2"),
@@ -388,7 +388,7 @@ fn shows(bytes: u64) -> String {
 
 proptest! {
     #[test]
-    fn what_is_taken_makes_sense(
+    fn accepted_jobs_are_consistent(
         options in prop::collection::vec(any_option(), 0..12),
         clone in 0_u32..10,
         seed in any::<u64>(),

@@ -64,7 +64,7 @@ fn switches_may_stand_alone_and_others_may_not() {
 }
 
 #[test]
-fn no_option_stands_twice() {
+fn no_option_is_listed_twice() {
     let unsupported = || UNSUPPORTED.iter().chain(REFUSED);
     let mut all: Vec<&str> = native_options()
         .flat_map(|o| o.aliases.iter().copied().chain([o.name]))

@@ -247,7 +247,7 @@ fn a_script_without_run_gets_one() {
 }
 
 #[test]
-fn what_files_take_is_foreseen() {
+fn file_space_and_run_time_are_predicted() {
     let personality =
         read(&around("flowop aiowait name=a").replace("size=4k", "size=4k,prealloc=50"));
     let fileset = &personality.filesets[0];
@@ -336,7 +336,7 @@ fn load_takes_disklabs_personalities() {
 }
 
 #[test]
-fn what_has_no_effect_is_noted() {
+fn statements_without_effect_are_noted() {
     let personality = read(&format!(
         "enable multi master=h,client=c domultisync value=1\n{}",
         around("flowop aiowait name=a").replace("dirwidth=5,", "").replace(

@@ -140,7 +140,7 @@ fn an_early_stop_is_reported_and_read() {
 
 proptest! {
     #[test]
-    fn what_is_written_is_read_back(
+    fn rows_and_summaries_are_read_back(
         name in "[a-z][a-z0-9 ._-]{0,30}[a-z]", operations in 0_u64..1 << 31, reads in 0_u64..1 << 31,
         bytes in 0_u64..1 << 50, latency_ns in 0_u64..1 << 50, seconds in 0.1_f64..1e5, which in 0..3,
     ) {

@@ -41,7 +41,7 @@ fn numbers_and_values() {
 }
 
 #[test]
-fn errors_tell_the_place_and_what_was_expected() {
+fn errors_show_the_location_and_what_was_expected() {
     fails("set $a=4K", "1:8", "k, m or g");
     fails("set $a=1.5", "1:8", "invalid number");
     fails("set $a=99999999999999999999", "1:8", "too large");

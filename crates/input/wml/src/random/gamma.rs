@@ -98,7 +98,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_shape_gives_nothing() {
+    fn invalid_shapes_give_zero() {
         for shape in [0.0, -1.0, f64::NAN, f64::INFINITY] {
             assert_eq!(gamma(&mut Rand48::new(1), shape, 1.0), 0.0);
         }

@@ -381,7 +381,7 @@ fn a_variable_has_its_value_of_the_run() {
 }
 
 #[test]
-fn what_is_left_out_has_the_value_it_has_there() {
+fn omitted_attributes_have_filebenchs_defaults() {
     // `define file` without a size: parser_gram.y takes 1 KiB.
     assert_eq!(script("singlestreamwrite").filesets[0].size.fixed(), Some(1024));
     // A row of 0 % is never drawn: 92 % of 1 KiB, 8 % around 16 KiB.

@@ -145,7 +145,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_file_gives_counts_and_its_siblings_range_for_it_does_not() {
+    fn own_values_replace_the_siblings_values_and_ranges() {
         let text = "like = \"md04aca400\"\ncapacity = 3000592982016\n[geometry]\nheads = 6\n\
                     [seek]\naverage = \"8.7 ms\"\n[plausible]\n\"geometry.heads\" = [4, 6]\n";
         let file = like(text).unwrap();

@@ -309,7 +309,7 @@ mod tests {
     }
 
     #[test]
-    fn what_comes_by_soon_is_waited_for() {
+    fn sectors_that_pass_soon_are_waited_for() {
         let (mut cache, geometry) = cache();
         enter(&mut cache, &geometry, 100, 200, 0);
         assert_eq!(cache.ride(&geometry, 0, 200, 200), Some(0));

@@ -64,7 +64,7 @@ mod tests {
     }
 
     #[test]
-    fn drives_do_not_turn_in_step() {
+    fn drives_do_not_rotate_in_phase() {
         let angles: Vec<u32> = (0..4).map(|seed| Spindle::new(8_333_333, seed).angle(0)).collect();
         assert!(angles.windows(2).all(|w| w[0].abs_diff(w[1]) > 10_000), "{angles:?}");
     }

@@ -108,7 +108,7 @@ mod tests {
     }
 
     #[test]
-    fn without_a_medium_there_are_no_bands_to_speak_of() {
+    fn an_empty_medium_has_no_bands() {
         let bands = Bands::new(&[], 4, 0, 10);
         assert_eq!(bands.at(7), Band { start: 7, end: 8 });
     }

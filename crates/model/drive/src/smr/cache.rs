@@ -214,7 +214,7 @@ mod tests {
     }
 
     #[test]
-    fn what_follows_joins_where_asked() {
+    fn adjacent_extents_are_merged_if_asked() {
         let mut cache = PersistentCache::new(1000);
         cache.append(10, 20, true);
         cache.append(20, 30, true);

@@ -84,7 +84,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_left_out_may_be_short() {
+    fn short_gaps_do_not_end_a_run() {
         let mut streams = Streams::new(8);
         streams.note(0, 100, 1);
         streams.note(108, 200, 2);

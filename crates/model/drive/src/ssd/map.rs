@@ -265,7 +265,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_in_order_takes_little_memory() {
+    fn sequential_mappings_take_little_memory() {
         let mut map = Map::new(1 << 20);
         for at in 0..1 << 20 {
             map.set(at, 1, at + 5);

@@ -109,7 +109,7 @@ mod tests {
     }
 
     #[test]
-    fn random_reads_are_no_reader() {
+    fn random_reads_trigger_no_read_ahead() {
         let mut ahead = Prefetch::new(1000, 100);
         for n in 0..100 {
             let at = n * 7919 % 1000 * 4096;

@@ -183,7 +183,7 @@ fn no_request_starves_in_the_queue() {
 }
 
 #[test]
-fn part_of_a_physical_sector_costs_another_turn() {
+fn part_of_a_physical_sector_costs_another_revolution() {
     for (id, p) in drives() {
         let time = |sectors: SectorFormat, sector: u64, length: u64| {
             let p = Parameters { sectors, write_cache: false, ..p.clone() };
@@ -254,7 +254,7 @@ fn a_limited_drive_is_the_outer_part_of_the_whole() {
 }
 
 #[test]
-fn a_drive_whose_cache_is_switched_off_and_on_has_forgotten() {
+fn a_cache_switched_off_and_on_is_empty() {
     for (id, p) in drives() {
         let mut drive = HardDisk::new(&p, 1);
         let written = carry_out(&mut drive, 0, Write, 1 << 20, 256);
@@ -321,7 +321,7 @@ fn writes_per_revolution(
 }
 
 #[test]
-fn queued_neighbours_are_written_in_one_turn_without_a_write_cache() {
+fn queued_neighbours_are_written_in_one_revolution_without_a_write_cache() {
     for (id, p) in drives() {
         let p = Parameters { write_cache: false, ..p };
         let rate_of = |bytes, depth| sequential(&p, Write, bytes, depth, bytes * 3000);
@@ -373,7 +373,7 @@ fn a_better_queue_gains_more() {
 }
 
 #[test]
-fn what_waits_outside_of_the_queue_does_not_grow_old() {
+fn requests_outside_the_queue_do_not_age() {
     for (id, p) in drives() {
         let iops = |depth| random_iops(&mut HardDisk::new(&p, 1), Read, depth, p.capacity, 4000);
         // A thousand wait for some 5 s, most of it where the drive does not see them.

@@ -115,7 +115,7 @@ proptest! {
 
     /// The lab's guest runs for as long before it reports a request.
     #[test]
-    fn nothing_comes_of_a_request_before_its_least_latency(
+    fn no_request_completes_before_its_least_latency(
         p in parameters(), script in scripts(),
     ) {
         let mut drive = HardDisk::new(&p, 7);
@@ -160,7 +160,7 @@ proptest! {
     }
 
     #[test]
-    fn what_was_written_is_read_from_memory(
+    fn written_data_are_read_from_the_cache(
         p in parameters(), places in prop::collection::vec(0..100_000_u64, 1..30),
     ) {
         let mut drive = HardDisk::new(&Parameters { write_cache: true, ..p.clone() }, 7);

@@ -137,7 +137,7 @@ fn each_cached_extent_costs_a_read_a_seek() {
 }
 
 #[test]
-fn what_lies_in_the_log_is_read_ahead_there() {
+fn data_in_the_log_are_read_ahead() {
     let mut host = Host::new(&drive(), 1);
     let home = 4_000_000 * MIB;
     host.write_synchronously(home, 4 * MIB);
@@ -242,7 +242,7 @@ fn short_holes_do_not_end_a_run_and_long_ones_do() {
 }
 
 #[test]
-fn what_a_hole_held_is_still_cached_or_at_home_and_never_both() {
+fn data_in_a_hole_are_cached_or_at_home_but_never_both() {
     let mut host = Host::new(&drive(), 1);
     // Part of what the run will leave out lies in the log.
     host.write_synchronously(320 * MIB, 64 << 10);
@@ -293,7 +293,7 @@ fn a_limited_drive_has_the_whole_cache() {
 /// A read that ends in the log has passed its beginning, which lies at home: what asks
 /// for that beginning while the log passes by comes after it, not far before the disk.
 #[test]
-fn what_was_read_at_home_is_there_while_the_log_passes() {
+fn data_read_at_home_stay_cached_while_the_log_is_read() {
     let mut host = Host::new(&drive(), 1);
     host.write_synchronously(20_000 * 512, MIB);
     drop_memory(&mut host);

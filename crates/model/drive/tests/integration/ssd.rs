@@ -269,7 +269,7 @@ fn a_flush_waits_until_all_is_on_the_flash() {
 }
 
 #[test]
-fn what_is_in_the_buffer_is_read_from_there() {
+fn buffered_data_are_read_from_the_buffer() {
     let p = parameters("samsung-970pro-512gb");
     let mut drive = SolidState::new(&p);
     let now = carry_out(&mut drive, 0, Write, 0, 8);

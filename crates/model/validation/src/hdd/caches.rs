@@ -5,7 +5,7 @@ use disklab_drive::{DriveFile, Operation};
 
 use super::conventional;
 use crate::load::{carry_out, random_iops_shifted};
-use crate::{Check, Figure, Outcome, theory};
+use crate::{Check, CheckFigure, Outcome, theory};
 
 pub(crate) const CHECK: Check = Check {
     id: "caches",
@@ -34,8 +34,14 @@ fn run(file: &DriveFile) -> Option<Outcome> {
     let hit = p.read_overhead as f64 * 1e-9 + theory::link(p, 4096);
     let cached = p.write_overhead as f64 * 1e-9 + theory::link(p, 4096);
     let mut figures = vec![
-        Figure::near("uncached rewrite of 4 KiB", "turns", rewrite(p, 0) / revolution, 1.0, 1e-5),
-        Figure::near(
+        CheckFigure::near(
+            "uncached rewrite of 4 KiB",
+            "turns",
+            rewrite(p, 0) / revolution,
+            1.0,
+            1e-5,
+        ),
+        CheckFigure::near(
             "uncached write of the next 4 KiB",
             "turns",
             rewrite(p, 8) / revolution,
@@ -45,12 +51,18 @@ fn run(file: &DriveFile) -> Option<Outcome> {
     ];
     if p.sectors == SectorFormat::Emulated512 {
         let name = "uncached write of half a physical sector, beyond a whole one";
-        figures.push(Figure::near(name, "turns", partial(p) / revolution, 1.0, 0.01));
+        figures.push(CheckFigure::near(name, "turns", partial(p) / revolution, 1.0, 0.01));
         figures.extend(misaligned(p));
     }
     let (read_back, written) = (read_back(p) * 1e6, write(p) * 1e6);
-    figures.push(Figure::near("read of 4 KiB just written", "µs", read_back, hit * 1e6, 0.001));
-    figures.push(Figure::near("cached write of 4 KiB", "µs", written, cached * 1e6, 0.001));
+    figures.push(CheckFigure::near(
+        "read of 4 KiB just written",
+        "µs",
+        read_back,
+        hit * 1e6,
+        0.001,
+    ));
+    figures.push(CheckFigure::near("cached write of 4 KiB", "µs", written, cached * 1e6, 0.001));
     Some(Outcome { figures, charts: Vec::new() })
 }
 
@@ -75,7 +87,7 @@ fn rewrite(p: &Parameters, step: u64) -> f64 {
 
 /// How many aligned random writes go into the time of one that is not, with write cache: what
 /// theory allows, and what was published.
-fn misaligned(p: &Parameters) -> [Figure; 2] {
+fn misaligned(p: &Parameters) -> [CheckFigure; 2] {
     let iops = |dirty_extents, shift| {
         let p = Parameters { dirty_extents, write_cache: true, ..p.clone() };
         let drive = &mut HardDisk::new(&p, 1);
@@ -86,8 +98,8 @@ fn misaligned(p: &Parameters) -> [Figure; 2] {
     let gain = aligned / iops(1, 0);
     let name = "cached random write of 4 KiB across two physical sectors, over an aligned one";
     [
-        Figure::at_most(name, "", ratio, 2.0 * gain),
-        Figure::usual(format!("{name}, published"), "", ratio, (22.0 / 8.0, 24.0 / 7.0)),
+        CheckFigure::at_most(name, "", ratio, 2.0 * gain),
+        CheckFigure::usual(format!("{name}, published"), "", ratio, (22.0 / 8.0, 24.0 / 7.0)),
     ]
 }
 

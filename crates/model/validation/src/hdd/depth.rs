@@ -5,7 +5,7 @@ use disklab_drive::{DriveFile, Operation};
 
 use crate::checks::of_shipped;
 use crate::load::{BLOCK, random_iops};
-use crate::{Axis, Chart, Check, Curve, Figure, Mark, Outcome, theory};
+use crate::{Axis, Chart, Check, CheckFigure, Curve, Mark, Outcome, theory};
 
 pub(crate) const CHECK: Check = Check {
     id: "depth",
@@ -51,11 +51,11 @@ fn run(file: &DriveFile) -> Option<Outcome> {
     let mut oldest_first = HardDisk::new(&Parameters { ncq_quality: 0.0, ..p.clone() }, 1);
     let in_order = random_iops(&mut oldest_first, Operation::Read, 32, p.visible, REQUESTS);
     let mut figures = vec![
-        Figure::near("depth 1", "IOPS", own[0].1, 1.0 / service, 0.03),
+        CheckFigure::near("depth 1", "IOPS", own[0].1, 1.0 / service, 0.03),
         // Only the controller's overhead is hidden behind the medium's work.
-        Figure::near("depth 32, taken as they come", "IOPS", in_order, 1.0 / service, 0.05),
-        Figure::usual("gain of depth 32, ideal choice", "", gain(&ideal), (2.3, 3.0)),
-        Figure::usual("gain of depth 32, this drive", "", gain(&own), (1.3, 3.0)),
+        CheckFigure::near("depth 32, taken as they come", "IOPS", in_order, 1.0 / service, 0.05),
+        CheckFigure::usual("gain of depth 32, ideal choice", "", gain(&ideal), (2.3, 3.0)),
+        CheckFigure::usual("gain of depth 32, this drive", "", gain(&own), (1.3, 3.0)),
         steadiness(&ideal),
         at_most_ideal(&own, &ideal),
     ];
@@ -70,7 +70,7 @@ fn run(file: &DriveFile) -> Option<Outcome> {
             let own = ideal.iter().find(|(d, _)| *d == depth as f64);
             let name = format!("depth {depth}, ideal choice, and the throw-away model");
             let own = own.map_or(f64::NAN, |(_, iops)| *iops);
-            figures.push(Figure::near(name, "IOPS", own, *other, tolerance));
+            figures.push(CheckFigure::near(name, "IOPS", own, *other, tolerance));
         }
         curves.push(Curve::new("throw-away model", Mark::Squares, 3, points));
     }
@@ -118,11 +118,11 @@ pub(super) fn ideal_choice(p: &Parameters) -> Parameters {
 
 /// The IOPS at depth 32, and what an ideal choice makes of as many that wait as the window holds:
 /// one more is in flight.
-fn beyond_the_window(p: &Parameters, own: f64) -> Figure {
+fn beyond_the_window(p: &Parameters, own: f64) -> CheckFigure {
     let mut drive = HardDisk::new(&ideal_choice(p), 1);
     let window = random_iops(&mut drive, Operation::Read, p.ncq_window + 1, p.visible, REQUESTS);
     let name = "depth 32, and an ideal choice among as many as the window";
-    Figure::near(name, "IOPS", own, window, 0.05)
+    CheckFigure::near(name, "IOPS", own, window, 0.05)
 }
 
 /// IOPS of random reads at each of [`DEPTHS`].
@@ -142,13 +142,18 @@ pub(super) fn gain(points: &[(f64, f64)]) -> f64 {
 }
 
 /// The largest part of the ideal choice's IOPS that the drive's own choice reached.
-fn at_most_ideal(own: &[(f64, f64)], ideal: &[(f64, f64)]) -> Figure {
+fn at_most_ideal(own: &[(f64, f64)], ideal: &[(f64, f64)]) -> CheckFigure {
     let parts = own.iter().zip(ideal).map(|((_, own), (_, ideal))| own / ideal);
-    Figure::at_most("this drive over the ideal choice, most", "", parts.fold(0.0, f64::max), 1.02)
+    CheckFigure::at_most(
+        "this drive over the ideal choice, most",
+        "",
+        parts.fold(0.0, f64::max),
+        1.02,
+    )
 }
 
 /// How often a deeper queue did less than a shallower one.
-pub(super) fn steadiness(points: &[(f64, f64)]) -> Figure {
+pub(super) fn steadiness(points: &[(f64, f64)]) -> CheckFigure {
     let falls = points.windows(2).filter(|pair| pair[1].1 < pair[0].1).count();
-    Figure::at_most("deeper queues that did less", "", falls as f64, 0.0)
+    CheckFigure::at_most("deeper queues that did less", "", falls as f64, 0.0)
 }

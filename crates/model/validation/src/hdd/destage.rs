@@ -6,7 +6,7 @@ use disklab_drive::{DriveFile, Operation};
 use super::conventional;
 use crate::checks::of_shipped;
 use crate::load::{BLOCK, random_iops};
-use crate::{Axis, Chart, Check, Curve, Figure, Mark, Outcome, theory};
+use crate::{Axis, Chart, Check, CheckFigure, Curve, Mark, Outcome, theory};
 
 pub(crate) const CHECK: Check = Check {
     id: "destage",
@@ -51,9 +51,9 @@ fn run(file: &DriveFile) -> Option<Outcome> {
     ];
     let gain = own / points[0].1;
     let mut figures = vec![
-        Figure::near("window of 1", "IOPS", points[0].1, one, 0.03),
-        Figure::at_most("wider windows that did less", "", falls as f64, 0.0),
-        Figure::usual("gain of this drive's window over none", "", gain, (1.2, 6.0)),
+        CheckFigure::near("window of 1", "IOPS", points[0].1, one, 0.03),
+        CheckFigure::at_most("wider windows that did less", "", falls as f64, 0.0),
+        CheckFigure::usual("gain of this drive's window over none", "", gain, (1.2, 6.0)),
     ];
     if let Some((span, published)) = of_shipped(file, &WRITES_OVER_READS) {
         figures.push(writes_over_reads(p, *span, *published));
@@ -71,14 +71,14 @@ fn run(file: &DriveFile) -> Option<Outcome> {
 }
 
 /// How the drive's own ratio compares with the published one.
-fn writes_over_reads(p: &Parameters, span: u64, published: f64) -> Figure {
+fn writes_over_reads(p: &Parameters, span: u64, published: f64) -> CheckFigure {
     let cached = Parameters { write_cache: true, ..p.clone() };
     let iops = |operation| {
         random_iops(&mut HardDisk::new(&cached, 1), operation, 1, span.min(p.visible), REQUESTS)
     };
     let ratio = iops(Operation::Write) / iops(Operation::Read);
     let name = format!("random writes over reads within {} GB, as published", span / 1_000_000_000);
-    Figure::near(name, "", ratio, published, 0.05)
+    CheckFigure::near(name, "", ratio, published, 0.05)
 }
 
 fn iops(p: &Parameters, dirty_extents: u64) -> f64 {

@@ -4,7 +4,7 @@ use disklab_drive::DriveFile;
 use disklab_drive::hdd::HardDisk;
 
 use crate::load::{rate_at, scan_seconds};
-use crate::{Axis, Chart, Check, Curve, Figure, Mark, Outcome, theory};
+use crate::{Axis, Chart, Check, CheckFigure, Curve, Mark, Outcome, theory};
 
 pub(crate) const CHECK: Check = Check {
     id: "position",
@@ -43,8 +43,8 @@ fn run(file: &DriveFile) -> Option<Outcome> {
     ];
     Some(Outcome {
         figures: vec![
-            Figure::at_most("largest deviation from R(x)", "%", worst * 100.0, 2.0),
-            Figure::near(
+            CheckFigure::at_most("largest deviation from R(x)", "%", worst * 100.0, 2.0),
+            CheckFigure::near(
                 "read of the whole drive",
                 "min",
                 scan / 60.0,

@@ -3,7 +3,7 @@
 use disklab_drive::DriveFile;
 
 use crate::checks::of_shipped;
-use crate::{Check, DriveColumns, Figure, Outcome, theory};
+use crate::{Check, CheckFigure, DriveColumns, Outcome, theory};
 
 pub(crate) const CHECK: Check = Check {
     id: "scan",
@@ -97,9 +97,9 @@ fn run(file: &DriveFile) -> Option<Outcome> {
     let name = "pass over the drive, and what its estimate of the extended self-test stands for";
     let figure = if NOT_EXPLAINED.contains(&file.id.as_str()) {
         let bounds = ((1.0 - TOLERANCE) * expected, (1.0 + TOLERANCE) * expected);
-        Figure::usual(name, "min", pass, bounds)
+        CheckFigure::usual(name, "min", pass, bounds)
     } else {
-        Figure::near(name, "min", pass, expected, TOLERANCE)
+        CheckFigure::near(name, "min", pass, expected, TOLERANCE)
     };
     Some(Outcome { figures: vec![figure], charts: Vec::new() })
 }

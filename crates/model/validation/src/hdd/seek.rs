@@ -6,7 +6,7 @@ use rand::Rng;
 
 use super::conventional;
 use crate::load::{BLOCK, carry_out, random, random_iops};
-use crate::{Axis, Chart, Check, Curve, Figure, Mark, Outcome, theory};
+use crate::{Axis, Chart, Check, CheckFigure, Curve, Mark, Outcome, theory};
 
 pub(crate) const CHECK: Check = Check {
     id: "seek",
@@ -108,18 +108,23 @@ fn side(p: &Parameters, operation: Operation) -> (disklab_drive::hdd::SeekTimes,
 }
 
 /// The largest difference between the points and their theory.
-fn worst(what: &str, p: &Parameters, operation: Operation, points: &[(f64, f64)]) -> Figure {
+fn worst(what: &str, p: &Parameters, operation: Operation, points: &[(f64, f64)]) -> CheckFigure {
     let worst = points
         .iter()
         .map(|(percent, ms)| (ms * 1e-3 / expected(p, operation, percent / 100.0) - 1.0).abs())
         .fold(0.0, f64::max);
-    Figure::at_most(format!("{what}: largest deviation from the curve"), "%", worst * 100.0, 2.0)
+    CheckFigure::at_most(
+        format!("{what}: largest deviation from the curve"),
+        "%",
+        worst * 100.0,
+        2.0,
+    )
 }
 
 /// 1/(E\[seek\] + T/2 + overhead + transfer).
-fn iops(what: &str, p: &Parameters, operation: Operation) -> Figure {
+fn iops(what: &str, p: &Parameters, operation: Operation) -> CheckFigure {
     let model = random_iops(&mut drive(p, 1), operation, 1, p.visible, 60_000);
     let (times, overhead) = side(p, operation);
     let service = theory::service(p, theory::mean_seek(p, times), overhead, BLOCK);
-    Figure::near(what, "IOPS", model, 1.0 / service, 0.01)
+    CheckFigure::near(what, "IOPS", model, 1.0 / service, 0.01)
 }

@@ -6,7 +6,7 @@ use disklab_drive::hdd::Parameters;
 use super::depth::{curves, gain, ideal_choice, over_depths, steadiness};
 use crate::checks::of_shipped;
 use crate::load::BLOCK;
-use crate::{Axis, Chart, Check, Curve, Figure, Mark, Outcome, theory};
+use crate::{Axis, Chart, Check, CheckFigure, Curve, Mark, Outcome, theory};
 
 pub(crate) const CHECK: Check = Check {
     id: "span",
@@ -43,16 +43,16 @@ fn run(file: &DriveFile) -> Option<Outcome> {
     let own = over_depths(p, SPAN);
     let service = theory::service(p, mean_way(p), p.read_overhead, BLOCK);
     let mut figures = vec![
-        Figure::near("depth 1", "IOPS", own[0].1, 1.0 / service, 0.02),
-        Figure::usual("gain of depth 32, ideal choice", "", gain(&ideal), (3.5, 7.5)),
-        Figure::usual("gain of depth 32, this drive", "", gain(&own), (1.5, 7.0)),
+        CheckFigure::near("depth 1", "IOPS", own[0].1, 1.0 / service, 0.02),
+        CheckFigure::usual("gain of depth 32, ideal choice", "", gain(&ideal), (3.5, 7.5)),
+        CheckFigure::usual("gain of depth 32, this drive", "", gain(&own), (1.5, 7.0)),
         steadiness(&ideal),
     ];
     let mut curves = curves(p, service, ideal, own);
     if let Some(others) = of_shipped(file, &ANOTHER_MODEL) {
         let points: Vec<(f64, f64)> = [1.0, 8.0, 32.0].into_iter().zip(*others).collect();
         let name = "depth 1, and the throw-away model";
-        figures.push(Figure::near(name, "IOPS", ideal[0].1, others[0], 0.02));
+        figures.push(CheckFigure::near(name, "IOPS", ideal[0].1, others[0], 0.02));
         curves.push(Curve::new("throw-away model", Mark::Squares, 3, points));
     }
     let (x, y) = (Axis::doublings("requests in flight"), Axis::linear("random reads, IOPS"));

@@ -4,7 +4,7 @@ use super::load::{CHUNKS, Cliff, Places, cliff};
 use disklab_drive::{DriveFile, Kind};
 
 use crate::checks::of_shipped;
-use crate::{Axis, Chart, Check, Curve, Figure, Mark, Outcome};
+use crate::{Axis, Chart, Check, CheckFigure, Curve, Mark, Outcome};
 
 pub(crate) const CHECK: Check = Check {
     id: "cliff",
@@ -62,15 +62,15 @@ fn run(file: &DriveFile) -> Option<Outcome> {
 }
 
 /// A cliff's figures and the published ones.
-fn figures_of(cliff: &Cliff, (before, at, after): (f64, f64, f64)) -> [Figure; 3] {
+fn figures_of(cliff: &Cliff, (before, at, after): (f64, f64, f64)) -> [CheckFigure; 3] {
     let chunk = format!("{} MiB chunks", cliff.chunk >> 20);
     let place = cliff.at.map_or(f64::NAN, |bytes| bytes as f64 / GIB);
     let near = |what: &str, unit, model, value| {
-        Figure::near(format!("{chunk}, {what}"), unit, model, value, TOLERANCE)
+        CheckFigure::near(format!("{chunk}, {what}"), unit, model, value, TOLERANCE)
     };
     let after = match cliff.chunk >> 20 {
         // Published as a range.
-        1 => Figure::usual(
+        1 => CheckFigure::usual(
             format!("{chunk}, after the cliff"),
             "MiB/s",
             cliff.after / MIB,

@@ -3,7 +3,7 @@
 use super::load::sequential;
 use disklab_drive::{Drive, DriveFile, Kind};
 
-use crate::{Axis, Chart, Check, Curve, Figure, Mark, Outcome, theory};
+use crate::{Axis, Chart, Check, CheckFigure, Curve, Mark, Outcome, theory};
 
 pub(crate) const CHECK: Check = Check {
     id: "sequential",
@@ -44,8 +44,8 @@ fn run(file: &DriveFile) -> Option<Outcome> {
     ];
     Some(Outcome {
         figures: vec![
-            Figure::near("slowest GiB but the first, over R(x)", "", slowest, 1.0, 0.05),
-            Figure::at_most("left in the persistent cache", "GiB", cached as f64 / GIB, 1.0),
+            CheckFigure::near("slowest GiB but the first, over R(x)", "", slowest, 1.0, 0.05),
+            CheckFigure::at_most("left in the persistent cache", "GiB", cached as f64 / GIB, 1.0),
         ],
         charts: vec![Chart {
             id: "sequential",

@@ -8,7 +8,7 @@ use super::{
 };
 use disklab_drive::{DriveFile, Kind};
 
-use crate::{Axis, Chart, Check, Curve, Figure, Mark, Outcome};
+use crate::{Axis, Chart, Check, CheckFigure, Curve, Mark, Outcome};
 
 pub(crate) const CHECK: Check = Check {
     id: "amplification",
@@ -84,19 +84,19 @@ fn run(file: &DriveFile) -> Option<Outcome> {
     let most = TOLERANCE * 100.0;
     Some(Outcome {
         figures: vec![
-            Figure::at_most(
+            CheckFigure::at_most(
                 "lines of 64 pages: largest deviation",
                 "%",
                 worst(&small, &greedy),
                 most,
             ),
-            Figure::at_most(
+            CheckFigure::at_most(
                 "lines of 512 pages: largest deviation",
                 "%",
                 worst(&large, &fifo_write_amplification),
                 most,
             ),
-            Figure::near("sequential writes", "", sequential, 1.0, 0.0),
+            CheckFigure::near("sequential writes", "", sequential, 1.0, 0.0),
         ],
         charts: vec![Chart {
             id: "amplification",

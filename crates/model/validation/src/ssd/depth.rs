@@ -5,7 +5,7 @@ use disklab_drive::Operation;
 use disklab_drive::ssd::Parameters;
 use disklab_drive::{DriveFile, Kind};
 
-use crate::{Axis, Chart, Check, Curve, Figure, Mark, Outcome};
+use crate::{Axis, Chart, Check, CheckFigure, Curve, Mark, Outcome};
 
 pub(crate) const CHECK: Check = Check {
     id: "flash-depth",
@@ -51,10 +51,10 @@ fn run(file: &DriveFile) -> Option<Outcome> {
     let highest = model.iter().map(|(_, iops)| *iops).fold(0.0, f64::max);
     Some(Outcome {
         figures: vec![
-            Figure::near("depth 1", "IOPS", model[0].1, single, 0.02),
-            Figure::at_most("highest over the limit", "", highest / most, 1.01),
-            Figure::usual("highest over depth 1", "", highest / model[0].1, (4.0, 100.0)),
-            Figure::at_most("deeper queues that did less", "", falls as f64, 0.0),
+            CheckFigure::near("depth 1", "IOPS", model[0].1, single, 0.02),
+            CheckFigure::at_most("highest over the limit", "", highest / most, 1.01),
+            CheckFigure::usual("highest over depth 1", "", highest / model[0].1, (4.0, 100.0)),
+            CheckFigure::at_most("deeper queues that did less", "", falls as f64, 0.0),
         ],
         charts: vec![Chart {
             id: "flash-depth",

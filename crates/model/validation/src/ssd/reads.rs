@@ -4,7 +4,7 @@ use super::sequential_read_rate;
 use disklab_drive::ssd::Parameters;
 use disklab_drive::{DriveFile, Kind};
 
-use crate::{Check, Figure, Outcome};
+use crate::{Check, CheckFigure, Outcome};
 
 pub(crate) const CHECK: Check = Check {
     id: "flash-reads",
@@ -38,8 +38,8 @@ fn run(file: &DriveFile) -> Option<Outcome> {
     let each = overhead + REQUEST as f64 / interface.link_rate;
     Some(Outcome {
         figures: vec![
-            Figure::near("one at a time", "MB/s", own, REQUEST as f64 / each / 1e6, 0.05),
-            Figure::usual("over the same without read-ahead", "", own / without, (1.2, 3.0)),
+            CheckFigure::near("one at a time", "MB/s", own, REQUEST as f64 / each / 1e6, 0.05),
+            CheckFigure::usual("over the same without read-ahead", "", own / without, (1.2, 3.0)),
         ],
         charts: Vec::new(),
     })

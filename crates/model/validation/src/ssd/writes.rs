@@ -6,7 +6,7 @@ use super::{
 use disklab_drive::ssd::Parameters;
 use disklab_drive::{DriveFile, Kind};
 
-use crate::{Axis, Chart, Check, Curve, Figure, Mark, Outcome};
+use crate::{Axis, Chart, Check, CheckFigure, Curve, Mark, Outcome};
 
 pub(crate) const CHECK: Check = Check {
     id: "flash-writes",
@@ -52,7 +52,7 @@ fn run(file: &DriveFile) -> Option<Outcome> {
     let later = program_rate(p, p.flash.program).min(link);
     let mut figures = Vec::new();
     if let (Some(begin), Some(end)) = (points.get(1), points.last()) {
-        figures.push(Figure::near(
+        figures.push(CheckFigure::near(
             "a new drive, at first",
             "MB/s",
             begin.rate / 1e6,
@@ -62,21 +62,26 @@ fn run(file: &DriveFile) -> Option<Outcome> {
         if p.slc_cache.is_some() {
             let slowest = points.iter().map(|point| point.rate).fold(end.rate, f64::min);
             let (slowest, bound) = (slowest / 1e6, later * 1.02 / 1e6);
-            figures.push(Figure::at_most("behind the SLC cache, slowest", "MB/s", slowest, bound));
+            figures.push(CheckFigure::at_most(
+                "behind the SLC cache, slowest",
+                "MB/s",
+                slowest,
+                bound,
+            ));
         }
     }
     let mut charts = vec![sequential(&points, fresh, later)];
     if let Some((small, points)) = steady(p) {
         if let Some(last) = points.last() {
             let theory = steady_write_rate(&small, last.write_amplification);
-            figures.push(Figure::near(
+            figures.push(CheckFigure::near(
                 "random, steady",
                 "MB/s",
                 last.rate / 1e6,
                 theory / 1e6,
                 0.1,
             ));
-            figures.push(Figure::usual(
+            figures.push(CheckFigure::usual(
                 "write amplification, steady",
                 "",
                 last.write_amplification,

@@ -284,7 +284,7 @@ mod tests {
     }
 
     #[test]
-    fn what_contradicts_itself_is_refused() {
+    fn contradictory_output_is_refused() {
         for (text, column, said) in [
             ("1048576 bytes (1.0 MB) copied, 0.5 s, 21 MB/s", 39, "2.097 MB/s, and dd shows 21"),
             ("1048576 bytes (1.0 MB) copied, 0.5 s, 2.1 GB/s", 39, "dd shows 2.1 GB/s"),

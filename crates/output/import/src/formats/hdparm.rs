@@ -177,7 +177,7 @@ mod tests {
     }
 
     #[test]
-    fn what_contradicts_itself_is_refused() {
+    fn contradictory_output_is_refused() {
         for (text, said) in [
             ("Timing cached reads: 500 MB in 3.00 seconds = 1666 MB/sec", "hdparm shows 1666"),
             ("Timing cached reads: 500 MB in 3.00 seconds = 166.6 MiB/sec", "'MB/sec' or 'kB/sec'"),

@@ -228,7 +228,7 @@ mod tests {
     }
 
     #[test]
-    fn what_contradicts_itself_is_refused() {
+    fn contradictory_output_is_refused() {
         for (from, to, said) in [
             ("93.29", "932.9", "not its MiB/s"),
             ("Block size 16KiB\n", "", "'Block size' is missing"),

@@ -154,7 +154,7 @@ fn a_document_that_is_too_large_is_refused_before_it_is_read() {
 }
 
 #[test]
-fn more_than_anybody_measures_is_refused() {
+fn too_many_figures_are_refused() {
     let folder = tempfile::tempdir().expect("temp");
     let many = vec!["1"; 300_000].join(",");
     let text = format!("{{\"results\":[{{\"command\":\"x\",\"times\":[{many}]}}]}}");

@@ -50,7 +50,7 @@ fn every_output_gives_its_figures() {
 }
 
 #[test]
-fn every_file_and_every_format_is_reported_of() {
+fn every_file_is_tested_and_every_format_documented() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data");
     for entry in fs::read_dir(folder).expect("the folder").flatten() {
         let name = entry.file_name();

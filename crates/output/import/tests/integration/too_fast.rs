@@ -35,7 +35,7 @@ const RESULT: &str = "<PhoronixTestSuite><Result><Title>Flexible IO Tester</Titl
     <RawString>11650:11700:11750</RawString></Entry></Data></Result></PhoronixTestSuite>";
 
 #[test]
-fn what_phoronix_read_from_memory_is_reported_where_the_drives_are() {
+fn phoronix_reads_from_memory_are_reported_if_drives_are_named() {
     let folder = tempfile::tempdir().expect("a folder");
     let file = folder.path().join("composite.xml");
     std::fs::write(&file, RESULT).expect("a file");
@@ -81,7 +81,7 @@ fn the_439_mib_per_second_of_xpenology_2023_are_reported() {
 }
 
 #[test]
-fn what_disks_gave_in_the_other_studies_is_left_alone() {
+fn plausible_rates_of_other_studies_are_clean() {
     let catalogue = Catalogue::shipped().expect("valid");
     for (name, text) in [
         ("synology-2018", include_str!("../../../../../studies/synology-2018.toml")),

@@ -227,7 +227,7 @@ mod tests {
     }
 
     #[test]
-    fn sizes_stand_on_a_logarithmic_axis_in_order() {
+    fn sizes_are_ordered_on_a_logarithmic_axis() {
         let places = places(&["1M", "4k", "64k"]);
         assert!(places.numeric);
         let labels: Vec<_> = places.ticks.iter().map(|(_, l)| l.as_str()).collect();

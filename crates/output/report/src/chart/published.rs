@@ -168,8 +168,5 @@ fn interval(judged: &JudgedRow) -> Option<(f64, f64)> {
 
 /// What a row's figures are divided by on the axis.
 pub(super) fn unit(judged: &JudgedRow) -> f64 {
-    match judged.row.value {
-        Some(value) if judged.row.kind != RowKind::Order => value,
-        _ => 1.0,
-    }
+    judged.row.divisor().unwrap_or(1.0)
 }

@@ -146,7 +146,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_counted_has_whole_ticks() {
+    fn counts_have_integer_ticks() {
         assert_eq!(AxisScale::counting(0.0).ticks, [0.0, 1.0, 2.0, 3.0, 4.0]);
         assert_eq!(AxisScale::counting(17.5).ticks, [0.0, 5.0, 10.0, 15.0, 20.0]);
         for high in 0..3000 {

@@ -23,7 +23,7 @@ pub(crate) fn section(report: &Report, all: &[Recommendation]) -> Markup {
                      figures that a purpose asks for, weighted. A stack is recommended only if it is \
                      significantly better."
                 }
-                @if let Some(sentence) = Recommendation::what_would_decide(all, &report.info) {
+                @if let Some(sentence) = Recommendation::how_to_decide(all, &report.info) {
                     p { (sentence) }
                 }
                 @for recommendation in &judged { (purpose(recommendation)) }

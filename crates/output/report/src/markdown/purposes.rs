@@ -40,7 +40,7 @@ pub(crate) fn write(md: &mut String, report: &Report) {
             }
         }
     }
-    if let Some(sentence) = Recommendation::what_would_decide(&all, &report.info) {
+    if let Some(sentence) = Recommendation::how_to_decide(&all, &report.info) {
         let _ = writeln!(md, "- {}", escape(&sentence));
     }
     let others: Vec<&str> =

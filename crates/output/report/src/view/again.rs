@@ -195,7 +195,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_open_is_settled_with_the_same_cells() {
+    fn inconclusive_results_are_settled_with_the_same_cells() {
         let typed = [session(&["disklab", "run", "nas"])];
         let some = || vec!["b".to_owned()];
         let settled = |options: &[(&str, &str)]| settle(&info("lab", options), &typed, some());
@@ -212,7 +212,7 @@ mod tests {
     }
 
     #[test]
-    fn what_leaves_out_nothing_more_is_not_said() {
+    fn redundant_exclusions_are_omitted() {
         let text = include_str!("../../../../../studies/nas.toml");
         let study = disklab_study::load("studies/nas.toml", text).expect("the study");
         let only = ["database".to_owned(), "raid5/xfs:vm-read".to_owned()];

@@ -215,7 +215,7 @@ mod tests {
     }
 
     #[test]
-    fn what_ran_side_by_side_counts_once() {
+    fn parallel_cells_count_once() {
         let cell = |end: i64, seconds: f64| CellRecord {
             cell: disklab_study::Cell {
                 number: 0,

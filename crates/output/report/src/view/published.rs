@@ -58,7 +58,7 @@ pub(crate) fn measured(judged: &JudgedRow) -> String {
 
 /// Measured ÷ published; a dash for orders, which have no figure to divide by.
 pub(crate) fn quotient(judged: &JudgedRow) -> String {
-    match judged.quotient.filter(|_| judged.row.kind != RowKind::Order) {
+    match judged.measured_to_published() {
         Some(quotient) => figure(quotient),
         None => "–".to_owned(),
     }

@@ -47,7 +47,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_matters_is_reported_and_nothing_else() {
+    fn only_relevant_attributes_are_reported() {
         let smart = serde_json::json!({
             "smart_status": { "passed": true },
             "temperature": { "current": 31 },

@@ -312,12 +312,12 @@ fn tables_filter_by_keys_and_focus_shows_the_interval() {
 }
 
 #[test]
-fn so_does_one_without_repeats_in_the_lab() {
+fn a_lab_page_without_repeats_fits() {
     check(&render(&support::made(2, 2, "lab", 1), ReportFormat::Html));
 }
 
 #[test]
-fn so_does_one_next_to_what_was_published() {
+fn a_page_with_published_results_fits() {
     check(&render(
         &crate::published::published_rows(support::made(2, 2, "lab", 1)),
         ReportFormat::Html,
@@ -325,7 +325,7 @@ fn so_does_one_next_to_what_was_published() {
 }
 
 #[test]
-fn so_do_two_runs_against_each_other() {
+fn a_page_of_two_runs_fits() {
     let runs = ["a", "b"].map(|name| (name.to_owned(), support::made(2, 2, "loop", 2)));
     let [a, b] = runs;
     let terms = Terms { level: 0.05, unplanned: true, ..Terms::default() };
@@ -334,7 +334,7 @@ fn so_do_two_runs_against_each_other() {
 }
 
 #[test]
-fn long_names_do_not_widen_it() {
+fn long_names_do_not_widen_the_page() {
     let mut report = support::made(2, 2, "lab", 1);
     report.info.title = "a-name-without-a-single-blank-".repeat(8);
     for group in &mut report.analysis.groups {

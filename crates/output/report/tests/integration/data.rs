@@ -62,7 +62,7 @@ fn json_holds_every_observation_exactly() {
 
 /// The number in a bar's label is the stored one, within its three digits.
 #[test]
-fn what_a_bar_says_is_what_was_stored() {
+fn bar_labels_match_stored_values() {
     let report = support::made(2, 2, "loop", 3);
     let html = render(&report, ReportFormat::Html);
     let labels: Vec<f64> = html

@@ -86,7 +86,7 @@ fn made(folder: &std::path::Path, study_text: &str) -> Run {
 }
 
 #[test]
-fn what_drives_write_inside_is_next_to_what_they_were_given() {
+fn internal_writes_are_shown_next_to_host_writes() {
     let folder = tempfile::tempdir().expect("a folder");
     let run = made(&folder.path().join("run"), STUDY);
     let report = Report::gather(&run).expect("a report");
@@ -128,7 +128,7 @@ fn a_run_that_is_still_running_has_a_report() {
 }
 
 #[test]
-fn a_study_that_is_none_is_an_error_with_its_place() {
+fn an_invalid_study_is_an_error_with_its_location() {
     let folder = tempfile::tempdir().expect("a folder");
     let run = made(&folder.path().join("run"), "id = 3\nx");
     let error = Report::gather(&run).expect_err("no study");

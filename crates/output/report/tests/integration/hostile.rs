@@ -164,7 +164,7 @@ fn markdown_has_no_live_markup() {
 }
 
 #[test]
-fn what_a_terminal_obeys_is_made_visible_in_every_form() {
+fn control_characters_are_escaped_in_every_format() {
     let nasty = "a\u{1b}]0;owned\u{7}\u{9b}2J\u{202e}txt\u{200b}\rb";
     check(nasty);
     let html = render(&poisoned(nasty), ReportFormat::Html);

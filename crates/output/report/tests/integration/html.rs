@@ -122,7 +122,7 @@ fn a_report_moves_between_threads() {
 }
 
 #[test]
-fn the_answers_come_first_with_space_and_how_sure() {
+fn the_answers_come_first_with_space_and_confidence() {
     let page = render(&support::made(2, 2, "loop", 6), ReportFormat::Html);
     let at = page.find("id=\"answers\"").expect("the section");
     assert!(page.find("<h1>").is_some_and(|title| title < at));
@@ -144,7 +144,7 @@ fn the_answers_come_first_with_space_and_how_sure() {
 }
 
 #[test]
-fn stacks_stand_next_to_purposes_in_words_and_not_only_colours() {
+fn ratings_are_in_words_and_not_only_colours() {
     let page = render(&support::made(2, 2, "loop", 6), ReportFormat::Html);
     let at = page.find("class=\"matrix ").expect("the table");
     let table = &page[at..page[at..].find("</table>").map_or(page.len(), |end| at + end)];

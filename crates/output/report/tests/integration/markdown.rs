@@ -51,7 +51,7 @@ fn tables_are_whole_and_not_too_wide() {
 }
 
 #[test]
-fn what_keeps_all_recommendations_away_is_said_once() {
+fn a_common_reason_for_no_recommendation_is_given_once() {
     let mut report = support::made(4, 1, "lab", 1);
     for (number, stack) in report.info.stacks.iter_mut().enumerate() {
         stack.tolerates = u32::from(number % 2 == 0);

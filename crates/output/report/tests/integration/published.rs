@@ -115,7 +115,7 @@ fn several_studies_are_counted_together() {
 }
 
 #[test]
-fn programs_read_it() {
+fn json_has_the_published_rows() {
     let report = published_rows(support::made(2, 3, "lab", 3));
     let json: serde_json::Value =
         serde_json::from_str(&render(&report, ReportFormat::Json)).expect("JSON");

@@ -29,7 +29,7 @@ fn changed() -> Report {
 }
 
 #[test]
-fn what_differs_stands_first_and_other_work_before_all() {
+fn differences_come_first_led_by_different_work() {
     let runs = compared(support::made(2, 2, "loop", 3), changed());
     assert!(runs.differences[0].other_work, "{:?}", runs.differences);
     let what: Vec<&str> = runs.differences.iter().map(|d| d.what.as_str()).collect();
@@ -44,7 +44,7 @@ fn what_differs_stands_first_and_other_work_before_all() {
 }
 
 #[test]
-fn caches_that_were_treated_otherwise_are_other_work() {
+fn different_cache_handling_is_different_work() {
     let mut b = support::made(2, 2, "lab", 1);
     for workload in &mut b.study.workloads {
         workload.caches = disklab_study::Caches::Keep;
@@ -65,7 +65,7 @@ fn equal_runs_are_identical() {
 }
 
 #[test]
-fn every_form_is_sound_whatever_the_names() {
+fn every_format_is_valid_with_any_names() {
     let runs = compared(support::made(2, 2, "loop", 3), changed());
     let page = runs.render(VersusFormat::Html);
     wellformed::check(&page);

@@ -93,7 +93,7 @@ fn parts_become_the_run_that_they_would_have_been() {
 }
 
 #[test]
-fn what_is_not_run_yet_waits_and_what_failed_is_reported() {
+fn pending_cells_wait_and_failed_ones_are_reported() {
     let temp = tempfile::tempdir().expect("temp");
     let [a, b, to] = ["a", "b", "to"].map(|name| temp.path().join(name));
     let cells = cells();
@@ -133,7 +133,7 @@ fn refusal(one: &RunInfo, other: &RunInfo) -> String {
 }
 
 #[test]
-fn what_is_no_part_of_the_same_run_is_refused() {
+fn parts_of_different_runs_are_refused() {
     let tool = |version: &str| Tool { name: "mkfs.ext4".into(), version: version.into() };
     let tools = |version: &str| RunInfo {
         environment: Environment { tools: vec![tool(version)], ..Environment::default() },
@@ -209,7 +209,7 @@ fn the_host_of_the_lab_does_not_count() {
 }
 
 #[test]
-fn kernel_is_known_by_its_digest_wherever_it_lies() {
+fn a_kernel_is_identified_by_its_digest() {
     let at = |path: &str| RunInfo {
         options: RunSettings { kernel: Some(path.into()), ..RunSettings::default() },
         ..info()

@@ -4,7 +4,7 @@ use crate::support::{cells, info, raw_folders, sample};
 use disklab_store::{CellState, Run, RunInfo, RunSettings, Session, StoreError};
 
 #[test]
-fn what_is_written_is_read_back() {
+fn a_run_is_read_back_as_written() {
     let temp = tempfile::tempdir().expect("temp");
     let cells = cells();
     let mut run = Run::create(temp.path(), &info(), &cells).expect("create");
@@ -195,7 +195,7 @@ fn a_second_run_does_not_go_into_the_same_folder() {
 }
 
 #[test]
-fn what_is_no_run_is_refused() {
+fn directories_that_are_not_runs_are_refused() {
     let temp = tempfile::tempdir().expect("temp");
     let error = Run::open(temp.path()).expect_err("empty").to_string();
     assert!(error.contains("not a run directory"), "{error}");
@@ -204,7 +204,7 @@ fn what_is_no_run_is_refused() {
 }
 
 #[test]
-fn an_empty_file_and_another_programs_are_reported_for_what_they_are() {
+fn empty_files_and_other_databases_are_distinguished() {
     let temp = tempfile::tempdir().expect("temp");
     let path = temp.path().join("run.sqlite");
     std::fs::write(&path, "").expect("a file");

@@ -130,7 +130,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_written_is_read() {
+    fn answers_are_read_back() {
         let folder = tempfile::tempdir().unwrap();
         assert!(read::<GuestAnswer>(folder.path(), ANSWER).unwrap().is_none());
         assert!(read_answer(folder.path()).unwrap().is_none());

@@ -28,7 +28,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn they_differ_and_fit() {
+    fn serial_numbers_differ_and_fit() {
         let mut numbers = SerialNumbers::default();
         let mut next = |id| numbers.next(id);
         assert_eq!(next("hdn721010ale604"), "HDN721010ALE604-01");

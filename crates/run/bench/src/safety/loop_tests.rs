@@ -122,7 +122,7 @@ fn a_blank_device_is_claimed_once_at_a_time() {
 }
 
 #[test]
-fn a_mounted_device_is_refused_and_what_stands_on_it_named() {
+fn a_mounted_device_is_refused_and_its_users_named() {
     let Some(drive) = LoopDevice::new(&["mkfs.ext4"]) else { return };
     assert!(run("mkfs.ext4", &["-q", "-L", "disklab-test", &drive.node]).is_some());
     let text = drive.refusals();

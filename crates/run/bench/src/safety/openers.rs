@@ -107,7 +107,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn users_are_found_and_lookers_forgiven() {
+    fn users_of_a_drive_are_found_and_udev_is_tolerated() {
         let folder = tempfile::tempdir().expect("temp");
         let tree = Fabricated::new(folder.path());
         tree.drive("sda", (8, 0), "A").drive("sdb", (8, 16), "B");

@@ -133,7 +133,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_understood_is_an_error() {
+    fn unparsable_output_is_an_error() {
         assert!(parse_wipefs("sda", "wipefs: error").is_err());
         assert!(parse_wipefs("sda", "[]").is_err());
         assert!(parse_blkid("sda", 4, "").is_err());

@@ -254,7 +254,7 @@ mod tests {
     }
 
     #[test]
-    fn blank_surfaces_are_blank_and_say_how_sure_that_is() {
+    fn blank_surfaces_are_blank_with_a_confidence() {
         let small = sample(&drive(8 * MIB, 0, &[]), 8 * MIB, 1, true).expect("read");
         assert!(small.is_blank() && small.at_most() <= 0.0, "{small}");
         assert_eq!(small.to_string(), "all 8.39 MB were read, and are blank");
@@ -282,7 +282,7 @@ mod tests {
     }
 
     #[test]
-    fn a_single_sector_at_a_telling_place_is_found() {
+    fn a_single_sector_at_a_typical_offset_is_found() {
         let size = 1024 * MIB;
         for at in [0, 1024, MIB, 128 * MIB, 129 * MIB, 384 * MIB, size / 4, size - 512] {
             let surface = sample(&drive(size, at, &noise(512)), size, 1, true).expect("read");

@@ -219,7 +219,7 @@ fn a_drive_in_use_by_means_unseen_is_refused() {
 }
 
 #[test]
-fn read_only_and_empty_drives_are_refused_and_removable_ones_remarked() {
+fn read_only_and_empty_drives_are_refused_and_removable_ones_noted() {
     let (_folder, tree) = machine();
     tree.set("sdb", "removable", "1");
     let warnings = checked(&tree, "B", &Fake::default(), &[]).warnings;
@@ -229,7 +229,7 @@ fn read_only_and_empty_drives_are_refused_and_removable_ones_remarked() {
 }
 
 #[test]
-fn signatures_are_refused_unless_erased_by_the_very_serial() {
+fn signatures_are_refused_unless_the_exact_serial_is_named() {
     let (_folder, tree) = machine();
     let zfs = signature("sdb", "zfs_member", Some("tank"));
     let fake = Fake { signatures: vec![zfs.clone()], ..Fake::default() };
@@ -247,7 +247,7 @@ fn signatures_are_refused_unless_erased_by_the_very_serial() {
 }
 
 #[test]
-fn partitions_count_as_something_even_when_nothing_is_on_them() {
+fn empty_partitions_count_as_data() {
     let (_folder, tree) = machine();
     let text = words(&checked(&tree, "A", &Fake::default(), &[]));
     assert!(text.contains("partition on sda1, partition on sda2"), "{text}");
@@ -299,7 +299,7 @@ fn a_pin_notices_that_names_and_drive_do_not_belong_together_any_more() {
 }
 
 #[test]
-fn what_the_run_wrote_itself_is_no_obstacle_but_a_mount_is() {
+fn signatures_of_the_run_are_accepted_but_mounts_are_not() {
     let (_folder, tree) = machine();
     let fake = Fake { signatures: vec![signature("sdb", "ext4", None)], ..Fake::default() };
     tree.set("sdb", "device/serial", "");
@@ -340,7 +340,7 @@ fn a_drive_without_serial_can_not_be_named_for_erasing() {
 }
 
 #[test]
-fn what_cannot_be_found_out_is_refused() {
+fn drives_that_cannot_be_inspected_are_refused() {
     let (_folder, tree) = machine();
     let fake = Fake { unreadable: true, ..Fake::default() };
     let unknown = |fake: &Fake| {
@@ -406,7 +406,7 @@ proptest! {
     /// A random tower on a random drive, used at a random height: that drive is
     /// refused, with `--erase` too, and another drive is as free as it was.
     #[test]
-    fn whatever_is_used_at_any_height_is_refused(
+    fn devices_in_use_at_any_level_are_refused(
         // Of each device in the tower: what it is built on, and how.
         tower in prop::collection::vec((any::<prop::sample::Index>(), 0u8..3), 0..7),
         at in any::<prop::sample::Index>(),
@@ -464,7 +464,7 @@ proptest! {
 }
 
 #[test]
-fn no_name_is_resolved_that_is_none_of_the_links() {
+fn only_stable_links_are_resolved() {
     let (_folder, tree) = machine();
     tree.link("/dev/disk/by-id/wwn-1", "../../sdb");
     let root = tree.root();

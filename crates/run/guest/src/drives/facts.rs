@@ -134,7 +134,7 @@ pub mod tests {
     }
 
     #[test]
-    fn what_a_field_cannot_hold_is_cut() {
+    fn values_are_cut_to_their_field() {
         let mut disk = facts("st9300603ss");
         assert_eq!(disk.vendor_and_product(), (String::new(), "ST9300603SS".to_owned()));
         disk.model = " SEAGATE-OF-OLD  ST-é\n123456789012345678 ".to_owned();

@@ -65,7 +65,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn no_name_leaves_its_folder_or_its_line(text in "[\\PC\n\t/\\\\]{0,60}") {
+        fn names_stay_in_their_directory_and_line(text in "[\\PC\n\t/\\\\]{0,60}") {
             for name in [word(&text), encode(&text)] {
                 prop_assert!(!name.contains(['/', '\n', ' ', '\0']), "{name:?}");
             }

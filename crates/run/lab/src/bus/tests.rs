@@ -90,7 +90,7 @@ fn a_transfer_crosses_while_the_link_works_on_it() {
 }
 
 #[test]
-fn what_carries_no_data_waits_for_nobody() {
+fn requests_without_data_do_not_wait_for_the_bus() {
     let drives = (0..2).map(|_| Box::new(Steady::new(1 << 30, 1000)) as Box<dyn Drive>);
     let mut fixture = Fixture::new(drives.collect(), Some(SLOWEST));
     let requests = [
@@ -183,7 +183,7 @@ proptest! {
 
     /// Alone, a drive whose link is no faster than the bus is the same to the nanosecond.
     #[test]
-    fn a_drive_alone_does_not_feel_it(requests in load(1), more in 0_u64..1_000_000_000) {
+    fn a_single_drive_is_not_slowed(requests in load(1), more in 0_u64..1_000_000_000) {
         let free = Fixture::disks(1, None).play(&requests);
         // A nanosecond is lost for each transfer where both rates are the same.
         let rate = LINK + 1_000_000 + more;
@@ -192,7 +192,7 @@ proptest! {
 
     /// No request is done sooner on a bus, on drives that do not mind when they are asked.
     #[test]
-    fn nothing_is_sooner(requests in load(3), rate in 1_000_000_u64..1_000_000_000) {
+    fn a_bus_makes_nothing_faster(requests in load(3), rate in 1_000_000_u64..1_000_000_000) {
         let drives = || (0..3).map(|_| Box::new(Steady::new(1 << 30, 50_000)) as Box<dyn Drive>);
         let mut free = Fixture::new(drives().collect(), None).play(&requests);
         let mut on_bus = Fixture::new(drives().collect(), Some(rate)).play(&requests);

@@ -166,7 +166,7 @@ fn a_hostile_process_harms_nothing() {
 
 /// In a container, processes may belong to a session outside of its PID namespace.
 #[test]
-fn a_session_outside_of_the_pid_namespace_is_no_guests() {
+fn a_session_outside_the_pid_namespace_is_not_the_guests() {
     let inside = |program: &Path| {
         let mut command = Command::new("unshare");
         command.args(["--user", "--map-root-user", "--pid", "--fork", "--mount-proc"]).arg(program);

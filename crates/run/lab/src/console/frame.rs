@@ -176,7 +176,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_goes_in_comes_out(
+        fn frames_are_read_back(
             all in proptest::collection::vec(frames(), 0..8), size in 1_usize..700,
         ) {
             let mut line = Vec::new();

@@ -65,7 +65,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_read_is_reported() {
+    fn an_unreadable_console_is_reported() {
         assert!(tail(Path::new("/no/such/console")).contains("/no/such/console"));
     }
 }

@@ -148,7 +148,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_is_found_is_what_was_kept_last(
+        fn lookups_return_the_latest_block(
             steps in proptest::collection::vec((0..12_u32, 0..9_u64, any::<bool>()), 1..60)
         ) {
             let mut slot_cache = SlotCache::new(first_words);

@@ -173,7 +173,7 @@ fn repeats_are_found_after_their_first_place_was_written_anew() {
 }
 
 #[test]
-fn what_is_overwritten_or_discarded_is_free_again() {
+fn overwritten_and_discarded_space_is_reused() {
     let (_folder, mut content) = content(MIB);
     for round in 0..20 {
         content.write(0, 3, &noise(round, 1 << 19)).unwrap();

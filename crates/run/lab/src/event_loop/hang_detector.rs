@@ -90,7 +90,7 @@ mod tests {
     }
 
     #[test]
-    fn guest_that_neither_speaks_nor_computes_hangs() {
+    fn a_silent_idle_guest_hangs() {
         let mut sleeper = Command::new("sleep").arg("600").spawn().unwrap();
         let pid = Pid::from_child(&sleeper);
         let program = (pid.as_raw_nonzero().get(), 0.5);
@@ -117,7 +117,7 @@ mod tests {
     }
 
     #[test]
-    fn guest_that_speaks_or_computes_does_not_hang() {
+    fn a_guest_that_makes_progress_does_not_hang() {
         let mut hang_detector = HangDetector { limit: 3, ..HangDetector::of(Pid::INIT) };
         for look in 0..50 {
             // A tick of the processor's now and then.

@@ -137,7 +137,7 @@ mod tests {
     }
 
     #[test]
-    fn what_this_system_refuses_is_an_error_and_leaves_no_child() {
+    fn refused_options_are_errors_and_leave_no_child() {
         assert!(make("a great deal").is_err());
         assert!(elsewhere("a great deal").is_err());
     }

@@ -47,7 +47,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_folder_without_room_is_none() {
+    fn a_full_directory_is_not_used() {
         let parent = tempfile::tempdir().unwrap();
         assert!(NamedFolder::within(parent.path(), u64::MAX).is_none());
         assert_eq!(std::fs::read_dir(parent.path()).unwrap().count(), 0);

@@ -125,7 +125,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_guest_hid_behind_the_end_is_gone() {
+    fn hidden_data_behind_the_end_is_gone() {
         let Some(memory) = memory("/hidden") else { return };
         memory.file.set_len(BYTES).unwrap();
         let guest = use_it(&memory);

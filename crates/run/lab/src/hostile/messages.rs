@@ -293,7 +293,7 @@ fn impossible_rings_are_refused() {
 }
 
 #[test]
-fn what_needs_memory_is_refused_without() {
+fn messages_that_need_memory_are_refused_without_it() {
     for (request, payload) in [
         (VRING_KICK, halves(&[0, 0])),
         (SET_VRING_ENABLE, halves(&[0, 1])),
@@ -317,7 +317,7 @@ fn an_interrupt_that_goes_nowhere_ends_the_lab() {
 }
 
 #[test]
-fn descriptors_nobody_wants_are_closed() {
+fn unwanted_descriptors_are_closed() {
     let mut fixture = Fixture::new();
     let memory = fixture.guest.memory.try_clone().unwrap();
     for _ in 0..20 {

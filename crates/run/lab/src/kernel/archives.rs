@@ -206,7 +206,7 @@ mod tests {
         }
 
         #[test]
-        fn what_a_line_says_is_read(
+        fn both_styles_give_the_same_archive(
             suite in "[a-z]{1,12}",
             host in "[a-z.]{1,12}",
             key in prop::option::of("/[a-z/.]{1,12}"),

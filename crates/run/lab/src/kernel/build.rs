@@ -13,7 +13,7 @@ use super::failure::lines_of_failure;
 use super::headers;
 use super::linux::LinuxVersion;
 use super::options;
-use super::progress::{BuildProgress, Compilation, Step, Tail};
+use super::progress::{BuildProgress, BuildStep, Compilation, Tail};
 use super::recipe::{Patch, Recipe};
 use super::source::{self, Origin};
 use super::tree;
@@ -94,7 +94,7 @@ impl Build<'_> {
     fn integrate(&mut self, openzfs: &Openzfs, tree: &Path, out: &Path) -> Result<(), KernelError> {
         let plain = PLAIN.of(self.recipe.variant.version);
         self.configure(tree, out, &plain.fragment())?;
-        (self.progress)(BuildProgress::of(Step::ConfigureZfs));
+        (self.progress)(BuildProgress::of(BuildStep::ConfigureZfs));
         let edits = self.recipe.variant.edits;
         zfs::into_kernel(&openzfs.tree, edits, tree, out, &|i| self.step(i))
     }
@@ -105,7 +105,7 @@ impl Build<'_> {
             Origin::Tree(folder) if self.zfs.is_none() => return Ok(folder.clone()),
             Origin::Tree(folder) => {
                 // OpenZFS is copied into it.
-                (self.progress)(BuildProgress::of(Step::Unpack));
+                (self.progress)(BuildProgress::of(BuildStep::Unpack));
                 let tree = self.workshop.join("source");
                 source::copy(folder, &tree, &|invocation| self.step(invocation))?;
                 return Ok(tree);
@@ -121,7 +121,7 @@ impl Build<'_> {
         let tarball = match tarball {
             Some(tarball) => tarball,
             None => {
-                (self.progress)(BuildProgress::of(Step::Fetch));
+                (self.progress)(BuildProgress::of(BuildStep::Fetch));
                 match origin {
                     Origin::Backports => {
                         let apt = self.workshop.join(APT);
@@ -131,7 +131,7 @@ impl Build<'_> {
                 }
             }
         };
-        (self.progress)(BuildProgress::of(Step::Unpack));
+        (self.progress)(BuildProgress::of(BuildStep::Unpack));
         self.unpack(&tarball, &tree)?;
         tree::unpacked(self.workshop)?;
         Ok(tree)
@@ -157,7 +157,7 @@ impl Build<'_> {
     }
 
     fn configure(&mut self, tree: &Path, out: &Path, fragment: &str) -> Result<(), KernelError> {
-        (self.progress)(BuildProgress::of(Step::Configure));
+        (self.progress)(BuildProgress::of(BuildStep::Configure));
         let wanted = self.workshop.join("lab.config");
         fs::write(&wanted, fragment).map_err(KernelError::io("cannot write", &wanted))?;
         let all = format!("KCONFIG_ALLCONFIG={}", wanted.display());

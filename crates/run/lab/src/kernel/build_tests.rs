@@ -13,7 +13,7 @@ use super::super::source::{Found, LinuxSource, Origin};
 use super::super::tools;
 use super::super::variant::{PLAIN, Variant, ZFS};
 use super::super::zfs::{EDITS, ZfsSource};
-use super::super::{BuildProgress, KernelError, Step, make};
+use super::super::{BuildProgress, BuildStep, KernelError, make};
 use super::KERNEL;
 
 /// A substitute for the kernel's Makefile: the option CONFIG_NO_SUCH of the fragment
@@ -93,7 +93,7 @@ impl WorkDir {
         origin: Origin,
         recipe: &Recipe,
         executor: &Executor,
-        mut progress: impl FnMut(Step),
+        mut progress: impl FnMut(BuildStep),
     ) -> Result<PathBuf, KernelError> {
         let found = Found { version: LinuxVersion::V6_12, identity: recipe.source.clone(), origin };
         let mut steps = |p: BuildProgress| progress(p.step);
@@ -136,7 +136,7 @@ fn a_tarball_becomes_a_kernel() {
     let recipe = recipe("CONFIG_A=y\n# CONFIG_B is not set\n", PATCHES);
     let executor = Executor::default();
     let mut steps = Vec::new();
-    let build = |steps: &mut Vec<Step>| {
+    let build = |steps: &mut Vec<BuildStep>| {
         place.build(Origin::Tarball(tarball.clone()), &recipe, &executor, |step| {
             if steps.last() != Some(&step) {
                 steps.push(step);
@@ -144,7 +144,7 @@ fn a_tarball_becomes_a_kernel() {
         })
     };
     let kernel = build(&mut steps).expect("built");
-    assert_eq!(steps[..2], [Step::Unpack, Step::Configure]);
+    assert_eq!(steps[..2], [BuildStep::Unpack, BuildStep::Configure]);
     assert_eq!(fs::read_to_string(&kernel).expect("kernel"), "um - lab\n");
     let folder = kernel.parent().expect("folder");
     assert_eq!(folder, place.cache().join(recipe.key()));
@@ -186,11 +186,11 @@ fn openzfs_is_built_into_a_copy() {
     let folder = made.expect("built");
     assert_eq!(folder, cache.join(recipe.key()));
     let expected = [
-        Step::BuildZfsPrograms,
-        Step::Unpack,
-        Step::Configure,
-        Step::ConfigureZfs,
-        Step::Configure,
+        BuildStep::BuildZfsPrograms,
+        BuildStep::Unpack,
+        BuildStep::Configure,
+        BuildStep::ConfigureZfs,
+        BuildStep::Configure,
     ];
     assert_eq!(steps[..5], expected);
     let kept = |name: &str| fs::read_to_string(folder.join(name)).expect("kept");
@@ -246,7 +246,7 @@ fn interrupted_build_is_resumed() {
     let recipe = recipe("CONFIG_A=y\n", &[]);
     let error = place
         .build(Origin::Tree(place.tree()), &recipe, &executor, |step| {
-            if step == Step::Link {
+            if step == BuildStep::Link {
                 interrupt.raise();
             }
         })
@@ -262,7 +262,7 @@ fn interrupted_build_is_resumed() {
     let executor = Executor::default();
     let interrupt = executor.interrupt.clone();
     let again = place.build(Origin::Tree(place.tree()), &other, &executor, |step| {
-        if step == Step::Link {
+        if step == BuildStep::Link {
             interrupt.raise();
         }
     });

@@ -17,7 +17,7 @@ use rustix::io::Errno;
 use super::KernelError;
 use super::linux::LinuxVersion;
 use super::parts::Parts;
-use super::progress::{BuildProgress, Step};
+use super::progress::{BuildProgress, BuildStep};
 use super::recipe::{self, Recipe};
 use super::tree;
 use super::variant::{PLAIN, Variant, ZFS};
@@ -167,7 +167,7 @@ impl Cache {
             match flock(&file, FlockOperation::NonBlockingLockExclusive) {
                 Ok(()) => break,
                 Err(Errno::WOULDBLOCK) => {
-                    progress(BuildProgress::of(Step::Wait));
+                    progress(BuildProgress::of(BuildStep::Wait));
                     interrupt.sleep(Duration::from_millis(200))?;
                 }
                 Err(Errno::INTR) => {}

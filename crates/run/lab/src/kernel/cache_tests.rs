@@ -144,7 +144,7 @@ fn the_second_build_waits_and_can_be_interrupted() {
     })
     .expect_err("interrupted");
     assert!(error.is_interrupt(), "{error}");
-    assert_eq!(steps, [Step::Wait]);
+    assert_eq!(steps, [BuildStep::Wait]);
     drop(held);
     lock(folder.path());
 }

@@ -50,7 +50,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn whatever_the_log_is_at_most_so_many_of_its_lines_are_shown(text in "(.*\n){0,40}.*") {
+        fn the_shown_lines_of_a_log_are_limited(text in "(.*\n){0,40}.*") {
             let shown = lines_of_failure(&text);
             prop_assert!(shown.split('\n').count() <= LINES);
             let all: Vec<&str> = text.split('\n').collect();

@@ -46,7 +46,7 @@ pub use error::{KernelError, NamedProblem};
 pub use linux::{Catching, LinuxChoice, LinuxVersion, UnknownLinux};
 pub use named::NamedKernel;
 pub use parts::{Parts, UnknownPart};
-pub use progress::{BuildProgress, Step};
+pub use progress::{BuildProgress, BuildStep};
 use recipe::Recipe;
 pub use source::LinuxSource;
 use source::{Found, Origin};
@@ -178,7 +178,7 @@ fn identity_in_backports(
 ) -> Result<String, KernelError> {
     // The right to build comes with the duty to remove what killed builds have left.
     let locked = Cache::lock(cache, &executor.interrupt, progress)?;
-    progress(BuildProgress::of(Step::Fetch));
+    progress(BuildProgress::of(BuildStep::Fetch));
     let workshop = locked.workshop("lists")?;
     let newest = backports::newest(version, &workshop.folder, Path::new("/"), executor)?;
     Ok(format!("{} {newest}, fetched", version.package()))

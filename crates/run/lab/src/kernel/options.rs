@@ -55,7 +55,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_was_dropped_is_named() {
+    fn dropped_options_are_named() {
         let fragment = "# why\nCONFIG_A=y\nCONFIG_B=y\nCONFIG_C=8\nCONFIG_D=y\n\
                         # CONFIG_E is not set\n# CONFIG_F is not set\n# CONFIG_G is not set\n";
         let config = "CONFIG_A=y\n# CONFIG_B is not set\nCONFIG_C=7\nCONFIG_E=y\nCONFIG_F=n\n";

@@ -6,7 +6,7 @@ use std::path::Path;
 
 /// What is being done.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Step {
+pub enum BuildStep {
     /// Another disklab builds a kernel; this one waits for its end.
     Wait,
     /// OpenZFS is being fetched.
@@ -27,7 +27,7 @@ pub enum Step {
     Link,
 }
 
-impl Step {
+impl BuildStep {
     /// In words, for a progress bar.
     pub fn words(self) -> &'static str {
         match self {
@@ -48,7 +48,7 @@ impl Step {
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct BuildProgress {
     /// What is being done.
-    pub step: Step,
+    pub step: BuildStep,
     /// How much of this step is done, from 0 to 1, if that is known. It is
     /// an estimate.
     pub fraction: Option<f64>,
@@ -56,7 +56,7 @@ pub struct BuildProgress {
 
 impl BuildProgress {
     /// A step of which nothing more is known.
-    pub(super) fn of(step: Step) -> Self {
+    pub(super) fn of(step: BuildStep) -> Self {
         Self { step, fraction: None }
     }
 }
@@ -93,11 +93,11 @@ impl Compilation {
     /// How far it is.
     pub fn progress(&self) -> BuildProgress {
         if self.linking {
-            return BuildProgress::of(Step::Link);
+            return BuildProgress::of(BuildStep::Link);
         }
         #[expect(clippy::cast_precision_loss, reason = "a kernel has some thousand objects")]
         let fraction = (self.objects as f64 / self.expected as f64).min(1.0);
-        BuildProgress { step: Step::Compile, fraction: Some(fraction) }
+        BuildProgress { step: BuildStep::Compile, fraction: Some(fraction) }
     }
 }
 
@@ -138,14 +138,14 @@ mod tests {
         compilation.take(b"S      arch/x86/um/x.o\n  LD      fs/built-in.o\n");
         assert_eq!(
             compilation.progress(),
-            BuildProgress { step: Step::Compile, fraction: Some(0.5) }
+            BuildProgress { step: BuildStep::Compile, fraction: Some(0.5) }
         );
         for _ in 0..10 {
             compilation.take(b"  CC      a.o\n");
         }
         assert_eq!(compilation.progress().fraction, Some(1.0), "an estimate may be too low");
         compilation.take(b"  LD      vmlinux.o\n");
-        assert_eq!(compilation.progress(), BuildProgress::of(Step::Link));
+        assert_eq!(compilation.progress(), BuildProgress::of(BuildStep::Link));
     }
 
     proptest! {

@@ -136,7 +136,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_compiled_already_is_not_expected_again() {
+    fn compiled_objects_are_not_expected_again() {
         let folder = tempfile::tempdir().expect("temp");
         let objects_of = |parts: Parts| 10 + u64::from(parts.count());
         let parts = |text: &str| text.parse::<Parts>().expect("parts");

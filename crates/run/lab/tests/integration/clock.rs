@@ -59,7 +59,7 @@ fn time_of(looks: usize) -> i64 {
 }
 
 #[test]
-fn looks_take_the_same_time_by_vdso_and_by_system_call() {
+fn clock_reads_take_the_same_time_by_vdso_and_by_system_call() {
     let Some(vdso) = boot("", "vdso") else { return };
     let call = boot("", "system-call").unwrap();
     for looks in [1, 5, 17, 18, 100, 1000, 20_000, 100_000] {

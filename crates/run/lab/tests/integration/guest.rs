@@ -97,7 +97,7 @@ fn reads_take_the_drives_time() {
 }
 
 #[test]
-fn a_modelled_hard_disk_turns_while_it_is_read() {
+fn a_modelled_hard_disk_rotates_while_it_is_read() {
     let Some(kernel) = kernel() else { return };
     let model = disklab_drive::shipped("hdn721010ale604").unwrap().limited_to(64 << 30).unwrap();
     let script = "

@@ -91,7 +91,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_left_keeps_its_place_in_its_block() {
+    fn remaining_cells_keep_their_order_in_the_block() {
         let order = order(&pairs(), 5, 7);
         let records = done(&order[..12]);
         let needed = [("a", "x"), ("c", "x")];

@@ -87,7 +87,7 @@ mod tests {
     }
 
     #[test]
-    fn each_parameter_stands_at_one_end_and_each_end_comes_in_half_of_the_cases() {
+    fn each_parameter_is_at_each_end_in_half_of_the_draws() {
         let draws = draw(&ends(), 4000, 7, |_| Ok(())).expect("drawn");
         for (field, value) in [("a", "1 ms"), ("a", "9 ms"), ("b", "2 ms"), ("c", "3 ms")] {
             let n = draws.iter().filter(|d| has(d, field, value)).count();
@@ -101,7 +101,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_possible_is_drawn_anew_or_reported() {
+    fn impossible_drives_are_redrawn_or_reported() {
         let excluded = |moves: &[Variation]| {
             let has = |field| moves.iter().any(|v| v.field == field);
             if has("b") && has("c") { Err(SensitivityError::NotTheLab.into()) } else { Ok(()) }

@@ -205,7 +205,7 @@ mod tests {
     }
 
     #[test]
-    fn what_does_not_fit_is_refused() {
+    fn volumes_that_do_not_fit_are_refused() {
         for (text, size, expected) in [
             (
                 "zvol[size=80G,count=2]",

@@ -42,7 +42,7 @@ fn tears_down_newest_first_to_the_mark() {
 }
 
 #[test]
-fn what_fails_stays_entered_and_the_rest_goes() {
+fn failed_entries_stay_and_the_rest_is_torn_down() {
     let folder = tempfile::tempdir().expect("temp");
     let state = folder.path().join("state");
     let executor = Executor::default();
@@ -244,7 +244,7 @@ fn a_state_directory_of_others_is_refused_and_nothing_in_it_touched() {
 }
 
 #[test]
-fn what_a_user_put_in_a_tree_or_in_its_place_stays() {
+fn user_files_in_or_in_place_of_a_tree_stay() {
     let folder = tempfile::tempdir().expect("temp");
     let state = folder.path().join("state");
     let executor = Executor::default();
@@ -306,7 +306,7 @@ fn a_tree_stays_with_what_is_left_alone_in_it() {
 }
 
 #[test]
-fn what_the_user_discards_goes() {
+fn discarded_leftovers_are_removed() {
     let folder = tempfile::tempdir().expect("temp");
     let state = folder.path().join("state");
     let executor = Executor::default();

@@ -22,7 +22,7 @@ fn an_empty_machine_has_nothing() {
 }
 
 #[test]
-fn what_is_registered_counts() {
+fn registered_features_count() {
     let (_folder, machine) = machine(&[
         ("proc/filesystems", "nodev\tsysfs\n\text4\nnodev\tzfs\n"),
         (

@@ -104,7 +104,7 @@ proptest! {
     }
 
     #[test]
-    fn what_stands_is_described_and_makes_sense(
+    fn valid_stacks_are_described_and_consistent(
         layers in prop::collection::vec(any_layer(), 1..4),
         sizes in prop::collection::vec(1_u64..100_000_000_000_000, 1..6),
     ) {

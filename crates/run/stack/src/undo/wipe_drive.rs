@@ -132,7 +132,7 @@ mod tests {
     }
 
     #[test]
-    fn own_is_what_bears_the_mark_and_nothing_next_to_it() {
+    fn only_marked_signatures_are_own() {
         let upper = OWN.to_uppercase();
         let label = format!("disklab12x0 {OWN}");
         let ext4 = ("ext4", Some(upper.as_str()), Some("disklab12x0"));
@@ -198,7 +198,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_made_is_wiped_and_what_came_in_between_stays() {
+    fn own_signatures_are_wiped_and_later_ones_stay() {
         let executor = Executor::default();
         let Some(drive) = LoopDevice::new(&executor) else { return };
         let (device, context) = (Path::new(&drive.node), TeardownContext::by_force(&executor));

@@ -294,7 +294,7 @@ fn zero_drives_need_no_resync_but_decrypted_ones_do() {
 }
 
 #[test]
-fn what_a_dead_owner_left_comes_down() {
+fn leftovers_of_a_dead_owner_are_torn_down() {
     for text in ["shr/crypt/ext4", "integrity/md-raid1/lvm/ext4"] {
         let stack = stack(text, 2);
         if !can_make(&stack) {

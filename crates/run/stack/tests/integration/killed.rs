@@ -87,14 +87,14 @@ impl Drop for Victim {
 }
 
 #[test]
-fn what_a_killed_owner_left_is_torn_down() {
+fn leftovers_of_a_killed_owner_are_torn_down() {
     if std::env::var_os(ROLE).is_some() {
         victim();
     }
     if !can(&[stack(STACK, 1).needs(), LOOPS.to_vec()].concat()) {
         return;
     }
-    let mut victim = Victim::start("what_a_killed_owner_left_is_torn_down");
+    let mut victim = Victim::start("leftovers_of_a_killed_owner_are_torn_down");
     let line = victim.ready();
     let mut words = line.splitn(3, ' ').map(str::to_owned);
     let mut word = || words.next().expect("a word");

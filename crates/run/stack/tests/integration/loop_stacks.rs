@@ -233,7 +233,7 @@ fn btrfs_with_parity() {
 }
 
 #[test]
-fn what_fails_half_way_is_torn_down() {
+fn a_partly_made_stack_is_torn_down() {
     let stack = stack("partition/ext4[no-such-option]", 1);
     if !can(&[stack.needs(), LOOPS.to_vec()].concat()) {
         return;

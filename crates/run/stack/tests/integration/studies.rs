@@ -4,7 +4,7 @@ use disklab_stack::Stack;
 use disklab_units::Bytes;
 
 #[test]
-fn stacks_of_shipped_studies_stand() {
+fn stacks_of_shipped_studies_can_be_made() {
     let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../studies");
     let mut stacks = 0;
     for entry in std::fs::read_dir(folder).expect("studies").flatten() {

@@ -110,7 +110,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_missing_gives_way() {
+    fn missing_engines_fall_back() {
         let (chosen, note) =
             choose_from(Engine::IoUring, missing(libc::ENOSYS), missing(libc::EAGAIN));
         assert!(matches!(chosen, Chosen::Synchronous(Call::Positioned)));

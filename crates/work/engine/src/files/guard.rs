@@ -293,7 +293,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_neither_file_nor_block_device_is_refused_and_null_is_not() {
+    fn pipes_and_character_devices_other_than_null_are_refused() {
         let folder = tempfile::tempdir().expect("temp");
         let context = JobContext::new(folder.path(), 1);
         let pipe = folder.path().join("pipe");

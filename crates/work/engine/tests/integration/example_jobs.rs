@@ -123,7 +123,7 @@ const EXAMPLES: &[(&str, &str)] = &[
 ];
 
 #[test]
-fn what_fios_examples_do_runs() {
+fn fios_example_jobs_run() {
     for (name, text) in EXAMPLES {
         let (folder, report) = run_text(text);
         for job in &report.jobs {
@@ -171,7 +171,7 @@ fn a_flow_shares_out_the_ios() {
 }
 
 #[test]
-fn an_end_ends_what_exit_what_says() {
+fn a_job_end_stops_what_exit_what_selects() {
     let text = |exit: &str| {
         format!(
             "[global]\nsize=64k\nbs=4k\nrw=read\n\

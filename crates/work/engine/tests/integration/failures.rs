@@ -35,7 +35,7 @@ fn a_folder_that_is_missing_is_reported() {
 }
 
 #[test]
-fn what_was_measured_before_an_error_is_kept() {
+fn figures_before_an_error_are_kept() {
     // /dev/full takes nothing, but reads: the writes of the second job fail.
     let folder = tempfile::tempdir().expect("temp");
     std::os::unix::fs::symlink("/dev/full", folder.path().join("full")).expect("link");
@@ -96,7 +96,7 @@ fn a_job_whose_blocks_do_not_fit_ends_with_advice() {
 }
 
 #[test]
-fn the_wish_to_stop_is_granted_soon() {
+fn a_stop_request_is_honoured_soon() {
     for options in [
         "rate_iops=1",
         "thinktime=60s",

@@ -359,7 +359,7 @@ fn stone_walls_and_waits_put_jobs_in_order() {
 }
 
 #[test]
-fn one_end_can_be_everybodys() {
+fn one_job_end_can_stop_all_jobs() {
     let (_folder, report) = run_text(
         "[long]\nrw=read\nsize=64k\ntime_based\nruntime=60\nrate_iops=100\n\
          [short]\nrw=read\nsize=64k\nbs=4k\nexitall\n",
@@ -403,7 +403,7 @@ fn appended(options: &str) -> (Vec<(RequestKind, u64)>, u64) {
 
 /// What fio 3.33 does, by strace.
 #[test]
-fn what_is_appended_is_gone_through_once() {
+fn appended_blocks_are_written_once() {
     let once: Vec<(RequestKind, u64)> = (2..6).map(|block| (RequestKind::Write, block)).collect();
     for options in [
         "",

@@ -40,7 +40,7 @@ const KINDS: [&str; 5] = [
 ];
 
 #[test]
-fn what_is_written_is_read_back() {
+fn written_blocks_are_verified() {
     for kind in KINDS {
         for engine in ["psync", "io_uring\niodepth=8", "libaio\niodepth=8"] {
             let (_folder, report) = run_text(&format!(
@@ -91,7 +91,7 @@ fn a_damaged_block_is_found() {
 }
 
 #[test]
-fn fio_can_check_our_files_and_we_can_check_fios() {
+fn fio_and_disklab_verify_each_others_files() {
     for kind in KINDS {
         let folder = tempfile::tempdir().expect("temp");
         let common = format!("[j]\nfilename=f\nbs=8k\nsize=256k\n{kind}\n");

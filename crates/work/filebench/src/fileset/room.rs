@@ -72,7 +72,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_cannot_fit_is_refused() {
+    fn files_that_cannot_fit_are_refused() {
         let disk = Room { bytes: 10 << 20, memory: false };
         let memory = Room { memory: true, ..disk };
         for (room, bytes, content, expected) in [

@@ -93,7 +93,7 @@ mod tests {
     }
 
     #[test]
-    fn a_btrfs_tells_of_its_missing_devices() {
+    fn a_btrfs_reports_its_missing_devices() {
         let dir = tempfile::tempdir().expect("temp");
         let tree = Fabricated::new(dir.path());
         tree.drive("sda", (8, 0), "A").drive("sdb", (8, 16), "B");

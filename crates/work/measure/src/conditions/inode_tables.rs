@@ -110,7 +110,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_ext4_says_nothing() {
+    fn data_that_are_not_ext4_give_none() {
         let folder = tempfile::tempdir().expect("temp");
         let file = folder.path().join("file");
         for content in [vec![], vec![0; 4096], vec![0xFF; 1 << 16]] {

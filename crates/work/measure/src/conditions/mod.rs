@@ -119,7 +119,7 @@ mod tests {
     }
 
     #[test]
-    fn what_an_older_run_does_not_have_is_absent() {
+    fn conditions_of_older_runs_are_absent() {
         let old: Conditions = serde_json::from_str("{}").expect("nothing");
         assert_eq!(old, Conditions::default());
         assert_eq!(serde_json::to_string(&old).expect("json"), "{}");

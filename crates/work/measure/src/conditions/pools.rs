@@ -112,7 +112,7 @@ mod tests {
     }
 
     #[test]
-    fn pools_tell_their_ratio_and_work() {
+    fn pools_report_their_ratio_and_work() {
         assert_eq!(ratio("tank\t3.97\nother\t1.00\n", "tank"), Some(3.97));
         assert_eq!(ratio("tank\t1.52x\n", "tank"), Some(1.52));
         assert_eq!(ratio("tank\t-\n", "tank"), None);
@@ -123,7 +123,7 @@ mod tests {
     }
 
     #[test]
-    fn nobody_is_asked_without_a_pool() {
+    fn nothing_is_queried_without_a_pool() {
         let folder = tempfile::tempdir().expect("temp");
         let tree = Fabricated::new(folder.path());
         let executor = Executor::new(Interrupt::new());

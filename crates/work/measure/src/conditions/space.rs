@@ -127,7 +127,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_there_has_no_space() {
+    fn missing_paths_take_no_space() {
         assert_eq!(before(Path::new("/no/such/folder")), None);
         assert_eq!(files(Path::new("/no/such/folder")), FileData::default());
     }

@@ -46,7 +46,7 @@ impl Drop for LoopDevice {
 }
 
 #[test]
-fn what_dd_writes_is_what_the_meter_counts() {
+fn the_meter_counts_what_dd_writes() {
     let Some(drive) = LoopDevice::new() else { return };
     let meter = Meter::start(&[drive.watched()], Duration::from_millis(10));
     let dd = Invocation::new("dd").args(["if=/dev/zero", "bs=1M", "count=8", "oflag=direct"]);
@@ -63,7 +63,7 @@ fn what_dd_writes_is_what_the_meter_counts() {
 }
 
 #[test]
-fn a_loop_device_tells_its_file_and_has_no_cache_or_smart() {
+fn a_loop_device_reports_its_file_and_has_no_cache_or_smart() {
     let Some(drive) = LoopDevice::new() else { return };
     let root = SystemRoot::here();
     let state = drive_state(&root, &drive.watched());

@@ -361,7 +361,7 @@ mod tests {
     }
 
     #[test]
-    fn what_another_deletes_is_missed() {
+    fn entries_changed_by_others_are_noticed() {
         let folder = tempfile::tempdir().expect("temp");
         let executor = Executor::new(Interrupt::new());
         let mut context = context(&executor, folder.path(), None);

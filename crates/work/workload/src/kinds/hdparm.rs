@@ -325,7 +325,7 @@ mod tests {
     }
 
     #[test]
-    fn a_device_that_takes_no_ata_commands_is_read_by_ourselves() {
+    fn a_device_without_ata_commands_is_read_by_disklab() {
         // Any file can stand for the device: it is only read.
         let folder = tempfile::tempdir().expect("temp");
         let device = folder.path().join("device");

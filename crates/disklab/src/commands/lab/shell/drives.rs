@@ -127,7 +127,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_is_reported() {
+    fn invalid_drive_arguments_are_reported() {
         for (text, expected) in [
             ("hgst-10tv", "did you mean 'hgst-10tb'"),
             ("floppy", "`disklab list drives` names all"),

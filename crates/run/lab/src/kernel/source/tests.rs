@@ -48,7 +48,7 @@ fn a_tree_is_known_by_its_files() {
 }
 
 #[test]
-fn what_is_no_source_is_refused_with_the_reason() {
+fn invalid_sources_are_refused_with_the_reason() {
     let empty = tempfile::tempdir().expect("temp");
     let none = empty.path().join("none");
     assert!(matches!(refusal(&none), LinuxProblem::Io { file, .. } if file == none));

@@ -85,7 +85,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_file_that_is_otherwise_is_refused() {
+    fn a_file_with_other_text_is_refused() {
         let folder = tempfile::tempdir().expect("temp");
         let edit = [Edit { file: "a.c", find: "old", times: 2, replace: "new" }];
         let missing = apply(&edit, folder.path()).expect_err("no file");

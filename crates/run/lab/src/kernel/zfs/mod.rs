@@ -15,7 +15,7 @@ use std::path::{Path, PathBuf};
 
 use disklab_exec::{Executor, Invocation};
 
-use super::progress::{BuildProgress, Step};
+use super::progress::{BuildProgress, BuildStep};
 use super::{KernelError, ZfsProblem, build, source};
 
 #[cfg(test)]
@@ -80,7 +80,7 @@ impl ZfsSource {
     ) -> Result<Openzfs, KernelError> {
         match self {
             Self::Debian => {
-                progress(BuildProgress::of(Step::FetchZfs));
+                progress(BuildProgress::of(BuildStep::FetchZfs));
                 let packages = apt::fetch(&workshop.join(build::APT), Path::new("/"), executor)?;
                 programs::take(&packages.unpacked, programs, executor)?;
                 let tree = unpacked_source(&packages.unpacked)?;
@@ -88,7 +88,7 @@ impl ZfsSource {
             }
             Self::Tree(folder) => {
                 let identity = tree(folder)?;
-                progress(BuildProgress::of(Step::BuildZfsPrograms));
+                progress(BuildProgress::of(BuildStep::BuildZfsPrograms));
                 let tree = workshop.join("openzfs");
                 source::copy(folder, &tree, step)?;
                 integrate::build_programs(&tree, &workshop.join("programs-build"), programs, step)?;

@@ -133,7 +133,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_ldd_does_not_find_is_named() {
+    fn missing_libraries_are_named() {
         let text = "\tlinux-vdso.so.1 (0x00007ffd)\n\tlibtirpc.so.3 => not found\n\
                     \tlibc.so.6 => /lib/x86_64-linux-gnu/libc.so.6 (0x00007f)\n";
         assert_eq!(not_found(text), ["libtirpc.so.3"]);

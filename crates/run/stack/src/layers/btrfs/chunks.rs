@@ -157,7 +157,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_seen_on_loop_devices() {
+    fn allocation_matches_loop_devices() {
         // btrfs-progs 6.2: 300 MiB in one file on four devices of 1 GiB were 180, 180, 134
         // and 134 MB.
         assert_eq!(megabytes(4, Bytes::gib(1), Profile::Raid1, Bytes::mib(300)), [157; 4]);

@@ -29,7 +29,7 @@ const UNIT: f64 = 1e6;
 
 proptest! {
     #[test]
-    fn the_fluid_is_the_allocator(
+    fn the_fluid_model_matches_the_allocator(
         sizes in prop::collection::vec(0_u64..400, 1..9),
         profile in any_profile(),
     ) {
@@ -121,7 +121,7 @@ fn shapes_of_the_family() {
 }
 
 #[test]
-fn what_cannot_stand_is_refused_with_its_reason() {
+fn impossible_layouts_are_refused_with_the_reason() {
     let big = Bytes::gib(100);
     for (text, drives, reason) in [
         ("btrfs", vec![big; 4], "exactly 1 device, got 4 devices"),

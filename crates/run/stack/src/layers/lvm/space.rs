@@ -110,7 +110,7 @@ mod tests {
     }
 
     #[test]
-    fn room_and_devices_must_do() {
+    fn too_little_room_and_too_few_devices_are_refused() {
         let two = drives(&[Bytes::gib(1), Bytes::gib(1)]);
         let error = volume(&two, 3, None).expect_err("stripes");
         assert_eq!(error.to_string(), "lvm needs at least 3 devices, got 2");

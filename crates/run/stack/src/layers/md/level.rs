@@ -258,7 +258,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_is_held_and_what_is_written_agree(
+        fn capacity_and_drive_writes_agree(
             sizes in prop::collection::vec(1_u64..1 << 45, 1..12),
             chunk in 12_u32..25,
         ) {

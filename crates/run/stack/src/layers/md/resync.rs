@@ -109,7 +109,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_kernels_words() {
+    fn the_kernels_states_are_parsed() {
         for (action, degraded, start, progress) in [
             ("idle\n", "0\n", "none\n", Progress::Done),
             ("resync\n", "0\n", "none\n", Progress::AtWork),

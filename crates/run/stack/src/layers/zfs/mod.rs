@@ -358,7 +358,7 @@ mod tests {
     }
 
     #[test]
-    fn devices_must_do() {
+    fn unsuitable_devices_are_refused() {
         let drives = |count| Shape::drives(&vec![disklab_units::Bytes::gib(10); count]);
         for (text, count, words) in [
             ("zfs-mirror", 1, "zfs-mirror needs at least 2 devices, got 1"),

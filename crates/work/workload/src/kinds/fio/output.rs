@@ -269,7 +269,7 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn lines_around_and_within_are_no_hindrance() {
+    fn lines_around_and_within_are_ignored() {
         let around = format!(
             "note: both iodepth >= 1 and synchronous I/O engine\n{{ odd\n{VERSION_3}\n\nfio: done\n"
         );
@@ -279,7 +279,7 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn what_is_no_report_is_an_error_that_shows_it() {
+    fn invalid_reports_are_errors_that_show_the_text() {
         for (text, part) in [
             ("", "found nothing"),
             ("fio: engine x not loadable", "found 'fio: engine"),

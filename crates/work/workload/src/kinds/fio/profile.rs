@@ -158,7 +158,7 @@ mod tests {
     }
 
     #[test]
-    fn what_makes_writes_durable_is_reported() {
+    fn durability_is_reported() {
         for (options, expected) in [
             ("", Durability::Nothing),
             ("sync=1", Durability::EachWrite(SyncCall::OSync)),
@@ -175,7 +175,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_written_is_reported() {
+    fn content_is_reported() {
         for (options, expected) in [
             ("", ContentProfile::Random),
             ("zero_buffers", ContentProfile::Zeros),
@@ -203,7 +203,7 @@ mod tests {
     }
 
     #[test]
-    fn a_job_in_a_file_of_its_own_tells_the_same() {
+    fn a_job_in_its_own_file_has_the_same_profile() {
         let folder = tempfile::tempdir().expect("temp");
         let text = "[a]\nsize=1m\nrw=write\ndirect=1\nzero_buffers\n";
         std::fs::write(folder.path().join("a.fio"), text).expect("written");

@@ -328,7 +328,7 @@ fn the_clock_of_a_synced_write_stops_after_its_sync() {
 }
 
 #[test]
-fn a_step_tells_of_the_files_that_it_reads() {
+fn a_step_lists_the_files_that_it_reads() {
     let folder = tempfile::tempdir().expect("temp");
     let text = "[global]\nbs=4k\nsize=2m\n[mix]\nrw=randrw\n[log]\nstonewall\nrw=randwrite\n\
                 io_size=4k\nfilename=log";
@@ -348,7 +348,7 @@ fn the_native_engine_says_why_it_failed() {
 }
 
 #[test]
-fn what_only_fio_has_names_the_way_out() {
+fn options_only_of_fio_suggest_its_engine() {
     let error = read("fio", "size = '1m'\nmax_latency = '1us'", 1.0).expect_err("not native");
     assert_eq!(error.line, 2);
     assert!(error.to_string().contains("engine = \"fio\""), "{error}");
@@ -425,7 +425,7 @@ fn costs_tell_sequential_from_random() {
 }
 
 #[test]
-fn what_a_held_rate_writes_again_is_content() {
+fn rewrites_at_a_fixed_rate_count_as_content() {
     let cost = |more: &str| {
         let body = "rw = 'write'\nsize = '64m'\ntime_based = 1\nruntime = 60\n";
         read("fio", &format!("{body}{more}"), 1.0).expect(more).cost()

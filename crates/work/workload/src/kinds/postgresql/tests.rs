@@ -76,7 +76,7 @@ fn the_log_of_transactions_is_not_kept() {
 }
 
 #[test]
-fn a_server_is_stopped_after_an_error_and_a_wish_to_stop() {
+fn a_server_is_stopped_after_an_error_and_a_stop_request() {
     if lacks_postgresql() {
         return;
     }

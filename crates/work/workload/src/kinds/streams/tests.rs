@@ -63,7 +63,7 @@ fn late_segments_are_missed_deadlines() {
 }
 
 #[test]
-fn what_cannot_be_done_in_time_is_given_up() {
+fn a_stream_that_cannot_keep_up_is_given_up() {
     let folder = tempfile::tempdir().expect("temp");
     let path = folder.path().join("camera");
     let mut stream = RunningStream {
