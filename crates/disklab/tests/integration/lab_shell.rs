@@ -248,6 +248,25 @@ data
     );
 }
 
+/// The real `udevadm wait` waits for udevd, which is not there: xfstests' dm-flakey would hang.
+#[test]
+fn udevadm_wait_waits_for_nodes() {
+    let Some(kernel) = kernel() else { return };
+    let place = tempfile::tempdir().expect("directory");
+    let script = "udevadm wait /dev/vda && echo there
+        udevadm wait -t 2 /dev/none 2>&1 || date +%S
+        (sleep 3; ln -s vda /dev/late) & udevadm wait --settle /dev/late && date +%S
+        (sleep 4; rm /dev/late) & udevadm wait --removed /dev/late && date +%S";
+    shell(place.path(), &kernel).args(["-c", script]).assert().success().stdout(
+        "there
+Timed out for waiting devices being initialized.
+02
+05
+09
+",
+    );
+}
+
 #[test]
 fn lsblk_tells_of_the_modelled_drives() {
     let Some(kernel) = kernel() else { return };
