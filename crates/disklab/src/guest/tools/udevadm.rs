@@ -97,8 +97,17 @@ mod tests {
 
     #[test]
     fn all_else_is_the_real_programs() {
-        let lines = ["", "--help", "/sys/block/vda", "-t", "-t x /dev/a", "-t -1 /dev/a",
-            "--timeout= /dev/a", "--timeout=99999999999999999999 /dev/a", "--removed"];
+        let lines = [
+            "",
+            "--help",
+            "/sys/block/vda",
+            "-t",
+            "-t x /dev/a",
+            "-t -1 /dev/a",
+            "--timeout= /dev/a",
+            "--timeout=99999999999999999999 /dev/a",
+            "--removed",
+        ];
         for line in lines {
             assert_eq!(Wait::from_words(&words(line)), None, "{line}");
         }
