@@ -275,6 +275,41 @@ data
     );
 }
 
+/// Both open for writing what is mounted, or will be.
+#[test]
+fn images_are_mounted_and_mounted_drives_grow() {
+    let Some(kernel) = kernel() else { return };
+    let place = tempfile::tempdir().expect("temp");
+    let script = "cd /run; truncate -s 8M image; mkfs.ext4 -q -F image; mkdir /mnt/image
+        mount -o loop image /mnt/image && echo mounted; umount /mnt/image
+        mkfs.ext4 -q /dev/vda 10M; mount /dev/vda /mnt/image
+        resize2fs /dev/vda 20M >resized 2>&1 && echo grown || cat resized";
+    shell(place.path(), &kernel)
+        .args(["--drives", "hgst-10tb:1:1GB", "-c", script])
+        .assert()
+        .success()
+        .stdout("mounted\ngrown\n");
+}
+
+/// The real `udevadm wait` waits for udevd, which is not there: xfstests' dm-flakey would hang.
+#[test]
+fn udevadm_wait_waits_for_nodes() {
+    let Some(kernel) = kernel() else { return };
+    let place = tempfile::tempdir().expect("directory");
+    let script = "udevadm wait /dev/vda && echo there
+        udevadm wait -t 2 /dev/none 2>&1 || date +%S
+        (sleep 3; ln -s vda /dev/late) & udevadm wait --settle /dev/late && date +%S
+        (sleep 4; rm /dev/late) & udevadm wait --removed /dev/late && date +%S";
+    shell(place.path(), &kernel).args(["-c", script]).assert().success().stdout(
+        "there
+Timed out for waiting devices being initialized.
+02
+05
+09
+",
+    );
+}
+
 #[test]
 fn lsblk_shows_the_modelled_drives() {
     let Some(kernel) = kernel() else { return };
