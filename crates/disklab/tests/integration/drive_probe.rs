@@ -5,7 +5,7 @@ use std::os::unix::fs::symlink;
 use std::path::Path;
 
 use crate::command_support::disklab;
-use crate::lab_support::kernel::kernel;
+use crate::lab_support::kernel::{kernel, program_for_guests};
 use predicates::prelude::PredicateBooleanExt;
 use predicates::str::contains;
 
@@ -99,7 +99,7 @@ fn non_drives_of_this_machine_are_refused_with_the_reason() {
 fn a_modelled_drive_is_found_again_in_the_lab() {
     let Some(kernel) = kernel() else { return };
     let home = tempfile::tempdir().expect("temp");
-    let program = env!("CARGO_BIN_EXE_disklab");
+    let Some(program) = program_for_guests() else { return };
     let script = format!(
         "{program} drive probe /dev/vda --to twin.toml > told && \
          {program} drive check twin.toml /dev/vda --json > checked"
@@ -144,7 +144,7 @@ fn a_modelled_drive_is_found_again_in_the_lab() {
 fn writes_reach_nothing_but_a_file_of_their_own() {
     let Some(kernel) = kernel() else { return };
     let home = tempfile::tempdir().expect("temp");
-    let program = env!("CARGO_BIN_EXE_disklab");
+    let Some(program) = program_for_guests() else { return };
     let script = format!(
         "set -e; cd /mnt; mkdir a b c
         mkfs.ext4 -q /dev/vda; mount /dev/vda a; echo mine > a/mine; cksum < a/mine > /run/before
@@ -189,7 +189,7 @@ fn writes_reach_nothing_but_a_file_of_their_own() {
 fn a_modelled_disks_write_cache_is_found_again_in_the_lab() {
     let Some(kernel) = kernel() else { return };
     let home = tempfile::tempdir().expect("temp");
-    let program = env!("CARGO_BIN_EXE_disklab");
+    let Some(program) = program_for_guests() else { return };
     let script = format!(
         "mkfs.ext4 -q -N 65536 -E lazy_itable_init=0,lazy_journal_init=0 /dev/vda &&
         mount /dev/vda /mnt && sync && sleep 60 &&

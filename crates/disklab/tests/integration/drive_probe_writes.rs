@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 
 use crate::command_support::disklab;
-use crate::lab_support::kernel::kernel;
+use crate::lab_support::kernel::{kernel, program_for_guests};
 use disklab_drive::DriveFile;
 
 /// A solid-state drive whose SLC cache is full after two seconds.
@@ -46,7 +46,7 @@ fn agree(twin: &DriveFile, drive: &DriveFile, paths: &[&str]) {
 fn a_hard_disks_large_write_cache_is_found_on_a_blank_partition() {
     let Some(kernel) = kernel() else { return };
     let home = tempfile::tempdir().expect("temp");
-    let program = env!("CARGO_BIN_EXE_disklab");
+    let Some(program) = program_for_guests() else { return };
     let script = format!(
         "cd /dev/disk/by-id && echo start=1MiB | sfdisk -q -X gpt /dev/vda && udevadm settle &&
         part=$PWD/$(ls | grep part1 | head -n 1) && cd - > /dev/null &&
@@ -62,7 +62,7 @@ fn a_hard_disks_large_write_cache_is_found_on_a_blank_partition() {
 fn a_solid_state_drives_writes_are_found_on_a_blank_partition() {
     let Some(kernel) = kernel() else { return };
     let home = tempfile::tempdir().expect("temp");
-    let program = env!("CARGO_BIN_EXE_disklab");
+    let Some(program) = program_for_guests() else { return };
     fs::write(home.path().join("small.toml"), SMALL_CACHE).expect("written");
     let script = format!(
         "cd /dev/disk/by-id && printf 'start=1MiB,size=4GiB\\nsize=9GiB\\n' |
@@ -90,7 +90,7 @@ fn a_solid_state_drives_writes_are_found_on_a_blank_partition() {
 fn a_partition_that_is_not_blank_is_refused_and_keeps_its_content() {
     let Some(kernel) = kernel() else { return };
     let home = tempfile::tempdir().expect("temp");
-    let program = env!("CARGO_BIN_EXE_disklab");
+    let Some(program) = program_for_guests() else { return };
     fs::write(home.path().join("small.toml"), SMALL_DISK).expect("written");
     let script = format!(
         "cd /dev/disk/by-id && printf 'size=5GiB\\nsize=5GiB\\nsize=5GiB\\nsize=1GiB\\n' |
@@ -128,9 +128,10 @@ fn a_partition_that_is_not_blank_is_refused_and_keeps_its_content() {
 
 /// The loads of `drive check` on a modelled drive, through the kernel, compared with `model`.
 fn check_writes(drive: &str, model: &str, prepare: &str) -> serde_json::Value {
-    let Some(kernel) = kernel() else { return serde_json::Value::Null };
+    let (Some(kernel), Some(program)) = (kernel(), program_for_guests()) else {
+        return serde_json::Value::Null;
+    };
     let home = tempfile::tempdir().expect("temp");
-    let program = env!("CARGO_BIN_EXE_disklab");
     let check = format!("{program} drive check {model} /dev/vda --json --writes $place > checked");
     shell(home.path(), &kernel, &[drive], &format!("{prepare} && {check} && ls $place"));
     let checked = fs::read_to_string(home.path().join("checked")).expect("a comparison");
