@@ -24,9 +24,9 @@ pub const BUILD_OPTION: &str = "--build";
 /// If this program does not find itself: it was replaced or deleted.
 pub fn guest_program() -> io::Result<PathBuf> {
     let own = std::env::current_exe()?;
-    let beside = own.with_file_name(NAME);
-    match check(&own, &beside) {
-        Ok(()) => Ok(beside),
+    let sibling = own.with_file_name(NAME);
+    match check(&own, &sibling) {
+        Ok(()) => Ok(sibling),
         Err(why) => {
             tracing::info!("guests boot more slowly, with '{}': {why}", own.display());
             Ok(own)
