@@ -17,7 +17,15 @@ use crate::BenchError;
 #[derive(Debug)]
 pub(crate) struct OwnDirectory {
     path: PathBuf,
-    _lock: File,
+    lock: File,
+}
+
+impl Drop for OwnDirectory {
+    fn drop(&mut self) {
+        // A child that another thread has forked, and that has not become its program yet, has the
+        // file open, too: closing it here would leave the lock, and the directory would not be removed.
+        let _ = flock(&self.lock, FlockOperation::Unlock);
+    }
 }
 
 impl OwnDirectory {
@@ -43,7 +51,7 @@ impl OwnDirectory {
             .map_err(BenchError::io("cannot open", path))?;
         // Some network file systems have no locks on directories: the name suffices there.
         let _ = flock(&lock, FlockOperation::NonBlockingLockExclusive);
-        Ok(Self { path: path.to_owned(), _lock: lock })
+        Ok(Self { path: path.to_owned(), lock })
     }
 
     pub(crate) fn path(&self) -> &Path {
@@ -79,6 +87,21 @@ mod tests {
         assert!(ledger.tear_down_to(0, &executor).is_empty());
         let left: Vec<_> = std::fs::read_dir(&parent).expect("read").flatten().collect();
         assert_eq!(left.len(), 1, "{left:?}");
+    }
+
+    #[test]
+    fn own_directory_is_removed_while_a_forked_child_has_its_lock_open() {
+        let temp = tempfile::tempdir().expect("temp");
+        let executor = Executor::new(Interrupt::new());
+        let mut ledger = Ledger::open(&temp.path().join("state")).expect("ledger");
+        let own = OwnDirectory::create(temp.path(), &mut ledger).expect("create");
+        let path = own.path().to_owned();
+        // As after fork(2): the same open file.
+        let inherited = own.lock.try_clone().expect("duplicated");
+        drop(own);
+        let complaints = ledger.tear_down_to(0, &executor);
+        assert!(complaints.is_empty() && !path.exists(), "{complaints:?}");
+        drop(inherited);
     }
 
     #[test]

@@ -204,8 +204,9 @@ fn scratch_of_the_user_is_left_as_it_is() {
         assert_eq!(std::fs::read_to_string(scratch.join(name)).expect(name), "mine");
     }
     assert!(scratch.join("d-2.img").is_symlink() && scratch.join("drive-0.img").is_symlink());
-    let left = std::fs::read_dir(&scratch).expect("scratch").count();
-    assert_eq!(left, 5, "something is left, or gone");
+    let left = std::fs::read_dir(&scratch).expect("scratch").flatten().map(|e| e.path());
+    let left: Vec<_> = left.collect();
+    assert_eq!(left.len(), 5, "something is left, or gone: {left:?}");
 }
 
 #[test]
