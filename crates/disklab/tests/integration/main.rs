@@ -31,6 +31,7 @@ mod lab_build;
 mod lab_kernel_identity;
 mod lab_shell;
 mod lab_support;
+mod lab_terminal;
 mod leftovers;
 mod linux_in_the_lab;
 mod merge;
