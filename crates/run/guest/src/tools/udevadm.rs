@@ -13,24 +13,22 @@ use crate::drives::database::DeviceDatabase;
 const LOOKS: Duration = Duration::from_millis(10);
 
 pub fn udevadm(words: &[String], drives: &[DriveFacts]) -> u8 {
-    let command = words.iter().position(|word| !word.starts_with('-'));
-    let wait = match command.map(|place| words[place].as_str()) {
-        Some("settle" | "trigger") => None,
-        Some("wait") => match Wait::from_words(&words[command.unwrap_or_default() + 1..]) {
-            Some(wait) => Some(wait),
-            None => return become_real("udevadm", words),
-        },
-        _ => return become_real("udevadm", words),
+    let mut arguments = words.iter().map(String::as_str).skip_while(|word| word.starts_with('-'));
+    let wait = match arguments.next() {
+        Some("settle" | "trigger") => Some(Wait::default()),
+        Some("wait") => Wait::from_words(arguments),
+        _ => None,
     };
+    let Some(wait) = wait else { return become_real("udevadm", words) };
     if let Err(error) = DeviceDatabase::default().refresh(drives) {
         eprintln!("disklab: cannot write the links below /dev/disk/by-id: {error}");
         return 1;
     }
-    wait.map_or(0, |wait| wait.until_done())
+    wait.until_done()
 }
 
-/// What `udevadm wait` waits for.
-#[derive(Debug, PartialEq, Eq)]
+/// What `udevadm wait` waits for; nothing by default.
+#[derive(Debug, Default, PartialEq, Eq)]
 struct Wait<'a> {
     paths: Vec<&'a str>,
     removed: bool,
@@ -39,9 +37,8 @@ struct Wait<'a> {
 
 impl<'a> Wait<'a> {
     /// `None` for what only the real program answers: help, errors, and other units of time.
-    fn from_words(words: &'a [String]) -> Option<Self> {
-        let mut wait = Self { paths: Vec::new(), removed: false, timeout: None };
-        let mut words = words.iter().map(String::as_str);
+    fn from_words(mut words: impl Iterator<Item = &'a str>) -> Option<Self> {
+        let mut wait = Self::default();
         while let Some(word) = words.next() {
             match word {
                 "--removed" => wait.removed = true,
@@ -79,14 +76,13 @@ fn seconds(text: &str) -> Option<Duration> {
 mod tests {
     use super::*;
 
-    fn words(line: &str) -> Vec<String> {
-        line.split_whitespace().map(str::to_owned).collect()
+    fn read(line: &str) -> Option<Wait<'_>> {
+        Wait::from_words(line.split_whitespace())
     }
 
     #[test]
     fn wait_takes_what_it_can_wait_for() {
-        let line = words("--removed --settle -t 3 /dev/mapper/a --timeout=5s /dev/b");
-        let wait = Wait::from_words(&line);
+        let wait = read("--removed --settle -t 3 /dev/mapper/a --timeout=5s /dev/b");
         let expected = Wait {
             paths: vec!["/dev/mapper/a", "/dev/b"],
             removed: true,
@@ -109,17 +105,14 @@ mod tests {
             "--removed",
         ];
         for line in lines {
-            assert_eq!(Wait::from_words(&words(line)), None, "{line}");
+            assert_eq!(read(line), None, "{line}");
         }
     }
 
     #[test]
     fn an_end_to_waiting_is_kept() {
-        let line = words("-t 0 /dev/disklab-none");
-        assert_eq!(Wait::from_words(&line).map(|wait| wait.until_done()), Some(1));
-        let line = words("--removed /dev/disklab-none");
-        assert_eq!(Wait::from_words(&line).map(|wait| wait.until_done()), Some(0));
-        let line = words("/dev/null");
-        assert_eq!(Wait::from_words(&line).map(|wait| wait.until_done()), Some(0));
+        assert_eq!(read("-t 0 /dev/disklab-none").map(|wait| wait.until_done()), Some(1));
+        assert_eq!(read("--removed /dev/disklab-none").map(|wait| wait.until_done()), Some(0));
+        assert_eq!(read("/dev/null").map(|wait| wait.until_done()), Some(0));
     }
 }
