@@ -9,7 +9,7 @@ use disklab_units::significant;
 use serde_json::{Value, json};
 
 use super::super::{print, print_json};
-use super::{against, build};
+use super::{against, build, own_program_missing};
 use crate::cli::BenchArgs;
 use crate::exit::{DONE, Failure};
 use crate::signals;
@@ -32,11 +32,10 @@ pub fn bench(args: &BenchArgs, as_json: bool) -> Result<u8, Failure> {
         Some(named) => named.kernel,
         None => build::find_or_build(args.linux, &interrupt)?,
     };
-    let not_found = |e| Failure::failed(format!("cannot find disklab's own program: {e}"));
     let folder = Folder::new()?;
     if let Some(other) = &args.against {
         let other = Program { path: other.clone(), kernel: args.against_kernel.clone() };
-        let path = std::env::current_exe().map_err(not_found)?;
+        let path = std::env::current_exe().map_err(own_program_missing)?;
         let this = Program { path, kernel: Some(kernel) };
         let folder = folder.0.clone();
         let options = AgainstOptions { this, other, core, rounds: args.repeats, folder };
@@ -45,7 +44,7 @@ pub fn bench(args: &BenchArgs, as_json: bool) -> Result<u8, Failure> {
     let options = SpeedOptions {
         kernel,
         kernel_arguments: args.linux.unwrap_or_default().arguments(),
-        program: disklab_guest::guest_program().map_err(not_found)?,
+        program: disklab_guest::guest_program().map_err(own_program_missing)?,
         folder: folder.0.clone(),
         core,
         other_core: cores.into_iter().find(|other| *other != core),

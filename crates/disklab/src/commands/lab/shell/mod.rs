@@ -23,7 +23,7 @@ use disklab_processor::Processor;
 use disklab_units::{Bytes, show_duration};
 
 use super::super::print;
-use super::build;
+use super::{build, own_program_missing};
 use crate::cli::ShellArgs;
 use crate::exit::{DONE, Failure};
 use crate::signals;
@@ -79,7 +79,8 @@ pub fn shell(args: &ShellArgs) -> Result<u8, Failure> {
         print(&greeting::greeting(&drives, processor.as_ref()))?;
         Console::Operator(Box::new(SessionUser::new(interrupt.clone(), code.clone())))
     };
-    let mut options = LabOptions::new(kernel, folder.path(), program()?);
+    let program = disklab_guest::guest_program().map_err(own_program_missing)?;
+    let mut options = LabOptions::new(kernel, folder.path(), program);
     options.console = console;
     options.writable = writable;
     options.init_arguments = vec![guest::GUEST.to_owned(), JOB.to_owned()];
@@ -159,11 +160,6 @@ fn finish(
         }
         (Err(e), _) => Err(Failure::failed(e)),
     }
-}
-
-fn program() -> Result<PathBuf, Failure> {
-    disklab_guest::guest_program()
-        .map_err(|e| Failure::failed(format!("cannot find disklab's own program: {e}")))
 }
 
 fn check_memory(memory: Bytes) -> Result<(), Failure> {
