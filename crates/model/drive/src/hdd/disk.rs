@@ -216,7 +216,7 @@ impl HardDisk {
                     self.complete(now, &command);
                 }
                 Operation::Write if self.write_cache && self.writes.can_hold(command.sectors) => {
-                    if !self.writes.reserve(command.sectors) {
+                    if !self.writes.reserve(command.sector, command.end()) {
                         return;
                     }
                     if let Some(shingles) = &mut self.shingles {

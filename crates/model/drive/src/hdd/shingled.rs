@@ -54,7 +54,7 @@ impl HardDisk {
         {
             let start = command.sector + shingles.passed;
             let end = (start + slice).min(command.end());
-            if !self.writes.reserve(end - start) {
+            if !self.writes.reserve(start, end) {
                 return false;
             }
             shingles.note_write(start, end, now, command.arrived);

@@ -23,8 +23,9 @@ pub(crate) struct WriteCache {
     /// Sorted by sector; neighbours are joined.
     dirty: Vec<Extent>,
     dirty_sectors: u64,
+    /// What was admitted and has not come over the link, with its sectors altogether.
+    reserved: Vec<(u64, u64)>,
     reserved_sectors: u64,
-    reserved: u64,
     destaging: Option<(u64, u64)>,
     clean: Ranges,
     limit: u64,
@@ -42,8 +43,8 @@ impl WriteCache {
         Self {
             dirty: Vec::with_capacity(parameters.dirty_extents as usize + 1),
             dirty_sectors: 0,
+            reserved: Vec::new(),
             reserved_sectors: 0,
-            reserved: 0,
             destaging: None,
             clean: Ranges::default(),
             limit: parameters.dirty_limit / SECTOR,
@@ -65,22 +66,45 @@ impl WriteCache {
         self.limit
     }
 
-    /// Reserves space for a write, if there is any.
-    pub(crate) fn reserve(&mut self, sectors: u64) -> bool {
+    /// Reserves space for a write of `start..end`, if there is any.
+    pub(crate) fn reserve(&mut self, start: u64, end: u64) -> bool {
+        let sectors = end - start;
         let used = self.waiting_sectors() + self.reserved_sectors;
-        let fits =
-            used + sectors <= self.limit && self.dirty.len() as u64 + self.reserved < self.extents;
+        let fits = used + sectors <= self.limit && self.has_extent_for(start, end);
         if fits {
-            self.reserved += 1;
+            self.reserved.push((start, end));
             self.reserved_sectors += sectors;
         }
         fits
     }
 
+    /// Whether the extents are enough for `start..end` too, when all that is reserved has come.
+    fn has_extent_for(&self, start: u64, end: u64) -> bool {
+        let dirty = self.dirty.len() as u64;
+        // Nearly always, and counting costs more.
+        if dirty + (self.reserved.len() as u64) < self.extents {
+            return true;
+        }
+        let mut coming = self.reserved.clone();
+        coming.push((start, end));
+        coming.sort_unstable();
+        let neighbours = coming.chunk_by(|one, next| next.0 <= one.1);
+        let new = neighbours.filter(|ranges| !ranges.iter().any(|range| self.continues(range)));
+        dirty + new.count() as u64 <= self.extents
+    }
+
+    /// Whether a range touches one that waits.
+    fn continues(&self, (start, end): &(u64, u64)) -> bool {
+        let index = self.dirty.partition_point(|extent| extent.end < *start);
+        self.dirty.get(index).is_some_and(|extent| extent.start <= *end)
+    }
+
     /// Enters data for which space was reserved.
     pub(crate) fn fill(&mut self, start: u64, end: u64, now: u64, arm: &Arm) {
-        self.reserved = self.reserved.saturating_sub(1);
-        self.reserved_sectors = self.reserved_sectors.saturating_sub(end - start);
+        if let Some(index) = self.reserved.iter().position(|range| *range == (start, end)) {
+            self.reserved.swap_remove(index);
+            self.reserved_sectors -= end - start;
+        }
         self.enter(start, end, now, arm);
     }
 
@@ -140,7 +164,7 @@ impl WriteCache {
 
     /// Whether all that was admitted is on the medium.
     pub(crate) fn is_drained(&self) -> bool {
-        self.dirty.is_empty() && self.destaging.is_none() && self.reserved == 0
+        self.dirty.is_empty() && self.destaging.is_none() && self.reserved.is_empty()
     }
 
     /// Since when it has not been empty.
@@ -290,7 +314,7 @@ mod tests {
                 let range = start as usize..end as usize;
                 match kind {
                     0..=2 => {
-                        prop_assert!(cache.reserve(length));
+                        prop_assert!(cache.reserve(start, end));
                         prop_assert!(!cache.is_drained());
                         cache.fill(start, end, 5, &arm);
                         dirty[range].fill(true);
@@ -332,7 +356,7 @@ mod tests {
         let arm = Arm::new(&p, 1);
         let mut cache = WriteCache::new(&p);
         for start in [16, 0, 24, 8] {
-            assert!(cache.reserve(8));
+            assert!(cache.reserve(start, start + 8));
             cache.fill(start, start + 8, 0, &arm);
         }
         let (start, end, _) = cache.choose(0, &arm, 1000).unwrap();
@@ -351,13 +375,44 @@ mod tests {
         let arm = Arm::new(&p, 1);
         let mut cache = WriteCache::new(&p);
         assert!(cache.can_hold(64) && !cache.can_hold(65));
-        assert!(cache.reserve(40) && !cache.reserve(25) && cache.reserve(8) && cache.reserve(8));
-        assert!(!cache.reserve(8), "three extents");
-        cache.fill(0, 40, 0, &arm);
-        cache.fill(40, 48, 0, &arm);
-        cache.fill(48, 56, 0, &arm);
-        assert!(cache.reserve(8), "they became one");
-        assert!(!cache.reserve(1), "no space is left");
+        assert!(cache.reserve(0, 40) && !cache.reserve(100, 125), "space");
+        assert!(cache.reserve(100, 104) && cache.reserve(200, 204));
+        assert!(!cache.reserve(300, 301), "three extents");
+        for (start, end) in [(0, 40), (100, 104), (200, 204)] {
+            cache.fill(start, end, 0, &arm);
+        }
+        assert!(!cache.reserve(300, 301), "three extents");
+        cache.begin_destage_of(200, 204, &arm);
+        cache.end_destage();
+        assert!(cache.reserve(300, 301), "one is on the medium");
+        assert!(cache.reserve(40, 59) && !cache.reserve(59, 60), "no space is left");
+    }
+
+    #[test]
+    fn what_continues_an_extent_needs_no_other() {
+        let (_, mut p) = drives().swap_remove(0);
+        p.dirty_extents = 2;
+        let arm = Arm::new(&p, 1);
+        let mut cache = WriteCache::new(&p);
+        assert!(cache.reserve(0, 8));
+        cache.fill(0, 8, 0, &arm);
+        assert!(cache.reserve(100, 108) && !cache.reserve(200, 208));
+        // Behind and before what waits or comes, over it, and in any order.
+        for (start, end) in [(108, 116), (92, 100), (8, 16), (0, 8), (104, 120), (84, 92)] {
+            assert!(cache.reserve(start, end), "{start}");
+        }
+        assert!(!cache.reserve(121, 129), "there is a sector between");
+        for (start, end) in
+            [(84, 92), (8, 16), (108, 116), (0, 8), (104, 120), (92, 100), (100, 108)]
+        {
+            cache.fill(start, end, 0, &arm);
+        }
+        let extents: Vec<_> = cache.dirty.iter().map(|e| (e.start, e.end)).collect();
+        assert_eq!(extents, [(0, 16), (84, 120)]);
+        // What it would have continued is on its way: it is one of its own again.
+        assert!(cache.reserve(16, 24));
+        cache.begin_destage_of(0, 16, &arm);
+        assert!(!cache.reserve(200, 208));
     }
 
     /// The arm's drive has physical sectors of eight.
@@ -366,7 +421,7 @@ mod tests {
         let (_, p) = drives().swap_remove(0);
         let arm = Arm::new(&p, 1);
         let mut cache = WriteCache::new(&p);
-        assert!(cache.reserve(21));
+        assert!(cache.reserve(0, 21));
         cache.fill(0, 21, 100, &arm);
         // What ends within a sector goes as far as it is whole.
         assert_eq!(cache.ripe_from(0, 50), Some(0));
