@@ -6,6 +6,8 @@
 mod dirty_pages;
 mod fixed_start;
 mod free_memory;
+mod heap;
+mod kernel_threads;
 mod mappings;
 mod memory;
 mod queues;

@@ -3,8 +3,8 @@
 
 use std::fs;
 
-use super::mappings;
 use super::memory::memory_bytes;
+use super::{heap, kernel_threads, mappings};
 use crate::kept_memory::kept_bytes;
 
 /// Where the kernel gives back what it has set aside (`kernel/patches/kept.patch`).
@@ -20,6 +20,8 @@ pub fn release_memory() {
     }
     rustix::fs::sync();
     let _ = fs::write("/proc/sys/vm/drop_caches", "3");
+    kernel_threads::hold();
+    heap::make_room();
     mappings::populate();
     let reserve = reserve_kilobytes(kept_bytes(memory)).to_string();
     let _ = fs::write("/proc/sys/vm/min_free_kbytes", reserve);
