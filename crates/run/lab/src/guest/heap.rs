@@ -11,7 +11,7 @@ const PIECE: usize = 64 << 10;
 /// Makes room: one heap for all threads, with memory that is free in it.
 #[allow(unsafe_code)]
 pub(super) fn make_room() {
-    // SAFETY: an option of the allocator; another thread's allocations go on in their heap.
+    // SAFETY: an option of the allocator; what another thread has allocated stays where it is.
     unsafe { libc::mallopt(libc::M_ARENA_MAX, 1) };
     let mut pieces: Vec<Vec<u8>> = (0..=ROOM / PIECE).map(|_| Vec::with_capacity(PIECE)).collect();
     // What is free at the heap's end goes back to the kernel (`M_TRIM_THRESHOLD`), so that the last one stays.
