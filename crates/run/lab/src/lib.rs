@@ -30,6 +30,7 @@ pub mod kernel;
 mod lab;
 mod leases;
 mod mappings;
+mod open_files;
 mod options;
 mod options_problem;
 mod pinned;

@@ -88,8 +88,14 @@ impl WriteCache {
         let mut coming = self.reserved.clone();
         coming.push((start, end));
         coming.sort_unstable();
-        let neighbours = coming.chunk_by(|one, next| next.0 <= one.1);
-        let new = neighbours.filter(|ranges| !ranges.iter().any(|range| self.continues(range)));
+        let mut joined: Vec<(u64, u64)> = Vec::with_capacity(coming.len());
+        for (start, end) in coming {
+            match joined.last_mut() {
+                Some(last) if start <= last.1 => last.1 = last.1.max(end),
+                _ => joined.push((start, end)),
+            }
+        }
+        let new = joined.iter().filter(|range| !self.continues(range));
         dirty + new.count() as u64 <= self.extents
     }
 
@@ -413,6 +419,17 @@ mod tests {
         assert!(cache.reserve(16, 24));
         cache.begin_destage_of(0, 16, &arm);
         assert!(!cache.reserve(200, 208));
+    }
+
+    #[test]
+    fn writes_within_one_that_comes_need_no_extent() {
+        let (_, mut p) = drives().swap_remove(0);
+        p.dirty_extents = 1;
+        let mut cache = WriteCache::new(&p);
+        for (start, end) in [(0, 100), (10, 20), (50, 60)] {
+            assert!(cache.reserve(start, end), "{start}");
+        }
+        assert!(!cache.reserve(101, 109));
     }
 
     /// The arm's drive has physical sectors of eight.

@@ -5,7 +5,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use disklab_config::ModelSetting;
-use disklab_exec::{Executor, Interrupt};
+use disklab_exec::Executor;
 use disklab_lab::guest::{LAB_FOLDER, PLACE, fixed_start, mount_shown, set_environment};
 use disklab_source::SourceError;
 use disklab_stack::{Ledger, StackError};
@@ -72,7 +72,7 @@ fn cell(job: &GuestJob, folder: &Path, sink: &mut GuestSink) -> Result<(), Guest
     let drives = ModelledDrives::new(&campaign.study, folder, &over)?;
     let place = Path::new(PLACE);
     let ledger = Ledger::open(&place.join("ledger"))?;
-    let executor = Executor::new(Interrupt::new());
+    let executor = Executor::in_guest();
     let mut bench = DeviceBench::in_guest(drives, ledger, executor, &place.join("scratch"));
     Ok(bench.run_cells(&campaign, &[&job.cell], sink)?)
 }

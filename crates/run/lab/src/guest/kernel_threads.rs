@@ -4,22 +4,16 @@
 //! kernel's memory. A kernel with more parts has more threads, and then less memory is left.
 
 use std::fs;
-use std::mem::MaybeUninit;
 use std::os::fd::{AsFd, OwnedFd};
 use std::path::Path;
 
-use rustix::cmsg_space;
 use rustix::fs::{Mode, OFlags, open};
-use rustix::io::IoSlice;
-use rustix::net::{
-    AddressFamily, SendAncillaryBuffer, SendAncillaryMessage, SendFlags, SocketFlags, SocketType,
-    sendmsg, socketpair,
-};
+use rustix::net::{AddressFamily, SocketFlags, SocketType, socketpair};
 
-/// What is read of a process, next to its directory.
-const FILES: &[&str] = &["", "comm", "stat", "cmdline"];
-/// So many files go into one message: open at once, they do not enlarge the table of open files.
-const FILES_PER_MESSAGE: usize = 32;
+use crate::open_files::{FILES_PER_MESSAGE, send_files};
+
+/// What is read of each process, next to its directory.
+const FILES: &[&str] = &["", "comm", "stat"];
 
 /// Keeps what `/proc` has of the processes that there are, until this program ends.
 pub(super) fn hold() {
@@ -33,6 +27,7 @@ pub(super) fn hold() {
 fn hold_below(root: &Path) -> rustix::io::Result<(OwnedFd, OwnedFd)> {
     let (sender, receiver) =
         socketpair(AddressFamily::UNIX, SocketType::STREAM, SocketFlags::CLOEXEC, None)?;
+    // So few are open at once that they do not enlarge the table of open files.
     let mut open_files = Vec::with_capacity(FILES_PER_MESSAGE);
     let names = fs::read_dir(root).into_iter().flatten().flatten();
     let processes =
@@ -59,14 +54,14 @@ fn hold_below(root: &Path) -> rustix::io::Result<(OwnedFd, OwnedFd)> {
 
 fn send(sender: &OwnedFd, files: &[OwnedFd]) -> rustix::io::Result<()> {
     let files: Vec<_> = files.iter().map(AsFd::as_fd).collect();
-    let mut space = [MaybeUninit::uninit(); cmsg_space!(ScmRights(FILES_PER_MESSAGE))];
-    let mut control = SendAncillaryBuffer::new(&mut space);
-    control.push(SendAncillaryMessage::ScmRights(&files));
-    sendmsg(sender, &[IoSlice::new(&[0])], &mut control, SendFlags::DONTWAIT).map(drop)
+    send_files(sender, &files)
 }
 
 #[cfg(test)]
 mod tests {
+    use std::mem::MaybeUninit;
+
+    use rustix::cmsg_space;
     use rustix::net::{RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, recvmsg};
 
     use super::*;

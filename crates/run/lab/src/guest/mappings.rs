@@ -10,8 +10,8 @@ use rustix::fs::{Advice, fadvise};
 
 /// As much is read ahead at a time (`VM_READAHEAD_PAGES`, include/linux/mm.h), in bytes.
 const READ_AHEAD: u64 = 128 << 10;
-/// What one page of a page table maps, in bytes.
-const TABLE: u64 = 2 << 20;
+/// What one page of a page table maps, in bytes (`PMD_SIZE`).
+pub(super) const TABLE: u64 = 2 << 20;
 /// Deeper than any stack of the first thread gets, in bytes. Other threads' stacks are made
 /// whole, by `mlockall`.
 const STACK: usize = 1 << 20;
@@ -43,13 +43,18 @@ impl Mapping {
 /// made.
 pub(super) fn populate() {
     let maps = fs::read_to_string("/proc/self/maps").unwrap_or_default();
+    // Something may be mounted over the directory that it was started from.
+    let itself = Path::new("/proc/self/exe");
+    let program = fs::read_link(itself).unwrap_or_default();
     for mapping in maps.lines().filter_map(Mapping::parse) {
-        read(&mapping.path, mapping.offset, mapping.end - mapping.start);
+        let path = if mapping.path == program { itself } else { &mapping.path };
+        read(path, mapping.offset, mapping.end - mapping.start);
         if mapping.may_write {
             advise(mapping.start, mapping.end - mapping.start, libc::MADV_POPULATE_WRITE);
         } else {
-            let tables = (mapping.start..mapping.end).step_by(TABLE as usize);
-            for address in tables {
+            let others =
+                (mapping.start.next_multiple_of(TABLE)..mapping.end).step_by(TABLE as usize);
+            for address in std::iter::once(mapping.start).chain(others) {
                 advise(address, 1, libc::MADV_POPULATE_READ);
             }
         }

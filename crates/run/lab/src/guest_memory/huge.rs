@@ -5,7 +5,7 @@
 //! a fifth as many. `/dev/shm` has such pages only where its administrator said so
 //! (`huge=` in tmpfs(5)); a tmpfs of one's own takes the option from anybody.
 
-use std::io::{self, IoSlice, IoSliceMut};
+use std::io::{self, IoSliceMut};
 use std::mem::MaybeUninit;
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::process::CommandExt;
@@ -19,11 +19,13 @@ use rustix::mount::{
     fsopen,
 };
 use rustix::net::{
-    AddressFamily, RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, SendAncillaryBuffer,
-    SendAncillaryMessage, SendFlags, SocketFlags, SocketType, recvmsg, sendmsg, socketpair,
+    AddressFamily, RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, SocketFlags, SocketType,
+    recvmsg, socketpair,
 };
 use rustix::process::{getgid, getuid};
 use rustix::thread::{UnshareFlags, unshare_unsafe};
+
+use crate::open_files::send_files;
 
 /// Beyond the guest's own: the file system's inodes, and the last huge page.
 const MORE_BYTES: u64 = 16 << 20;
@@ -70,7 +72,7 @@ fn elsewhere(size: &str) -> io::Result<OwnedFd> {
             let file = open(*path, OFlags::WRONLY | OFlags::CLOEXEC, Mode::empty())?;
             write(&file, text.as_bytes())?;
         }
-        hand_over(&far, &make(&size)?)?;
+        send_files(&far, &[make(&size)?.as_fd()])?;
         // Its work is done: it is to become no other program.
         Err(Errno::CANCELED.into())
     };
@@ -84,14 +86,6 @@ fn elsewhere(size: &str) -> io::Result<OwnedFd> {
         let _ = running.wait();
     }
     take_over(&near)
-}
-
-fn hand_over(socket: &OwnedFd, place: &OwnedFd) -> Result<(), Errno> {
-    let places = [place.as_fd()];
-    let mut space = [MaybeUninit::uninit(); cmsg_space!(ScmRights(1))];
-    let mut control = SendAncillaryBuffer::new(&mut space);
-    control.push(SendAncillaryMessage::ScmRights(&places));
-    sendmsg(socket, &[IoSlice::new(&[0])], &mut control, SendFlags::NOSIGNAL).map(drop)
 }
 
 /// What the child gave, which has ended by now.
