@@ -137,6 +137,41 @@ fn the_size_of_the_program_does_not_count() {
     }
 }
 
+/// What a cell used first of it would take of the cell's memory, and how much that is depends on the
+/// compiler. The next page of page tables would, too.
+#[test]
+fn the_program_is_in_memory_before_a_cell() {
+    let Some(kernel) = kernel() else { return };
+    if disklab_exec::find_program("fincore").is_none() {
+        eprintln!("skipped: needs fincore");
+        return;
+    }
+    let place = tempfile::tempdir().expect("temp");
+    let script = "exe=$(readlink /proc/1/exe)
+        while read -r range rights offset device inode path; do
+            bytes=$((0x${range#*-} - 0x${range%-*}))
+            case $path in
+            $exe) echo mapped $((0x$offset + bytes)) ;;
+            '[heap]') echo heap $((0x${range#*-})) ;;
+            esac
+        done < /proc/1/maps
+        resident() { fincore --noheadings --bytes --output RES /proc/1/exe; }
+        echo before $(resident)
+        echo 3 > /proc/sys/vm/drop_caches
+        echo after $(resident)";
+    let mut command = assert_cmd::Command::from_std(Command::new(disklab()));
+    command.args(["lab", "shell", "-c", script, "--kernel"]).arg(kernel);
+    let ran = command.env("XDG_CACHE_HOME", place.path()).current_dir(place.path()).assert();
+    let text = String::from_utf8_lossy(&ran.success().get_output().stdout).into_owned();
+    let last = |of: &str| -> u64 {
+        let lines = text.lines().filter_map(|line| line.trim().strip_prefix(of));
+        lines.filter_map(|number| number.trim().parse().ok()).max().expect(of)
+    };
+    assert!(last("before") >= last("mapped") && last("mapped") > 1 << 20, "{text}");
+    assert_eq!(last("after"), last("before"), "{text}");
+    assert_eq!(last("heap") % (2 << 20), 0, "{text}");
+}
+
 #[test]
 fn kernel_threads_take_no_pid_of_a_program() {
     let Some(kernel) = kernel() else { return };
