@@ -33,8 +33,8 @@ pub(super) fn make_room() {
 /// growth it takes another one would depend on the program's size.
 #[allow(unsafe_code)]
 fn fill_page_table() {
-    // SAFETY: memory is added at the end of the heap, which belongs to nobody. The allocator finds that its
-    // own does not go on there, and begins anew behind it (malloc(3): sbrk may be called by others).
+    // SAFETY: memory is added at the end of the heap, which belongs to nobody. The allocator sees that
+    // somebody else called sbrk, and grows behind it.
     unsafe {
         let end = libc::sbrk(0).addr();
         let rest = end.next_multiple_of(TABLE as usize) - end;
