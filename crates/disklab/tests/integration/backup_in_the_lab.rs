@@ -3,6 +3,7 @@
 
 use std::path::Path;
 
+use crate::lab_support::has_programs;
 use crate::lab_support::kernel::kernel;
 use crate::lab_support::run::samples;
 
@@ -36,11 +37,8 @@ fn texts(home: &Path, arguments: &[&str]) -> Vec<(String, String)> {
 
 #[test]
 fn backups_are_the_same_again() {
-    for program in ["borg", "rsync"] {
-        if disklab_exec::find_program(program).is_none() {
-            eprintln!("skipped: needs {program}");
-            return;
-        }
+    if !has_programs(&["borg", "rsync"]) {
+        return;
     }
     let Some(_) = kernel() else { return };
     let (one, two) = (tempfile::tempdir().expect("temp"), tempfile::tempdir().expect("temp"));

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use crate::lab_support::has_programs;
 use crate::lab_support::kernel::kernel;
 use crate::lab_support::run::samples;
 use disklab_sample::{Sample, Step};
@@ -36,11 +37,8 @@ fn notes(sample: &Sample) -> String {
 #[test]
 fn a_cold_folder_is_listed_from_the_drives() {
     let Some(_) = kernel() else { return };
-    for program in ["mkfs.btrfs", "mkfs.ext4", "mkfs.xfs"] {
-        if disklab_exec::find_program(program).is_none() {
-            eprintln!("skipped: needs {program}");
-            return;
-        }
+    if !has_programs(&["mkfs.btrfs", "mkfs.ext4", "mkfs.xfs"]) {
+        return;
     }
     for (layers, drives) in [("ext4", 1), ("xfs", 1), ("btrfs", 1), ("btrfs-raid1", 2)] {
         let home = tempfile::tempdir().expect("temp");

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
+use crate::lab_support::has_programs;
 use crate::lab_support::kernel::kernel;
 use crate::lab_support::run::samples;
 
@@ -31,8 +32,7 @@ fn run(home: &Path) -> BTreeMap<String, BTreeMap<String, Figures>> {
 #[test]
 fn both_engines_get_the_same_from_a_modelled_drive() {
     let Some(_) = kernel() else { return };
-    if disklab_exec::find_program("fio").is_none() {
-        eprintln!("skipped: needs fio");
+    if !has_programs(&["fio"]) {
         return;
     }
     let home = tempfile::tempdir().expect("temp");

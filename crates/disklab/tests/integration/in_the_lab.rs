@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Output, Stdio};
 use std::time::Duration;
 
+use crate::lab_support::has_programs;
 use crate::lab_support::kernel::kernel;
 use assert_cmd::Command;
 use disklab_lab::kernel::KERNEL_VARIABLE;
@@ -37,15 +38,6 @@ copy = { files = 10, size = "1 MB" }
 id = "fio"
 fio = { ioengine = "psync", direct = 1, rw = "randread", bs = "4k", size = "8M", io_size = "256k" }
 "#;
-
-fn has_programs(names: &[&str]) -> bool {
-    let missing: Vec<&str> =
-        names.iter().copied().filter(|name| disklab_exec::find_program(name).is_none()).collect();
-    if !missing.is_empty() {
-        eprintln!("skipped: needs {}", missing.join(", "));
-    }
-    missing.is_empty()
-}
 
 fn command(home: &Path) -> std::process::Command {
     let mut command = std::process::Command::new(assert_cmd::cargo::cargo_bin("disklab"));

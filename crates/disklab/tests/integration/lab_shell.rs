@@ -3,6 +3,7 @@
 use std::path::Path;
 use std::time::Duration;
 
+use crate::lab_support::has_programs;
 use crate::lab_support::kernel::kernel;
 use predicates::prelude::*;
 use predicates::str::{contains, is_match};
@@ -190,9 +191,7 @@ fn a_guest_changes_no_modes_owners_and_times() {
 #[test]
 fn arrays_volumes_and_encryption_work_by_hand() {
     let Some(kernel) = kernel() else { return };
-    let tools = ["mdadm", "lvm", "cryptsetup", "mkfs.btrfs"];
-    if let Some(missing) = tools.iter().find(|t| disklab_exec::find_program(t).is_none()) {
-        eprintln!("skipped: needs {missing}");
+    if !has_programs(&["mdadm", "lvm", "cryptsetup", "mkfs.btrfs"]) {
         return;
     }
     let place = tempfile::tempdir().expect("temp");
@@ -211,15 +210,6 @@ fn arrays_volumes_and_encryption_work_by_hand() {
         .assert()
         .success()
         .stdout(predicates::str::ends_with("all done\n"));
-}
-
-/// A program that a test types, if it is here.
-fn is_installed(program: &str) -> bool {
-    let found = disklab_exec::find_program(program).is_some();
-    if !found {
-        eprintln!("skipped: needs {program}");
-    }
-    found
 }
 
 /// What udev's rules make: links of drives and partitions that come and go, also of a name with
@@ -318,7 +308,7 @@ fn lsblk_shows_the_modelled_drives() {
 #[test]
 fn hdparm_switches_the_drives_own_write_cache() {
     let Some(kernel) = kernel() else { return };
-    if !is_installed("hdparm") {
+    if !has_programs(&["hdparm"]) {
         return;
     }
     let place = tempfile::tempdir().expect("temp");
@@ -356,7 +346,7 @@ fn hdparm_switches_the_drives_own_write_cache() {
 #[test]
 fn smartctl_shows_the_modelled_drives() {
     let Some(kernel) = kernel() else { return };
-    if !is_installed("smartctl") {
+    if !has_programs(&["smartctl"]) {
         return;
     }
     let place = tempfile::tempdir().expect("temp");
@@ -385,7 +375,7 @@ fn smartctl_shows_the_modelled_drives() {
 #[test]
 fn programs_called_by_their_path_are_the_labs_too() {
     let Some(kernel) = kernel() else { return };
-    if !is_installed("fio") || !is_installed("hdparm") {
+    if !has_programs(&["fio", "hdparm"]) {
         return;
     }
     let place = tempfile::tempdir().expect("temp");

@@ -5,6 +5,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use crate::lab_support::has_programs;
 use crate::lab_support::kernel::kernel;
 use crate::lab_support::run::samples_by;
 use disklab_lab::kernel::{KERNEL_VARIABLE, Parts, cache_folder, find};
@@ -101,6 +102,15 @@ fn assert_same_values(cell: &str, key: &str, one: &Value, other: &Value) {
     }
 }
 
+/// What a script says in a guest.
+fn said(script: &str, kernel: &Path) -> String {
+    let place = tempfile::tempdir().expect("temp");
+    let mut command = assert_cmd::Command::from_std(Command::new(disklab()));
+    command.args(["lab", "shell", "-c", script, "--kernel"]).arg(kernel);
+    let ran = command.env("XDG_CACHE_HOME", place.path()).current_dir(place.path()).assert();
+    String::from_utf8_lossy(&ran.success().get_output().stdout).into_owned()
+}
+
 fn disklab() -> PathBuf {
     assert_cmd::cargo::cargo_bin("disklab")
 }
@@ -142,11 +152,9 @@ fn the_size_of_the_program_does_not_count() {
 #[test]
 fn the_program_is_in_memory_before_a_cell() {
     let Some(kernel) = kernel() else { return };
-    if disklab_exec::find_program("fincore").is_none() {
-        eprintln!("skipped: needs fincore");
+    if !has_programs(&["fincore"]) {
         return;
     }
-    let place = tempfile::tempdir().expect("temp");
     let script = "exe=$(readlink /proc/1/exe)
         while read -r range rights offset device inode path; do
             bytes=$((0x${range#*-} - 0x${range%-*}))
@@ -159,10 +167,7 @@ fn the_program_is_in_memory_before_a_cell() {
         echo before $(resident)
         echo 3 > /proc/sys/vm/drop_caches
         echo after $(resident)";
-    let mut command = assert_cmd::Command::from_std(Command::new(disklab()));
-    command.args(["lab", "shell", "-c", script, "--kernel"]).arg(kernel);
-    let ran = command.env("XDG_CACHE_HOME", place.path()).current_dir(place.path()).assert();
-    let text = String::from_utf8_lossy(&ran.success().get_output().stdout).into_owned();
+    let text = said(script, &kernel);
     let last = |of: &str| -> u64 {
         let lines = text.lines().filter_map(|line| line.trim().strip_prefix(of));
         lines.filter_map(|number| number.trim().parse().ok()).max().expect(of)
@@ -175,16 +180,12 @@ fn the_program_is_in_memory_before_a_cell() {
 #[test]
 fn kernel_threads_take_no_pid_of_a_program() {
     let Some(kernel) = kernel() else { return };
-    let place = tempfile::tempdir().expect("temp");
     // Kernel threads have no program. The shell is none, and began before.
     let script = "for p in /proc/[0-9]*; do
             readlink $p/exe >/dev/null || echo kernel ${p#/proc/}
         done
         sh -c 'echo program $$'";
-    let mut command = assert_cmd::Command::from_std(Command::new(disklab()));
-    command.args(["lab", "shell", "-c", script, "--kernel"]).arg(kernel);
-    let ran = command.env("XDG_CACHE_HOME", place.path()).current_dir(place.path()).assert();
-    let text = String::from_utf8_lossy(&ran.success().get_output().stdout).into_owned();
+    let text = said(script, &kernel);
     let pids = |of: &str| -> Vec<u32> {
         let lines = text.lines().filter_map(|line| line.trim().strip_prefix(of));
         lines.map(|pid| pid.trim().parse().expect("a PID")).collect()

@@ -4,6 +4,7 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
+use crate::lab_support::has_programs;
 use crate::lab_support::kernel::kernel;
 
 /// Says what is found as `name value`.
@@ -37,11 +38,8 @@ before=$(discards); rm /mnt/f; sync; sleep 10; say online $(($(discards) - befor
 #[test]
 fn the_kernel_sees_no_rotation_and_discards_reach_the_drive() {
     let Some(kernel) = kernel() else { return };
-    for program in ["mkfs.btrfs", "mkfs.ext4", "blkdiscard", "fstrim"] {
-        if disklab_exec::find_program(program).is_none() {
-            eprintln!("skipped: needs {program}");
-            return;
-        }
+    if !has_programs(&["mkfs.btrfs", "mkfs.ext4", "blkdiscard", "fstrim"]) {
+        return;
     }
     let place = tempfile::tempdir().expect("temp");
     let mut command = assert_cmd::Command::cargo_bin("disklab").expect("the program is built");

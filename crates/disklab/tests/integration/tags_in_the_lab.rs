@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
+use crate::lab_support::has_programs;
 use crate::lab_support::kernel::kernel;
-use disklab_exec::find_program;
 
 /// Virtual seconds of each case.
 const SECONDS: u32 = 120;
@@ -73,8 +73,7 @@ fn reads(output: &str) -> Vec<Vec<u64>> {
 #[test]
 fn no_waiter_for_a_tag_starves() {
     let Some(kernel) = kernel() else { return };
-    if find_program("fio").is_none() {
-        eprintln!("skipped: needs fio");
+    if !has_programs(&["fio"]) {
         return;
     }
     let reads = reads(&output(&kernel, &[]));

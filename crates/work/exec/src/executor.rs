@@ -153,12 +153,7 @@ impl Executor {
     /// One with a trace of its own that keeps raw outputs in `folder`.
     #[must_use]
     pub fn with_raw(&self, folder: &Path) -> Self {
-        Self {
-            trace: Trace::default(),
-            interrupt: self.interrupt.clone(),
-            raw: Some(folder.to_owned()),
-            in_guest: self.in_guest,
-        }
+        Self { trace: Trace::default(), raw: Some(folder.to_owned()), ..self.clone() }
     }
 
     /// The folder for raw outputs, if there is one.

@@ -192,6 +192,16 @@ fn unwrapped(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
+/// Whether these programs are here. What is missing is said on standard error.
+pub fn has_programs(names: &[&str]) -> bool {
+    let missing: Vec<&str> =
+        names.iter().copied().filter(|name| find_program(name).is_none()).collect();
+    if !missing.is_empty() {
+        eprintln!("skipped: needs {}", missing.join(", "));
+    }
+    missing.is_empty()
+}
+
 /// A guest with these drives (`/dev/vda` and so on, by their sizes in MiB) that
 /// carries out `script`. What `look` takes from its folder is handed back. `None`,
 /// said on standard error, where this machine cannot do it.
@@ -202,8 +212,7 @@ pub fn boot<T>(
     look: impl FnOnce(&Path) -> T,
 ) -> Option<(Guest, T)> {
     let kernel = kernel::kernel()?;
-    if let Some(program) = PROGRAMS.iter().find(|program| find_program(program).is_none()) {
-        eprintln!("skipped: needs {program}");
+    if !has_programs(PROGRAMS) {
         return None;
     }
     let folder = tempfile::tempdir().unwrap();
