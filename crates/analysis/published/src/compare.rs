@@ -1,5 +1,6 @@
 //! Each row, judged.
 
+use disklab_stats::{CONFIDENCE, Interval};
 use disklab_study::Study;
 use serde::{Deserialize, Serialize};
 
@@ -29,6 +30,15 @@ pub struct MeasuredValue {
     pub interval: Option<(f64, f64)>,
     /// In how many blocks it was measured.
     pub n: usize,
+}
+
+impl MeasuredValue {
+    /// Whether it has an interval that [says something](Interval::says_something).
+    pub fn has_telling_interval(&self) -> bool {
+        self.interval.is_some_and(|(low, high)| {
+            Interval { low, high, confidence: CONFIDENCE }.says_something(self.centre)
+        })
+    }
 }
 
 /// A row, the measured value, and what follows.

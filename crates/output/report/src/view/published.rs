@@ -50,6 +50,9 @@ pub(crate) fn measured(judged: &JudgedRow) -> String {
     };
     let interval = match measured.interval {
         Some((low, high)) if low == high => "all equal".to_owned(),
+        Some(_) if !measured.has_telling_interval() => {
+            format!("{} repeats, no interval", measured.n)
+        }
         Some((low, high)) => range(low * factor, high * factor),
         None => "once".to_owned(),
     };

@@ -1,6 +1,6 @@
 //! Published and measured results, in all forms.
 
-use disklab_published::{Catalogue, CellFate, MeasuredRun, RowComparison, compare};
+use disklab_published::{Catalogue, CellFate, MeasuredRun, MeasuredValue, RowComparison, compare};
 use disklab_report::{Report, ReportFormat, published_text, render};
 use disklab_source::Source;
 
@@ -100,6 +100,21 @@ fn the_post_counts_and_says_why() {
         "Evidence: A drive of 9 MB/s.",
     ] {
         assert!(md.contains(text), "{text}\n{md}");
+    }
+}
+
+/// ZFS's rm returns at once or waits for a transaction group: 16 µs, 17 µs and 1.5 s.
+#[test]
+fn an_interval_that_says_nothing_is_not_shown() {
+    let report = published_rows(support::made(2, 3, "lab", 3));
+    let mut one = comparison(&report).clone();
+    for (high, shown) in
+        [(1_000.0, "100 MB/s (50.0–1000)"), (9e12, "100 MB/s (3 repeats, no interval)")]
+    {
+        let value = MeasuredValue { centre: 100.0, interval: Some((50.0, high)), n: 3 };
+        one.rows[0].measured = Some(value);
+        let text = published_text(std::slice::from_ref(&one));
+        assert!(text.contains(shown), "{shown}\n{text}");
     }
 }
 
