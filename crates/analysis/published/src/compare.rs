@@ -33,7 +33,8 @@ pub struct MeasuredValue {
 }
 
 impl MeasuredValue {
-    /// Whether it has an interval that [says something](Interval::says_something).
+    /// Whether it has an interval that [says something](Interval::says_something). One that says
+    /// nothing is not shown, but decides all the same whether the row is certain.
     pub fn has_telling_interval(&self) -> bool {
         self.interval.is_some_and(|(low, high)| {
             Interval { low, high, confidence: CONFIDENCE }.says_something(self.centre)
