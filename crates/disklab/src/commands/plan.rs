@@ -8,8 +8,8 @@ use std::time::Duration;
 
 use disklab_lab::kernel::{self, Parts};
 use disklab_runner::{
-    CheckedRun, Pilot, Plan, PlannedRun, RunEstimate, RunnerError, find_study, kernel_parts,
-    new_run_folder,
+    CheckedRun, Pilot, Plan, PlannedRun, Prediction, RunEstimate, RunnerError, find_study,
+    kernel_parts, new_run_folder,
 };
 use disklab_study::{Cell, PlannedLayer, PlannedStack};
 use disklab_units::{Bytes, count, scale_words, show_duration};
@@ -81,7 +81,7 @@ pub fn words(run: &CheckedRun, estimate: &RunEstimate<'_>, with_cells: bool) -> 
             lines.add("written to", &format!("{kind}{drive}: {}", extent.bytes(*written)));
         }
     }
-    lines.add("space", &space_words(run, prediction.space));
+    lines.add("space", &space_words(run, &prediction));
     let mut text = lines.0;
     for warning in run.warnings() {
         text.push_str(&format!("  {warning}\n"));
@@ -157,16 +157,23 @@ fn add_limits(lines: &mut Lines, plan: &Plan) {
     }
 }
 
-/// What the largest cells that run at once take, and what is free.
-fn space_words(run: &CheckedRun, space: Bytes) -> String {
-    let largest = match run.plan.bench.at_once {
-        1 => "cell".to_owned(),
-        n => format!("cells, {n} at once"),
+/// What the largest cell takes, how many run at once, and what is free.
+fn space_words(run: &CheckedRun, prediction: &Prediction) -> String {
+    let least = if prediction.is_least { "at least " } else { "" };
+    let most = match prediction.space_with_old {
+        old if old > prediction.space => {
+            format!(", up to {} where what was overwritten stays", old.iec())
+        }
+        _ => String::new(),
     };
-    let needed = format!("{} for the largest {largest}", space.iec());
+    let needed = format!("{least}{} for the largest cell{most}", prediction.space.iec());
     match &run.room {
         Some(room) => {
-            format!("{needed}; {} is free in {}", room.free.iec(), room.folder.display())
+            let at_once = match run.plan.bench.at_once {
+                1 => String::new(),
+                n => format!(", {n} at once as far as they fit"),
+            };
+            format!("{needed}{at_once}; {} is free in {}", room.free.iec(), room.folder.display())
         }
         None => format!("{needed}, on the drives, which are large enough"),
     }
@@ -241,8 +248,10 @@ fn describe(run: &CheckedRun, estimate: &RunEstimate<'_>, with_cells: bool) -> V
         "predicted_virtual_seconds": estimate.virtual_seconds(&plan.cells),
         "campaign": extent.describe(),
         "predicted_drive_write_bytes": written,
+        "predicted_bytes_are_least": prediction.is_least,
         "drives_are_simulated": plan.bench.is_simulated,
         "space_bytes": prediction.space.0,
+        "space_with_old_data_bytes": prediction.space_with_old.0,
         "space_in": run.room.as_ref().map_or("the drives".into(), |r| r.folder.to_string_lossy()),
         "free_bytes": run.room.as_ref().map(|room| room.free.0),
         "warnings": run.warnings(),

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use disklab_sample::{Environment, Sample, TraceEntry};
 use disklab_study::Cell;
+use disklab_units::Bytes;
 use serde::{Deserialize, Serialize};
 
 use crate::{BenchError, Campaign, CellError, Medium, Preflight};
@@ -84,7 +85,7 @@ pub(crate) trait CellRunner {
     fn run_cells(
         &mut self,
         campaign: &Campaign,
-        cells: &[&Cell],
+        cells: &[CellToRun<'_>],
         sink: &mut dyn Sink,
     ) -> Result<(), BenchError>;
 }
@@ -198,6 +199,22 @@ impl PreparedBench {
     }
 }
 
+/// A cell of a bench, and what was predicted of it.
+#[derive(Debug, Clone, Copy)]
+pub struct CellToRun<'a> {
+    /// Which.
+    pub cell: &'a Cell,
+    /// What its drives will hold that takes space, where they are simulated: as predicted.
+    pub content: Bytes,
+}
+
+impl<'a> From<&'a Cell> for CellToRun<'a> {
+    /// One of which nothing was predicted.
+    fn from(cell: &'a Cell) -> Self {
+        Self { cell, content: Bytes::ZERO }
+    }
+}
+
 /// A bench on which cells run.
 pub struct ReadyBench(Box<dyn CellRunner>);
 
@@ -224,7 +241,7 @@ impl ReadyBench {
     pub fn run_cells(
         &mut self,
         campaign: &Campaign,
-        cells: &[&Cell],
+        cells: &[CellToRun<'_>],
         sink: &mut dyn Sink,
     ) -> Result<(), BenchError> {
         self.0.run_cells(campaign, cells, sink)
@@ -378,7 +395,7 @@ mod tests {
         fn run_cells(
             &mut self,
             _: &Campaign,
-            _: &[&Cell],
+            _: &[CellToRun<'_>],
             _: &mut dyn Sink,
         ) -> Result<(), BenchError> {
             self.step("run")

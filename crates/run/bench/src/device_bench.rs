@@ -12,7 +12,7 @@ use crate::bench::{BenchProfile, BenchSteps, CellRunner};
 use crate::cell::{DeviceCell, run_one};
 use crate::own_directory::OwnDirectory;
 use crate::preflight::preflight_devices;
-use crate::{Bench, BenchError, Campaign, Drives, Preflight, Sink};
+use crate::{Bench, BenchError, Campaign, CellToRun, Drives, Preflight, Sink};
 
 /// A bench whose stacks are built on drives.
 #[derive(Debug)]
@@ -120,7 +120,7 @@ impl<D: Drives> CellRunner for DeviceBench<D> {
     fn run_cells(
         &mut self,
         campaign: &Campaign,
-        cells: &[&Cell],
+        cells: &[CellToRun<'_>],
         sink: &mut dyn Sink,
     ) -> Result<(), BenchError> {
         let parent = match &self.scratch {
@@ -146,13 +146,13 @@ impl<D: Drives> DeviceBench<D> {
     fn run_cells_in(
         &mut self,
         campaign: &Campaign,
-        cells: &[&Cell],
+        cells: &[CellToRun<'_>],
         scratch: &Path,
         sink: &mut dyn Sink,
     ) -> Result<(), BenchError> {
         let indices =
-            cells.iter().map(|cell| indices(campaign, cell)).collect::<Result<Vec<_>, _>>()?;
-        for (cell, (stack_index, work_index)) in cells.iter().zip(indices) {
+            cells.iter().map(|next| indices(campaign, next.cell)).collect::<Result<Vec<_>, _>>()?;
+        for (CellToRun { cell, .. }, (stack_index, work_index)) in cells.iter().zip(indices) {
             let device_cell = DeviceCell {
                 study: &campaign.study,
                 stack_index,

@@ -14,7 +14,7 @@ use crate::bench::{BenchProfile, BenchSteps, CellRunner};
 use crate::cell::{CellContext, measure, run_one};
 use crate::own_directory::OwnDirectory;
 use crate::preflight::{StackWrites, runnable_workloads};
-use crate::{Bench, BenchError, Campaign, CellError, Medium, Phase, Preflight, Sink};
+use crate::{Bench, BenchError, Campaign, CellError, CellToRun, Medium, Phase, Preflight, Sink};
 
 /// The id of the one stack of a directory.
 const AS_IT_IS: &str = "as-it-is";
@@ -154,10 +154,10 @@ impl CellRunner for DirBench {
     fn run_cells(
         &mut self,
         campaign: &Campaign,
-        cells: &[&Cell],
+        cells: &[CellToRun<'_>],
         sink: &mut dyn Sink,
     ) -> Result<(), BenchError> {
-        for cell in cells {
+        for CellToRun { cell, .. } in cells {
             let index = campaign.study.workload_index(&cell.workload).ok_or_else(|| {
                 let study = campaign.study.id.to_string();
                 BenchError::UnknownCell { cell: Box::new((*cell).clone()), study }

@@ -24,7 +24,7 @@ mod remount;
 pub mod safety;
 
 pub use bench::{
-    Bench, BenchProfile, CellOutcome, CellProgress, CheckedBench, ConfirmedBench, Phase,
+    Bench, BenchProfile, CellOutcome, CellProgress, CellToRun, CheckedBench, ConfirmedBench, Phase,
     PreparedBench, ReadyBench, Sink, SinkError,
 };
 pub use campaign::Campaign;
@@ -42,5 +42,5 @@ pub use lab::{
 };
 pub use layout_cost::{LayoutCost, SmallWrite};
 pub use loop_drives::LoopDrives;
-pub use predict::{Medium, PredictedBytes, Simulation, cell_seconds, predict_bytes};
+pub use predict::{CellWrites, Medium, PredictedBytes, Simulation, cell_seconds, predict_bytes};
 pub use preflight::{Preflight, StackWrites};

@@ -1,5 +1,6 @@
 //! What a run will cost: time, bytes written, space.
 
+use disklab_stack::KeptWrites;
 use disklab_units::Bytes;
 use disklab_workload::Cost;
 
@@ -137,7 +138,60 @@ pub struct PredictedBytes {
     pub space: Bytes,
     /// The same for content alone, without zeros and repeats.
     pub content: Bytes,
+    /// The same with what was overwritten, where its place is never used again.
+    pub content_with_old: Bytes,
+    /// Whether cells write until their time is over, so that all of it is the least that they do.
+    pub is_least: bool,
 }
+
+/// What a cell costs, and what its stack makes of what it writes.
+#[derive(Debug, Clone, Copy)]
+pub struct CellWrites<'a> {
+    /// That of its workload.
+    pub cost: Cost,
+    /// Bytes written to each drive for one byte written to the stack.
+    pub shares: &'a [f64],
+    /// What the drives keep besides the data as they are at last.
+    pub kept: KeptWrites,
+    /// Bytes that making the stack writes to each drive.
+    pub making: &'a [f64],
+}
+
+impl CellWrites<'_> {
+    /// Bytes that the workload writes.
+    fn written(&self) -> Bytes {
+        self.cost.prewrite + self.cost.sequential_write + self.cost.random_write
+    }
+
+    /// Bytes on the drives that are neither zeros nor repeats, as they are at last, and with
+    /// what was overwritten.
+    fn contents(&self) -> [Bytes; 2] {
+        let Cost { space, content, rewritten, .. } = self.cost;
+        let KeptWrites { old_data, metadata, hides_repeats } = self.kept;
+        let written = self.written();
+        let data = if hides_repeats { space } else { content };
+        let old = match (old_data, hides_repeats) {
+            (false, _) => Bytes::ZERO,
+            (true, false) => rewritten,
+            (true, true) => written.saturating_sub(space),
+        };
+        // Journals and tables are zeros, but for what is in use of them: up to a thousandth of
+        // small files' data.
+        let tables = (space.0 as f64 * TREES / 1000.0).max(written.0 as f64 * metadata);
+        [data, data + old].map(|data| {
+            let on_drive = |(drive, share): (usize, &f64)| {
+                let made = self.making.get(drive).filter(|_| hides_repeats).copied();
+                let bytes = (data.0 as f64 * TREES + tables) * share + made.unwrap_or_default();
+                Bytes(bytes as u64) + Bytes::mib(8)
+            };
+            let used = self.shares.iter().enumerate().filter(|(_, share)| **share > 0.0);
+            used.map(on_drive).sum()
+        })
+    }
+}
+
+/// Inode tables, journals and trees take 2 % next to the data, and 32 MiB.
+const TREES: f64 = 1.02;
 
 /// What one cell costs on a stack of this layout: its seconds.
 pub fn cell_seconds(cost: &Cost, layout: &LayoutCost, medium: Medium) -> f64 {
@@ -214,31 +268,24 @@ impl Simulation {
     }
 }
 
-/// What a run writes and takes. `cells` gives each cell's cost and, per drive, the bytes written
-/// to it for one byte written to the stack.
-pub fn predict_bytes<'a>(cells: impl IntoIterator<Item = (Cost, &'a [f64])>) -> PredictedBytes {
+/// What a run writes and takes.
+pub fn predict_bytes<'a>(cells: impl IntoIterator<Item = CellWrites<'a>>) -> PredictedBytes {
     let mut total = PredictedBytes::default();
-    for (cost, drive_writes) in cells {
-        let written = cost.prewrite + cost.sequential_write + cost.random_write;
-        total.drive_writes.resize(total.drive_writes.len().max(drive_writes.len()), Bytes::ZERO);
-        let (mut space, mut content) = (Bytes::ZERO, Bytes::ZERO);
-        for (sum, factor) in total.drive_writes.iter_mut().zip(drive_writes) {
-            *sum += Bytes((written.0 as f64 * factor) as u64);
-            // What lies on a drive at once: the data, and 2 % plus 32 MiB for
-            // inode tables, journals and trees.
-            let on_drive =
-                |bytes: Bytes, more: Bytes| Bytes((bytes.0 as f64 * factor * 1.02) as u64) + more;
-            if *factor > 0.0 {
-                space += on_drive(cost.space, Bytes::mib(32));
-                // Journals and tables are zeros, but for what is in use of them: up to a
-                // thousandth of small files' data.
-                content +=
-                    on_drive(cost.content, Bytes(on_drive(cost.space, Bytes::ZERO).0 / 1000));
-                content += Bytes::mib(8);
+    for cell in cells {
+        let written = cell.written().0 as f64;
+        total.drive_writes.resize(total.drive_writes.len().max(cell.shares.len()), Bytes::ZERO);
+        let mut space = Bytes::ZERO;
+        for (sum, share) in total.drive_writes.iter_mut().zip(cell.shares) {
+            *sum += Bytes((written * share) as u64);
+            if *share > 0.0 {
+                space += Bytes((cell.cost.space.0 as f64 * share * TREES) as u64) + Bytes::mib(32);
             }
         }
+        let [content, with_old] = cell.contents();
         total.space = total.space.max(space);
         total.content = total.content.max(content);
+        total.content_with_old = total.content_with_old.max(with_old);
+        total.is_least |= cell.cost.writes_until_its_end;
     }
     total
 }
@@ -364,10 +411,50 @@ mod tests {
         assert_eq!(disk(&raid5), disk(&mirror));
     }
 
+    /// Without anything that is kept besides the data.
+    fn in_place<'a>(shares: &'a [f64]) -> CellWrites<'a> {
+        CellWrites { cost: cost(), shares, kept: KeptWrites::NONE, making: &[] }
+    }
+
+    /// In MiB, without the 8 MiB of each drive.
+    fn contents(cell: CellWrites<'_>) -> [u64; 2] {
+        let total = predict_bytes([cell]);
+        let drives = cell.shares.len() as u64;
+        [total.content, total.content_with_old].map(|bytes| (bytes.0 >> 20) - 8 * drives)
+    }
+
+    #[test]
+    fn what_drives_keep_is_the_data_and_what_their_stack_makes_of_them() {
+        let cell = in_place(&[1.0]);
+        let cost = Cost { rewritten: Bytes::gib(3), random_write: Bytes::gib(4), ..cost() };
+        // Half of a GiB is content, and a thousandth of it all in tables.
+        let data = 512 * 102 / 100 + 1;
+        assert_eq!(contents(CellWrites { cost, ..cell }), [data, data]);
+        let kept = KeptWrites { old_data: true, ..KeptWrites::NONE };
+        let old = 3 * 1024 * 102 / 100;
+        assert_eq!(contents(CellWrites { cost, kept, ..cell }), [data, data + old]);
+        // A log of a tenth of five GiB.
+        let kept = KeptWrites { metadata: 0.1, ..KeptWrites::NONE };
+        assert_eq!(contents(CellWrites { cost, kept, ..cell }), [data - 1 + 512; 2]);
+        // Encrypted, nothing repeats: not in what mkfs writes either.
+        let kept = KeptWrites { hides_repeats: true, ..KeptWrites::NONE };
+        let making = &[100.0 * 1_048_576.0][..];
+        assert_eq!(contents(CellWrites { cost, kept, making, ..cell }), [1044 + 1 + 100; 2]);
+        assert_eq!(contents(CellWrites { shares: &[], ..cell }), [0; 2]);
+    }
+
+    #[test]
+    fn bytes_of_cells_that_write_until_their_end_are_the_least() {
+        let timed = Cost { writes_until_its_end: true, ..cost() };
+        let cell = in_place(&[1.0]);
+        assert!(predict_bytes([cell, CellWrites { cost: timed, ..cell }]).is_least);
+        assert!(!predict_bytes([cell]).is_least);
+    }
+
     #[test]
     fn writes_are_shared_out_over_drives() {
         let raid5 = [2.0 / 3.0 * 0.5; 4];
-        let total = predict_bytes([(cost(), &raid5[..]); 2]);
+        let total = predict_bytes([in_place(&raid5); 2]);
         assert_eq!(total.drive_writes.len(), 4);
         let each = (1_073_741_824.0_f64 / 3.0) as u64;
         assert!(total.drive_writes.iter().all(|w| w.0.abs_diff(2 * each) <= 2));

@@ -1,7 +1,7 @@
 //! What of a campaign can run on a bench.
 
 use disklab_exec::find_program;
-use disklab_stack::{FormatWrites, Machine, Need, Stack, Volume};
+use disklab_stack::{FormatWrites, KeptWrites, Machine, Need, Stack, Volume};
 use disklab_study::{LeftOut, PlannedStack, StackSpec};
 use disklab_units::Bytes;
 
@@ -30,6 +30,8 @@ pub struct StackWrites {
     pub shares: Vec<f64>,
     /// What making the stack writes.
     pub format: FormatWrites,
+    /// What drives keep of it, besides the data as they are at last.
+    pub kept: KeptWrites,
     /// Whether all of it are equal copies.
     pub are_copies: bool,
     /// Whether its parity is of stripes that are always written whole, as ZFS's.
@@ -136,6 +138,7 @@ fn writes_of(spec: &StackSpec, stack: &Stack, volume: &Volume, drives: usize) ->
     StackWrites {
         shares: of_study(&volume.drive_writes),
         format: FormatWrites { bytes: of_study(&format.bytes), ..format },
+        kept: stack.kept_writes(),
         are_copies: stack.keeps_copies(),
         are_whole_stripes: stack.writes_whole_stripes(),
         is_imported: stack.is_imported(),

@@ -16,7 +16,7 @@ use rustix::process::{
 };
 
 use crate::confinement::{Confinement, Supervisor, Walls};
-use crate::console::{self, NO_MAPPING, PANIC, tail};
+use crate::console::{self, NO_MAPPING, NO_MEMORY, PANIC, tail};
 use crate::guest;
 use crate::guest_memory::{self, GuestMemory, MEMORY_VARIABLE, MemoryFile};
 use crate::kept_memory;
@@ -164,6 +164,9 @@ impl KernelProcess {
             let limit = MappingLimit::of_this_system();
             let remedy = limit.and_then(|limit| limit.remedy(self.guest_memory));
             return Err(LabError::NoMapping { remedy, console });
+        }
+        if NO_MEMORY.iter().any(|words| console.contains(words)) {
+            return Err(LabError::GuestMemory { memory_bytes: self.guest_memory.0, console });
         }
         if console.contains(PANIC) {
             return Err(LabError::Panic { console });

@@ -72,6 +72,18 @@ pub enum LabError {
         /// The last lines of the console.
         console: String,
     },
+    /// The guest's kernel and programs need more memory than the guest has.
+    #[error(
+        "the guest ran out of memory, of which it has {}: give it more with --memory. The end of \
+         its console:\n{console}",
+        disklab_units::Bytes(*memory_bytes).iec()
+    )]
+    GuestMemory {
+        /// All of it, the page cache included.
+        memory_bytes: u64,
+        /// The last lines of the console.
+        console: String,
+    },
     /// The system refused the guest's kernel more mappings of memory.
     #[error(
         "the guest's kernel got no more memory from this machine: {}; then run its failed cells again \

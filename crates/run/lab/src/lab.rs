@@ -79,7 +79,8 @@ impl Lab {
         }
         let began = Instant::now();
         let pinned = Pinned::to(options.core)?;
-        let content = DiskContent::new(&options.folder, options.disks.len(), options.content)?;
+        let content =
+            DiskContent::new(&options.folder, options.disks.len(), options.content.clone())?;
         let sockets = Sockets::new(&options.folder, options.disks.len())?;
         let (console, line) = match std::mem::take(&mut options.console) {
             Console::File => (None, None),

@@ -43,7 +43,7 @@ mod vhost;
 
 pub use bus::check_bus;
 pub use confinement::Walls;
-pub use content::{ContentLimits, ContentUsage, DiskContent};
+pub use content::{ContentLimits, ContentSpace, ContentUsage, DiskContent};
 pub use disk::{DiskOptions, ReadLog, ReadsFromMemory};
 pub use error::LabError;
 pub use event_loop::EventCounts;

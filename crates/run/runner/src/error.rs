@@ -100,22 +100,19 @@ pub enum RunnerError {
     },
     /// A folder is too small.
     #[error(
-        "the largest {} {} in {}, and {} is free there; make the files smaller with --scale, or \
-         {remedy}",
-        if *side_by_side { "cells that run side by side take" } else { "cell takes" },
+        "the largest cell needs {} in {}, where it may use {}; make the files smaller with --scale, \
+         or {remedy}",
         needed.iec(),
         folder.display(),
-        free.iec()
+        usable.iec()
     )]
     NoRoom {
-        /// Whether several cells are in it at once.
-        side_by_side: bool,
-        /// What they take.
+        /// What it takes.
         needed: Bytes,
         /// In whose file system the room was looked for.
         folder: PathBuf,
-        /// How much its file system has left.
-        free: Bytes,
+        /// How much of what its file system has left a run may take.
+        usable: Bytes,
         /// What to do.
         remedy: &'static str,
     },

@@ -5,7 +5,7 @@ use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap};
 use std::time::Duration;
 
-use disklab_bench::{LayoutCost, PredictedBytes, cell_seconds, predict_bytes};
+use disklab_bench::{CellWrites, LayoutCost, PredictedBytes, cell_seconds, predict_bytes};
 use disklab_study::Cell;
 use disklab_units::Bytes;
 use disklab_workload::Cost;
@@ -23,8 +23,12 @@ pub struct Prediction {
     pub seconds: f64,
     /// Bytes written to each of the study's drives.
     pub drive_writes: Vec<Bytes>,
-    /// Largest space that the cells take which run at once.
+    /// Largest space that a cell takes.
     pub space: Bytes,
+    /// The same with what was overwritten, where its place is never used again.
+    pub space_with_old: Bytes,
+    /// Whether cells write until their time is over, so that they may write more, and take more.
+    pub is_least: bool,
 }
 
 /// What a plan's cells will cost. Pure: it rests on the plan and, if there is one, on what the
@@ -75,15 +79,13 @@ impl<'a> RunEstimate<'a> {
     pub fn check_room(&self, room: Option<&Room>) -> Result<(), RunnerError> {
         let Some(room) = room else { return Ok(()) };
         let needed = self.total().space;
-        if needed <= room.free {
+        if needed <= room.usable() {
             return Ok(());
         }
-        let bench = &self.plan.bench;
         Err(RunnerError::NoRoom {
-            side_by_side: bench.is_simulated && bench.at_once > 1,
             needed,
             folder: room.folder.clone(),
-            free: room.free,
+            usable: room.usable(),
             remedy: room.remedy,
         })
     }
@@ -139,12 +141,25 @@ impl<'a> RunEstimate<'a> {
         let costs: Vec<Cost> = cells.iter().map(|cell| self.cost(cell)).collect();
         let seconds = cells.iter().zip(&costs).map(|(cell, cost)| self.seconds_of(cell, cost));
         let seconds = side_by_side(seconds, self.plan.bench.at_once);
-        let PredictedBytes { mut drive_writes, space, .. } = self.bytes(&cells, &costs, &places);
+        let PredictedBytes { mut drive_writes, space, content_with_old, is_least, .. } =
+            self.bytes(&cells, &costs, &places);
         if let Some(pilot) = self.pilot {
             let one = |cell: &Cell| self.bytes(&[cell], &[self.cost(cell)], &places).drive_writes;
             drive_writes = pilot.written(&cells, &self.plan.drive_names(), one);
         }
-        Prediction { seconds, drive_writes, space }
+        let space_with_old = content_with_old.max(space);
+        Prediction { seconds, drive_writes, space, space_with_old, is_least }
+    }
+
+    /// What each cell's drives will hold that takes space, where they are simulated.
+    pub fn contents(&self, cells: &[Cell]) -> Vec<Bytes> {
+        let places = self.planned_stacks();
+        let mut known: HashMap<(&str, &str), Bytes> = HashMap::new();
+        let mut content = |cell| {
+            let of_pair = || self.bytes(&[cell], &[self.cost(cell)], &places).content_with_old;
+            *known.entry((&cell.stack, &cell.workload)).or_insert_with(of_pair)
+        };
+        cells.iter().map(&mut content).collect()
     }
 
     /// Bytes written to each of the study's drives for one byte of a cell's data, by stack
@@ -203,7 +218,12 @@ impl<'a> RunEstimate<'a> {
         let costed = |writes: &dyn Fn(&Cell) -> Option<Vec<f64>>| {
             let writes: Vec<Vec<f64>> =
                 cells.iter().map(|cell| writes(cell).unwrap_or_default()).collect();
-            predict_bytes(costs.iter().copied().zip(writes.iter().map(Vec::as_slice)))
+            predict_bytes(cells.iter().zip(costs).zip(&writes).map(|((cell, cost), shares)| {
+                let planned = stack(cell).map(|i| &self.plan.preflight.writes[i]);
+                let kept = planned.map(|writes| writes.kept).unwrap_or_default();
+                let making = planned.map_or(&[][..], |writes| &writes.format.bytes);
+                CellWrites { cost: *cost, shares, kept, making }
+            }))
         };
         let mut prediction = costed(&writes);
         for stack in cells.iter().filter_map(|cell| stack(cell)) {
@@ -222,7 +242,8 @@ impl<'a> RunEstimate<'a> {
                 }
                 Some(writes)
             };
-            prediction.space = costed(&kept).content.saturating_mul(self.plan.bench.at_once as u64);
+            let PredictedBytes { content, content_with_old, .. } = costed(&kept);
+            prediction = PredictedBytes { space: content, content, content_with_old, ..prediction };
         }
         prediction
     }

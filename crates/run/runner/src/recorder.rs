@@ -2,14 +2,14 @@
 
 use std::path::PathBuf;
 
-use disklab_bench::{CellOutcome, CellProgress, Phase, ReadyBench, Sink, SinkError};
+use disklab_bench::{CellOutcome, CellProgress, CellToRun, Phase, ReadyBench, Sink, SinkError};
 use disklab_sample::Sample;
 use disklab_store::{CellRecord, CellState, Run};
 use disklab_study::Cell;
 use disklab_verdict::Analyser;
 
 use crate::observer::{Observer, UpcomingCells};
-use crate::{Plan, RunnerError};
+use crate::{Plan, RunEstimate, RunnerError};
 
 /// Runs cells and records them. Returns how many failed. `analyser` knows the run's samples
 /// so far, and then also those of these cells.
@@ -24,7 +24,9 @@ pub(crate) fn run_recorded(
 ) -> Result<usize, RunnerError> {
     observer.cells_begin(upcoming);
     let mut recorder = Recorder { run, observer, failed: 0, analyser };
-    let cells: Vec<&Cell> = cells.iter().collect();
+    let contents = RunEstimate::new(plan).contents(cells);
+    let to_run = |(cell, content)| CellToRun { cell, content };
+    let cells: Vec<CellToRun<'_>> = cells.iter().zip(contents).map(to_run).collect();
     let result = bench.run_cells(&plan.campaign, &cells, &mut recorder);
     let failed = recorder.failed;
     recorder.observer.cells_end();

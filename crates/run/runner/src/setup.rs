@@ -70,11 +70,18 @@ pub struct Room {
     pub folder: PathBuf,
     /// Bytes free there.
     pub free: Bytes,
+    /// Whether the lab stores there what its guests write.
+    is_of_lab: bool,
     /// What to do if that is too little.
     pub(crate) remedy: &'static str,
 }
 
 impl Room {
+    /// Bytes that cells may take of it: in the lab, the rest is for what it cannot foresee.
+    pub fn usable(&self) -> Bytes {
+        if self.is_of_lab { lab::content_room(self.free) } else { self.free }
+    }
+
     /// That of a bench whose large files go to `scratch`.
     fn of(bench: &BenchKind, scratch: &Path) -> Option<Self> {
         match bench {
@@ -82,11 +89,13 @@ impl Room {
             BenchKind::Dir(path) => Some(Self {
                 folder: path.clone(),
                 free: free_space(path),
+                is_of_lab: false,
                 remedy: "take another place with --on dir:PATH",
             }),
             BenchKind::Lab | BenchKind::Loop => Some(Self {
                 folder: scratch.to_owned(),
                 free: free_space(&existing_ancestor(scratch)),
+                is_of_lab: *bench == BenchKind::Lab,
                 remedy: "take another place with --scratch",
             }),
         }

@@ -8,7 +8,9 @@ use disklab_source::SourceError;
 use disklab_study::LayerSpec;
 use disklab_units::Bytes;
 
-use crate::{Below, FormatWrites, Ledger, Need, Remount, Shape, ShapeError, StackError, Volume};
+use crate::{
+    Below, FormatWrites, KeptWrites, Ledger, Need, Remount, Shape, ShapeError, StackError, Volume,
+};
 
 /// One step of a stack, with its options understood.
 pub trait Layer: Debug + Send + Sync {
@@ -36,6 +38,11 @@ pub trait Layer: Debug + Send + Sync {
     /// Whether it is a pool, which is exported and imported to empty its cache.
     fn is_imported(&self) -> bool {
         false
+    }
+
+    /// What the drives keep of what is written to it, besides the data as they are at last.
+    fn kept_writes(&self) -> KeptWrites {
+        KeptWrites::NONE
     }
 
     /// What making it writes, where it has become `made`.

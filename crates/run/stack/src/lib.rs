@@ -7,6 +7,7 @@
 
 mod error;
 mod format_writes;
+mod kept_writes;
 mod layer;
 mod layers;
 mod ledger;
@@ -29,6 +30,7 @@ mod undo;
 
 pub use error::{LedgerElsewhere, LeftAlone, LineProblem, QueueProblem, StackError, Undecidable};
 pub use format_writes::FormatWrites;
+pub use kept_writes::KeptWrites;
 pub use layer::{Form, Layer, LayerContext, LayerKind, LayerRedundancy, MadePool};
 pub use layers::{LAYERS, find_layer};
 pub use ledger::{

@@ -8,8 +8,8 @@ use disklab_study::{LayerSpec, PlannedLayer, StackSpec};
 use disklab_units::Bytes;
 
 use crate::{
-    Form, FormatWrites, LAYERS, Layer, LayerContext, LayerKind, LayerRedundancy, Need, Remount,
-    Shape, ShapeError, StackError, Volume, find_layer,
+    Form, FormatWrites, KeptWrites, LAYERS, Layer, LayerContext, LayerKind, LayerRedundancy, Need,
+    Remount, Shape, ShapeError, StackError, Volume, find_layer,
 };
 
 /// The size of the drives on which [`Stack::parse`] tries whether the layers
@@ -81,6 +81,12 @@ impl Stack {
     pub fn format_writes(&self, made: &Volume) -> FormatWrites {
         let last = self.layers.last();
         last.map_or_else(|| FormatWrites::none(made), |(_, layer)| layer.format_writes(made))
+    }
+
+    /// What its drives keep of what is written to it, besides the data as they are at last.
+    pub fn kept_writes(&self) -> KeptWrites {
+        let kept = self.layers.iter().map(|(_, layer)| layer.kept_writes());
+        kept.fold(KeptWrites::NONE, KeptWrites::and)
     }
 
     /// Whether it keeps data by copies alone, all of them equal.

@@ -59,6 +59,9 @@ pub struct Cost {
     /// Of that, what is neither zeros nor repeats: what a store that keeps only
     /// content must keep, such as the lab's.
     pub content: Bytes,
+    /// What is written besides and is neither zeros nor repeats: over what was there, which a
+    /// file system that copies on write leaves where it is.
+    pub rewritten: Bytes,
     /// Bytes written before the measurement.
     pub prewrite: Bytes,
     /// Bytes read in large, mostly sequential pieces.
@@ -81,6 +84,9 @@ pub struct Cost {
     /// Whether it waits for its own clock for most of that time, as a film does: what it
     /// asks of the drives is all in the fields above.
     pub paced: bool,
+    /// Whether it writes until its time is over, so that how much depends on the drives: its bytes
+    /// are those of one pass, and its seconds are known.
+    pub writes_until_its_end: bool,
     /// Upper bound in seconds where the job has one (`runtime` with `size`).
     pub at_most_seconds: Option<f64>,
 }

@@ -19,6 +19,8 @@ pub struct PlanExtent {
     is_simulated: bool,
     /// Whether it rests on what cells of a run took.
     is_learnt: bool,
+    /// Whether cells write more than is predicted, if the drives let them.
+    writes_more: bool,
 }
 
 impl PlanExtent {
@@ -32,6 +34,7 @@ impl PlanExtent {
             has_looks: false,
             is_simulated: plan.bench.is_simulated,
             is_learnt: estimate.is_learnt(),
+            writes_more: prediction.is_least && !estimate.is_learnt(),
         };
         let Some(how_long) = &plan.stop else { return extent };
         extent.has_looks = how_long.rules.is_some();
@@ -95,6 +98,13 @@ impl PlanExtent {
 
     /// What to say of bytes that what it runs at least writes.
     pub fn bytes(&self, written: Bytes) -> String {
+        if self.writes_more {
+            return format!(
+                "at least {} ({}): some of it is written until its time is over",
+                written.si(),
+                written.iec()
+            );
+        }
         let about = |bytes: Bytes| format!("about {} ({})", bytes.si(), bytes.iec());
         if self.times_at_most == 1.0 {
             return about(written);

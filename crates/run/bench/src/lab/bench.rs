@@ -19,7 +19,7 @@ use super::workers::Workers;
 use crate::bench::{BenchProfile, BenchSteps, CellRunner};
 use crate::own_directory::OwnDirectory;
 use crate::preflight::preflight_devices;
-use crate::{Bench, BenchError, Campaign, Drives, Medium, Preflight, Sink};
+use crate::{Bench, BenchError, Campaign, CellToRun, Drives, Medium, Preflight, Sink};
 
 /// A kernel for guests, and what belongs to it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -212,14 +212,14 @@ impl CellRunner for PreparedLab {
     fn run_cells(
         &mut self,
         campaign: &Campaign,
-        cells: &[&Cell],
+        cells: &[CellToRun<'_>],
         sink: &mut dyn Sink,
     ) -> Result<(), BenchError> {
         let LabBench { drives, settings, ledger, executor, .. } = &mut self.lab;
         let (drives, settings, executor) = (&*drives, &*settings, &*executor);
         let mark = ledger.mark();
         let own = OwnDirectory::create(&settings.scratch, ledger)?;
-        let labs = cells.iter().map(|cell| lab_name(cell)).collect();
+        let labs = cells.iter().map(|next| lab_name(next.cell)).collect();
         ledger.expect(own.path(), labs)?;
         let workers = Workers {
             campaign,

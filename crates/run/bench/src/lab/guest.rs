@@ -74,7 +74,7 @@ fn cell(job: &GuestJob, folder: &Path, sink: &mut GuestSink) -> Result<(), Guest
     let ledger = Ledger::open(&place.join("ledger"))?;
     let executor = Executor::in_guest();
     let mut bench = DeviceBench::in_guest(drives, ledger, executor, &place.join("scratch"));
-    Ok(bench.run_cells(&campaign, &[&job.cell], sink)?)
+    Ok(bench.run_cells(&campaign, &[(&job.cell).into()], sink)?)
 }
 
 /// A directory of the host could not be mounted.

@@ -95,7 +95,7 @@ impl OneCell<'_> {
             self.drives.disks(self.stack, self.indices, self.write_cache, self.cell.seed);
         // Whole bytes: `disklab_study::bus` reads no others.
         options.bus = settings.bus.map(|rate| rate.0 as u64);
-        options.content = settings.content;
+        options.content = settings.content.clone();
         options.seed = self.cell.seed;
         options.core = Some(self.core);
         options.real_limit = Some(REAL_LIMIT);

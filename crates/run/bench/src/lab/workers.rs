@@ -12,13 +12,14 @@ use std::time::Duration;
 use disklab_exec::{Executor, Interrupt, Interrupted, Invocation, UntrustedDirectory};
 use disklab_lab::{CpuLease, CpuLeases};
 use disklab_study::Cell;
+use disklab_units::Bytes;
 
 use super::bench::{LabKernel, LabSettings, lab_folder};
 use super::drives::ModelledDrives;
 use super::job::{GuestJob, PHASES};
 use super::one_cell::{FinishedCell, OneCell, prepare};
 use crate::device_bench::indices;
-use crate::{BenchError, Campaign, CellProgress, Phase, Sink};
+use crate::{BenchError, Campaign, CellProgress, CellToRun, Phase, Sink};
 
 /// How often the guests' progress is looked at.
 const POLL: Duration = Duration::from_millis(200);
@@ -37,6 +38,8 @@ pub(super) struct Workers<'a> {
 /// A cell whose lab runs.
 struct Running<'a> {
     cell: &'a Cell,
+    /// What its drives will hold, as predicted.
+    content: Bytes,
     _lease: CpuLease,
     folder: PathBuf,
     /// Bytes of its phases that were read.
@@ -52,7 +55,11 @@ type Ends = (u32, FinishedCell);
 
 impl<'a> Workers<'a> {
     /// Carries out the cells, in their order as far as they do not run side by side.
-    pub fn carry_out(&self, cells: &[&'a Cell], sink: &mut dyn Sink) -> Result<(), BenchError> {
+    pub fn carry_out(
+        &self,
+        cells: &[CellToRun<'a>],
+        sink: &mut dyn Sink,
+    ) -> Result<(), BenchError> {
         // Raised to end all labs, by the user's wish or if to continue makes no sense.
         let stop = Interrupt::new();
         let (ends, ended) = channel();
@@ -95,19 +102,18 @@ impl<'s, 'a> Shift<'s, 'a> {
     fn work<'scope>(
         &mut self,
         scope: &'scope Scope<'scope, 's>,
-        cells: &[&'a Cell],
+        cells: &[CellToRun<'a>],
         sink: &mut dyn Sink,
         ended: &Receiver<Ends>,
     ) -> Result<(), BenchError>
     where
         'a: 's,
     {
-        let mut waiting = cells.iter();
+        let mut waiting = cells.iter().peekable();
         loop {
-            while self.running.len() < self.workers.settings.at_once {
-                let Some(cell) = waiting.next() else { break };
+            while let Some(next) = waiting.next_if(|next| self.can_begin(next)) {
                 self.workers.executor.interrupt.check()?;
-                self.begin(scope, cell, sink)?;
+                self.begin(scope, *next, sink)?;
             }
             if self.running.is_empty() {
                 return Ok(());
@@ -126,10 +132,19 @@ impl<'s, 'a> Shift<'s, 'a> {
         }
     }
 
+    /// Whether there is a processor for the next cell, and space for what it will write next to
+    /// those that run.
+    fn can_begin(&self, next: &CellToRun<'_>) -> bool {
+        let settings = &self.workers.settings;
+        let limit = Bytes(settings.content.disk.limit_bytes());
+        let running: Vec<Bytes> = self.running.values().map(|running| running.content).collect();
+        running.len() < settings.at_once && fits(&running, next.content, limit)
+    }
+
     fn begin<'scope>(
         &mut self,
         scope: &'scope Scope<'scope, 's>,
-        cell: &'a Cell,
+        CellToRun { cell, content }: CellToRun<'a>,
         sink: &mut dyn Sink,
     ) -> Result<(), BenchError>
     where
@@ -143,17 +158,7 @@ impl<'s, 'a> Shift<'s, 'a> {
         let raw = std::path::absolute(&raw).map_err(BenchError::io("cannot find", &raw))?;
         std::fs::create_dir_all(&raw).map_err(BenchError::io("cannot make", &raw))?;
         let folder = lab_folder(workers.folder, cell);
-        let job = GuestJob {
-            study_text: study.source.text.clone(),
-            quick: study.is_quick,
-            scale: workers.campaign.scale,
-            cell: cell.clone(),
-            fio: self.fio.clone(),
-            programs: workers.kernel.programs.is_some(),
-            set_drive: workers.settings.set_sizes(),
-            charges: workers.settings.charges(),
-        };
-        prepare(&folder, &job)?;
+        prepare(&folder, &self.job(cell))?;
         let clock = Arc::new(AtomicU64::new(0));
         let fixed = workers.campaign.workloads[workload].cost().fixed_seconds;
         let planned = Duration::try_from_secs_f64(fixed).ok().filter(|time| !time.is_zero());
@@ -180,10 +185,34 @@ impl<'s, 'a> Shift<'s, 'a> {
             // Nobody listens any more where another cell's end stopped the run.
             let _ = ends.send((number, one.run()));
         });
-        let running =
-            Running { cell, _lease: lease, folder, seen: 0, clock, measuring_from: None, planned };
+        let running = Running {
+            cell,
+            content,
+            _lease: lease,
+            folder,
+            seen: 0,
+            clock,
+            measuring_from: None,
+            planned,
+        };
         self.running.insert(number, running);
         Ok(())
+    }
+
+    /// What a cell's guest is told.
+    fn job(&self, cell: &Cell) -> GuestJob {
+        let workers = self.workers;
+        let study = &workers.campaign.study;
+        GuestJob {
+            study_text: study.source.text.clone(),
+            quick: study.is_quick,
+            scale: workers.campaign.scale,
+            cell: cell.clone(),
+            fio: self.fio.clone(),
+            programs: workers.kernel.programs.is_some(),
+            set_drive: workers.settings.set_sizes(),
+            charges: workers.settings.charges(),
+        }
     }
 
     fn end(
@@ -230,6 +259,12 @@ impl Running<'_> {
     }
 }
 
+/// Whether a cell of which this is predicted has space next to those that run. One alone has all
+/// that there is.
+fn fits(running: &[Bytes], next: Bytes, limit: Bytes) -> bool {
+    running.is_empty() || running.iter().fold(next, |sum, content| sum + *content) <= limit
+}
+
 fn read_from(folder: &Path, at: u64) -> std::io::Result<String> {
     let mut file = UntrustedDirectory::open(folder)?.file(PHASES)?;
     file.seek(SeekFrom::Start(at))?;
@@ -237,4 +272,25 @@ fn read_from(folder: &Path, at: u64) -> std::io::Result<String> {
     // Four short lines are all that a cell has to tell.
     file.take(4096).read_to_string(&mut text)?;
     Ok(text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn cells_run_side_by_side_only_where_they_fit() {
+        let [small, large] = [Bytes::gib(1), Bytes::gib(20)];
+        for (running, next, fit) in [
+            (&[][..], large, true),
+            (&[], Bytes(u64::MAX), true),
+            (&[small], small, true),
+            (&[small], large, false),
+            (&[large], large, false),
+            (&[small, small], small, true),
+            (&[small], Bytes(u64::MAX), false),
+        ] {
+            assert_eq!(fits(running, next, large), fit, "{next:?} next to {running:?}");
+        }
+    }
 }

@@ -3,8 +3,8 @@
 use std::path::{Path, PathBuf};
 
 use disklab_bench::{
-    Bench, Campaign, CellOutcome, DeviceBench, DirBench, LoopDrives, Medium, Phase, ReadyBench,
-    Sink, SinkError,
+    Bench, Campaign, CellOutcome, CellToRun, DeviceBench, DirBench, LoopDrives, Medium, Phase,
+    ReadyBench, Sink, SinkError,
 };
 use disklab_exec::{Executor, Interrupt};
 use disklab_sample::Sample;
@@ -142,7 +142,7 @@ fn the_loop_bench_makes_measures_and_tears_down() {
     let mut sink = Collector::new(temp.path());
     let mut bench = ready(bench, &campaign, &cells);
     for cell in &cells {
-        bench.run_cells(&campaign, &[cell], &mut sink).expect("carry out");
+        bench.run_cells(&campaign, &[cell.into()], &mut sink).expect("carry out");
     }
     nothing_is_left(temp.path());
     let bytes = 64 * 64 * 1024;
@@ -189,7 +189,11 @@ fn scratch_of_the_user_is_left_as_it_is() {
                 let cells = order(&pairs, 2, 1);
                 let mut sink = Collector::new(&raw);
                 ready(bench, &campaign, &cells)
-                    .run_cells(&campaign, &cells.iter().collect::<Vec<_>>(), &mut sink)
+                    .run_cells(
+                        &campaign,
+                        &cells.iter().map(CellToRun::from).collect::<Vec<_>>(),
+                        &mut sink,
+                    )
                     .expect("run");
                 assert_eq!(sink.ended.len(), cells.len());
                 for (stack, outcome) in &sink.ended {
@@ -222,7 +226,8 @@ fn an_interrupted_cell_is_torn_down_and_not_handed_over() {
         let mut sink = Collector::new(temp.path());
         sink.interrupt_at = Some((at, interrupt));
         let mut bench = ready(bench, &campaign, &cells);
-        let error = bench.run_cells(&campaign, &[&cells[0]], &mut sink).expect_err("interrupted");
+        let error =
+            bench.run_cells(&campaign, &[(&cells[0]).into()], &mut sink).expect_err("interrupted");
         assert!(error.is_interrupt(), "{error}");
         assert!(sink.ended.is_empty());
         nothing_is_left(temp.path());
@@ -241,7 +246,7 @@ fn a_cell_that_fails_is_torn_down_and_reported() {
     let mut sink = Collector::new(temp.path());
     let campaign = campaign();
     let mut bench = ready(bench, &campaign, &cells);
-    bench.run_cells(&campaign, &[&cells[0]], &mut sink).expect("continues");
+    bench.run_cells(&campaign, &[(&cells[0]).into()], &mut sink).expect("continues");
     let error = sink.ended[0].1.result.as_ref().expect_err("no space").to_string();
     assert!(error.to_lowercase().contains("no space"), "{error}");
     nothing_is_left(temp.path());
@@ -266,7 +271,7 @@ fn a_directory_is_measured_as_it_is() {
     let cells = order(&[("as-it-is".into(), "write".into())], 1, 1);
     let mut sink = Collector::new(temp.path());
     let mut bench = ready(bench, &campaign, &cells);
-    bench.run_cells(&campaign, &[&cells[0]], &mut sink).expect("carry out");
+    bench.run_cells(&campaign, &[(&cells[0]).into()], &mut sink).expect("carry out");
     assert_eq!(sink.sample("as-it-is").steps[0].figures[0].bytes, 64 * 64 * 1024);
     let left: Vec<_> = std::fs::read_dir(&directory).expect("dir").flatten().collect();
     assert_eq!(left.len(), 1, "{left:?}");

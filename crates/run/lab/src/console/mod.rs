@@ -23,7 +23,7 @@ use crate::LabError;
 pub use frame::{Frame, FrameError, Frames, PAYLOAD_BYTES, WINDOW_BYTES};
 use pace::ConsolePace;
 pub use tail::{FILE, tail};
-pub(crate) use tail::{NO_MAPPING, PANIC};
+pub(crate) use tail::{NO_MAPPING, NO_MEMORY, PANIC};
 
 const WHOSE: &str = "the console line";
 /// Bytes taken from the line, or from the user, at once.

@@ -18,12 +18,14 @@ mod read_ahead;
 mod recent;
 mod similar;
 mod slot_cache;
+mod space;
 mod volume;
 
 use std::path::Path;
 
 use crate::{LabError, OptionsProblem};
 use pool::ChunkPool;
+pub use space::ContentSpace;
 use volume::ContentVolume;
 
 /// The unit of the store, in bytes.
@@ -32,18 +34,25 @@ pub(crate) const BLOCK_BYTES: usize = 4096;
 pub(crate) const SECTOR_BYTES: u64 = 512;
 
 /// How much the store may use.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone)]
 pub struct ContentLimits {
-    /// Bytes of data in the lab's folder.
-    pub disk_bytes: u64,
+    /// Space for data in the lab's folder.
+    pub disk: ContentSpace,
     /// Bytes of memory for the index.
     pub memory_bytes: u64,
 }
 
+impl ContentLimits {
+    /// So many bytes of disk, shared by all that have a clone of it, and 2 GiB of memory each.
+    pub fn with_disk(disk_bytes: u64) -> Self {
+        Self { disk: ContentSpace::new(disk_bytes), memory_bytes: 2 << 30 }
+    }
+}
+
 impl Default for ContentLimits {
-    /// 4 GiB of disk and 2 GiB of memory, which the SMR study must fit in.
+    /// 4 GiB of disk and 2 GiB of memory.
     fn default() -> Self {
-        Self { disk_bytes: 4 << 30, memory_bytes: 2 << 30 }
+        Self::with_disk(4 << 30)
     }
 }
 

@@ -73,7 +73,7 @@ impl ChunkPool {
     /// An empty pool in a nameless file of `folder`.
     pub fn new(folder: &Path, limits: ContentLimits) -> Result<Self, LabError> {
         Ok(Self {
-            file: StoreFile::new(folder, limits.disk_bytes)?,
+            file: StoreFile::new(folder, limits.disk.limit_bytes())?,
             folder: folder.to_owned(),
             limits,
             users: Numbered::default(),
@@ -284,12 +284,12 @@ impl ChunkPool {
     }
 
     /// What it may take.
-    pub fn limits(&self) -> ContentLimits {
-        self.limits
+    pub fn limits(&self) -> &ContentLimits {
+        &self.limits
     }
 
     fn full(&self) -> LabError {
-        let limit_bytes = self.limits.disk_bytes;
+        let limit_bytes = self.limits.disk.limit_bytes();
         LabError::Full { what: "disk space for the content of its disks", limit_bytes }
     }
 
@@ -305,11 +305,16 @@ impl ChunkPool {
     }
 
     fn allocate(&mut self) -> Result<u32, LabError> {
-        let fits = self.disk_bytes() + BLOCK_BYTES as u64 <= self.limits.disk_bytes;
-        if !fits && !self.users.has_free() {
+        if !self.users.has_free() && !self.limits.disk.take(BLOCK_BYTES as u64) {
             return Err(self.full());
         }
         self.users.insert(1).ok_or_else(|| self.full())
+    }
+}
+
+impl Drop for ChunkPool {
+    fn drop(&mut self) {
+        self.limits.disk.give_back(self.disk_bytes());
     }
 }
 

@@ -7,7 +7,7 @@ const MIB: u64 = 1 << 20;
 
 fn content(disk_bytes: u64) -> (tempfile::TempDir, DiskContent) {
     let folder = tempfile::tempdir().unwrap();
-    let limits = ContentLimits { disk_bytes, memory_bytes: 64 * MIB };
+    let limits = ContentLimits { memory_bytes: 64 * MIB, ..ContentLimits::with_disk(disk_bytes) };
     let content = DiskContent::new(folder.path(), 2, limits).unwrap();
     (folder, content)
 }
@@ -142,7 +142,7 @@ fn random_data_of_files_made_beforehand_take_no_space() {
 #[test]
 fn without_memory_for_deltas_blocks_are_whole() {
     let folder = tempfile::tempdir().unwrap();
-    let limits = ContentLimits { disk_bytes: 64 * MIB, memory_bytes: 4 * MIB };
+    let limits = ContentLimits { memory_bytes: 4 * MIB, ..ContentLimits::with_disk(64 * MIB) };
     let mut content = DiskContent::new(folder.path(), 1, limits).unwrap();
     for megabyte in 0..40 {
         content.write(0, megabyte * 2048, &scrambled(1, 1 << 20, megabyte)).unwrap();
@@ -192,9 +192,27 @@ fn running_out_of_disk_is_an_error() {
 }
 
 #[test]
+fn stores_take_from_the_space_that_they_share() {
+    let folder = tempfile::tempdir().unwrap();
+    let limits = ContentLimits::with_disk(2 * MIB);
+    let store = || DiskContent::new(folder.path(), 1, limits.clone()).unwrap();
+    let (mut one, mut other) = (store(), store());
+    // More than half for one, and the rest for the other.
+    one.write(0, 0, &noise(1, 3 << 19)).unwrap();
+    other.write(0, 0, &noise(2, 1 << 19)).unwrap();
+    let error = other.write(0, 1 << 20, &noise(3, 4096)).unwrap_err();
+    assert!(matches!(error, LabError::Full { limit_bytes: 2_097_152, .. }), "{error}");
+    // What is overwritten or zeroed is used again, but by its own store.
+    one.zero(0, 0, MIB / 512).unwrap();
+    one.write(0, 1 << 20, &noise(4, 1 << 20)).unwrap();
+    drop(one);
+    store().write(0, 0, &noise(5, 3 << 19)).unwrap();
+}
+
+#[test]
 fn running_out_of_memory_is_an_error() {
     let folder = tempfile::tempdir().unwrap();
-    let limits = ContentLimits { disk_bytes: 1 << 40, memory_bytes: 10 * MIB };
+    let limits = ContentLimits { memory_bytes: 10 * MIB, ..ContentLimits::with_disk(1 << 40) };
     let mut content = DiskContent::new(folder.path(), 1, limits).unwrap();
     // One odd block in each 2 MiB costs a table each.
     let outcome = (0..10_000).try_for_each(|n| content.write(0, n * 4096, &[7; 4096]));

@@ -173,7 +173,7 @@ impl Guest {
 
 /// A store of so many disks.
 pub(super) fn content(folder: &tempfile::TempDir, disks: usize) -> DiskContent {
-    let limits = ContentLimits { disk_bytes: 64 << 20, memory_bytes: 64 << 20 };
+    let limits = ContentLimits { memory_bytes: 64 << 20, ..ContentLimits::with_disk(64 << 20) };
     DiskContent::new(folder.path(), disks, limits).unwrap()
 }
 

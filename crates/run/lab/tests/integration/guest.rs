@@ -214,6 +214,21 @@ fn a_panic_is_reported_with_its_console() {
 }
 
 #[test]
+fn a_guest_that_is_out_of_memory_says_how_much_it_has() {
+    let Some(kernel) = kernel() else { return };
+    let fill = "mount -t tmpfs -o size=10g none /mnt; cat /dev/zero > /mnt/zeros; echo survived";
+    let outcome = run(kernel, fill, Vec::new(), |_| {});
+    match outcome.report {
+        Err(error @ LabError::GuestMemory { .. }) => {
+            let text = error.to_string();
+            assert!(text.contains("has 256 MiB: give it more with --memory"), "{text}");
+        }
+        other => panic!("{other:?}"),
+    }
+    assert!(!outcome.console.contains("survived"));
+}
+
+#[test]
 fn a_first_program_that_cannot_run_is_reported() {
     let Some(kernel) = kernel() else { return };
     let outcome = run(kernel, "", Vec::new(), |o| o.init = "/etc/passwd".into());
@@ -241,7 +256,7 @@ fn running_out_of_space_ends_the_lab() {
     let Some(kernel) = kernel() else { return };
     let script = "dd if=/dev/urandom of=/dev/vda bs=1M oflag=direct; echo survived=yes";
     let outcome = run(kernel, script, steady(1, 64, 1000), |o| {
-        o.content = ContentLimits { disk_bytes: 8 << 20, memory_bytes: 64 << 20 };
+        o.content = ContentLimits { memory_bytes: 64 << 20, ..ContentLimits::with_disk(8 << 20) };
     });
     let error = outcome.report.unwrap_err();
     assert!(matches!(error, LabError::Full { limit_bytes: 8_388_608, .. }), "{error}");

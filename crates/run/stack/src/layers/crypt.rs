@@ -12,7 +12,8 @@ use crate::redundancy::{devices, members};
 use crate::udev::{dm, wait_for_node};
 use crate::undo::DeviceMapping;
 use crate::{
-    Form, Layer, LayerContext, LayerKind, Need, Shape, ShapeError, StackError, Undo, Volume, seeded,
+    Form, KeptWrites, Layer, LayerContext, LayerKind, Need, Shape, ShapeError, StackError, Undo,
+    Volume, seeded,
 };
 
 /// LUKS2 on each device below.
@@ -117,6 +118,10 @@ impl Layer for Crypt {
             Ok(Volume { size, ..volume.clone() })
         };
         members("crypt", below)?.iter().map(cut).collect::<Result<_, _>>().map(Shape::Devices)
+    }
+
+    fn kept_writes(&self) -> KeptWrites {
+        KeptWrites { hides_repeats: true, ..KeptWrites::NONE }
     }
 
     fn needs(&self) -> Vec<Need> {

@@ -9,7 +9,9 @@ use super::file_system::{
     FileSystemOptions, MKFS, MOUNT, MOUNT_OPTIONS, MountPoint, directory_on, enter, label,
     one_device, one_volume,
 };
-use crate::{Form, Layer, LayerContext, LayerKind, Need, Shape, ShapeError, StackError};
+use crate::{
+    Form, KeptWrites, Layer, LayerContext, LayerKind, Need, Shape, ShapeError, StackError,
+};
 
 /// F2FS's line in the table.
 pub(super) const KIND: LayerKind = LayerKind {
@@ -21,6 +23,10 @@ pub(super) const KIND: LayerKind = LayerKind {
 
 /// The least that mkfs.f2fs of f2fs-tools 1.15 takes, found by trying.
 const MINIMUM: Bytes = Bytes::mib(52);
+
+/// Bytes of metadata that stay for each byte written: Filebench's file server with files of 128 KiB
+/// wrote 48 GB and left 0.9 GB in the lab.
+const METADATA: f64 = 0.02;
 
 #[derive(Debug)]
 struct F2fs {
@@ -45,6 +51,10 @@ impl Layer for F2fs {
         let mib = volume.size.0 as f64 / f64::from(1 << 20);
         let lost = 10.0 + 5.0 * mib.sqrt() + mib / 800.0;
         Ok(directory_on(volume, volume.size.scaled((1.0 - lost / mib).max(0.0), Bytes::kib(4))))
+    }
+
+    fn kept_writes(&self) -> KeptWrites {
+        KeptWrites { old_data: true, metadata: METADATA, ..KeptWrites::NONE }
     }
 
     fn needs(&self) -> Vec<Need> {

@@ -248,8 +248,6 @@ fn disks(drives: &[SessionDrive], seed: u64) -> Vec<DiskOptions> {
 
 /// What the drives' content may take: most of what is free.
 fn content(folder: &Path) -> ContentLimits {
-    let default = ContentLimits::default();
     let free = rustix::fs::statvfs(folder).map(|s| s.f_bavail.saturating_mul(s.f_frsize));
-    let disk_bytes = free.map_or(default.disk_bytes, |free| free / 10 * 9);
-    ContentLimits { disk_bytes, ..default }
+    free.map_or_else(|_| ContentLimits::default(), |free| ContentLimits::with_disk(free / 10 * 9))
 }

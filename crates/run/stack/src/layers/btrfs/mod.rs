@@ -11,8 +11,8 @@ use super::file_system::{
 use crate::reading::OptionReader;
 use crate::redundancy::{combine, members};
 use crate::{
-    Form, FormatWrites, Layer, LayerContext, LayerKind, LayerRedundancy, Need, Shape, ShapeError,
-    StackError, Undo, Volume,
+    Form, FormatWrites, KeptWrites, Layer, LayerContext, LayerKind, LayerRedundancy, Need, Shape,
+    ShapeError, StackError, Undo, Volume,
 };
 
 mod allocate;
@@ -115,6 +115,10 @@ const CHECKSUMS: [&str; 4] = ["crc32c", "xxhash", "sha256", "blake2"];
 /// What mkfs.btrfs writes, with two copies of its trees on one drive, and to each of several
 /// drives: measured with btrfs-progs 6.2, whatever the size.
 const WRITTEN: (f64, f64) = (5.5e6, 4.5e6);
+
+/// Bytes of metadata that stay for each byte written: `smr-2015`'s file server left 0.8 GB in the lab
+/// for its set of 105 GB, and no more in the ten hours after that.
+const METADATA: f64 = 0.01;
 
 const fn kind(index: usize) -> LayerKind {
     LayerKind {
@@ -233,6 +237,11 @@ impl Layer for Btrfs {
 
     fn redundancy(&self) -> LayerRedundancy {
         self.data.redundancy()
+    }
+
+    fn kept_writes(&self) -> KeptWrites {
+        let in_place = self.options.mount.iter().any(|option| option == "nodatacow");
+        KeptWrites { old_data: !in_place, metadata: METADATA, ..KeptWrites::NONE }
     }
 
     fn format_writes(&self, made: &Volume) -> FormatWrites {

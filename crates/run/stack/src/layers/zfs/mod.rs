@@ -10,8 +10,8 @@ use super::partition;
 use crate::redundancy::{devices, members};
 use crate::udev;
 use crate::{
-    Form, Layer, LayerContext, LayerKind, LayerRedundancy, MadePool, Need, Remount, Shape,
-    ShapeError, StackError, Undo, Volume, seeded,
+    Form, KeptWrites, Layer, LayerContext, LayerKind, LayerRedundancy, MadePool, Need, Remount,
+    Shape, ShapeError, StackError, Undo, Volume, seeded,
 };
 
 pub(super) mod properties;
@@ -19,6 +19,10 @@ mod space;
 
 use properties::{Owner, Properties};
 use space::{PoolGeometry, Vdev};
+
+/// Bytes of metadata that stay for each byte written: an estimate, twice Btrfs's, as its blocks'
+/// pointers have 128 bytes each (`blkptr_t` in `include/sys/spa.h`).
+const METADATA: f64 = 0.02;
 
 /// One pool over all devices below.
 #[derive(Debug)]
@@ -207,6 +211,10 @@ impl Layer for Zfs {
             Vdev::Mirror => LayerRedundancy::Copies,
             Vdev::RaidZ(_) => LayerRedundancy::WholeStripes,
         }
+    }
+
+    fn kept_writes(&self) -> KeptWrites {
+        KeptWrites { old_data: true, metadata: METADATA, ..KeptWrites::NONE }
     }
 
     fn is_imported(&self) -> bool {

@@ -2,7 +2,7 @@
 
 use disklab_filebench::{ContentKind, Options};
 use disklab_units::Bytes;
-use disklab_wml::{Fileset, Personality};
+use disklab_wml::{Fileset, Flowop, Personality};
 
 use crate::Cost;
 
@@ -43,7 +43,11 @@ pub(super) fn cost(personality: &Personality, options: &Options) -> Cost {
     };
     let mut cost = Cost { space, content, prewrite: Bytes(made as u64), ..Cost::default() };
     match personality.run_time() {
-        Some(time) => cost.fixed_seconds = (time + options.warm_up).as_secs_f64(),
+        Some(time) => {
+            cost.fixed_seconds = (time + options.warm_up).as_secs_f64();
+            let writes = |flowop: &&Flowop| flowop.action.is_write();
+            cost.writes_until_its_end = personality.flowops().iter().any(writes);
+        }
         // It ends when all files have been dealt with.
         None => {
             cost.sequential_write = Bytes(all as u64);

@@ -35,10 +35,13 @@ pub(super) fn cost(parts: &[Part], steps: &[FioStep], prewrite: Prewrite, start:
         Prewrite::Random => written,
         Prewrite::Zeros | Prewrite::None => Bytes::ZERO,
     };
-    let content = works().map(rewritten).fold(content, |sum, more| sum + more);
+    // Over what is there, in part: blocks that repeat are kept once.
+    let known = if prewrite == Prewrite::Random { written } else { Bytes::ZERO };
+    let fresh = works().filter(|work| work.writes && work.fresh).map(FioWork::written).sum();
     let mut cost = Cost {
         space,
         content,
+        rewritten: (known + fresh).saturating_sub(content),
         prewrite: written,
         fixed_seconds: start * steps.len() as f64,
         ..Cost::default()
@@ -59,23 +62,9 @@ pub(super) fn cost(parts: &[Part], steps: &[FioStep], prewrite: Prewrite, start:
     cost
 }
 
-/// What a job writes over what it wrote before, where that is known.
-///
-/// A file system that copies on write (Btrfs, NILFS2, ZFS) writes it to another place,
-/// and a hard disk is never told that the old copy is not needed. So a store of content
-/// keeps both, until the old one's place is used again, which such file systems put off.
-/// Those that write in place need less. Blocks that repeat are kept once.
-fn rewritten(work: &FioWork) -> Bytes {
-    let files: Bytes = work.files.iter().map(|(_, size)| *size).sum();
-    match work.paced {
-        Some(paced) if work.fresh => paced.saturating_sub(files),
-        _ => Bytes::ZERO,
-    }
-}
-
 fn add(cost: &mut Cost, work: &FioWork) {
-    let read = Bytes((work.bytes.0 as f64 * work.read_share) as u64).min(work.bytes);
-    let written = work.paced.unwrap_or(work.bytes.saturating_sub(read));
+    let (read, written) = (work.read(), work.written());
+    cost.writes_until_its_end |= work.time_based && work.writes && work.paced.is_none();
     let operations = |bytes: Bytes| bytes.0.div_ceil(work.block.0.max(1));
     if work.only_names {
         cost.seeks = cost.seeks.saturating_add(work.operations());

@@ -425,21 +425,30 @@ fn costs_tell_sequential_from_random() {
 }
 
 #[test]
-fn rewrites_at_a_fixed_rate_count_as_content() {
+fn what_is_written_over_other_data_is_told_apart() {
     let cost = |more: &str| {
         let body = "rw = 'write'\nsize = '64m'\ntime_based = 1\nruntime = 60\n";
         read("fio", &format!("{body}{more}"), 1.0).expect(more).cost()
     };
     let fresh = cost("refill_buffers = 1\nrate = '50m'");
-    assert_eq!((fresh.space, fresh.content), (Bytes::mib(64), Bytes::mib(3000)));
+    assert_eq!((fresh.space, fresh.content), (Bytes::mib(64), Bytes::mib(64)));
+    assert_eq!((fresh.rewritten, fresh.writes_until_its_end), (Bytes::mib(2936), false));
     assert_eq!((fresh.sequential_write, fresh.fixed_seconds), (Bytes::mib(3000), 60.0));
     let slow = cost("refill_buffers = 1\nrate = '1m'");
-    assert_eq!((slow.content, slow.sequential_write), (Bytes::mib(64), Bytes::mib(60)));
+    assert_eq!((slow.rewritten, slow.sequential_write), (Bytes::ZERO, Bytes::mib(60)));
     // A store keeps buffers that repeat once.
-    assert_eq!(cost("scramble_buffers = 0\nrate = '50m'").content, Bytes::mib(64));
-    assert_eq!(cost("rate = '50m'").content, fresh.content, "fio alters them unless told not to");
-    assert_eq!(cost("zero_buffers = 1\nrate = '50m'").content, Bytes::ZERO);
-    assert_eq!(cost("refill_buffers = 1").content, Bytes::mib(64), "it depends on the drives");
+    assert_eq!(cost("scramble_buffers = 0\nrate = '50m'").rewritten, Bytes::ZERO);
+    assert_eq!(
+        cost("rate = '50m'").rewritten,
+        fresh.rewritten,
+        "fio alters them unless told not to"
+    );
+    assert_eq!(cost("zero_buffers = 1\nrate = '50m'").rewritten, Bytes::ZERO);
+    let unpaced = cost("refill_buffers = 1");
+    assert_eq!((unpaced.rewritten, unpaced.writes_until_its_end), (Bytes::ZERO, true));
+    let passes = "rw = 'write'\nsize = '64m'\nrefill_buffers = 1\nloops = 3";
+    let passes = read("fio", passes, 1.0).expect("valid").cost();
+    assert_eq!((passes.content, passes.rewritten), (Bytes::mib(64), Bytes::mib(128)));
 }
 
 #[test]

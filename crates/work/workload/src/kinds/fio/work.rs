@@ -127,6 +127,17 @@ impl FioWork {
         })
     }
 
+    /// Bytes that it reads, if no time limit ends it earlier.
+    pub fn read(&self) -> Bytes {
+        Bytes((self.bytes.0 as f64 * self.read_share) as u64).min(self.bytes)
+    }
+
+    /// Bytes that it writes, if no time limit ends it earlier: those of one pass, where only the
+    /// drives decide how many passes there are.
+    pub fn written(&self) -> Bytes {
+        self.paced.unwrap_or(self.bytes.saturating_sub(self.read()))
+    }
+
     /// Operations: of the largest block, or on one file each.
     pub fn operations(&self) -> u64 {
         if self.only_names {

@@ -1,0 +1,33 @@
+//! What drives keep of what is written to a layer, besides the data as they are at last.
+
+/// What drives keep besides a workload's data as they are at last: until the place is used again,
+/// which file systems put off, and of which no drive is told. The lab stores it.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct KeptWrites {
+    /// Whether new data go to another place than the old, which stay.
+    pub old_data: bool,
+    /// Bytes of metadata that stay for each byte written.
+    pub metadata: f64,
+    /// Whether data that repeat or are zeros become such that do not.
+    pub hides_repeats: bool,
+}
+
+impl KeptWrites {
+    /// Nothing: written in place, as it is.
+    pub const NONE: Self = Self { old_data: false, metadata: 0.0, hides_repeats: false };
+
+    /// What two layers keep, one on the other.
+    pub(crate) fn and(self, other: Self) -> Self {
+        Self {
+            old_data: self.old_data || other.old_data,
+            metadata: self.metadata + other.metadata,
+            hides_repeats: self.hides_repeats || other.hides_repeats,
+        }
+    }
+}
+
+impl Default for KeptWrites {
+    fn default() -> Self {
+        Self::NONE
+    }
+}
