@@ -118,6 +118,9 @@ pub fn begin() -> io::Result<()> {
     }
     // So that what runs out of memory ends with a word on the console that tells.
     let _ = fs::write("/proc/sys/vm/panic_on_oom", "1");
+    // Compaction would move pages of this program, and what is free with them: how many there are, and
+    // where, depends on its build (`isolate_migratepages_block`, mm/compaction.c).
+    let _ = fs::write("/proc/sys/vm/compact_unevictable_allowed", "0");
     let _ = sethostname(b"lab");
     dirty_pages::limit_dirty_pages();
     queues::set();
