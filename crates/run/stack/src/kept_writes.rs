@@ -1,7 +1,7 @@
 //! What drives keep of what is written to a layer, besides the data as they are at last.
 
 /// What drives keep besides a workload's data as they are at last: until the place is used again,
-/// which file systems put off, and of which no drive is told. The lab stores it.
+/// which file systems put off, and which no drive hears of. The lab stores it.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct KeptWrites {
     /// Whether new data go to another place than the old, which stay.

@@ -199,7 +199,7 @@ impl<'s, 'a> Shift<'s, 'a> {
         Ok(())
     }
 
-    /// What a cell's guest is told.
+    /// What a cell's guest needs to know.
     fn job(&self, cell: &Cell) -> GuestJob {
         let workers = self.workers;
         let study = &workers.campaign.study;

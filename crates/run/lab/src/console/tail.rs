@@ -12,7 +12,7 @@ const LINES: usize = 15;
 const BYTES: u64 = 32 << 10;
 /// How a kernel begins its last words (`kernel/panic.c`).
 pub(crate) const PANIC: &str = "Kernel panic - not syncing";
-/// How a panic for lack of memory goes on (`mm/oom_kill.c`).
+/// What follows PANIC where memory ran out (`mm/oom_kill.c`).
 pub(crate) const NO_MEMORY: [&str; 2] =
     ["not syncing: Out of memory", "not syncing: System is deadlocked on memory"];
 /// What User-Mode Linux says if the system refuses it another mapping

@@ -425,7 +425,7 @@ fn costs_tell_sequential_from_random() {
 }
 
 #[test]
-fn what_is_written_over_other_data_is_told_apart() {
+fn rewritten_data_are_counted_apart() {
     let cost = |more: &str| {
         let body = "rw = 'write'\nsize = '64m'\ntime_based = 1\nruntime = 60\n";
         read("fio", &format!("{body}{more}"), 1.0).expect(more).cost()
