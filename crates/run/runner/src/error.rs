@@ -100,8 +100,8 @@ pub enum RunnerError {
     },
     /// A folder is too small.
     #[error(
-        "the largest cell needs {} in {}, where it may use {}; make the files smaller with --scale, \
-         or {remedy}",
+        "the largest cell needs {} in {}, and may use {} of what is free there; make the files \
+         smaller with --scale, or {remedy}",
         needed.iec(),
         folder.display(),
         usable.iec()
