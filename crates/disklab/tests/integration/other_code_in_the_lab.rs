@@ -177,7 +177,7 @@ fn the_program_is_in_memory_before_a_cell() {
     assert_eq!(last("heap") % (2 << 20), 0, "{text}");
 }
 
-/// Of two builds, file servers that do not fit differed by 0.1 to 10 % where compaction moved pages of
+/// Of two builds, file servers that do not fit differed by 0.05 to 10 % where compaction moved pages of
 /// the program: of the optimised one there are fewer.
 #[test]
 fn compaction_leaves_the_program_where_it_is() {

@@ -413,7 +413,7 @@ mod tests {
 
     /// Without anything that is kept besides the data.
     fn in_place<'a>(shares: &'a [f64]) -> CellWrites<'a> {
-        CellWrites { cost: cost(), shares, kept: KeptWrites::NONE, making: &[] }
+        CellWrites { cost: cost(), shares, kept: KeptWrites::default(), making: &[] }
     }
 
     /// In MiB, without the 8 MiB of each drive.
@@ -430,14 +430,14 @@ mod tests {
         // Half of a GiB is content, and a thousandth of it all in tables.
         let data = 512 * 102 / 100 + 1;
         assert_eq!(contents(CellWrites { cost, ..cell }), [data, data]);
-        let kept = KeptWrites { old_data: true, ..KeptWrites::NONE };
+        let kept = KeptWrites { old_data: true, ..KeptWrites::default() };
         let old = 3 * 1024 * 102 / 100;
         assert_eq!(contents(CellWrites { cost, kept, ..cell }), [data, data + old]);
         // A log of a tenth of five GiB.
-        let kept = KeptWrites { metadata: 0.1, ..KeptWrites::NONE };
+        let kept = KeptWrites { metadata: 0.1, ..KeptWrites::default() };
         assert_eq!(contents(CellWrites { cost, kept, ..cell }), [data - 1 + 512; 2]);
         // Encrypted, nothing repeats: not in what mkfs writes either.
-        let kept = KeptWrites { hides_repeats: true, ..KeptWrites::NONE };
+        let kept = KeptWrites { hides_repeats: true, ..KeptWrites::default() };
         let making = &[100.0 * 1_048_576.0][..];
         assert_eq!(contents(CellWrites { cost, kept, making, ..cell }), [1044 + 1 + 100; 2]);
         assert_eq!(contents(CellWrites { shares: &[], ..cell }), [0; 2]);

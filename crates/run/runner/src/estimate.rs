@@ -79,13 +79,13 @@ impl<'a> RunEstimate<'a> {
     pub fn check_room(&self, room: Option<&Room>) -> Result<(), RunnerError> {
         let Some(room) = room else { return Ok(()) };
         let needed = self.total().space;
-        if needed <= room.usable() {
+        if needed <= room.usable {
             return Ok(());
         }
         Err(RunnerError::NoRoom {
             needed,
             folder: room.folder.clone(),
-            usable: room.usable(),
+            usable: room.usable,
             remedy: room.remedy,
         })
     }
@@ -242,8 +242,9 @@ impl<'a> RunEstimate<'a> {
                 }
                 Some(writes)
             };
-            let PredictedBytes { content, content_with_old, .. } = costed(&kept);
-            prediction = PredictedBytes { space: content, content, content_with_old, ..prediction };
+            let kept = costed(&kept);
+            let PredictedBytes { drive_writes, .. } = prediction;
+            prediction = PredictedBytes { drive_writes, space: kept.content, ..kept };
         }
         prediction
     }

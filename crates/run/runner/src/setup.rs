@@ -10,6 +10,7 @@ use disklab_bench::{
     free_space, needs_zfs,
 };
 use disklab_exec::{Executor, Interrupt};
+use disklab_lab::ContentLimits;
 use disklab_lab::kernel::{LinuxChoice, NamedKernel};
 use disklab_measure::{SystemRoot, Watched, devices_under, mounts};
 use disklab_stack::Ledger;
@@ -70,35 +71,30 @@ pub struct Room {
     pub folder: PathBuf,
     /// Bytes free there.
     pub free: Bytes,
-    /// Whether the lab stores there what its guests write.
-    is_of_lab: bool,
+    /// What of it cells may take.
+    pub usable: Bytes,
     /// What to do if that is too little.
     pub(crate) remedy: &'static str,
 }
 
 impl Room {
-    /// Bytes that cells may take of it: in the lab, the rest is for what it cannot foresee.
-    pub fn usable(&self) -> Bytes {
-        if self.is_of_lab { lab::content_room(self.free) } else { self.free }
-    }
-
     /// That of a bench whose large files go to `scratch`.
     fn of(bench: &BenchKind, scratch: &Path) -> Option<Self> {
-        match bench {
-            BenchKind::Disks(_) => None,
-            BenchKind::Dir(path) => Some(Self {
-                folder: path.clone(),
-                free: free_space(path),
-                is_of_lab: false,
-                remedy: "take another place with --on dir:PATH",
-            }),
-            BenchKind::Lab | BenchKind::Loop => Some(Self {
-                folder: scratch.to_owned(),
-                free: free_space(&existing_ancestor(scratch)),
-                is_of_lab: *bench == BenchKind::Lab,
-                remedy: "take another place with --scratch",
-            }),
-        }
+        let (folder, existing, remedy) = match bench {
+            BenchKind::Disks(_) => return None,
+            BenchKind::Dir(path) => {
+                (path.as_path(), path.clone(), "take another place with --on dir:PATH")
+            }
+            BenchKind::Lab | BenchKind::Loop => {
+                (scratch, existing_ancestor(scratch), "take another place with --scratch")
+            }
+        };
+        let free = free_space(&existing);
+        let usable = match bench {
+            BenchKind::Lab => Bytes(ContentLimits::of_free(free.0).disk.limit_bytes()),
+            _ => free,
+        };
+        Some(Self { folder: folder.to_owned(), free, usable, remedy })
     }
 }
 

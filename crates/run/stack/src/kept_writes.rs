@@ -1,8 +1,9 @@
 //! What drives keep of what is written to a layer, besides the data as they are at last.
 
 /// What drives keep besides a workload's data as they are at last: until the place is used again,
-/// which file systems put off, and which no drive hears of. The lab stores it.
-#[derive(Debug, Clone, Copy, PartialEq)]
+/// which file systems put off, and which no drive hears of. The lab stores it. By default nothing:
+/// written in place, as it is.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct KeptWrites {
     /// Whether new data go to another place than the old, which stay.
     pub old_data: bool,
@@ -13,8 +14,11 @@ pub struct KeptWrites {
 }
 
 impl KeptWrites {
-    /// Nothing: written in place, as it is.
-    pub const NONE: Self = Self { old_data: false, metadata: 0.0, hides_repeats: false };
+    /// That of a file system which puts new data elsewhere, with so many bytes of metadata for each
+    /// byte written.
+    pub(crate) fn elsewhere(metadata: f64) -> Self {
+        Self { old_data: true, metadata, ..Self::default() }
+    }
 
     /// What two layers keep, one on the other.
     pub(crate) fn and(self, other: Self) -> Self {
@@ -23,11 +27,5 @@ impl KeptWrites {
             metadata: self.metadata + other.metadata,
             hides_repeats: self.hides_repeats || other.hides_repeats,
         }
-    }
-}
-
-impl Default for KeptWrites {
-    fn default() -> Self {
-        Self::NONE
     }
 }

@@ -42,7 +42,7 @@ pub trait Layer: Debug + Send + Sync {
 
     /// What the drives keep of what is written to it, besides the data as they are at last.
     fn kept_writes(&self) -> KeptWrites {
-        KeptWrites::NONE
+        KeptWrites::default()
     }
 
     /// What making it writes, where it has become `made`.

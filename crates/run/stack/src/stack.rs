@@ -86,7 +86,7 @@ impl Stack {
     /// What its drives keep of what is written to it, besides the data as they are at last.
     pub fn kept_writes(&self) -> KeptWrites {
         let kept = self.layers.iter().map(|(_, layer)| layer.kept_writes());
-        kept.fold(KeptWrites::NONE, KeptWrites::and)
+        kept.fold(KeptWrites::default(), KeptWrites::and)
     }
 
     /// Whether it keeps data by copies alone, all of them equal.

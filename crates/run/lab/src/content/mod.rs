@@ -47,6 +47,12 @@ impl ContentLimits {
     pub fn with_disk(disk_bytes: u64) -> Self {
         Self { disk: ContentSpace::new(disk_bytes), memory_bytes: 2 << 30 }
     }
+
+    /// What labs may take of so much free space: nine tenths. The rest is for what they cannot
+    /// foresee.
+    pub fn of_free(free_bytes: u64) -> Self {
+        Self::with_disk(free_bytes / 10 * 9)
+    }
 }
 
 impl Default for ContentLimits {

@@ -40,11 +40,6 @@ const LEAST_MEMORY: Bytes = Bytes::mib(128);
 /// an idle guest is there within a minute.
 const CELL_LIMIT: Duration = Duration::from_secs(30 * 86_400);
 
-/// What all guests of a run may take, of so much free space, for what they write: nine tenths.
-pub(super) fn content_room(free: Bytes) -> Bytes {
-    Bytes(free.0 / 10 * 9)
-}
-
 /// The lab bench, and the memory of its guests.
 pub(super) fn bench(
     benches: &Benches<'_>,
@@ -70,7 +65,7 @@ pub(super) fn bench(
     let program = guest_program().map_err(RunnerError::OwnProgram)?;
     let interrupt = executor.interrupt.clone();
     let free = free_space(&existing_ancestor(benches.scratch));
-    let content = ContentLimits::with_disk(content_room(free).0);
+    let content = ContentLimits::of_free(free.0);
     let settings = LabSettings {
         program,
         scratch: benches.scratch.to_owned(),

@@ -121,7 +121,7 @@ impl Layer for Crypt {
     }
 
     fn kept_writes(&self) -> KeptWrites {
-        KeptWrites { hides_repeats: true, ..KeptWrites::NONE }
+        KeptWrites { hides_repeats: true, ..KeptWrites::default() }
     }
 
     fn needs(&self) -> Vec<Need> {

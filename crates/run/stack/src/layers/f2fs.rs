@@ -54,7 +54,7 @@ impl Layer for F2fs {
     }
 
     fn kept_writes(&self) -> KeptWrites {
-        KeptWrites { old_data: true, metadata: METADATA, ..KeptWrites::NONE }
+        KeptWrites::elsewhere(METADATA)
     }
 
     fn needs(&self) -> Vec<Need> {

@@ -61,7 +61,7 @@ impl Layer for Nilfs2 {
     }
 
     fn kept_writes(&self) -> KeptWrites {
-        KeptWrites { old_data: true, metadata: METADATA, ..KeptWrites::NONE }
+        KeptWrites::elsewhere(METADATA)
     }
 
     fn needs(&self) -> Vec<Need> {

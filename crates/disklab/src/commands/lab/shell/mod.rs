@@ -249,5 +249,5 @@ fn disks(drives: &[SessionDrive], seed: u64) -> Vec<DiskOptions> {
 /// What the drives' content may take: most of what is free.
 fn content(folder: &Path) -> ContentLimits {
     let free = rustix::fs::statvfs(folder).map(|s| s.f_bavail.saturating_mul(s.f_frsize));
-    free.map_or_else(|_| ContentLimits::default(), |free| ContentLimits::with_disk(free / 10 * 9))
+    free.map_or_else(|_| ContentLimits::default(), ContentLimits::of_free)
 }

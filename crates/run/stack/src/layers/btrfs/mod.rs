@@ -241,7 +241,7 @@ impl Layer for Btrfs {
 
     fn kept_writes(&self) -> KeptWrites {
         let in_place = self.options.mount.iter().any(|option| option == "nodatacow");
-        KeptWrites { old_data: !in_place, metadata: METADATA, ..KeptWrites::NONE }
+        KeptWrites { old_data: !in_place, ..KeptWrites::elsewhere(METADATA) }
     }
 
     fn format_writes(&self, made: &Volume) -> FormatWrites {

@@ -214,7 +214,7 @@ impl Layer for Zfs {
     }
 
     fn kept_writes(&self) -> KeptWrites {
-        KeptWrites { old_data: true, metadata: METADATA, ..KeptWrites::NONE }
+        KeptWrites::elsewhere(METADATA)
     }
 
     fn is_imported(&self) -> bool {
