@@ -39,7 +39,7 @@ pub struct ImportFormat {
 /// All formats. Where a text looks like several, the first counts: `time` stands last,
 /// because its lines often stand below another program's.
 pub static FORMATS: &[ImportFormat] = &[
-    fio::FORMAT,
+    fio::JSON,
     hyperfine::FORMAT,
     phoronix::FORMAT,
     elbencho::FORMAT,

@@ -34,7 +34,7 @@ pub(super) fn extra(job: &Json, global: Option<&Json>) -> Result<Option<String>,
 
 #[cfg(test)]
 mod tests {
-    use super::super::FORMAT;
+    use super::super::JSON as FORMAT;
     use crate::formats::testing::one;
 
     /// A job's report, with its options and those of all jobs.

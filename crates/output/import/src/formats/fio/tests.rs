@@ -1,6 +1,6 @@
 use disklab_sample::Direction;
 
-use super::FORMAT;
+use super::JSON as FORMAT;
 use crate::formats::testing::{fails, one, readings};
 
 /// As fio 3 writes it, cut to what is read.
@@ -170,4 +170,112 @@ fn mistakes_are_shown_with_line_and_column() {
     assert!(
         fails(&FORMAT, "{\"jobs\": [{\"jobname\": \"x\"}]}").to_string().contains("read or wrote")
     );
+}
+
+/// A report with a job of each (name, group, iops), of which each ran ten seconds.
+fn report_of(jobs: &[(&str, u64, u64)], clock: &str) -> String {
+    let jobs: Vec<String> = jobs
+        .iter()
+        .map(|(name, group, iops)| job_of(name, *group, "read", *iops, 10_000))
+        .collect();
+    format!("{{ \"fio version\" : \"fio-3.33\", {clock} \"jobs\" : [ {} ] }}\n", jobs.join(", "))
+}
+
+fn job_of(name: &str, group: u64, key: &str, iops: u64, runtime_ms: u64) -> String {
+    let ios = iops * runtime_ms / 1000;
+    format!(
+        "{{ \"jobname\" : \"{name}\", \"groupid\" : {group}, \"error\" : 0, \"job options\" : {{ \
+         \"rw\" : \"read\" }}, \"{key}\" : {{ \"io_bytes\" : {}, \"bw_bytes\" : {}, \"iops\" : {iops}, \
+         \"runtime\" : {runtime_ms}, \"total_ios\" : {ios} }} }}",
+        ios * 4096,
+        iops * 4096
+    )
+}
+
+fn rates(text: &str) -> Vec<(String, f64)> {
+    let rate = |r: &crate::Reading| r.steps[0].figures[0].operations_per_second.expect("a rate");
+    readings(&FORMAT, text).iter().map(|r| (r.work.id.clone(), rate(r))).collect()
+}
+
+#[test]
+fn a_name_in_two_groups_is_two_cells() {
+    let text = report_of(&[("job", 0, 100), ("job", 1, 200)], "");
+    assert_eq!(
+        rates(&text),
+        [("job-group-0".to_owned(), 100.0), ("job-group-1".to_owned(), 200.0)]
+    );
+    // Clones are of one group, and other names say which group is meant.
+    assert_eq!(rates(&report_of(&[("a", 0, 100), ("a", 0, 100)], "")), [("a".to_owned(), 200.0)]);
+    let names = readings(&FORMAT, &report_of(&[("a", 0, 100), ("b", 1, 200)], ""));
+    assert_eq!((names.len(), names[0].steps.len()), (1, 2));
+}
+
+#[test]
+fn reports_in_between_are_no_repeats() {
+    let at = |ended: &[(u64, u64)], clock: &str| -> Vec<f64> {
+        let report = |(ms, runtime): &(u64, u64)| {
+            let clock = match clock {
+                "ms" => format!("\"timestamp\" : {}, \"timestamp_ms\" : {ms},", ms / 1000),
+                "s" => format!("\"timestamp\" : {},", ms / 1000),
+                _ => String::new(),
+            };
+            let job = job_of("r", 0, "read", 100 + runtime / 100, *runtime);
+            format!("{{ \"fio version\" : \"fio-3.33\", {clock} \"jobs\" : [ {job} ] }}\n")
+        };
+        let text: String = ended.iter().map(report).collect();
+        rates(&text).iter().map(|(_, rate)| *rate).collect()
+    };
+    // Every second, as fio 3.33 did, and the last just before the end.
+    let interim = [(41_771, 883), (42_773, 1_883), (43_769, 2_883), (43_905, 3_001)];
+    let two: Vec<(u64, u64)> =
+        interim.iter().copied().chain(interim.map(|(ms, t)| (ms + 3_500, t))).collect();
+    for clock in ["ms", "s", ""] {
+        assert_eq!(at(&interim, clock), [130.0], "{clock}");
+        assert_eq!(at(&two, clock), [130.0, 130.0], "{clock}: two runs");
+    }
+    // Runs of a set time one after another, of which the later ones are longer by chance.
+    let runs = [(10_000, 3_001), (13_100, 3_002), (16_300, 3_010)];
+    for clock in ["ms", "s", ""] {
+        assert_eq!(at(&runs, clock).len(), 3, "{clock}");
+    }
+    // With a clock, growth alone is no sign: three runs, each longer than the one before.
+    assert_eq!(at(&[(10_000, 1_000), (20_000, 2_000), (30_000, 3_000)], "ms").len(), 3);
+    let text = report_of(&[("a", 0, 100)], "\"timestamp_ms\" : 20000,");
+    let notes = &readings(&FORMAT, &text.repeat(2))[0].notes;
+    assert!(notes.iter().any(|n| n.contains("the last report counts")), "{notes:?}");
+}
+
+#[test]
+fn reads_and_writes_that_fio_counts_together_are_mixed() {
+    let text = report_of(&[("m", 0, 1000)], "").replace("\"read\" : {", "\"mixed\" : {");
+    let figure = &one(&FORMAT, &text).steps[0].figures[0];
+    assert_eq!((figure.direction, figure.bytes), (Direction::Mixed, 40_960_000));
+    assert_eq!(figure.bytes_per_second, Some(4_096_000.0));
+    // With 'both', the sum is no third figure.
+    let both = text.replace(
+        "\"mixed\" : {",
+        "\"read\" : { \"io_bytes\" : 4096, \"iops\" : 1, \"runtime\" : 1000, \"total_ios\" : 1 }, \
+         \"mixed\" : {",
+    );
+    let figures = &one(&FORMAT, &both).steps[0].figures;
+    assert_eq!(figures.iter().map(|f| f.direction).collect::<Vec<_>>(), [Direction::Read]);
+}
+
+#[test]
+fn bytes_without_kibibytes_are_those_of_bandwidth_and_time() {
+    let bytes = |version: &str, more: &str, io_bytes: u64| {
+        let text = format!(
+            "{{ \"fio version\" : \"{version}\", \"jobs\" : [ {{ \"jobname\" : \"r\", \"error\" : 0, \
+             \"read\" : {{ \"io_bytes\" : {io_bytes}, {more} \"iops\" : 100.0, \"total_ios\" : 1000 }} }} ] }}"
+        );
+        one(&FORMAT, &text).steps[0].figures[0].bytes
+    };
+    let rate = "\"bw_bytes\" : 104857600, \"runtime\" : 10000,";
+    assert_eq!(bytes("fio-3.33", rate, 1_048_576_000), 1_048_576_000);
+    assert_eq!(bytes("fio-3.33", "", 1_048_576_000), 1_048_576_000);
+    assert_eq!(
+        bytes("fio-2.2.10", "\"bw\" : 102400, \"runtime\" : 10000,", 1_024_000),
+        1_048_576_000
+    );
+    assert_eq!(bytes("fio-2.2.10", "", 1_024_000), 1_048_576_000);
 }

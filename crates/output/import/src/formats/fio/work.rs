@@ -1,9 +1,10 @@
 //! What fio was told to do: a job file, from the options that it repeats.
 
-use disklab_sample::Direction;
+use indexmap::IndexMap;
 
+use super::report::{Job, Report};
 use crate::json::Json;
-use crate::reading::{ImportedWork, id_of, one_line};
+use crate::reading::{ImportedWork, UNKNOWN_KIND, id_of, one_line};
 
 /// Options that name places, outputs and surroundings, not work: they may differ from
 /// stack to stack. Seeds differ between repeats, as they should: each draws its own offsets.
@@ -43,44 +44,46 @@ const NOT_WORK: [&str; 33] = [
     "allrandrepeat",
 ];
 
-/// A job as named in a report, and its own options.
-pub(super) struct JobSection<'a> {
-    pub name: String,
-    pub options: Option<&'a Json>,
-}
-
-pub(super) fn work(report: &Json, sections: &[JobSection<'_>]) -> ImportedWork {
-    let mut job = String::new();
-    let mut options = |title: &str, options: Option<&Json>| {
-        let lines = lines(options);
-        job.push_str(&format!("[{title}]\n{}", lines.concat()));
-    };
-    options("global", report.get("global options"));
-    let mut names: Vec<&str> = Vec::new();
-    for section in sections {
-        if !names.contains(&section.name.as_str()) {
-            names.push(&section.name);
-            options(&section.name, section.options);
-        }
+/// The work of these jobs of a report, which are all of it, or a group of it.
+pub(super) fn work(report: &Report, group: Option<u64>, jobs: &[&Job]) -> ImportedWork {
+    let mut sections: IndexMap<&str, &Job> = IndexMap::new();
+    for job in jobs {
+        sections.entry(&job.name).or_insert(job);
     }
-    let has_options = job.contains('=') || job.lines().any(|l| !l.starts_with('['));
-    let joined = names.join("+");
-    let id = match names.len() {
+    let mut text = format!("[global]\n{}", report.global.concat());
+    for (name, job) in &sections {
+        text.push_str(&format!("[{name}]\n{}", job.options.concat()));
+    }
+    let has_options = !report.global.is_empty() || jobs.iter().any(|j| !j.options.is_empty());
+    let joined = sections.keys().copied().collect::<Vec<_>>().join("+");
+    let id = match sections.len() {
         0 => "fio".to_owned(),
         _ if joined.len() <= 60 => id_of(&joined),
         n => format!("fio-{n}-jobs"),
     };
-    ImportedWork {
-        title: one_line(&format!("fio {}", names.join(", "))),
-        id,
-        kind: "fio",
-        fields: if has_options { vec![("job", job)] } else { Vec::new() },
+    let names = sections.keys().copied().take(MOST_NAMES).collect::<Vec<_>>().join(", ");
+    let (id, title) = match group {
+        Some(group) => (format!("{id}-group-{group}"), format!("fio {names}, group {group}")),
+        None => (id, format!("fio {names}")),
+    };
+    let mut fields = Vec::new();
+    // Of what fio repeats only a part of, no job can be made.
+    if !report.lists_options {
+        fields.push(("program", "fio".to_owned()));
     }
+    if has_options {
+        fields.push(("job", text));
+    }
+    let kind = if report.lists_options { "fio" } else { UNKNOWN_KIND };
+    ImportedWork { title: one_line(&title), id, kind, fields }
 }
+
+/// Names of jobs in a title.
+const MOST_NAMES: usize = 20;
 
 /// The options that are work, in the order of their names, so that the order of the
 /// command line makes no difference.
-fn lines(options: Option<&Json>) -> Vec<String> {
+pub(super) fn option_lines(options: Option<&Json>) -> Vec<String> {
     let entries = options.map_or(&[][..], Json::entries).iter();
     let mut lines: Vec<String> = entries
         .filter(|(name, _)| !NOT_WORK.contains(&name.as_str()))
@@ -99,12 +102,8 @@ fn lines(options: Option<&Json>) -> Vec<String> {
 }
 
 /// A job's name as a section's: what a reader of job files takes for one.
-pub(super) fn section_name(job: &Json) -> String {
-    let name = one_line(&job.text("jobname").unwrap_or_default());
+pub(super) fn section_name(name: &str) -> String {
+    let name = one_line(name);
     let plain: String = name.chars().map(|c| if "[]+:#;".contains(c) { '-' } else { c }).collect();
     if plain.trim().is_empty() { "fio".to_owned() } else { plain.trim().to_owned() }
 }
-
-/// The directions in which fio counts.
-pub(super) const DIRECTIONS: [(&str, Direction); 3] =
-    [("read", Direction::Read), ("write", Direction::Write), ("trim", Direction::Trim)];
