@@ -5,25 +5,25 @@ use disklab_sample::{Direction, Figure, Latency, LatencyHistogram};
 use crate::reading::figure;
 
 /// What one job did in one direction.
-pub(super) struct Done {
+pub(super) struct JobDone {
     pub bytes: u64,
     pub operations: Option<u64>,
     pub runtime_ms: f64,
     pub bytes_per_second: Option<f64>,
     pub iops: Option<f64>,
-    pub latency: Option<Latencies>,
+    pub latency: Option<JobLatencies>,
 }
 
 /// Latencies, as far as they are known.
-pub(super) struct Latencies {
+pub(super) struct JobLatencies {
     /// Whether they are those of completion, and not total ones.
     pub completion: bool,
-    pub detail: Detail,
+    pub detail: LatencyDetail,
     pub count: f64,
     pub latency: Latency,
 }
 
-impl Latencies {
+impl JobLatencies {
     /// Those of which most is known; total ones before those of completion.
     pub fn best(mut all: Vec<Self>) -> Option<Self> {
         all.sort_by_key(|known| (known.detail, known.completion));
@@ -33,7 +33,7 @@ impl Latencies {
 
 /// How much is known of a distribution; the more, the earlier.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Detail {
+pub(super) enum LatencyDetail {
     Bins,
     Percentiles,
     Moments,
@@ -74,7 +74,7 @@ pub(super) fn percentiles(
 
 /// One figure of all jobs of a name, and what to say of its latencies. As in fio's own
 /// 'Run status group', the throughput is all bytes over the longest runtime.
-pub(super) fn together(direction: Direction, all: &[&Done]) -> (Figure, Option<String>) {
+pub(super) fn together(direction: Direction, all: &[&JobDone]) -> (Figure, Option<String>) {
     let longest = all.iter().map(|d| d.runtime_ms).fold(0.0, f64::max);
     let mut figure = figure(direction, longest / 1000.0);
     figure.bytes = all.iter().fold(0, |sum, d| sum.saturating_add(d.bytes));
@@ -99,25 +99,25 @@ pub(super) fn together(direction: Direction, all: &[&Done]) -> (Figure, Option<S
 }
 
 /// The latencies of several jobs: of their distributions only such as can be added.
-fn merged(all: &[&Done]) -> (Option<Latency>, Option<String>) {
-    let reported: Option<Vec<&Latencies>> = all.iter().map(|d| d.latency.as_ref()).collect();
+fn merged(all: &[&JobDone]) -> (Option<Latency>, Option<String>) {
+    let reported: Option<Vec<&JobLatencies>> = all.iter().map(|d| d.latency.as_ref()).collect();
     let Some(reported) = reported.filter(|t| !t.is_empty()) else { return (None, None) };
     let first = reported[0];
     if reported.iter().any(|t| t.completion != first.completion) {
         return (
             None,
-            Some("Its jobs told latencies of different kinds; they were left out.".to_owned()),
+            Some("Its jobs report latencies of different kinds; they were left out.".to_owned()),
         );
     }
     let kind = match first.completion {
         true => "from the kernel's taking the operation to its completion",
         false => "",
     };
-    let exact = reported.iter().all(|t| t.detail == Detail::Bins);
+    let exact = reported.iter().all(|t| t.detail == LatencyDetail::Bins);
     let mut latency = first.latency.clone();
     if reported.len() > 1 {
         let count: f64 = reported.iter().map(|t| t.count).sum();
-        let mean = |of: &dyn Fn(&Latencies) -> f64| {
+        let mean = |of: &dyn Fn(&JobLatencies) -> f64| {
             let sum: f64 = reported.iter().map(|t| t.count * of(t)).sum();
             if count > 0.0 { sum / count } else { 0.0 }
         };
@@ -137,7 +137,7 @@ fn merged(all: &[&Done]) -> (Option<Latency>, Option<String>) {
     }
     let known = match (first.detail, reported.len()) {
         _ if exact => "",
-        (Detail::Percentiles, 1) => {
+        (LatencyDetail::Percentiles, 1) => {
             "known at the percentiles that fio listed; what lies between is interpolated"
         }
         (_, 1) => "known by mean and extremes only",

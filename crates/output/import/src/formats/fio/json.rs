@@ -8,7 +8,7 @@ use disklab_source::{Location, Source, SourceError};
 use super::documents::{each_document, next_start};
 use super::flushes;
 use super::json_figures::done;
-use super::report::{Clock, DIRECTIONS, Job, Report, Reports};
+use super::report::{DIRECTIONS, FioJob, FioReport, FioReports, ReportClock};
 use super::work::{option_lines, section_name};
 use crate::formats::ImportFormat;
 use crate::json::Json;
@@ -25,7 +25,7 @@ pub(in crate::formats) const JSON: ImportFormat = ImportFormat {
 pub(super) const SECTOR_BYTES: u64 = 512;
 
 fn read(source: &Arc<Source>) -> Result<Vec<Reading>, SourceError> {
-    let mut reports = Reports::default();
+    let mut reports = FioReports::default();
     each_document(source, &mut |document| reports.add(report(document)?))?;
     let readings = reports.readings()?;
     if readings.is_empty() {
@@ -37,7 +37,7 @@ fn read(source: &Arc<Source>) -> Result<Vec<Reading>, SourceError> {
     Ok(readings)
 }
 
-fn report(document: &Json) -> Result<Report, SourceError> {
+fn report(document: &Json) -> Result<FioReport, SourceError> {
     // Of several machines, fio tells each, and then all together.
     let clients = document.list("client_stats")?.iter();
     let jobs: Vec<&Json> = clients
@@ -47,15 +47,15 @@ fn report(document: &Json) -> Result<Report, SourceError> {
     if jobs.is_empty() {
         return Err(document.place.error("this report of fio has no jobs: nothing was measured"));
     }
-    let mut report = Report::new(document.place.clone());
+    let mut report = FioReport::new(document.place.clone());
     report.version = document.text("fio version");
     report.global = option_lines(document.get("global options"));
     report.lists_options = document.get("global options").is_some()
         || jobs.iter().any(|job| job.get("job options").is_some());
     report.clock = match (document.number("timestamp_ms")?, document.number("timestamp")?) {
-        (Some(ms), _) => Clock::Milliseconds(ms),
-        (None, Some(seconds)) => Clock::Seconds(seconds * 1000.0),
-        (None, None) => Clock::Absent,
+        (Some(ms), _) => ReportClock::Milliseconds(ms),
+        (None, Some(seconds)) => ReportClock::Seconds(seconds * 1000.0),
+        (None, None) => ReportClock::Absent,
     };
     report.drives = traffic(document)?;
     for (name, field) in [("measured at", "time"), ("hostname", "hostname")] {
@@ -70,7 +70,7 @@ fn report(document: &Json) -> Result<Report, SourceError> {
     Ok(report)
 }
 
-fn job(job: &Json, global: Option<&Json>, version: Option<&str>) -> Result<Job, SourceError> {
+fn job(job: &Json, global: Option<&Json>, version: Option<&str>) -> Result<FioJob, SourceError> {
     let name = section_name(&job.text("jobname").unwrap_or_default());
     // Negative in some versions; any but 0 is a failure.
     let error = job.get("error").and_then(Json::as_text).unwrap_or_else(|| "0".to_owned());
@@ -79,7 +79,7 @@ fn job(job: &Json, global: Option<&Json>, version: Option<&str>) -> Result<Job, 
     for (key, direction) in DIRECTIONS {
         all.extend(done(job, key, version)?.map(|done| (direction, done)));
     }
-    Ok(Job {
+    Ok(FioJob {
         group: job.count("groupid")?.unwrap_or(0),
         process: None,
         options: option_lines(job.get("job options")),

@@ -7,7 +7,7 @@
 use disklab_sample::LatencyHistogram;
 use disklab_source::SourceError;
 
-use super::figures::{Detail, Done, Latencies, percentiles};
+use super::figures::{JobDone, JobLatencies, LatencyDetail, percentiles};
 use crate::json::Json;
 use crate::reading::moments;
 
@@ -19,7 +19,7 @@ pub(super) fn done(
     job: &Json,
     name: &str,
     version: Option<&str>,
-) -> Result<Option<Done>, SourceError> {
+) -> Result<Option<JobDone>, SourceError> {
     let Some(report) = job.get(name) else { return Ok(None) };
     let runtime_ms = report.number("runtime")?.unwrap_or(0.0);
     let bytes_per_second = match (report.number("bw_bytes")?, report.number("bw")?) {
@@ -45,7 +45,7 @@ pub(super) fn done(
         return Ok(None);
     }
     let latency = latencies(report)?;
-    Ok(Some(Done { bytes, operations, runtime_ms, bytes_per_second, iops, latency }))
+    Ok(Some(JobDone { bytes, operations, runtime_ms, bytes_per_second, iops, latency }))
 }
 
 /// Whether `io_bytes` are bytes: as bandwidth and time say, else as fio of this version counts.
@@ -70,7 +70,7 @@ const FIELDS: [(&str, f64, bool); 4] = [
 pub(super) const UNCOUNTED: f64 = 10_000.0;
 
 /// The latencies of which most is known.
-fn latencies(report: &Json) -> Result<Option<Latencies>, SourceError> {
+fn latencies(report: &Json) -> Result<Option<JobLatencies>, SourceError> {
     let mut all = Vec::new();
     for (field, unit, completion) in FIELDS {
         let Some(report) = report.get(field) else { continue };
@@ -82,22 +82,22 @@ fn latencies(report: &Json) -> Result<Option<Latencies>, SourceError> {
         }
         let (min, deviation) = (exact("min")?.unwrap_or(0.0), exact("stddev")?.unwrap_or(0.0));
         let mut latency = moments(min, mean, max, deviation);
-        let mut detail = Detail::Moments;
+        let mut detail = LatencyDetail::Moments;
         if let Some(bins) = report.get("bins") {
             latency.histogram = bins_of(bins, unit)?;
-            detail = Detail::Bins;
+            detail = LatencyDetail::Bins;
         } else if let Some(list) = report.get("percentile") {
             // fio before 3 does not tell how many there were.
             let count = count.unwrap_or(UNCOUNTED);
             latency.histogram = listed(list, unit, count, (min, max))?;
-            detail = Detail::Percentiles;
+            detail = LatencyDetail::Percentiles;
         }
         if latency.histogram.count() == 0 {
-            detail = Detail::Moments;
+            detail = LatencyDetail::Moments;
         }
-        all.push(Latencies { completion, detail, count: count.unwrap_or(0.0), latency });
+        all.push(JobLatencies { completion, detail, count: count.unwrap_or(0.0), latency });
     }
-    Ok(Latencies::best(all))
+    Ok(JobLatencies::best(all))
 }
 
 fn bins_of(bins: &Json, unit: f64) -> Result<LatencyHistogram, SourceError> {

@@ -6,14 +6,14 @@ use disklab_sample::{Cpu, Direction, DriveTraffic, Step, Tool};
 use disklab_source::{Location, SourceError};
 use indexmap::{IndexMap, IndexSet};
 
-use super::figures::{Done, together};
+use super::figures::{JobDone, together};
 use super::work::work;
 use crate::reading::{Reading, check_count, one_line, step};
 
 /// One report of fio: what it prints at the end, or in between with `--status-interval`.
-pub(super) struct Report {
+pub(super) struct FioReport {
     pub version: Option<String>,
-    pub jobs: Vec<Job>,
+    pub jobs: Vec<FioJob>,
     /// Options of all jobs, as lines of a job file.
     pub global: Vec<String>,
     /// Whether every option is listed that was given.
@@ -21,13 +21,13 @@ pub(super) struct Report {
     pub drives: Vec<DriveTraffic>,
     pub surroundings: BTreeMap<String, String>,
     pub notes: Vec<String>,
-    pub clock: Clock,
+    pub clock: ReportClock,
     pub place: Location,
 }
 
 /// What a report says of the time at which it was made.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) enum Clock {
+pub(super) enum ReportClock {
     /// In milliseconds since 1970.
     Milliseconds(f64),
     /// In milliseconds since 1970, of a clock of whole seconds.
@@ -37,7 +37,7 @@ pub(super) enum Clock {
 }
 
 /// What one job did, or all of a group.
-pub(super) struct Job {
+pub(super) struct FioJob {
     pub name: String,
     /// Jobs before and behind `stonewall` or `new_group` are of two groups.
     pub group: u64,
@@ -46,13 +46,13 @@ pub(super) struct Job {
     /// Its own options, as lines of a job file.
     pub options: Vec<String>,
     pub failure: Option<String>,
-    pub done: Vec<(Direction, Done)>,
+    pub done: Vec<(Direction, JobDone)>,
     pub cpu: Cpu,
     /// What to know of its figures.
     pub note: Option<String>,
 }
 
-impl Report {
+impl FioReport {
     /// One without jobs.
     pub fn new(place: Location) -> Self {
         Self {
@@ -63,7 +63,7 @@ impl Report {
             drives: Vec::new(),
             surroundings: BTreeMap::new(),
             notes: Vec::new(),
-            clock: Clock::Absent,
+            clock: ReportClock::Absent,
             place,
         }
     }
@@ -71,19 +71,19 @@ impl Report {
 
 /// Reports in their order, of which the later ones of one run replace the earlier ones.
 #[derive(Default)]
-pub(super) struct Reports {
+pub(super) struct FioReports {
     readings: Vec<Reading>,
-    last: Option<Report>,
+    last: Option<FioReport>,
     /// How many earlier reports of its run the last one replaced.
     replaced: usize,
 }
 
-impl Reports {
+impl FioReports {
     /// Adds a report.
     ///
     /// # Errors
     /// Where the one before it is no observation, or there are too many.
-    pub fn add(&mut self, report: Report) -> Result<(), SourceError> {
+    pub fn add(&mut self, report: FioReport) -> Result<(), SourceError> {
         match &self.last {
             Some(last) if follows(last, &report, self.replaced > 0) => self.replaced += 1,
             Some(_) => self.close()?,
@@ -120,7 +120,7 @@ const GROWTH: f64 = 1.02;
 
 /// Whether `later` is about the same run as `earlier`, which `--status-interval` and the signal
 /// USR1 make fio report in between. `grew` says that `earlier` replaced one before it.
-fn follows(earlier: &Report, later: &Report, grew: bool) -> bool {
+fn follows(earlier: &FioReport, later: &FioReport, grew: bool) -> bool {
     let Some(growth) = growth(earlier, later) else { return false };
     let longest = later.jobs.iter().flat_map(|job| &job.done).map(|(_, d)| d.runtime_ms);
     let longest = longest.fold(0.0, f64::max);
@@ -128,17 +128,19 @@ fn follows(earlier: &Report, later: &Report, grew: bool) -> bool {
     match (earlier.clock, later.clock) {
         _ if earlier.jobs.iter().any(|job| job.process.is_some()) => true,
         // It ran already when the earlier report was made.
-        (Clock::Milliseconds(a), Clock::Milliseconds(b)) => b >= a && longest > b - a,
-        (Clock::Seconds(a), Clock::Seconds(b)) => b >= a && longest + 1000.0 > b - a && by_growth,
+        (ReportClock::Milliseconds(a), ReportClock::Milliseconds(b)) => b >= a && longest > b - a,
+        (ReportClock::Seconds(a), ReportClock::Seconds(b)) => {
+            b >= a && longest + 1000.0 > b - a && by_growth
+        }
         _ => by_growth,
     }
 }
 
 /// By how much the jobs of a report grew until another: the smaller one of data and time. None
 /// if it has other jobs, or if anything shrank.
-fn growth(earlier: &Report, later: &Report) -> Option<f64> {
+fn growth(earlier: &FioReport, later: &FioReport) -> Option<f64> {
     type Key<'a> = (&'a str, u64, Option<u64>, Direction);
-    let mut totals: HashMap<Key<'_>, Vec<&Done>> = HashMap::new();
+    let mut totals: HashMap<Key<'_>, Vec<&JobDone>> = HashMap::new();
     for job in later.jobs.iter().rev() {
         for (direction, done) in &job.done {
             let key = (job.name.as_str(), job.group, job.process, *direction);
@@ -169,15 +171,15 @@ fn growth(earlier: &Report, later: &Report) -> Option<f64> {
 }
 
 /// The readings of a report: one, or one for each group if a name is in several groups.
-fn readings(report: &Report) -> Result<Vec<Reading>, SourceError> {
-    let mut groups: IndexMap<u64, Vec<&Job>> = IndexMap::new();
+fn readings(report: &FioReport) -> Result<Vec<Reading>, SourceError> {
+    let mut groups: IndexMap<u64, Vec<&FioJob>> = IndexMap::new();
     let mut first: HashMap<&str, u64> = HashMap::new();
     let mut shared = false;
     for job in &report.jobs {
         groups.entry(job.group).or_default().push(job);
         shared |= *first.entry(&job.name).or_insert(job.group) != job.group;
     }
-    let parts: Vec<(Option<u64>, Vec<&Job>)> = match shared {
+    let parts: Vec<(Option<u64>, Vec<&FioJob>)> = match shared {
         true => groups.into_iter().map(|(group, jobs)| (Some(group), jobs)).collect(),
         false => vec![(None, report.jobs.iter().collect())],
     };
@@ -197,11 +199,11 @@ fn readings(report: &Report) -> Result<Vec<Reading>, SourceError> {
     Ok(all)
 }
 
-fn reading(report: &Report, group: Option<u64>, jobs: &[&Job]) -> Reading {
+fn reading(report: &FioReport, group: Option<u64>, jobs: &[&FioJob]) -> Reading {
     let mut reading = Reading::new(work(report, group, jobs), report.place.clone());
     reading.notes.clone_from(&report.notes);
     reading.failure = jobs.iter().find_map(|job| job.failure.clone());
-    let mut names: IndexMap<&str, Vec<&Job>> = IndexMap::new();
+    let mut names: IndexMap<&str, Vec<&FioJob>> = IndexMap::new();
     for job in jobs {
         names.entry(&job.name).or_default().push(job);
     }
@@ -226,8 +228,8 @@ fn reading(report: &Report, group: Option<u64>, jobs: &[&Job]) -> Reading {
 }
 
 /// What the jobs of one name did together.
-fn step_of_jobs(name: &str, jobs: &[&Job], notes: &mut IndexSet<String>) -> Step {
-    let mut by_direction: IndexMap<Direction, Vec<&Done>> = IndexMap::new();
+fn step_of_jobs(name: &str, jobs: &[&FioJob], notes: &mut IndexSet<String>) -> Step {
+    let mut by_direction: IndexMap<Direction, Vec<&JobDone>> = IndexMap::new();
     for (direction, done) in jobs.iter().flat_map(|job| &job.done) {
         by_direction.entry(*direction).or_default().push(done);
     }

@@ -2,7 +2,7 @@
 
 use indexmap::IndexMap;
 
-use super::report::{Job, Report};
+use super::report::{FioJob, FioReport};
 use crate::json::Json;
 use crate::reading::{ImportedWork, UNKNOWN_KIND, id_of, one_line};
 
@@ -45,8 +45,8 @@ const NOT_WORK: [&str; 33] = [
 ];
 
 /// The work of these jobs of a report, which are all of it, or a group of it.
-pub(super) fn work(report: &Report, group: Option<u64>, jobs: &[&Job]) -> ImportedWork {
-    let mut sections: IndexMap<&str, &Job> = IndexMap::new();
+pub(super) fn work(report: &FioReport, group: Option<u64>, jobs: &[&FioJob]) -> ImportedWork {
+    let mut sections: IndexMap<&str, &FioJob> = IndexMap::new();
     for job in jobs {
         sections.entry(&job.name).or_insert(job);
     }
