@@ -259,7 +259,13 @@ fn made(id: &str, table: &MappingTable, placed: &[Assigned]) -> Result<Study, Im
         if !stacks.contains(&one.stack) {
             stacks.push(one.stack.clone());
         }
+        // A run that failed did less than it was to do.
+        let failed = one.reading.failure.is_some();
         match first.get(one.workload.as_str()) {
+            _ if failed => {
+                let work = || one.reading.work.clone();
+                works.entry(one.workload.clone()).or_insert_with(work);
+            }
             Some(other) => same_work(other, one)?,
             None => {
                 first.insert(&one.workload, one);

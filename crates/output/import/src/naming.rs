@@ -68,15 +68,41 @@ fn is_repeat(part: &str) -> bool {
         && ["", "r", "run", "rep", "repeat", "test", "n", "try"].contains(&letters)
 }
 
+/// What stands before 'read' or 'write' in one word: `randread`, `seqwrite`.
+const FRONTS: [&str; 11] =
+    ["", "rand", "rnd", "random", "seq", "sequential", "re", "bwd", "stride", "f", "p"];
+
 /// Whether a name says that data were read, or that they were written; none where it
-/// says both or neither.
+/// says both or neither. 'threads' and 'ready' are other words.
 pub(crate) fn direction_in(name: &str) -> Option<disklab_sample::Direction> {
-    let name = name.to_lowercase();
-    match (name.contains("read"), name.contains("write")) {
+    let words = words(name);
+    let says = |ends: &[&str]| {
+        words.iter().any(|word| {
+            let front = ends.iter().find_map(|end| word.strip_suffix(end));
+            front.is_some_and(|front| FRONTS.contains(&front))
+        })
+    };
+    let reads = says(&["read", "reads", "reading", "reader", "readers", "rd"]);
+    let writes = says(&["write", "writes", "writing", "written", "writer", "writers", "wr"]);
+    match (reads, writes) {
         (true, false) => Some(disklab_sample::Direction::Read),
         (false, true) => Some(disklab_sample::Direction::Write),
         _ => None,
     }
+}
+
+/// The words of a name in small letters: also where one begins with a capital, as in `SeqRead`.
+fn words(name: &str) -> Vec<String> {
+    let mut spaced = String::with_capacity(name.len() + 8);
+    let mut before = ' ';
+    for c in name.chars() {
+        if before.is_lowercase() && c.is_uppercase() {
+            spaced.push(' ');
+        }
+        spaced.push(if c.is_alphabetic() { c } else { ' ' });
+        before = c;
+    }
+    spaced.to_lowercase().split_whitespace().map(str::to_owned).collect()
 }
 
 #[cfg(test)]
@@ -109,6 +135,19 @@ mod tests {
         assert_eq!(direction_in("read"), Some(Direction::Read));
         assert_eq!(direction_in("readwrite"), None);
         assert_eq!(direction_in("dd"), None);
+        for name in
+            ["dd-4threads", "Threads: 4", "ready", "spreadsheet", "overwriteable", "thread1"]
+        {
+            assert_eq!(direction_in(name), None, "{name}");
+        }
+        for name in
+            ["4kRandRead", "seqread-q8", "rand_reads", "dd-read-1", "READ", "nas.rd", "reread"]
+        {
+            assert_eq!(direction_in(name), Some(Direction::Read), "{name}");
+        }
+        for name in ["SeqWrite", "randwrite4k", "rewrite", "written"] {
+            assert_eq!(direction_in(name), Some(Direction::Write), "{name}");
+        }
     }
 
     proptest! {

@@ -48,6 +48,11 @@ impl<'a> TextLine<'a> {
         Location { source: Arc::clone(self.source), span: start..end }
     }
 
+    /// The place from a byte on, such as a run's first, to the end of the line.
+    pub fn since(&self, start: usize) -> Location {
+        span(self.source, start.min(self.start), self.end())
+    }
+
     /// An error at the line.
     pub fn error(&self, message: impl Into<String>) -> SourceError {
         self.place_of(self.text.trim()).error(message)
@@ -174,6 +179,21 @@ pub(crate) fn agree(exact: f64, rounded: f64, digits: i32) -> bool {
     exact > 0.0 && (rounded / exact - 1.0).abs() <= allowed
 }
 
+/// What one step of a printed number's last digit is: 0.1 of '2.5', 1 of '105'.
+pub(crate) fn last_digit(number: &str) -> f64 {
+    let (mantissa, exponent) = number.split_once(['e', 'E']).unwrap_or((number, "0"));
+    let decimals = mantissa.split_once(['.', ',']).map_or(0, |(_, part)| part.len());
+    let exponent: i32 = exponent.parse().unwrap_or(0);
+    10_f64.powi(exponent.saturating_sub(i32::try_from(decimals).unwrap_or(i32::MAX)))
+}
+
+/// Whether a printed number of a unit is an exact figure, rounded as it is printed; one per cent
+/// is for what the other was rounded to.
+pub(crate) fn shows(printed: &str, unit: f64, exact: f64) -> bool {
+    let allowed = 0.6 * last_digit(printed) * unit + 0.01 * exact;
+    decimal(printed).is_some_and(|shown| (shown * unit - exact).abs() <= allowed)
+}
+
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
@@ -202,6 +222,21 @@ mod tests {
             ("", None),
         ] {
             assert_eq!(decimal(text), number, "{text}");
+        }
+    }
+
+    #[test]
+    fn printed_numbers_stand_for_what_rounds_to_them() {
+        for (printed, unit, exact, expected) in [
+            ("0.2", 1000.0, 170.1, true),
+            ("0.2", 1000.0, 130.0, false),
+            ("0.0", 1000.0, 12.0, true),
+            ("105", 1e6, 104_857_600.0, true),
+            ("2,1", 1e6, 2_097_152.0, true),
+            ("2.1e-05", 1.0, 2.14e-5, true),
+            ("1,048,576", 1.0, 1_048_576.0, false),
+        ] {
+            assert_eq!(shows(printed, unit, exact), expected, "{printed}");
         }
     }
 

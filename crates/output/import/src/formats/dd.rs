@@ -1,29 +1,33 @@
-//! dd's last lines: GNU coreutils in any locale, BusyBox, BSD and macOS.
+//! dd's last lines: GNU coreutils in any locale, BusyBox, Toybox, BSD and macOS.
 //!
 //! GNU (`dd.c`, `print_xfer_stats`): `1048576 bytes (1.0 MB, 1.0 MiB) copied, 0.5 s,
 //! 2.1 MB/s`, where MB are powers of 1000; locales translate the words and put commas
 //! for points. BusyBox: `1048576 bytes (1.0MB) copied, 0.5 seconds, 2.0MB/s`, where MB
-//! are powers of 1024. BSD: `1048576 bytes transferred in 0.5 secs (2097152 bytes/sec)`.
-//! The rate is worked out from bytes and seconds; that which dd shows must agree.
+//! are powers of 1024; Toybox writes `2.0 M/s`. BSD: `1048576 bytes transferred in 0.5
+//! secs (2097152 bytes/sec)`. The rate is worked out from bytes and seconds; that which dd
+//! shows must agree. With `status=progress`, and on the signal USR1, dd prints such a line
+//! for what it has done so far: only the last one of a run is its result.
 
 use std::sync::Arc;
 
 use disklab_sample::Direction;
-use disklab_source::{Source, SourceError};
+use disklab_source::{Location, Source, SourceError};
 use disklab_units::Bytes;
 
 use super::ImportFormat;
+use super::dd_commands::{CommandLine, Commands};
 use crate::reading::{ImportedWork, Reading, figure, one_line, step};
-use crate::text::{TextLine, agree, byte_unit, decimal, lines, quantities, span};
+use crate::text::{TextLine, byte_unit, decimal, lines, quantities, shows, span};
 
 pub(super) const FORMAT: ImportFormat = ImportFormat {
     name: "dd",
-    about: "dd of GNU coreutils (any locale), BusyBox, BSD and macOS",
-    looks_like: |text| text.lines().any(|line| numbers(line).is_some()),
+    about: "dd of GNU coreutils (any locale), BusyBox, Toybox, BSD and macOS",
+    looks_like: |text| text.split(['\n', '\r']).any(|line| numbers(line).is_some()),
     read,
 };
 
 /// What a last line of dd says: its numbers as written.
+#[derive(Debug, Clone, Copy)]
 struct Numbers<'a> {
     bytes: &'a str,
     seconds: &'a str,
@@ -41,152 +45,285 @@ const PER_SECOND: [&str; 4] = ["s", "秒", "с", "c"];
 /// The numbers of a last line; none where a line is something else.
 fn numbers(line: &str) -> Option<Numbers<'_>> {
     let all = quantities(line);
-    let (bytes, _) = *all.first()?;
-    if let Some((rate, _)) = all.last()
-        && line.contains("bytes transferred in")
-        && line.contains("bytes/sec")
-    {
-        let (seconds, _) = all.get(1)?;
+    if line.contains("bytes transferred in") && line.contains("bytes/sec") {
+        let at = all.iter().position(|(_, unit)| *unit == "bytes")?;
+        let [(bytes, _), (seconds, _), (rate, _), ..] = all.get(at..)? else { return None };
         return Some(Numbers { bytes, seconds, rate, unit: "B" });
     }
-    let [.., (seconds, second), (rate, unit)] = all.as_slice() else { return None };
-    let (unit, per) = unit.split_once('/')?;
-    let is_last = all.len() >= 3
-        && bytes.bytes().all(|b| b.is_ascii_digit())
-        && SECONDS.contains(second)
-        && PER_SECOND.contains(&per)
-        && byte_unit(unit).is_some();
-    is_last.then_some(Numbers { bytes, seconds, rate, unit })
+    let at = all.iter().rposition(|(_, unit)| rate_unit(unit).is_some())?;
+    let (rate, unit) = all[at];
+    let unit = rate_unit(unit)?;
+    let (seconds, second) = *all.get(at.checked_sub(1)?)?;
+    let plain = |text: &str| text.bytes().all(|b| b.is_ascii_digit());
+    let candidates = || all[..at - 1].iter().map(|(bytes, _)| *bytes).filter(|b| plain(b));
+    let of = |bytes| Numbers { bytes, seconds, rate, unit };
+    // What is above a log's lines, such as the time, has numbers, too.
+    if let Some(bytes) = candidates().find(|bytes| agrees(&of(bytes)).is_some()) {
+        return Some(of(bytes));
+    }
+    let bytes = candidates().next()?;
+    SECONDS.contains(&second).then(|| of(bytes))
+}
+
+/// The unit of bytes of a rate.
+fn rate_unit(unit: &str) -> Option<&str> {
+    let (unit, per) = unit.trim_end_matches('.').split_once('/')?;
+    (PER_SECOND.contains(&per) && unit_bytes(unit).is_some()).then_some(unit)
+}
+
+/// Bytes of a unit as GNU counts, and as BusyBox and Toybox do.
+fn unit_bytes(unit: &str) -> Option<[f64; 2]> {
+    let letter = unit.trim_end_matches(['B', 'i']);
+    let spelled = match (unit, letter) {
+        (_, "") => return Some([1.0, 1.0]),
+        (_, "k" | "K") => "k",
+        (_, "M" | "G" | "T") => letter,
+        _ => return None,
+    };
+    Some([byte_unit(&format!("{spelled}B"))?, byte_unit(&format!("{spelled}iB"))?])
+}
+
+/// Bytes, seconds and rate, if the rate that is shown is theirs.
+fn agrees(numbers: &Numbers<'_>) -> Option<(u64, f64, f64)> {
+    let bytes: u64 = numbers.bytes.parse().ok().filter(|bytes| *bytes > 0)?;
+    let seconds = decimal(numbers.seconds).filter(|s| *s > 0.0)?;
+    let rate = bytes as f64 / seconds;
+    let units = unit_bytes(numbers.unit)?;
+    units.iter().any(|unit| shows(numbers.rate, *unit, rate)).then_some((bytes, seconds, rate))
+}
+
+/// What dd said so far of a run.
+#[derive(Default)]
+struct Open<'a> {
+    start: Option<usize>,
+    records: Vec<(u64, u64)>,
+    failure: Option<String>,
+    /// Lines without a count of records above them: dd's progress, or all that somebody kept.
+    lines: Vec<(TextLine<'a>, Numbers<'a>)>,
+}
+
+/// The results so far.
+struct Results<'a> {
+    source: &'a Arc<Source>,
+    readings: Vec<Reading>,
+    commands: Commands,
+    open: Open<'a>,
+    /// The last result and its records, if the next one may be of the same run.
+    last: Option<(u64, f64, (u64, u64))>,
 }
 
 fn read(source: &Arc<Source>) -> Result<Vec<Reading>, SourceError> {
-    let mut readings = Vec::new();
-    let (mut command, mut records, mut start) = (None, Vec::new(), None);
-    for line in lines(source) {
-        if let Some(found) = command_in(line.text) {
-            command = Some(found);
-            start = Some(line.start);
+    let all = lines(source);
+    let mut results = Results {
+        source,
+        readings: Vec::new(),
+        commands: Commands::default(),
+        open: Open::default(),
+        last: None,
+    };
+    for line in all {
+        let numbers = numbers(line.text);
+        if numbers.is_none() && results.commands.take(line.text) {
+            results.close(line.start)?;
+            results.open.start = Some(line.start);
+        } else if let Some(failure) = failure_in(line.text) {
+            results.open.start.get_or_insert(line.start);
+            results.open.failure.get_or_insert(failure);
+        } else if let Some(numbers) = numbers {
+            results.line(line, numbers)?;
         } else if let Some(found) = records_in(line.text) {
-            records.push(found);
-            start = start.or(Some(line.start));
-        } else if let Some(numbers) = numbers(line.text) {
-            let place = span(source, start.take().unwrap_or(line.start), line.end());
-            let mut reading = Reading::new(ImportedWork::unknown("dd", "dd", Vec::new()), place);
-            fill(&mut reading, &line, &numbers, &std::mem::take(&mut records), command.take())?;
-            readings.push(reading);
+            results.open.start.get_or_insert(line.start);
+            results.open.records.push(found);
         }
     }
-    if readings.is_empty() {
+    results.close(source.text.len())?;
+    if results.readings.is_empty() {
         return Err(span(source, 0, 0).error(
             "there is no last line of dd here; expected one such as '1048576 bytes (1.0 MB, 1.0 \
              MiB) copied, 0.5 s, 2.1 MB/s'",
         ));
     }
-    Ok(readings)
+    Ok(results.readings)
+}
+
+impl<'a> Results<'a> {
+    /// Takes a line with a result in.
+    fn line(&mut self, line: TextLine<'a>, numbers: Numbers<'a>) -> Result<(), SourceError> {
+        if self.open.records.is_empty() {
+            self.open.start.get_or_insert(line.start);
+            self.open.lines.push((line, numbers));
+            return Ok(());
+        }
+        let bytes: Option<u64> = numbers.bytes.parse().ok();
+        let before = std::mem::take(&mut self.open.lines);
+        // Its own progress; what is more is of another run.
+        let others = before.into_iter().filter(|(_, n)| n.bytes.parse().ok() > bytes);
+        for (line, numbers) in others.collect::<Vec<_>>() {
+            let open = Open { start: Some(line.start), ..Open::default() };
+            self.result(&line, &numbers, open)?;
+        }
+        let open = std::mem::take(&mut self.open);
+        self.result(&line, &numbers, open)
+    }
+
+    /// A line that is a result.
+    fn result(
+        &mut self,
+        line: &TextLine<'a>,
+        numbers: &Numbers<'a>,
+        open: Open<'a>,
+    ) -> Result<(), SourceError> {
+        let (bytes, seconds, rate) = checked(line, numbers, open.failure.is_some())?;
+        let records = open.records.last().copied();
+        let interim = self
+            .last
+            .zip(records)
+            .is_some_and(|(last, records)| is_interim(last, (bytes, seconds, records)));
+        if interim {
+            self.readings.pop();
+            self.commands.back();
+        }
+        let place = span(self.source, open.start.unwrap_or(line.start), line.end());
+        let mut reading = Reading::new(ImportedWork::unknown("dd", "dd", Vec::new()), place);
+        reading.failure = open.failure;
+        fill(&mut reading, (bytes, seconds, rate), records, self.commands.next());
+        self.readings.push(reading);
+        self.last = records.map(|records| (bytes, seconds, records));
+        Ok(())
+    }
+
+    /// Ends with what stands before the next command, or the text's end.
+    fn close(&mut self, end: usize) -> Result<(), SourceError> {
+        let open = std::mem::take(&mut self.open);
+        self.last = None;
+        let Some((last, _)) = open.lines.last() else {
+            // It failed before it moved anything.
+            if let (Some(failure), Some(start)) = (open.failure, open.start) {
+                let place = span(self.source, start, end);
+                self.readings.push(failed(place, failure, self.commands.next()));
+            }
+            return Ok(());
+        };
+        if is_progress(self.source, &open.lines) {
+            let cut = "the output ends with dd's progress: its last lines are missing".to_owned();
+            let place = span(self.source, open.start.unwrap_or(last.start), last.end());
+            let failure = open.failure.unwrap_or(cut);
+            self.readings.push(failed(place, failure, self.commands.next()));
+            return Ok(());
+        }
+        for (line, numbers) in &open.lines {
+            let open = Open { failure: open.failure.clone(), ..Open::default() };
+            self.result(line, numbers, open)?;
+        }
+        Ok(())
+    }
+}
+
+/// Whether a result is one that dd gave in between, on the signal USR1: the next one has more in
+/// more time, in records of the same size, and no one asks for such a number of records.
+fn is_interim(last: (u64, f64, (u64, u64)), next: (u64, f64, (u64, u64))) -> bool {
+    let asked_for = |(full, partial): (u64, u64)| {
+        partial == 0 && (full.is_multiple_of(10) || full.is_multiple_of(16))
+    };
+    let of_size = |bytes: u64, full: u64| bytes.checked_div(full).unwrap_or(0);
+    last.0 < next.0
+        && last.1 < next.1
+        && !asked_for(last.2)
+        && of_size(last.0, last.2.0) == of_size(next.0, next.2.0)
+}
+
+/// Whether lines without records are what dd prints while it works: over each other, or of a run
+/// that grows second by second.
+fn is_progress(source: &Source, lines: &[(TextLine<'_>, Numbers<'_>)]) -> bool {
+    let ends = |line: &TextLine<'_>| {
+        let rest = &source.text[line.end()..];
+        let before = &source.text[..line.start];
+        let returns = |text: &str| text.starts_with('\r') && !text.starts_with("\r\n");
+        returns(rest) || before.ends_with('\r')
+    };
+    if source.text.contains('\n') && lines.iter().any(|(line, _)| ends(line)) {
+        return true;
+    }
+    let values =
+        |(_, n): &(TextLine<'_>, Numbers<'_>)| n.bytes.parse::<u64>().ok().zip(decimal(n.seconds));
+    let steps = |pair: &[(TextLine<'_>, Numbers<'_>)]| {
+        let (Some(a), Some(b)) = (values(&pair[0]), values(&pair[1])) else { return false };
+        a.0 < b.0 && (0.8..1.3).contains(&(b.1 - a.1))
+    };
+    lines.len() > 1 && lines.windows(2).all(steps)
+}
+
+/// Bytes, seconds and rate of a result, which must be those of one run.
+fn checked(
+    line: &TextLine<'_>,
+    numbers: &Numbers<'_>,
+    failed: bool,
+) -> Result<(u64, f64, f64), SourceError> {
+    if let Some(found) = agrees(numbers) {
+        return Ok(found);
+    }
+    let bytes: u64 = numbers.bytes.parse().map_err(|_| {
+        line.place_of(numbers.bytes).error("expected the number of bytes, in digits alone")
+    })?;
+    if bytes == 0 && failed {
+        return Ok((0, 0.0, 0.0));
+    }
+    if bytes == 0 {
+        return Err(line.error("dd moved no bytes here: there is nothing to import"));
+    }
+    let seconds = decimal(numbers.seconds).filter(|n| *n > 0.0).ok_or_else(|| {
+        line.place_of(numbers.seconds).error("the seconds: expected a number above 0")
+    })?;
+    let rate = bytes as f64 / seconds;
+    Err(line.place_of(numbers.rate).error(format!(
+        "{bytes} bytes in {seconds} s are {:.3} MB/s, and dd shows {} {}/s: was the line changed, or \
+         are these separators of thousands?",
+        rate / 1e6,
+        numbers.rate,
+        numbers.unit
+    )))
+}
+
+/// A run that has no result.
+fn failed(place: Location, failure: String, words: Option<Vec<String>>) -> Reading {
+    let command = words.as_deref().map(CommandLine::of);
+    let mut reading = Reading::new(work(command.as_ref(), None, None), place);
+    reading.failure = Some(failure);
+    reading.command = words.map(|words| one_line(&shell_words::join(words)));
+    reading
 }
 
 fn fill(
     reading: &mut Reading,
-    line: &TextLine<'_>,
-    numbers: &Numbers<'_>,
-    records: &[(u64, u64)],
-    command: Option<Vec<String>>,
-) -> Result<(), SourceError> {
-    let bytes: u64 = numbers.bytes.parse().map_err(|_| {
-        line.place_of(numbers.bytes).error("expected the number of bytes, in digits alone")
-    })?;
-    let value = |part: &str, what: &str| {
-        decimal(part)
-            .filter(|n| *n > 0.0)
-            .ok_or_else(|| line.place_of(part).error(format!("{what}: expected a number above 0")))
-    };
-    if bytes == 0 {
-        return Err(line.error("dd moved no bytes here: there is nothing to import"));
-    }
-    let seconds = value(numbers.seconds, "the seconds")?;
-    let shown = value(numbers.rate, "the rate")?;
-    let rate = bytes as f64 / seconds;
-    let unit = byte_unit(numbers.unit).unwrap_or(1.0);
-    // BusyBox means powers of 1024 by the same letters.
-    let binary = byte_unit(&numbers.unit.to_ascii_uppercase().replace('B', "iB")).unwrap_or(1.0);
-    if ![unit, binary].iter().any(|unit| agree(rate, shown * unit, 2)) {
-        return Err(line.place_of(numbers.rate).error(format!(
-            "{bytes} bytes in {seconds} s are {:.3} MB/s, and dd shows {shown} {}/s: was the line \
-             changed, or are these separators of thousands?",
-            rate / 1e6,
-            numbers.unit
-        )));
-    }
-    let words = command;
-    let command = words.as_ref().map(|words| CommandLine::of(words));
-    let mut figure = figure(Direction::Copy, seconds);
-    figure.bytes = bytes;
-    figure.bytes_per_second = Some(rate);
-    figure.operations = records.last().map(|(full, partial)| full.saturating_add(*partial));
+    (bytes, seconds, rate): (u64, f64, f64),
+    records: Option<(u64, u64)>,
+    words: Option<Vec<String>>,
+) {
+    let command = words.as_deref().map(CommandLine::of);
     let direction = command.as_ref().and_then(|command| command.direction);
-    reading.direction_is_open = direction.is_none();
-    figure.direction = direction.unwrap_or(Direction::Copy);
     // Where all records are full, their number tells their size.
-    let block = match records.last() {
-        Some((full, 0)) if *full > 0 && bytes.is_multiple_of(*full) => {
+    let block = match records {
+        Some((full, 0)) if full > 0 && bytes.is_multiple_of(full) => {
             Some(Bytes(bytes / full).short())
         }
         _ => None,
     };
     let block = command.as_ref().and_then(|t| t.block.clone()).or(block);
-    reading.work = work(command.as_ref(), block, bytes);
+    reading.work = work(command.as_ref(), block, Some(bytes));
     reading.command = words.map(|words| one_line(&shell_words::join(words)));
-    reading.steps = vec![step(direction.map_or("dd", Direction::word), vec![figure])];
-    Ok(())
-}
-
-/// What a command line of dd tells.
-struct CommandLine {
-    direction: Option<Direction>,
-    block: Option<String>,
-    flags: Vec<String>,
-    conv: Option<String>,
-    source: &'static str,
-}
-
-impl CommandLine {
-    fn of(words: &[String]) -> Self {
-        let value = |name: &str| {
-            words
-                .iter()
-                .rev()
-                .find_map(|w| w.strip_prefix(name)?.strip_prefix('='))
-                .map(str::to_owned)
-        };
-        let (from, to) = (value("if").unwrap_or_default(), value("of").unwrap_or_default());
-        let made = ["/dev/zero", "/dev/urandom", "/dev/random"].contains(&from.as_str());
-        let direction = match (made, to.as_str()) {
-            (_, "/dev/null") => Some(Direction::Read),
-            (true, _) => Some(Direction::Write),
-            (false, _) => None,
-        };
-        let flags = match direction {
-            Some(Direction::Read) => value("iflag"),
-            _ => value("oflag"),
-        };
-        Self {
-            direction,
-            block: value("bs").or_else(|| value("obs")),
-            flags: flags.map(|f| f.split(',').map(str::to_owned).collect()).unwrap_or_default(),
-            conv: value("conv"),
-            source: if from == "/dev/zero" {
-                "zero"
-            } else if made {
-                "random"
-            } else {
-                "file"
-            },
-        }
+    reading.direction_is_open = direction.is_none();
+    if bytes == 0 {
+        return;
     }
+    let mut figure = figure(direction.unwrap_or(Direction::Copy), seconds);
+    figure.bytes = bytes;
+    figure.bytes_per_second = Some(rate);
+    figure.operations = records.map(|(full, partial)| full.saturating_add(partial));
+    reading.steps = vec![step(direction.map_or("dd", Direction::word), vec![figure])];
 }
 
 /// The work: as a study's own `dd` where the command line told what it is.
-fn work(command: Option<&CommandLine>, block: Option<String>, bytes: u64) -> ImportedWork {
+fn work(command: Option<&CommandLine>, block: Option<String>, bytes: Option<u64>) -> ImportedWork {
     let mut id = "dd".to_owned();
     let (mut kind, mut fields) = (crate::UNKNOWN_KIND, vec![("program", "dd".to_owned())]);
     if let Some(command) = command
@@ -203,31 +340,61 @@ fn work(command: Option<&CommandLine>, block: Option<String>, bytes: u64) -> Imp
             fields.push(("source", command.source.to_owned()));
         }
     }
+    let block = block.or_else(|| command.and_then(|command| command.block.clone()));
     if let Some(block) = block {
         id = format!("{id}-{block}");
         fields.push(("bs", block));
     }
-    fields.push(("size", bytes.to_string()));
+    fields.extend(bytes.map(|bytes| ("size", bytes.to_string())));
     ImportedWork { title: id.clone(), kind, fields, ..ImportedWork::unknown(&id, "", Vec::new()) }
 }
 
-/// The words of a dd command line, behind a prompt or `time`, as terminals show it.
-fn command_in(line: &str) -> Option<Vec<String>> {
-    let at = line.find("dd if=").or_else(|| line.find("dd of=")).or_else(|| line.find("dd bs="))?;
-    let before = line[..at].chars().next_back();
-    if before.is_some_and(|c| c.is_ascii_alphanumeric() || c == '_') {
+/// Words for a warning, as dd's translations begin one.
+const WARNINGS: [&str; 14] = [
+    "warning",
+    "warnung",
+    "avertissement",
+    "attention",
+    "aviso",
+    "advertencia",
+    "avviso",
+    "attenzione",
+    "waarschuwing",
+    "varning",
+    "ostrzeżenie",
+    "предупреждение",
+    "警告",
+    "경고",
+];
+
+/// Why dd failed, as a line in any language tells it: `dd: error writing 'x': No space left on
+/// device`. A warning is no failure.
+fn failure_in(line: &str) -> Option<String> {
+    let text = line.trim_start_matches([' ', '\t', '^', 'C']);
+    let first = text.split_whitespace().next()?;
+    if first.rsplit('/').next() != Some("dd:") {
         return None;
     }
-    let command = line[at..].split(['|', ';', '&', '>', '`']).next().unwrap_or_default();
-    let words = shell_words::split(command.trim_end_matches(['2', ' '])).ok()?;
-    (words.len() >= 2).then_some(words)
+    let message = text[first.len()..].trim();
+    let lower = message.to_lowercase();
+    // Of short reads dd warns in every language, and names the flag.
+    let warns = WARNINGS.iter().any(|word| lower.starts_with(word)) || lower.contains("fullblock");
+    (!warns && !message.is_empty()).then(|| one_line(&format!("dd: {message}")))
 }
 
 /// `1000+0 records out`, in any language: full and partial records.
 fn records_in(line: &str) -> Option<(u64, u64)> {
-    let (first, _) = line.trim_start().split_once([' ', '\u{a0}'])?;
-    let (full, partial) = first.split_once('+')?;
-    Some((full.parse().ok()?, partial.parse().ok()?))
+    let digit = |c: char| c.is_ascii_digit();
+    line.match_indices('+').find_map(|(at, _)| {
+        let (before, after) = (&line[..at], &line[at + 1..]);
+        let full = &before[before.trim_end_matches(digit).len()..];
+        let partial = &after[..after.find(|c: char| !digit(c)).unwrap_or(after.len())];
+        let rest = &after[partial.len()..];
+        let bare = before.len() == full.len()
+            || !before[..before.len() - full.len()].ends_with(['+', '.', ':']);
+        let words = rest.chars().any(char::is_alphabetic);
+        (bare && words).then_some((full.parse().ok()?, partial.parse().ok()?))
+    })
 }
 
 #[cfg(test)]
@@ -284,9 +451,124 @@ mod tests {
     }
 
     #[test]
+    fn progress_is_no_result() {
+        let last = "1048576000 bytes (1.0 GB, 1000 MiB) copied, 10 s, 105 MB/s\n";
+        let records = "1000+0 records in\n1000+0 records out\n";
+        let command = "$ dd if=/dev/zero of=big bs=1M count=1000 conv=fsync status=progress\n";
+        let first = "500000000 bytes (500 MB, 477 MiB) copied, 1 s, 500 MB/s";
+        let second = "900000000 bytes (900 MB, 858 MiB) copied, 2 s, 450 MB/s";
+        for (end, ends) in
+            [("\n", "\n"), ("\r", "\r"), ("\r", "\n"), ("\r\r", "\r\n"), ("\r\n", "\r\n")]
+        {
+            let text = format!("{command}\r{first}{end}{second}{ends}{records}{last}");
+            let text = text.replace('\n', if ends == "\r\n" { "\r\n" } else { "\n" });
+            let reading = one(&FORMAT, &text.replace("\r\r\n", "\r\n"));
+            assert_eq!(reading.work.id, "dd-write-1M", "{end:?}");
+            assert_eq!(reading.steps[0].figures[0].bytes_per_second, Some(104_857_600.0));
+        }
+        // In other words, and as macOS writes it.
+        let german = "\r500000000 Bytes (500 MB, 477 MiB) kopiert, 1 s, 500 MB/s\r900000000 Bytes (900 MB, 858 \
+                      MiB) kopiert, 2 s, 450 MB/s\n1000+0 Datensätze ein\n1000+0 Datensätze aus\n1048576000 Bytes \
+                      (1,0 GB, 1000 MiB) kopiert, 10,0001 s, 105 MB/s\n";
+        assert_eq!(one(&FORMAT, german).steps[0].figures[0].bytes, 1_048_576_000);
+        let mac = "  524288000 bytes (524 MB, 500 MiB) transferred 1.003s, 523 MB/s\r\n1000+0 records in\n\
+                   1000+0 records out\n1048576000 bytes transferred in 2.100000 secs (499321904 bytes/sec)\n";
+        assert_eq!(one(&FORMAT, mac).steps[0].figures[0].elapsed_ns, 2_100_000_000);
+        let chinese = "记录了1000+0 的读入\n记录了1000+0 的写出\n1048576000字节（1.0 GB，1000 MiB）已复制，10 s，105 MB/s\n";
+        assert_eq!(one(&FORMAT, chinese).steps[0].figures[0].operations, Some(1000));
+    }
+
+    #[test]
+    fn progress_without_an_end_is_a_failure() {
+        for text in [
+            "$ dd if=/dev/zero of=x bs=1M status=progress\n500000000 bytes (500 MB, 477 MiB) copied, 1 s, 500 MB/s\r",
+            "500000000 bytes (500 MB, 477 MiB) copied, 1 s, 500 MB/s\n990000000 bytes (990 MB) copied, 2 s, 495 MB/s\n",
+        ] {
+            let failure = one(&FORMAT, text).failure.expect("a failure");
+            assert!(failure.contains("its last lines are missing"), "{failure}");
+        }
+        // All that somebody kept of several runs.
+        let kept = "1048576 bytes (1.0 MB) copied, 0.5 s, 2.1 MB/s\n".repeat(3);
+        assert_eq!(readings(&FORMAT, &kept).len(), 3);
+        assert_eq!(readings(&FORMAT, &kept.replace('\n', "\r")).len(), 3);
+    }
+
+    #[test]
+    fn what_the_signal_makes_dd_print_is_no_result() {
+        let at = |records: u64, seconds: u64| {
+            let bytes = records << 20;
+            format!(
+                "{records}+0 records in\n{records}+0 records out\n{bytes} bytes ({} MB) copied, {seconds} s, {} MB/s\n",
+                bytes / 1_000_000,
+                bytes / seconds / 1_000_000
+            )
+        };
+        let all = readings(&FORMAT, &[at(333, 3), at(777, 7), at(1000, 10)].concat());
+        assert_eq!(all.len(), 1);
+        assert_eq!(all[0].steps[0].figures[0].operations, Some(1000));
+        // Runs of 100, 500 and 1000 records.
+        assert_eq!(readings(&FORMAT, &[at(100, 1), at(500, 5), at(1000, 10)].concat()).len(), 3);
+    }
+
+    #[test]
+    fn a_run_that_ended_in_an_error_failed() {
+        let rest = "101+0 records in\n100+0 records out\n104857600 bytes (105 MB, 100 MiB) copied, 1 s, 105 MB/s\n";
+        for error in [
+            "dd: error writing 'x': No space left on device",
+            "dd: writing `x': No space left on device",
+            "dd: Fehler beim Schreiben von 'x': Auf dem Gerät ist kein Speicherplatz mehr verfügbar",
+            "/usr/bin/dd: erreur d'écriture de 'x': Aucun espace disponible sur le périphérique",
+            "dd: fsync failed for 'x': Input/output error",
+            "dd: /dev/sdb: end of device",
+        ] {
+            let failure = one(&FORMAT, &format!("{error}\n{rest}")).failure;
+            let (_, message) = error.split_once("dd: ").expect("a message");
+            assert_eq!(failure, Some(format!("dd: {message}")));
+        }
+        let warning = "dd: warning: partial read (4096 bytes); suggest iflag=fullblock\n";
+        assert_eq!(one(&FORMAT, &format!("{warning}{rest}")).failure, None);
+        // The next run is a good one, and one that could not begin is told, too.
+        let good = "$ dd if=/dev/zero of=y bs=1M count=100\n100+0 records in\n100+0 records out\n104857600 bytes \
+                    (105 MB) copied, 1 s, 105 MB/s\n";
+        let text = format!(
+            "{good}$ dd if=nothing of=y bs=1M\ndd: failed to open 'nothing': No such file\n{good}"
+        );
+        let failed: Vec<bool> =
+            readings(&FORMAT, &text).iter().map(|r| r.failure.is_some()).collect();
+        assert_eq!(failed, [false, true, false]);
+    }
+
+    #[test]
+    fn commands_in_one_line_and_in_loops_are_those_of_their_results() {
+        let result =
+            "100+0 records in\n100+0 records out\n104857600 bytes (105 MB) copied, 1 s, 105 MB/s\n";
+        let ids = |text: &str| -> Vec<String> {
+            readings(&FORMAT, text).into_iter().map(|r| r.work.id).collect()
+        };
+        let both = "# dd if=/dev/zero of=x bs=1M count=100; dd if=x of=/dev/null bs=1M\n";
+        assert_eq!(ids(&format!("{both}{result}{result}")), ["dd-write-1M", "dd-read-1M"]);
+        let looped = "$ for i in 1 2 3; do dd status=none oflag=direct if=/dev/zero of=x bs=1M count=100; done\n";
+        assert_eq!(ids(&format!("{looped}{}", result.repeat(3))), ["dd-write-1M"; 3]);
+        assert_eq!(ids(&format!("{result}{result}")), ["dd-1m"; 2]);
+    }
+
+    #[test]
+    fn slow_rates_and_bare_letters() {
+        let slow = "10+0 records in\n10+0 records out\n5120 bytes (5.1 kB, 5.0 KiB) copied, 30.1 s, 0.2 kB/s\n";
+        assert_eq!(one(&FORMAT, slow).steps[0].figures[0].bytes_per_second, Some(5120.0 / 30.1));
+        assert_eq!(readings(&FORMAT, &slow.replace("30.1 s, 0.2", "310 s, 0.0")).len(), 1);
+        let android =
+            "100+0 records in\n100+0 records out\n104857600 bytes (100 M) copied, 0.5 s, 200 M/s\n";
+        assert_eq!(one(&FORMAT, android).steps[0].figures[0].bytes, 104_857_600);
+        let logged = "12:00:01 INFO 104857600 bytes (105 MB, 100 MiB) copied, 0.5 s, 210 MB/s\n";
+        assert_eq!(one(&FORMAT, logged).steps[0].figures[0].bytes, 104_857_600);
+    }
+
+    #[test]
     fn contradictory_output_is_refused() {
         for (text, column, said) in [
             ("1048576 bytes (1.0 MB) copied, 0.5 s, 21 MB/s", 39, "2.097 MB/s, and dd shows 21"),
+            ("5120 bytes (5.1 kB, 5.0 KiB) copied, 30.1 s, 0.3 kB/s", 46, "dd shows 0.3 kB/s"),
             ("1048576 bytes (1.0 MB) copied, 0.5 s, 2.1 GB/s", 39, "dd shows 2.1 GB/s"),
             ("1048576 bytes (1.0 MB) copied, 0 s, 2.1 MB/s", 32, "the seconds"),
             ("0 bytes copied, 0.1 s, 0.0 kB/s", 1, "no bytes"),

@@ -1,4 +1,4 @@
-//! hdparm's timings: `-t`, `-T`, `--direct`.
+//! hdparm's timings: `-t`, `-T`, `--direct`, `--offset`.
 //!
 //! Its MB are 2 MiB pieces counted as 2 MB (`TIMING_BUF_MB`, `hdparm.c`): 2²⁰ bytes.
 //! `Timing buffered disk reads: 500 MB in  3.00 seconds = 166.53 MB/sec`; below 1 MB/s
@@ -10,31 +10,45 @@ use disklab_sample::Direction;
 use disklab_source::{Source, SourceError};
 
 use super::ImportFormat;
-use crate::reading::{ImportedWork, Reading, figure, one_line, step};
+use crate::reading::{ImportedWork, Reading, figure, id_of, one_line, step};
 use crate::text::{TextLine, agree, lines, quantities, span};
 
 pub(super) const FORMAT: ImportFormat = ImportFormat {
     name: "hdparm",
-    about: "hdparm -t, -T, --direct",
-    looks_like: |text| text.lines().any(|line| timing(line).is_some()),
+    about: "hdparm -t, -T, --direct, --offset",
+    looks_like: |text| text.split(['\n', '\r']).any(|line| timing(line).is_some()),
     read,
 };
 
 const MIB: f64 = 1_048_576.0;
 
-/// What hdparm prints, and the step's name in a run of disklab's own.
-const TIMINGS: [(&str, &str); 4] = [
-    ("Timing cached reads:", "cached-read"),
-    ("Timing buffered disk reads:", "buffered-read"),
-    ("Timing O_DIRECT cached reads:", "direct-cached-read"),
-    ("Timing O_DIRECT disk reads:", "direct-read"),
+/// What hdparm prints, and the step's name in a run of disklab's own. Before version 6, the cache
+/// was 'buffer-cache'.
+const TIMINGS: [(&str, &str); 5] = [
+    ("Timing cached reads", "cached-read"),
+    ("Timing buffer-cache reads", "cached-read"),
+    ("Timing buffered disk reads", "buffered-read"),
+    ("Timing O_DIRECT cached reads", "direct-cached-read"),
+    ("Timing O_DIRECT disk reads", "direct-read"),
 ];
 
-/// The step of a line, and what follows its label.
-fn timing(line: &str) -> Option<(&'static str, &str)> {
+/// A timing, as its line has it.
+struct Timing<'a> {
+    step: &'static str,
+    /// Where it was read, in GB, with `--offset`.
+    offset: Option<&'a str>,
+    figures: &'a str,
+}
+
+fn timing(line: &str) -> Option<Timing<'_>> {
     TIMINGS.iter().find_map(|(label, step)| {
-        let at = line.find(label)?;
-        Some((*step, &line[at + label.len()..]))
+        let (_, rest) = line.split_once(label)?;
+        let (about, figures) = rest.split_once(':')?;
+        let offset = match about.trim() {
+            "" => None,
+            about => Some(about.strip_prefix("(offset ")?.strip_suffix(" GB)")?.trim()),
+        };
+        Some(Timing { step, offset, figures })
     })
 }
 
@@ -47,7 +61,7 @@ fn read(source: &Arc<Source>) -> Result<Vec<Reading>, SourceError> {
             device = Some((name, line.start));
             open = false;
         }
-        let Some((name, rest)) = timing(line.text) else { continue };
+        let Some(Timing { step: name, offset, figures }) = timing(line.text) else { continue };
         // A second timing of a kind belongs to the next call.
         let again = readings.last().is_some_and(|r| r.steps.iter().any(|s| s.name == name));
         if !open || again {
@@ -59,12 +73,10 @@ fn read(source: &Arc<Source>) -> Result<Vec<Reading>, SourceError> {
             open = true;
         }
         if let Some(reading) = readings.last_mut() {
-            reading.steps.push(step(name, vec![speed(&line, rest)?]));
+            reading.steps.push(step(name, vec![speed(&line, figures)?]));
+            reading.work = work(reading, offset);
             reading.place.span.end = line.end();
         }
-    }
-    for reading in &mut readings {
-        reading.work = work(reading);
     }
     if readings.is_empty() {
         return Err(span(source, 0, 0).error(
@@ -120,8 +132,8 @@ fn speed<'a>(line: &TextLine<'a>, rest: &'a str) -> Result<disklab_sample::Figur
     Ok(figure)
 }
 
-/// The same fields as a study's own `hdparm`.
-fn work(reading: &Reading) -> ImportedWork {
+/// The same fields as a study's own `hdparm`, and the offset.
+fn work(reading: &Reading, offset: Option<&str>) -> ImportedWork {
     let has = |name: &str| reading.steps.iter().any(|s| s.name == name);
     let direct = has("direct-read") || has("direct-cached-read");
     let cached = has("cached-read") || has("direct-cached-read");
@@ -131,17 +143,19 @@ fn work(reading: &Reading) -> ImportedWork {
         (true, false) => "-T",
         _ => "-t",
     };
-    let title = format!("hdparm {flags}{}", if direct { " --direct" } else { "" });
-    ImportedWork {
-        id: if direct { "hdparm-direct" } else { "hdparm" }.to_owned(),
-        title,
-        kind: "hdparm",
-        fields: vec![
-            ("cached", cached.to_string()),
-            ("device", device.to_string()),
-            ("direct", direct.to_string()),
-        ],
+    let mut title = format!("hdparm {flags}{}", if direct { " --direct" } else { "" });
+    let mut id = if direct { "hdparm-direct" } else { "hdparm" }.to_owned();
+    let mut fields = vec![
+        ("cached", cached.to_string()),
+        ("device", device.to_string()),
+        ("direct", direct.to_string()),
+    ];
+    if let Some(offset) = offset {
+        title = format!("{title} --offset {offset}");
+        id = id_of(&format!("{id}-offset-{offset}g"));
+        fields.push(("offset", format!("{offset} GB")));
     }
+    ImportedWork { id, title: one_line(&title), kind: "hdparm", fields }
 }
 
 #[cfg(test)]
@@ -174,6 +188,19 @@ mod tests {
         assert!(all.iter().all(|r| r.work == all[0].work && r.work.id == "hdparm-direct"));
         let grep = " Timing buffered disk reads: 2 MB in  3.00 seconds = 682.67 kB/sec\n".repeat(2);
         assert_eq!(readings(&FORMAT, &grep).len(), 2);
+    }
+
+    #[test]
+    fn an_offset_is_other_work_and_old_versions_are_read() {
+        let text = "/dev/sdx:\n Timing O_DIRECT disk reads (offset 5 GB):  300 MB in  3.00 seconds = \
+                    100.00 MB/sec\n";
+        let reading = one(&FORMAT, text);
+        assert_eq!(reading.steps[0].figures[0].bytes_per_second, Some(100.0 * MIB));
+        assert_eq!(reading.work.id, "hdparm-direct-offset-5g");
+        assert!(reading.work.fields.contains(&("offset", "5 GB".to_owned())));
+        let old = "/dev/hda:\r Timing buffer-cache reads:   128 MB in  0.35 seconds =365.71 MB/sec\r \
+                   Timing buffered disk reads:  64 MB in  1.53 seconds = 41.83 MB/sec\r";
+        assert_eq!(one(&FORMAT, old).steps.len(), 2);
     }
 
     #[test]

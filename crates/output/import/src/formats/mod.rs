@@ -4,6 +4,7 @@ mod bonnie;
 mod bonnie_table;
 mod csv_rows;
 mod dd;
+mod dd_commands;
 mod diskmark;
 mod elbencho;
 mod filebench;

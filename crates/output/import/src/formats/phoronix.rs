@@ -13,6 +13,7 @@ use disklab_source::{Location, Source, SourceError};
 use roxmltree::{Document, Node};
 
 use super::ImportFormat;
+use crate::naming::direction_in;
 use crate::reading::{ImportedWork, Reading, figure, id_of, one_line, step};
 use crate::text::{byte_unit, decimal, span};
 
@@ -26,10 +27,8 @@ pub(super) const FORMAT: ImportFormat = ImportFormat {
     read,
 };
 
-/// Words of a result that tell what is done.
-const DIRECTIONS: [(&str, Direction); 6] = [
-    ("read", Direction::Read),
-    ("write", Direction::Write),
+/// Words of a result that say what is done, next to 'read' and 'write'.
+const DIRECTIONS: [(&str, Direction); 4] = [
     ("delete", Direction::Remove),
     ("unpack", Direction::Copy),
     ("compile", Direction::Mixed),
@@ -168,7 +167,8 @@ fn runs(
     let described = [text(result, "Title"), text(result, "Description")];
     let described = described.into_iter().flatten().collect::<Vec<_>>().join(", ");
     let lower = described.to_lowercase();
-    let direction = DIRECTIONS.iter().find(|(word, _)| lower.contains(word)).map(|(_, d)| *d);
+    let other = || DIRECTIONS.iter().find(|(word, _)| lower.contains(word)).map(|(_, d)| *d);
+    let direction = direction_in(&described).or_else(other);
     let work = work(result, &described);
     // The same runs of the same work may be told twice, once in MB/s and once in IOPS.
     let before = readings.len();

@@ -3,7 +3,7 @@
 //! 1.0: `reads/s:`, `writes/s:`, `read, MiB/s:`, `written, MiB/s:`. 1.1: `read:
 //! IOPS=2621.66 40.96 MiB/s (42.95 MB/s)`. 0.4: `Operations performed: 6008 Read, 3997
 //! Write, …` and `total time:`; its Mb and Kb are powers of 1024 bytes. Latencies are of
-//! reads, writes and fsyncs together, in milliseconds.
+//! reads, writes and fsyncs together, in milliseconds. 1.1 does not say how long it ran.
 
 use std::sync::Arc;
 
@@ -22,7 +22,7 @@ pub(super) const FORMAT: ImportFormat = ImportFormat {
         let has = |part: &str| text.contains(part);
         has("reads/s:") && has("writes/s:")
             || has("read:  IOPS=")
-            || has("read: IOPS=") && has("fsync: IOPS=")
+            || has("write: IOPS=") && has("fsync: IOPS=")
             || has("Operations performed:") && has("Requests/sec executed")
     },
     read,
@@ -49,25 +49,29 @@ struct Summary {
 fn read(source: &Arc<Source>) -> Result<Vec<Reading>, SourceError> {
     let mut readings = Vec::new();
     let mut summary = Summary::default();
-    for line in lines(source) {
+    let all = lines(source);
+    for line in &all {
         let text = line.text.trim();
         if text.starts_with("sysbench ") && text.contains('.') {
+            close(std::mem::take(&mut summary), line, &mut readings)?;
             summary =
                 Summary { start: line.start, version: Some(one_line(text)), ..Summary::default() };
         }
-        take(&mut summary, &line)?;
-        if let Some(rest) = line.after("total time") {
+        take(&mut summary, line)?;
+        if let Some(rest) = line.after("total time:") {
             let number = rest.strip_suffix('s').unwrap_or(rest);
             summary.seconds = Some(line.number(number, "the total time")?);
             let started = std::mem::take(&mut summary);
-            let has_figures = started.rates.iter().chain(&started.counts).any(Option::is_some);
-            // sysbench has other tests, which end in the same way.
-            if has_figures {
-                let place = span(source, started.start, line.end());
-                readings.push(reading(&started, &line, place)?);
-            }
-            summary = Summary { start: line.end(), version: started.version, ..Summary::default() };
+            summary = Summary {
+                start: line.end(),
+                version: started.version.clone(),
+                ..Summary::default()
+            };
+            close(started, line, &mut readings)?;
         }
+    }
+    if let Some(last) = all.last() {
+        close(summary, last, &mut readings)?;
     }
     if readings.is_empty() {
         return Err(span(source, 0, 0).error(
@@ -76,6 +80,18 @@ fn read(source: &Arc<Source>) -> Result<Vec<Reading>, SourceError> {
         ));
     }
     Ok(readings)
+}
+
+/// Ends a run. sysbench has other tests, which have no such figures.
+fn close(
+    summary: Summary,
+    line: &TextLine<'_>,
+    readings: &mut Vec<Reading>,
+) -> Result<(), SourceError> {
+    if summary.rates.iter().chain(&summary.counts).any(Option::is_some) {
+        readings.push(reading(&summary, line)?);
+    }
+    Ok(())
 }
 
 const SIDES: [(&str, &str, &str); 2] =
@@ -127,21 +143,21 @@ fn take(summary: &mut Summary, line: &TextLine<'_>) -> Result<(), SourceError> {
     Ok(())
 }
 
-fn reading(
-    summary: &Summary,
-    line: &TextLine<'_>,
-    place: disklab_source::Location,
-) -> Result<Reading, SourceError> {
+fn reading(summary: &Summary, line: &TextLine<'_>) -> Result<Reading, SourceError> {
     let Some(block) = summary.block.filter(|block| block.0 > 0) else {
         return Err(line.error(
             "the run's 'Block size' is missing: without it, operations are no bytes; import the \
              whole output of sysbench",
         ));
     };
-    let seconds = summary
-        .seconds
-        .filter(|s| *s > 0.0)
-        .ok_or_else(|| line.error("expected a total time above 0"))?;
+    // Version 1.1 does not say how long it ran; 0.4 says nothing else.
+    let counts = summary.counts.iter().any(Option::is_some);
+    let seconds = match summary.seconds {
+        Some(seconds) if seconds > 0.0 => seconds,
+        None if !counts => 0.0,
+        None => return Err(line.error("the run's 'total time' is missing: it is cut off")),
+        Some(_) => return Err(line.error("expected a total time above 0")),
+    };
     let mut figures: Vec<Figure> = Vec::new();
     for (side, direction) in [Direction::Read, Direction::Write].into_iter().enumerate() {
         let rate = summary.counts[side].map(|n| n / seconds).or(summary.rates[side]);
@@ -158,8 +174,10 @@ fn reading(
         let mut figure = figure(direction, seconds);
         figure.operations_per_second = Some(rate);
         figure.bytes_per_second = Some(speed);
-        figure.operations = Some((rate * seconds).round() as u64);
-        figure.bytes = (speed * seconds).round() as u64;
+        if seconds > 0.0 {
+            figure.operations = Some((rate * seconds).round() as u64);
+            figure.bytes = (speed * seconds).round() as u64;
+        }
         figures.push(figure);
     }
     if figures.is_empty() {
@@ -172,7 +190,8 @@ fn reading(
     fields.extend(summary.threads.clone().map(|threads| ("threads", threads)));
     fields.extend(summary.direct.clone().map(|flags| ("open-flags", flags)));
     let title = format!("sysbench fileio, {mode}, {}", block.iec());
-    let mut reading = Reading::new(ImportedWork::unknown(&id_of(&id), &title, fields), place);
+    let mut reading =
+        Reading::new(ImportedWork::unknown(&id_of(&id), &title, fields), line.since(summary.start));
     reading.steps = vec![step("fileio", figures)];
     reading.tools = summary
         .version
@@ -214,14 +233,16 @@ mod tests {
     fn versions_1_1_and_0_4() {
         let new = "sysbench 1.1.0\nBlock size 16KiB\nDoing sequential read test\n\nThroughput:\n\
              read:  IOPS=2621.66 40.96 MiB/s (42.95 MB/s)\n         write: IOPS=0.00 0.00 MiB/s (0.00 MB/s)\n\
-             fsync: IOPS=0.00\n\nLatency (ms):\n    total time:   10.0s\n";
+             fsync: IOPS=0.00\n\nLatency (ms):\n         avg:    6.20\n         sum:   40000.00\n\n";
         let reading = one(&FORMAT, new);
+        assert_eq!(readings(&FORMAT, &new.repeat(3)).len(), 3);
         assert_eq!(reading.steps[0].figures.len(), 1);
         assert_eq!(reading.steps[0].figures[0].operations_per_second, Some(2621.66));
         let old = "sysbench 0.4.12:  multi-threaded system evaluation benchmark\nBlock size 16Kb\n\
              Doing random r/w test\nOperations performed:  6008 Read, 3997 Write, 12800 Other = 22805 Total\n\
              Read 93.875Mb  Written 62.453Mb  Total transferred 156.33Mb  (2.9644Mb/sec)\n  189.72 Requests/sec executed\n\
-             \n    total time:       50.0s\n";
+             \nTest execution summary:\n    total time:       50.0s\n    total number of events:   10000\n    \
+             total time taken by event execution: 60.0000\n";
         let figures = &one(&FORMAT, old).steps[0].figures;
         assert_eq!(figures[0].operations_per_second, Some(6008.0 / 50.0));
         assert_eq!(figures[1].bytes_per_second, Some(3997.0 / 50.0 * 16384.0));
@@ -234,10 +255,14 @@ mod tests {
             ("Block size 16KiB\n", "", "'Block size' is missing"),
             ("5970.80", "5,970.80", "expected a number"),
             ("total time:       2.0093s", "total time: 0s", "above 0"),
+            ("total time:       2.0093s", "total time: ", "the total time: expected a number"),
         ] {
             let text = V10.replace(from, to);
             assert!(fails(&FORMAT, &text).to_string().contains(said), "{to}");
         }
         assert!(fails(&FORMAT, "total time: 10s\n").to_string().contains("no result"));
+        let cut = "sysbench 0.5\nBlock size 16Kb\nOperations performed:  6008 reads, 3997 writes, 12 Other\n\
+                   \u{20} 189.72 Requests/sec executed\n";
+        assert!(fails(&FORMAT, cut).to_string().contains("cut off"));
     }
 }
