@@ -54,11 +54,14 @@ fn profile(
     sections: Option<&FioSections<'_>>,
     values: &[(&str, String)],
 ) -> Option<StepProfile> {
+    let option = |name: &str| match sections {
+        Some(sections) => sections.value(step, name),
+        None => field(name),
+    };
     match kind {
-        "fio" => Some(of_fio(&|name| match sections {
-            Some(sections) => sections.value(step, name),
-            None => field(name),
-        })),
+        "fio" => Some(of_fio(&option)),
+        // A part of a job's options.
+        UNKNOWN_KIND if sections.is_some() => Some(requests_of_fio(&option)),
         "dd" => Some(of_dd(field)),
         "hdparm" if step.starts_with("cached") => {
             Some(StepProfile { time_in: Some(TimeIn::Memory), stream: true, ..reader() })
@@ -157,6 +160,23 @@ fn of_copy(step: &str, field: Field<'_>) -> StepProfile {
 
 fn of_fio(value: Field<'_>) -> StepProfile {
     let on = |name: &str| value(name).is_some_and(|v| is_on(&v));
+    let many = value("nrfiles").is_some_and(|n| n.parse().is_ok_and(|n: u64| n > 1));
+    let requests = requests_of_fio(value);
+    StepProfile {
+        direct: Some(on("direct") || value("buffered").is_some_and(|v| v == "0")),
+        durability: Some(fio_durability(value)),
+        content: zeros(value).then_some(ContentProfile::Zeros),
+        time_in: if many { Some(TimeIn::Files) } else { requests.time_in },
+        paced: ["rate", "rate_iops", "thinktime"]
+            .iter()
+            .any(|name| value(name).is_some_and(|v| v != "0")),
+        ..requests
+    }
+}
+
+/// What fio requests, which all that it prints repeats. If it says nothing of the direction or the
+/// size, nothing is known of them.
+fn requests_of_fio(value: Field<'_>) -> StepProfile {
     let number = |name: &str| value(name).map_or(Some(1), |v| v.parse::<u32>().ok());
     let rw = value("rw").or_else(|| value("readwrite")).unwrap_or_default();
     let rw = rw.split(':').next().unwrap_or_default();
@@ -165,7 +185,6 @@ fn of_fio(value: Field<'_>) -> StepProfile {
     let requests = sizes(value).map(|(smallest, largest)| Requests { smallest, largest, order });
     let reads = mixed || matches!(rw, "read" | "randread");
     let writes = mixed || matches!(rw, "write" | "randwrite");
-    let many = value("nrfiles").is_some_and(|n| n.parse().is_ok_and(|n: u64| n > 1));
     StepProfile {
         reads: requests.filter(|_| reads),
         writes: requests.filter(|_| writes),
@@ -174,11 +193,7 @@ fn of_fio(value: Field<'_>) -> StepProfile {
             (false, true) => Some(0.0),
             _ => None,
         },
-        direct: Some(on("direct") || value("buffered").is_some_and(|v| v == "0")),
-        durability: Some(fio_durability(value)),
-        content: zeros(value).then_some(ContentProfile::Zeros),
         time_in: match (reads, writes) {
-            _ if many => Some(TimeIn::Files),
             (true, false) => Some(TimeIn::Reads),
             (false, true) => Some(TimeIn::Writes),
             (true, true) => Some(TimeIn::Both),
@@ -186,9 +201,6 @@ fn of_fio(value: Field<'_>) -> StepProfile {
         },
         jobs: number("numjobs"),
         depth: number("iodepth"),
-        paced: ["rate", "rate_iops", "thinktime"]
-            .iter()
-            .any(|name| value(name).is_some_and(|v| v != "0")),
         ..StepProfile::default()
     }
 }

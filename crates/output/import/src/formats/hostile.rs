@@ -8,13 +8,28 @@ use proptest::prelude::*;
 use super::{FORMATS, detect};
 
 /// A sound text of each format.
-const SOUND: [(&str, &str); 11] = [
+const SOUND: [(&str, &str); 13] = [
     (
         "fio-json",
         "{\"fio version\":\"fio-3.33\",\"jobs\":[{\"jobname\":\"a\",\"error\":0,\"job options\":{\"rw\":\"read\"},\
          \"read\":{\"io_bytes\":8192,\"io_kbytes\":8,\"bw_bytes\":4096,\"bw\":4,\"iops\":1.5,\"runtime\":2000,\
          \"total_ios\":2,\"clat_ns\":{\"min\":1,\"max\":9,\"mean\":5.0,\"stddev\":1.0,\"N\":2,\
          \"percentile\":{\"50.000000\":5}}},\"usr_cpu\":1.0}]}\n",
+    ),
+    (
+        "fio-text",
+        "a: (g=0): rw=read, bs=(R) 4096B-4096B, (W) 4096B-4096B, (T) 4096B-4096B, ioengine=psync, iodepth=1\n\
+         fio-3.33\na: (groupid=0, jobs=1): err= 0: pid=7: Sun Nov 22 00:00:00 2026\n  read: IOPS=100, \
+         BW=400KiB/s (410kB/s)(800KiB/2000msec)\n    clat (usec): min=1, max=9, avg=5.00, stdev= 1.00\n    \
+         clat percentiles (usec):\n     |  1.00th=[    1], 50.00th=[    5]\n     issued rwts: total=200,0,0,0 \
+         short=0,0,0,0 dropped=0,0,0,0\n\nRun status group 0 (all jobs):\n   READ: bw=400KiB/s (410kB/s), \
+         400KiB/s-400KiB/s (410kB/s-410kB/s), io=800KiB (819kB), run=2000-2000msec\n\nDisk stats (read/write):\n  \
+         sda: ios=200/0, sectors=1600/0, merge=0/0\n",
+    ),
+    (
+        "fio-terse",
+        "3;fio-3.33;a;0;0;800;400;100;2000;0;0;0.0;0.0;1;9;5.0;1.0;1.000000%=1;50.000000%=5;1;9;5.0;1.0;0;0;0.0%;\
+         0.0;0.0;0;0;0;0;0;0;0.0;0.0;0;0;0.0;0.0;0%=0;0%=0;0;0;0.0;0.0;0;0;0.0%;0.0;0.0;1.0%;2.0%;3;0;1\n",
     ),
     (
         "hyperfine-json",

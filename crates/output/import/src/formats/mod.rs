@@ -41,6 +41,8 @@ pub struct ImportFormat {
 /// because its lines often stand below another program's.
 pub static FORMATS: &[ImportFormat] = &[
     fio::JSON,
+    fio::TEXT,
+    fio::TERSE,
     hyperfine::FORMAT,
     phoronix::FORMAT,
     elbencho::FORMAT,
@@ -67,10 +69,7 @@ pub fn detect(text: &str) -> Option<&'static ImportFormat> {
 /// that is not known either.
 pub(crate) fn near(text: &str) -> Option<&'static str> {
     let starts = |front: &str| text.lines().any(|line| line.trim_start().starts_with(front));
-    let has = |part: &str| text.contains(part);
-    if has("(groupid=") && has("pid=") || starts("3;fio-") || starts("2;fio-") {
-        Some("it is fio's text; disklab reads its JSON: fio --output-format=json --output=FILE …")
-    } else if starts("sysbench ") {
+    if starts("sysbench ") {
         Some("it is a test of sysbench's that does not measure files; 'sysbench fileio' does")
     } else {
         None

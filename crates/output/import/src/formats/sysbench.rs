@@ -143,6 +143,18 @@ fn take(summary: &mut Summary, line: &TextLine<'_>) -> Result<(), SourceError> {
     Ok(())
 }
 
+/// How long the run took; 0 if that is not known.
+fn seconds(summary: &Summary, line: &TextLine<'_>) -> Result<f64, SourceError> {
+    // Version 1.1 does not say it; 0.4 says nothing else.
+    let counts = summary.counts.iter().any(Option::is_some);
+    match summary.seconds {
+        Some(seconds) if seconds > 0.0 => Ok(seconds),
+        None if !counts => Ok(0.0),
+        None => Err(line.error("the run's 'total time' is missing: it is cut off")),
+        Some(_) => Err(line.error("expected a total time above 0")),
+    }
+}
+
 fn reading(summary: &Summary, line: &TextLine<'_>) -> Result<Reading, SourceError> {
     let Some(block) = summary.block.filter(|block| block.0 > 0) else {
         return Err(line.error(
@@ -150,14 +162,7 @@ fn reading(summary: &Summary, line: &TextLine<'_>) -> Result<Reading, SourceErro
              whole output of sysbench",
         ));
     };
-    // Version 1.1 does not say how long it ran; 0.4 says nothing else.
-    let counts = summary.counts.iter().any(Option::is_some);
-    let seconds = match summary.seconds {
-        Some(seconds) if seconds > 0.0 => seconds,
-        None if !counts => 0.0,
-        None => return Err(line.error("the run's 'total time' is missing: it is cut off")),
-        Some(_) => return Err(line.error("expected a total time above 0")),
-    };
+    let seconds = seconds(summary, line)?;
     let mut figures: Vec<Figure> = Vec::new();
     for (side, direction) in [Direction::Read, Direction::Write].into_iter().enumerate() {
         let rate = summary.counts[side].map(|n| n / seconds).or(summary.rates[side]);

@@ -81,7 +81,6 @@ fn job(job: &Json, global: Option<&Json>, version: Option<&str>) -> Result<FioJo
     }
     Ok(FioJob {
         group: job.count("groupid")?.unwrap_or(0),
-        process: None,
         options: option_lines(job.get("job options")),
         failure: failed.then(|| format!("fio's job '{name}' ended with error {error}")),
         done: all,

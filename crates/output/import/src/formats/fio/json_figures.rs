@@ -44,7 +44,7 @@ pub(super) fn done(
     if bytes == 0 && operations.unwrap_or(0) == 0 && iops.unwrap_or(0.0) == 0.0 {
         return Ok(None);
     }
-    let latency = latencies(report)?;
+    let latency = latencies(report, operations)?;
     Ok(Some(JobDone { bytes, operations, runtime_ms, bytes_per_second, iops, latency }))
 }
 
@@ -70,7 +70,7 @@ const FIELDS: [(&str, f64, bool); 4] = [
 pub(super) const UNCOUNTED: f64 = 10_000.0;
 
 /// The latencies of which most is known.
-fn latencies(report: &Json) -> Result<Option<JobLatencies>, SourceError> {
+fn latencies(report: &Json, operations: Option<u64>) -> Result<Option<JobLatencies>, SourceError> {
     let mut all = Vec::new();
     for (field, unit, completion) in FIELDS {
         let Some(report) = report.get(field) else { continue };
@@ -95,7 +95,9 @@ fn latencies(report: &Json) -> Result<Option<JobLatencies>, SourceError> {
         if latency.histogram.count() == 0 {
             detail = LatencyDetail::Moments;
         }
-        all.push(JobLatencies { completion, detail, count: count.unwrap_or(0.0), latency });
+        // As many as operations, but for those that `ramp_time` left out.
+        let count = count.or(operations.map(|n| n as f64)).unwrap_or(0.0);
+        all.push(JobLatencies { completion, detail, count, latency });
     }
     Ok(JobLatencies::best(all))
 }

@@ -22,6 +22,8 @@ pub(super) struct FioReport {
     pub surroundings: BTreeMap<String, String>,
     pub notes: Vec<String>,
     pub clock: ReportClock,
+    /// Whether it is of the same run as the one before, where fio says it.
+    pub continues: Option<bool>,
     pub place: Location,
 }
 
@@ -41,8 +43,6 @@ pub(super) struct FioJob {
     pub name: String,
     /// Jobs before and behind `stonewall` or `new_group` are of two groups.
     pub group: u64,
-    /// Its process, which is another one in each run.
-    pub process: Option<u64>,
     /// Its own options, as lines of a job file.
     pub options: Vec<String>,
     pub failure: Option<String>,
@@ -64,6 +64,7 @@ impl FioReport {
             surroundings: BTreeMap::new(),
             notes: Vec::new(),
             clock: ReportClock::Absent,
+            continues: None,
             place,
         }
     }
@@ -125,8 +126,10 @@ fn follows(earlier: &FioReport, later: &FioReport, grew: bool) -> bool {
     let longest = later.jobs.iter().flat_map(|job| &job.done).map(|(_, d)| d.runtime_ms);
     let longest = longest.fold(0.0, f64::max);
     let by_growth = growth >= GROWTH || grew;
+    if let Some(continues) = later.continues {
+        return continues;
+    }
     match (earlier.clock, later.clock) {
-        _ if earlier.jobs.iter().any(|job| job.process.is_some()) => true,
         // It ran already when the earlier report was made.
         (ReportClock::Milliseconds(a), ReportClock::Milliseconds(b)) => b >= a && longest > b - a,
         (ReportClock::Seconds(a), ReportClock::Seconds(b)) => {
@@ -139,11 +142,10 @@ fn follows(earlier: &FioReport, later: &FioReport, grew: bool) -> bool {
 /// By how much the jobs of a report grew until another: the smaller one of data and time. None
 /// if it has other jobs, or if anything shrank.
 fn growth(earlier: &FioReport, later: &FioReport) -> Option<f64> {
-    type Key<'a> = (&'a str, u64, Option<u64>, Direction);
-    let mut totals: HashMap<Key<'_>, Vec<&JobDone>> = HashMap::new();
+    let mut totals: HashMap<(&str, u64, Direction), Vec<&JobDone>> = HashMap::new();
     for job in later.jobs.iter().rev() {
         for (direction, done) in &job.done {
-            let key = (job.name.as_str(), job.group, job.process, *direction);
+            let key = (job.name.as_str(), job.group, *direction);
             totals.entry(key).or_default().push(done);
         }
     }
@@ -153,7 +155,7 @@ fn growth(earlier: &FioReport, later: &FioReport) -> Option<f64> {
     let (mut bytes, mut time) = ((0.0, 0.0), (0.0, 0.0));
     for job in &earlier.jobs {
         for (direction, done) in &job.done {
-            let key = (job.name.as_str(), job.group, job.process, *direction);
+            let key = (job.name.as_str(), job.group, *direction);
             let now = totals.get_mut(&key)?.pop()?;
             if now.bytes < done.bytes || now.runtime_ms < done.runtime_ms {
                 return None;
