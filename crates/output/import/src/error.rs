@@ -186,7 +186,7 @@ pub enum FileFault {
     )]
     OwnRun,
     /// It is in another encoding, or no text at all.
-    #[error("not a text file (neither UTF-8 nor UTF-16)")]
+    #[error("not a text file")]
     NotText,
     /// It is of a program that is known, in a form that is not read.
     #[error("{0}")]

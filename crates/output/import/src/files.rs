@@ -9,12 +9,13 @@ use std::sync::Arc;
 
 use disklab_source::Source;
 
+use crate::encoding::decode;
 use crate::{FileFault, ImportError};
 
 /// Files larger than this are no results.
 const LARGEST: u64 = 256 << 20;
 
-/// A file's text. UTF-16 with its mark at the start is understood too.
+/// A file's text.
 pub(crate) fn source(path: &Path) -> Result<Arc<Source>, ImportError> {
     let unreadable = |error: std::io::Error| ImportError::file(path, error);
     let too_large = || ImportError::file(path, FileFault::TooLarge(LARGEST));
@@ -28,23 +29,11 @@ pub(crate) fn source(path: &Path) -> Result<Arc<Source>, ImportError> {
     if bytes.len() as u64 > LARGEST {
         return Err(too_large());
     }
-    let text = match bytes.as_slice() {
-        [0xff, 0xfe, rest @ ..] => utf16(rest, u16::from_le_bytes),
-        [0xfe, 0xff, rest @ ..] => utf16(rest, u16::from_be_bytes),
-        [0xef, 0xbb, 0xbf, rest @ ..] => String::from_utf8(rest.to_vec()).ok(),
-        _ => String::from_utf8(bytes).ok(),
-    };
-    let text = text.ok_or_else(|| {
+    let text = decode(&bytes).ok_or_else(|| {
         let is_run = path.file_name().is_some_and(|name| name == "run.sqlite");
         ImportError::file(path, if is_run { FileFault::OwnRun } else { FileFault::NotText })
     })?;
     Ok(Arc::new(Source { name: path.display().to_string(), text }))
-}
-
-fn utf16(bytes: &[u8], unit: fn([u8; 2]) -> u16) -> Option<String> {
-    let (pairs, rest) = bytes.as_chunks::<2>();
-    let units: Vec<u16> = pairs.iter().map(|pair| unit(*pair)).collect();
-    if rest.is_empty() { String::from_utf16(&units).ok() } else { None }
 }
 
 /// Bytes of all files of an import together, which are in memory at once.

@@ -14,6 +14,7 @@ use crate::files::{Seen, source};
 use crate::formats::{FORMATS, ImportFormat, detect, near};
 use crate::mapping::{MappingTable, TABLE};
 use crate::naming::{direction_in, stack_of};
+use crate::prefixes::without_front;
 use crate::reading::{Repeat, one_line, stack_id_of};
 use crate::sample::{ImportedSample, sample};
 use crate::study_text::{Outline, study};
@@ -166,16 +167,7 @@ fn read_file(
     tables: &IndexMap<PathBuf, Option<MappingTable>>,
     placed: &mut Vec<Assigned>,
 ) -> Result<(), ImportError> {
-    let format = match request.format {
-        Some(format) => format,
-        None => detect(&source.text).ok_or_else(|| {
-            if let Some(what) = near(&source.text) {
-                return ImportError::file(path, FileFault::OtherForm(what));
-            }
-            let known = FORMATS.iter().map(|f| f.name).collect();
-            ImportError::file(path, FileFault::Unrecognised { known })
-        })?,
-    };
+    let (format, readings) = readings(path, source, request.format)?;
     let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
     let given = path.to_string_lossy();
     let table = path.parent().and_then(|folder| tables.get(folder)).and_then(Option::as_ref);
@@ -184,7 +176,7 @@ fn read_file(
         request.mappings.iter().chain(of_table).filter(|m| m.is_about(&given, &name)).collect();
     let stack = rules.iter().find_map(|m| m.stack.clone()).or_else(|| request.stack.clone());
     let workload = rules.iter().find_map(|m| m.workload.clone());
-    for mut reading in format.read_joined(source)? {
+    for mut reading in readings {
         let workload = workload.clone().unwrap_or_else(|| reading.work.id.clone());
         let by_output = || reading.stack.as_deref().map(stack_id_of);
         let by_name = || stack_of(path, &reading.work.id, tables.len() > 1);
@@ -203,6 +195,43 @@ fn read_file(
         });
     }
     Ok(())
+}
+
+/// What a file says, and its format: as it is, or without what a log put in front of each line.
+fn readings(
+    path: &Path,
+    source: &Arc<Source>,
+    format: Option<&'static ImportFormat>,
+) -> Result<(&'static ImportFormat, Vec<Reading>), ImportError> {
+    let of = |source: &Arc<Source>| {
+        let format = format.or_else(|| detect(&source.text))?;
+        Some((format, format.read_joined(source)))
+    };
+    let whole = || match of(source) {
+        Some((format, readings)) => Ok((format, readings?)),
+        None => Err(match near(&source.text) {
+            Some(what) => ImportError::file(path, FileFault::OtherForm(what)),
+            None => {
+                let known = FORMATS.iter().map(|f| f.name).collect();
+                ImportError::file(path, FileFault::Unrecognised { known })
+            }
+        }),
+    };
+    let Some((text, front)) = without_front(&source.text) else { return whole() };
+    // Blanks in front of all lines are most programs' own.
+    if front.trim().is_empty()
+        && let Ok(found) = whole()
+    {
+        return Ok(found);
+    }
+    let bare = Arc::new(Source { name: source.name.clone(), text });
+    let Some((format, Ok(mut readings))) = of(&bare) else { return whole() };
+    if !front.trim().is_empty() {
+        let front = one_line(&front);
+        let note = format!("What stands in front of its lines, such as '{front}', was left out.");
+        readings.iter_mut().for_each(|reading| reading.notes.push(note.clone()));
+    }
+    Ok((format, readings))
 }
 
 /// What the output leaves open, a name may tell.

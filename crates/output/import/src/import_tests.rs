@@ -243,6 +243,30 @@ fn names_tell_directions_and_failures_stay_failures() {
 }
 
 #[test]
+fn lines_of_a_log_are_read_without_its_front() {
+    let folder = Folder::new();
+    let dd = "16+0 records in\n16+0 records out\n1048576 bytes (1.0 MB) copied, 0.5 s, 2.1 MB/s\n";
+    let report = fio("4k", 100.0).replace(",\"", ",\n  \"");
+    for (name, text) in [("dd-read.txt", dd), ("fio.json", report.as_str())] {
+        let plain = folder.file(name, text);
+        let logged: String =
+            text.lines().enumerate().map(|(n, l)| format!("12:00:{n:02} INFO | {l}\n")).collect();
+        let logged = folder.file(&format!("log-{name}"), logged);
+        let quoted: String = text.lines().map(|line| format!("    {line}\n")).collect();
+        let quoted = folder.file(&format!("quoted-{name}"), quoted);
+        let figures = |file: PathBuf| {
+            let request = ImportRequest { files: vec![file], ..ImportRequest::default() };
+            let import = Import::read(&request).unwrap_or_else(|e| panic!("{name}: {e}"));
+            assert_eq!(import.cells.len(), 1, "{name}");
+            import.cells[0].result.as_ref().expect("a sample").sample().steps.clone()
+        };
+        let expected = figures(plain);
+        assert_eq!(figures(logged), expected, "{name}");
+        assert_eq!(figures(quoted), expected, "{name}");
+    }
+}
+
+#[test]
 fn texts_of_windows_are_read() {
     let folder = Folder::new();
     let text = "real 1.50\r\nuser 0.00\r\nsys 0.00\r\n";

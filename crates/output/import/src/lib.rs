@@ -7,6 +7,7 @@
 //! errors show the line and the column.
 
 mod drives;
+mod encoding;
 mod error;
 mod files;
 mod fio_sections;
@@ -15,6 +16,7 @@ mod import;
 mod json;
 mod mapping;
 mod naming;
+mod prefixes;
 mod profile;
 mod published;
 mod ranges;

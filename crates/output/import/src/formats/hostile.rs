@@ -8,7 +8,7 @@ use proptest::prelude::*;
 use super::{FORMATS, detect};
 
 /// A sound text of each format.
-const SOUND: [(&str, &str); 13] = [
+const SOUND: [(&str, &str); 15] = [
     (
         "fio-json",
         "{\"fio version\":\"fio-3.33\",\"jobs\":[{\"jobname\":\"a\",\"error\":0,\"job options\":{\"rw\":\"read\"},\
@@ -55,6 +55,17 @@ const SOUND: [(&str, &str); 13] = [
         "diskmark",
         "KDiskMark (3.0.0): x\n[Read]\nRandom 4 KiB (Q= 32, T= 1): 354.658 MB/s [ 88664.6 IOPS] < 352.37 us>\n\
          Test: 1 GiB (x5)\n",
+    ),
+    (
+        "diskspd",
+        "block size: 4KiB\nResults for timespan 1:\nactual test time:\t10.00s\nRead IO\nthread |       bytes     |     \
+         I/Os     |    MiB/s   |  I/O per s |  AvgLat  |  file\ntotal: 40960000 | 10000 | 3.91 | 1000.00 | 8.000\n\
+         %-ile |  Read (ms) | Write (ms) | Total (ms)\nmin | 0.1 | N/A | 0.1\n50th | 8.0 | N/A | 8.0\nmax | 9.0 | N/A | 9.0\n",
+    ),
+    (
+        "iozone",
+        "\tRecord Size 16 kB\n              kB  reclen    write  rewrite    read    reread\n            8192      16   \
+         215593   375053\n\tChildren see throughput for  2 readers \t= 4303526.00 kB/sec\n",
     ),
     (
         "sysbench",

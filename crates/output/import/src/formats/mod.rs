@@ -6,6 +6,7 @@ mod csv_rows;
 mod dd;
 mod dd_commands;
 mod diskmark;
+mod diskspd;
 mod elbencho;
 mod filebench;
 mod fio;
@@ -13,6 +14,7 @@ mod hdparm;
 #[cfg(test)]
 mod hostile;
 mod hyperfine;
+mod iozone;
 mod phoronix;
 mod sysbench;
 #[cfg(test)]
@@ -48,6 +50,8 @@ pub static FORMATS: &[ImportFormat] = &[
     elbencho::FORMAT,
     bonnie::FORMAT,
     diskmark::FORMAT,
+    diskspd::FORMAT,
+    iozone::FORMAT,
     sysbench::FORMAT,
     filebench::FORMAT,
     hdparm::FORMAT,

@@ -11,7 +11,7 @@ use disklab_source::Source;
 /// second).
 type Expected = (&'static str, &'static str, usize, usize, Option<f64>, Option<f64>);
 
-const OUTPUTS: [Expected; 15] = [
+const OUTPUTS: [Expected; 17] = [
     ("fio-3.33.json", "fio-json", 1, 1, Some(184_365_010.0), Some(175.824_176)),
     ("fio-3.33.txt", "fio-text", 1, 1, Some(200_712_192.0 / 1.013), Some(49_002.0 / 1.013)),
     (
@@ -25,6 +25,15 @@ const OUTPUTS: [Expected; 15] = [
     ("fio-3.33-terse-3.txt", "fio-terse", 1, 1, Some(1984.0 * 1024.0 / 0.047), Some(10_553.0)),
     ("hyperfine-1.15.json", "hyperfine-json", 6, 1, None, None),
     ("bonnie-2.00a.txt", "bonnie++", 1, 3, Some(486.0 * 1024.0), None),
+    ("iozone-3.489.txt", "iozone", 1, 4, Some(215_593.0 * 16384.0), Some(215_593.0)),
+    (
+        "iozone-3.489-processes.txt",
+        "iozone",
+        1,
+        6,
+        Some(4_303_526.0 * 1024.0),
+        Some(4_303_526.0 / 16.0),
+    ),
     ("sysbench-1.0.20.txt", "sysbench", 1, 1, Some(5970.80 * 16384.0), Some(5970.80)),
     ("hdparm.txt", "hdparm", 1, 2, Some(11_475.64 * 1_048_576.0), None),
     ("hdparm-direct.txt", "hdparm", 1, 1, Some(4586.83 * 1_048_576.0), None),

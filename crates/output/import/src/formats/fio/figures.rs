@@ -39,39 +39,6 @@ pub(super) enum LatencyDetail {
     Moments,
 }
 
-/// 99.9 per cent of 2000 are 1998, and a little more as floats reckon.
-const ROUNDING: f64 = 1e-6;
-
-/// A histogram that is exact at the reported percentiles, which are shares with nanoseconds.
-/// Between two of them stands the middle of both. An error is the number of one that is smaller
-/// than a lower one.
-pub(super) fn percentiles(
-    points: &[(f64, f64)],
-    count: f64,
-    (min, max): (f64, f64),
-) -> Result<LatencyHistogram, usize> {
-    let mut histogram = LatencyHistogram::new();
-    let (mut below, mut last) = (0_u64, min);
-    // Counts above this have no more percentiles than a million.
-    let count = count.clamp(1.0, 1e6);
-    for (number, (share, ns)) in points.iter().enumerate() {
-        if *ns < last && last != min {
-            return Err(number);
-        }
-        let upto = (share * count - ROUNDING).ceil() as u64;
-        if upto > below {
-            histogram.record(f64::midpoint(last.min(*ns), *ns) as u64, upto - below - 1);
-            histogram.record(*ns as u64, 1);
-            below = upto;
-        }
-        last = *ns;
-    }
-    if !points.is_empty() {
-        histogram.record(max.max(last) as u64, (count as u64).saturating_sub(below));
-    }
-    Ok(histogram)
-}
-
 /// One figure of all jobs of a name, and what to say of its latencies. As in fio's own
 /// 'Run status group', the throughput is all bytes over the longest runtime.
 pub(super) fn together(direction: Direction, all: &[&JobDone]) -> (Figure, Option<String>) {

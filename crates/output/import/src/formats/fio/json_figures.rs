@@ -7,9 +7,9 @@
 use disklab_sample::LatencyHistogram;
 use disklab_source::SourceError;
 
-use super::figures::{JobDone, JobLatencies, LatencyDetail, percentiles};
+use super::figures::{JobDone, JobLatencies, LatencyDetail};
 use crate::json::Json;
-use crate::reading::moments;
+use crate::reading::{moments, percentiles};
 
 /// Reads one direction of a job; none where it did nothing in it.
 ///

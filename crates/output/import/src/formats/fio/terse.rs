@@ -9,12 +9,12 @@ use std::sync::Arc;
 use disklab_sample::{Cpu, Direction};
 use disklab_source::{Source, SourceError};
 
-use super::figures::{JobDone, JobLatencies, LatencyDetail, percentiles};
+use super::figures::{JobDone, JobLatencies, LatencyDetail};
 use super::json_figures::UNCOUNTED;
 use super::report::{FioJob, FioReport, FioReports};
 use super::work::section_name;
 use crate::formats::ImportFormat;
-use crate::reading::{Reading, moments};
+use crate::reading::{Reading, moments, percentiles};
 use crate::text::{TextLine, decimal, lines, span};
 
 pub(in crate::formats) const TERSE: ImportFormat = ImportFormat {

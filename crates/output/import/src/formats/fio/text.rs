@@ -8,13 +8,13 @@ use std::sync::Arc;
 use disklab_sample::{Cpu, Direction, DriveTraffic};
 use disklab_source::{Location, Source, SourceError};
 
-use super::figures::{JobDone, JobLatencies, LatencyDetail, percentiles};
+use super::figures::{JobDone, JobLatencies, LatencyDetail};
 use super::json::SECTOR_BYTES;
 use super::json_figures::UNCOUNTED;
 use super::report::{FioJob, FioReport, FioReports};
 use super::text_lines::{self as forms, FioHead, FioLatency, FioResult, FioSide};
 use crate::formats::ImportFormat;
-use crate::reading::{Reading, moments, one_line};
+use crate::reading::{Reading, moments, one_line, percentiles};
 use crate::text::{TextLine, lines, span};
 
 pub(in crate::formats) const TEXT: ImportFormat = ImportFormat {
