@@ -60,7 +60,7 @@ const TABLES: [KindTable; 4] = [
 
 /// Names that code outside of the kinds' own modules spells, and what it means by them. A new kind
 /// needs no line here.
-const SPELLED_ELSEWHERE: [(&str, &str); 28] = [
+const SPELLED_ELSEWHERE: [(&str, &str); 30] = [
     // Layers.
     ("crypt", "dm-crypt's target; the audit of slow encryption is about this layer"),
     ("ext4", "the kernel's file system and a part of its options"),
@@ -80,10 +80,12 @@ const SPELLED_ELSEWHERE: [(&str, &str); 28] = [
     ("bonnie++", "the program"),
     ("copy", "imported runs of this kind; figures and costs of copies"),
     ("dd", "the program"),
+    ("diskspd", "the program"),
     ("directory", "an option of jobs, a word of WML, a system call's error"),
     ("filebench", "the program"),
     ("fio", "the program"),
     ("hdparm", "the program"),
+    ("iozone", "the program"),
     ("phoronix", "the program"),
     ("postgresql", "a shipped workload of this name"),
     ("rsync", "the program"),

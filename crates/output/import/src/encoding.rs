@@ -16,9 +16,20 @@ pub(crate) fn decode(bytes: &[u8]) -> Option<String> {
         }
         _ => plain(bytes),
     };
-    text.map(|text| match without_colours(&text) {
-        Cow::Owned(bare) => bare,
-        Cow::Borrowed(_) => text,
+    text.map(|text| {
+        let mut text = match without_colours(&text) {
+            Cow::Owned(bare) => bare,
+            Cow::Borrowed(_) => text,
+        };
+        // Between files that were joined, too.
+        if text.contains('\u{feff}') {
+            text = text.replace('\u{feff}', "");
+        }
+        // The line ends of old Macs.
+        if text.contains('\r') && !text.contains('\n') {
+            text = text.replace('\r', "\n");
+        }
+        text
     })
 }
 
@@ -78,6 +89,8 @@ mod tests {
         ] {
             assert_eq!(decode(&bytes).as_deref(), Some("16 MB/s"), "{bytes:?}");
         }
+        assert_eq!(decode("\u{feff}a\r\u{feff}b\r".as_bytes()).as_deref(), Some("a\nb\n"));
+        assert_eq!(decode(b"a\rb\r\n").as_deref(), Some("a\rb\r\n"));
         assert_eq!(decode(b"copi\xe9s, 0,5 s").as_deref(), Some("copi\u{e9}s, 0,5 s"));
         for bytes in [b"\xff\x00\x80".as_slice(), b"\x7fELF\x02\x01\xff\x00", b"\xff\xfe\x00"] {
             assert_eq!(decode(bytes), None, "{bytes:?}");

@@ -5,7 +5,7 @@ use std::path::Path;
 use crate::reading::stack_id_of;
 
 /// Parts of a name that tell no stack: numbers of repeats, and the programs' own names.
-const WORDS: [&str; 24] = [
+const WORDS: [&str; 26] = [
     "fio",
     "dd",
     "hdparm",
@@ -15,6 +15,8 @@ const WORDS: [&str; 24] = [
     "hyperfine",
     "elbencho",
     "filebench",
+    "iozone",
+    "diskspd",
     "crystaldiskmark",
     "kdiskmark",
     "phoronix",

@@ -122,7 +122,14 @@ const GROWTH: f64 = 1.02;
 /// Whether `later` is about the same run as `earlier`, which `--status-interval` and the signal
 /// USR1 make fio report in between. `grew` says that `earlier` replaced one before it.
 fn follows(earlier: &FioReport, later: &FioReport, grew: bool) -> bool {
+    if earlier.jobs.iter().any(|job| job.failure.is_some()) {
+        return false;
+    }
     let Some(growth) = growth(earlier, later) else { return false };
+    // Nothing was done yet, as in `ramp_time`: that is no run.
+    if growth.is_infinite() {
+        return later.continues != Some(false);
+    }
     let longest = later.jobs.iter().flat_map(|job| &job.done).map(|(_, d)| d.runtime_ms);
     let longest = longest.fold(0.0, f64::max);
     let by_growth = growth >= GROWTH || grew;

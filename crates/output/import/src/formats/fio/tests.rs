@@ -240,6 +240,10 @@ fn reports_in_between_are_no_repeats() {
     }
     // With a clock, growth alone is no sign: three runs, each longer than the one before.
     assert_eq!(at(&[(10_000, 1_000), (20_000, 2_000), (30_000, 3_000)], "ms").len(), 3);
+    // In ramp_time nothing is counted yet.
+    let ramp = report_of(&[("a", 0, 0)], "\"timestamp_ms\" : 20000,").repeat(2);
+    let text = report_of(&[("a", 0, 100)], "\"timestamp_ms\" : 90000,");
+    assert_eq!(rates(&format!("{ramp}{text}")), [("a".to_owned(), 100.0)]);
     let text = report_of(&[("a", 0, 100)], "\"timestamp_ms\" : 20000,");
     let notes = &readings(&FORMAT, &text.repeat(2))[0].notes;
     assert!(notes.iter().any(|n| n.contains("the last report counts")), "{notes:?}");
