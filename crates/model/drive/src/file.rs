@@ -10,6 +10,8 @@ use std::sync::Arc;
 use disklab_config::{Fields, Node, Setting};
 use disklab_source::{FileName, Source, SourceError};
 
+use disklab_units::parse_nanoseconds;
+
 use crate::values::choice;
 use crate::{Drive, hdd, smr, ssd};
 
@@ -35,6 +37,8 @@ pub struct DriveFile {
     pub class: Class,
     /// The drive that it is like but for what its file says; `None` if its file says all.
     pub like: Option<String>,
+    /// Fields whose value is that of similar drives, for none is published of this model.
+    pub of_class: Vec<String>,
     /// What kind of drive it is, and its data.
     pub kind: Kind,
     /// Fields whose value is not certain, and between what it may lie.
@@ -158,6 +162,19 @@ impl DriveFile {
         matches!(&self.kind, Kind::Ssd(parameters) if parameters.interface.write_zeroes)
     }
 
+    /// What a flush takes by its own, ns, and the ends between which it may lie, if no figure of
+    /// this very model decides it. Databases, virtual machines and ZFS's log wait for it.
+    pub fn flush_of_class(&self) -> Option<[u64; 3]> {
+        const FIELD: &str = "buffer.flush-overhead";
+        let Kind::Ssd(parameters) = &self.kind else { return None };
+        if !self.of_class.iter().any(|field| field == FIELD) {
+            return None;
+        }
+        let range = self.plausible.iter().find(|range| range.field == FIELD)?;
+        let [low, high] = [&range.low, &range.high].map(|end| parse_nanoseconds(end));
+        Some([parameters.buffer.flush_overhead, low?, high?])
+    }
+
     /// The same drive, of which the host sees the first `bytes` only.
     ///
     /// # Errors
@@ -250,6 +267,7 @@ fn read(root: &Node) -> Result<(DriveFile, Option<&Node>), SourceError> {
     let name = fields.require_text("name")?;
     let model = fields.require_text("model")?;
     let note = fields.text("note")?.unwrap_or_default().trim().to_owned();
+    let of_class = fields.texts("of-class")?.unwrap_or_default();
     let read = choice(&mut fields, "kind", &KINDS)?;
     let kind = read(root, &mut fields)?;
     let class = class::read(&mut fields, &kind)?;
@@ -257,7 +275,24 @@ fn read(root: &Node) -> Result<(DriveFile, Option<&Node>), SourceError> {
     fields.finish()?;
     let (plausible, changes) = (Vec::new(), Vec::new());
     let like = None;
-    let file = DriveFile { id, aliases, name, model, note, class, like, kind, plausible, changes };
+    for field in &of_class {
+        if setting::value(root, field).is_none() {
+            return Err(root.error(format!("`of-class`: this file gives no `{field}`")));
+        }
+    }
+    let file = DriveFile {
+        id,
+        aliases,
+        name,
+        model,
+        note,
+        class,
+        like,
+        of_class,
+        kind,
+        plausible,
+        changes,
+    };
     Ok((file, ranges))
 }
 
@@ -371,6 +406,23 @@ mod tests {
                 .contains("cannot show 20 TB")
         );
         assert!(file.limited_to(1_000_000_001).unwrap_err().to_string().contains("multiple"));
+    }
+
+    /// A value of the class is marked where its source says so, and nowhere else.
+    #[test]
+    fn values_of_the_class_are_marked() {
+        for (id, text) in SHIPPED {
+            let file = crate::shipped(id).unwrap();
+            let line = text.lines().find(|line| line.starts_with("flush-overhead = "));
+            let Some(line) = line else { continue };
+            let says = line.contains("# assumed: of the class");
+            assert_eq!(file.flush_of_class().is_some(), says, "{id}: {line}");
+        }
+        let inherited = crate::shipped("wd-sn770-1tb").unwrap();
+        assert_eq!(inherited.flush_of_class(), Some([1_500_000, 300_000, 6_700_000]));
+        assert!(crate::shipped("samsung-980-1tb").unwrap().flush_of_class().is_none());
+        let unknown = error("kind = ", "of-class = [\"buffer.flush\"]\nkind = ");
+        assert!(unknown.contains("gives no `buffer.flush`"), "{unknown}");
     }
 
     proptest! {

@@ -89,7 +89,8 @@ impl Known {
 }
 
 /// Fields that name a drive; they need no source.
-const NAMES: [&str; 8] = ["id", "aliases", "name", "model", "kind", "class", "like", "note"];
+const NAMES: [&str; 9] =
+    ["id", "aliases", "name", "model", "kind", "class", "like", "of-class", "note"];
 
 /// A parameter of a drive file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]

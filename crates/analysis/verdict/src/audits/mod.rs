@@ -24,6 +24,7 @@ mod failed_cells;
 mod faster_than_drives;
 mod few_operations;
 mod few_repeats;
+mod flush_of_class;
 mod fresh_ssd;
 mod holes;
 mod host_nearly_full;
@@ -158,6 +159,7 @@ pub static AUDITS: &[Audit] = &[
     drive_cache::AUDIT,
     small_file_set::AUDIT,
     staging_area::AUDIT,
+    flush_of_class::AUDIT,
     fresh_ssd::AUDIT,
     no_flushes::AUDIT,
     not_steady::AUDIT,

@@ -6,8 +6,8 @@ use disklab_source::{SourceError, did_you_mean, one_of};
 use super::DriveFile;
 
 /// What says which drive it is and what is known of it, which no other value changes.
-const NAMES: [&str; 9] =
-    ["id", "aliases", "name", "model", "note", "kind", "class", "like", "plausible"];
+const NAMES: [&str; 10] =
+    ["id", "aliases", "name", "model", "note", "kind", "class", "like", "of-class", "plausible"];
 
 /// A field that is otherwise than in the drive's file.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -90,6 +90,7 @@ impl Parameters {
             ("seek", "write-settle", self.write_settle, 0),
             ("interface", "read-overhead", self.read_overhead, 1),
             ("interface", "write-overhead", self.write_overhead, 1),
+            ("cache", "persistent-write", self.persistent_write, 0),
         ];
         for (table, field, value, low) in times {
             fault::time((table, field), value, low, SECOND)?;
@@ -141,6 +142,7 @@ impl Parameters {
             ("segment-size", self.segment_size, least, self.cache),
             ("dirty-limit", self.dirty_limit, least, self.cache),
             ("destage-step", self.destage_step, least, 1 << 30),
+            ("persistent", self.persistent, 0, self.cache),
         ];
         for (field, value, low, high) in sizes {
             fault::bytes(("cache", field), value, low, high, least)?;

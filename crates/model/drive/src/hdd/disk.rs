@@ -27,6 +27,8 @@ pub(super) enum DiskWork {
     Write(Command),
     /// A step of the destage.
     Destage,
+    /// Writing data to a log in which they outlast a loss of power.
+    Log,
     /// Reading the rest of the physical sectors in `start..end` that data in the write cache cut.
     Complete { start: u64, end: u64 },
     /// The same for a write that completes on the medium.
@@ -47,8 +49,9 @@ pub(super) enum DiskWork {
 /// no read.
 ///
 /// A write completes when its data are in memory; with the write cache off, or
-/// where it is larger than the cache, when they are on the medium. Zeroing
-/// completes on the medium. Discarding is nothing to such a drive: it takes its
+/// where it is larger than the cache, when they are on the medium. If some memory outlasts a loss
+/// of power, it completes there with the write cache off, too; a media cache is written first,
+/// once for all writes that wait for it. Zeroing completes on the medium. Discarding is nothing to such a drive: it takes its
 /// overhead and completes.
 ///
 /// With shingled recording, a translation layer says where data lie and what else
@@ -74,6 +77,10 @@ pub struct HardDisk {
     origin: u64,
     /// Writes past the cache that were admitted and are not on the medium.
     pub(super) uncached: u64,
+    /// Writes in memory that complete when they are in the log, and those that are on their way
+    /// there.
+    pub(super) unlogged: Vec<Command>,
+    pub(super) logging: Vec<Command>,
     controller_free: u64,
     pub(super) work: Option<DiskWork>,
     pub(super) wake: Option<u64>,
@@ -92,6 +99,8 @@ pub struct HardDisk {
     depth: u64,
     pub(super) destage_delay: u64,
     pub(super) destage_age: u64,
+    pub(super) log_write: u64,
+    keeps_flushed: bool,
 }
 
 impl HardDisk {
@@ -114,11 +123,13 @@ impl HardDisk {
         let shingles = recording(&arm.geometry);
         let sectors = parameters.visible / SECTOR;
         let segment = parameters.segment_size / SECTOR;
+        let mut writes = WriteCache::new(parameters);
+        writes.set_on(parameters.write_cache);
         Self {
             arm,
             link: DriveLink::new(parameters.link_rate),
             reads: ReadCache::new(parameters.segments, segment, origin + sectors),
-            writes: WriteCache::new(parameters),
+            writes,
             queue: Queue::new(parameters),
             events: Events::default(),
             admission: VecDeque::new(),
@@ -127,6 +138,8 @@ impl HardDisk {
             shingles,
             origin,
             uncached: 0,
+            unlogged: Vec::new(),
+            logging: Vec::new(),
             controller_free: 0,
             work: None,
             wake: None,
@@ -144,6 +157,8 @@ impl HardDisk {
             depth: parameters.queue_depth,
             destage_delay: parameters.destage_delay,
             destage_age: parameters.destage_age,
+            log_write: parameters.persistent_write,
+            keeps_flushed: parameters.persistent_flush,
         }
     }
 
@@ -160,7 +175,11 @@ impl HardDisk {
             Event::Decoded(command) => self.decoded(now, command),
             Event::Received(command) => {
                 self.writes.fill(command.sector, command.end(), now, &self.arm);
-                self.complete(now, &command);
+                if self.write_cache || self.log_write == 0 {
+                    self.complete(now, &command);
+                } else {
+                    self.unlogged.push(command);
+                }
             }
             Event::Passed(start, end) => self.writes.fill(start, end, now, &self.arm),
             Event::Writable(command) => self.enqueue_write(command),
@@ -210,12 +229,15 @@ impl HardDisk {
         while let Some(&command) = self.admission.front() {
             match command.operation {
                 Operation::Flush => {
-                    if !self.writes.is_drained() || self.uncached > 0 || !self.is_committed(now) {
+                    if !self.is_durable() || self.uncached > 0 || !self.is_committed(now) {
                         return;
                     }
                     self.complete(now, &command);
                 }
-                Operation::Write if self.write_cache && self.writes.can_hold(command.sectors) => {
+                Operation::Write
+                    if (self.write_cache || self.writes.can_persist())
+                        && self.writes.can_hold(command.sectors) =>
+                {
                     if !self.writes.reserve(command.sector, command.end()) {
                         return;
                     }
@@ -235,6 +257,14 @@ impl HardDisk {
             }
             self.admission.pop_front();
         }
+    }
+
+    /// Whether all that was admitted to memory outlasts a loss of power.
+    fn is_durable(&self) -> bool {
+        let stays = self.keeps_flushed || !self.write_cache;
+        let logged = self.unlogged.is_empty() && self.logging.is_empty();
+        self.writes.is_drained()
+            || (stays && logged && self.writes.is_received() && self.writes.is_persistent())
     }
 
     fn admit_uncached(&mut self, now: u64, command: Command) {
@@ -325,6 +355,7 @@ impl Drive for HardDisk {
     fn set_write_cache(&mut self, now: Nanos, on: bool) {
         self.run_until(now);
         self.write_cache = on;
+        self.writes.set_on(on);
         if !on {
             self.reads.forget();
             self.writes.forget();

@@ -130,6 +130,14 @@ pub struct Parameters {
     pub destage_delay: u64,
     /// How long written data may wait; after that, destages alternate with reads.
     pub destage_age: u64,
+    /// How much of the waiting data outlasts a loss of power; 0 for none. With the write cache
+    /// off, writes complete when they are part of it.
+    pub persistent: u64,
+    /// What the medium works to make data outlast it, by writing them to a log (a media cache). 0
+    /// if the drive saves its memory to flash when power fails.
+    pub persistent_write: u64,
+    /// Whether a flush leaves in memory what outlasts a loss of power.
+    pub persistent_flush: bool,
 }
 
 /// A window that no queue is longer than: a drive that looks at all that its quality allows.

@@ -64,6 +64,9 @@ pub(crate) fn read(root: &Node, fields: &mut Fields<'_>) -> Result<Parameters, S
         destage_step: cache.require_bytes("destage-step")?.0,
         destage_delay: time(&mut cache, "destage-delay")?,
         destage_age: time(&mut cache, "destage-age")?,
+        persistent: cache.bytes("persistent")?.map_or(0, |size| size.0),
+        persistent_write: optional_time(&mut cache, "persistent-write")?.unwrap_or(0),
+        persistent_flush: cache.boolean("persistent-flush")?.unwrap_or(false),
     };
     for fields in [geometry, seek, interface, cache] {
         fields.finish()?;

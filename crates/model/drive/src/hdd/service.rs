@@ -5,6 +5,7 @@ use super::disk::{DiskWork, HardDisk};
 use super::events::Event;
 use super::geometry::{MediumPosition, SECTOR};
 use super::queue::{Service, Waiting};
+use crate::Operation;
 
 impl HardDisk {
     /// The end of what is in memory from `sector` on, without a gap, up to `end`.
@@ -96,16 +97,24 @@ impl HardDisk {
         }
         while self.work.is_none() {
             let dirty = self.writes.is_dirty();
+            if !self.unlogged.is_empty() && (self.queue.is_empty() || !self.destaged_last) {
+                self.destaged_last = true;
+                self.log(now);
+                return;
+            }
             if self.queue.is_empty() && !dirty {
                 return;
             }
             let old = self.writes.since().map_or(u64::MAX, |since| since + self.destage_age);
-            let blocked = !self.admission.is_empty() || !self.write_cache;
+            let exposed = !self.write_cache && !self.writes.is_persistent();
+            let blocked = !self.admission.is_empty() || exposed;
+            // What is in the log can wait, and the next write would wait for the arm.
+            let keeps_log = !self.write_cache && self.log_write > 0;
             let pressed = dirty && (blocked || old <= now);
             if !self.queue.is_empty() && (!pressed || self.destaged_last) {
                 self.destaged_last = false;
                 self.carry_out_next(now);
-            } else if pressed || self.quiet_until <= now {
+            } else if pressed || (self.quiet_until <= now && !keeps_log) {
                 self.destaged_last = true;
                 // As long as a neighbour takes that is sent as soon as this one is on the medium.
                 let hold = if blocked { 0 } else { self.arm.revolution() };
@@ -117,7 +126,7 @@ impl HardDisk {
                     return;
                 }
             } else {
-                self.wake_at(self.quiet_until.min(old));
+                self.wake_at(if keeps_log { old } else { self.quiet_until.min(old) });
                 return;
             }
         }
@@ -182,9 +191,22 @@ impl HardDisk {
         }
     }
 
+    /// Writes all that waits for it to the log, which lies near wherever the arm is.
+    fn log(&mut self, now: u64) {
+        self.leave_stream(now);
+        self.logging = std::mem::take(&mut self.unlogged);
+        let bytes: u64 = self.logging.iter().map(Command::bytes).sum();
+        self.counts.bytes_to_medium += bytes;
+        self.work(now, now + self.log_write, DiskWork::Log);
+    }
+
     fn destage(&mut self, now: u64, hold: u64) {
         self.leave_stream(now);
-        let Some((start, end, place)) = self.writes.choose(now, &self.arm, hold) else { return };
+        // Nothing comes before a flush that waits is done.
+        let flushes = self.admission.front().is_some_and(|c| c.operation == Operation::Flush);
+        let rest = if flushes { 0 } else { self.arm.revolution() };
+        let chosen = self.writes.choose(now, &self.arm, hold, rest);
+        let Some((start, end, place)) = chosen else { return };
         let mut begun = now + self.arm.positioning(now, &place, true);
         if self.is_partial(now, start, end) {
             if let Some((first, last)) = self.read_rest(start, end) {
@@ -276,6 +298,12 @@ impl HardDisk {
             }
             Some(DiskWork::Destage) => {
                 self.writes.end_destage();
+                self.admit(now);
+            }
+            Some(DiskWork::Log) => {
+                for command in std::mem::take(&mut self.logging) {
+                    self.complete(now, &command);
+                }
                 self.admit(now);
             }
             Some(DiskWork::Complete { start, end }) => {

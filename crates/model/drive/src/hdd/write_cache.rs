@@ -28,6 +28,10 @@ pub(crate) struct WriteCache {
     reserved_sectors: u64,
     destaging: Option<(u64, u64)>,
     clean: Ranges,
+    /// What may wait with the write cache on, and what of it outlasts a loss of power.
+    volatile: u64,
+    persistent: u64,
+    /// What may wait.
     limit: u64,
     room: u64,
     extents: u64,
@@ -47,6 +51,8 @@ impl WriteCache {
             reserved_sectors: 0,
             destaging: None,
             clean: Ranges::default(),
+            volatile: parameters.dirty_limit / SECTOR,
+            persistent: parameters.persistent.min(parameters.dirty_limit) / SECTOR,
             limit: parameters.dirty_limit / SECTOR,
             room: parameters.cache.saturating_sub(read) / SECTOR,
             extents: parameters.dirty_extents,
@@ -59,6 +65,27 @@ impl WriteCache {
     /// Whether a write of so many sectors can ever be cached.
     pub(crate) fn can_hold(&self, sectors: u64) -> bool {
         sectors <= self.limit
+    }
+
+    /// Switches to what may wait with the write cache on, or off. Without memory that outlasts a
+    /// loss of power, nothing is to be put here while it is off.
+    pub(crate) fn set_on(&mut self, on: bool) {
+        self.limit = if on || self.persistent == 0 { self.volatile } else { self.persistent };
+    }
+
+    /// Whether some of it outlasts a loss of power.
+    pub(crate) fn can_persist(&self) -> bool {
+        self.persistent > 0
+    }
+
+    /// Whether a loss of power would lose nothing of what is on its way to the medium.
+    pub(crate) fn is_persistent(&self) -> bool {
+        self.waiting_sectors() <= self.persistent
+    }
+
+    /// Whether all that was admitted is in memory, at least.
+    pub(crate) fn is_received(&self) -> bool {
+        self.reserved.is_empty()
     }
 
     /// The most sectors that may wait.
@@ -211,12 +238,15 @@ impl WriteCache {
     }
 
     /// What to destage next: of the extents that are ripe, the one with the shortest positioning
-    /// time from the arm, or its beginning. Gives the sectors and the place of the first.
+    /// time from the arm, or its beginning. One that ends within a physical sector leaves that
+    /// sector out if the rest of it may still come, for `rest` ns after the last did. Gives the
+    /// sectors and the place of the first.
     pub(crate) fn choose(
         &self,
         now: u64,
         arm: &Arm,
         hold: u64,
+        rest: u64,
     ) -> Option<(u64, u64, MediumPosition)> {
         let here = arm.angle(now);
         let (mut chosen, mut best) = (None, u32::MAX);
@@ -225,13 +255,13 @@ impl WriteCache {
                 (chosen, best) = (Some(extent), time);
             }
         }
-        let Extent { start, end: last, place, .. } = *chosen?;
+        let Extent { start, end: last, place, touched } = *chosen?;
         let step = start + self.step;
         let step = step - step % self.physical;
         let end = if step >= last || step <= start { last } else { step };
-        // A physical sector that is cut at the end waits for its rest.
         let whole = end - end % self.physical;
-        Some((start, if whole > start { whole } else { end }, place))
+        let grows = touched + rest > now && whole > start.next_multiple_of(self.physical);
+        Some((start, if grows { whole } else { end }, place))
     }
 
     /// What could be destaged, in the order of sectors, from `sector` on and around.
@@ -330,7 +360,7 @@ mod tests {
                         dirty[range].fill(false);
                     }
                     4 if moving.is_empty() => {
-                        let begun = cache.choose(5, &arm, 0);
+                        let begun = cache.choose(5, &arm, 0, 1);
                         prop_assert_eq!(begun.is_some(), dirty.contains(&true));
                         let Some((start, end, place)) = begun else { continue };
                         cache.begin_destage_of(start, end, &arm);
@@ -365,7 +395,7 @@ mod tests {
             assert!(cache.reserve(start, start + 8));
             cache.fill(start, start + 8, 0, &arm);
         }
-        let (start, end, _) = cache.choose(0, &arm, 1000).unwrap();
+        let (start, end, _) = cache.choose(0, &arm, 1000, 1000).unwrap();
         cache.begin_destage_of(start, end, &arm);
         assert_eq!((start, end), (0, 32));
         assert!(!cache.is_drained());
@@ -442,7 +472,8 @@ mod tests {
         cache.fill(0, 21, 100, &arm);
         // What ends within a sector goes as far as it is whole.
         assert_eq!(cache.ripe_from(0, 50), Some(0));
-        let chosen = |cache: &WriteCache, now| cache.choose(now, &arm, 50).map(|(s, e, _)| (s, e));
+        let chosen =
+            |cache: &WriteCache, now| cache.choose(now, &arm, 50, 50).map(|(s, e, _)| (s, e));
         assert_eq!(chosen(&cache, 100), Some((0, 16)));
         cache.begin_destage_of(0, 16, &arm);
         cache.end_destage();
@@ -452,6 +483,19 @@ mod tests {
         cache.complete(16, 24, 150, &arm);
         assert_eq!(chosen(&cache, 150), Some((16, 24)));
         check(&cache, &arm);
+        // What has waited for long enough goes whole, and so does what has no whole sector.
+        assert!(cache.reserve(100, 117));
+        cache.fill(100, 117, 200, &arm);
+        assert_eq!((chosen(&cache, 150), chosen(&cache, 250)), (Some((16, 24)), Some((16, 24))));
+        cache.supersede(0, 24, &arm);
+        assert_eq!(chosen(&cache, 250), Some((100, 117)));
+        cache.supersede(100, 117, &arm);
+        assert!(cache.reserve(201, 209));
+        cache.fill(201, 209, 300, &arm);
+        let at_once = cache.choose(300, &arm, 0, 50).map(|(s, e, _)| (s, e));
+        assert_eq!(at_once, Some((201, 209)), "both sectors in one visit");
+        cache.supersede(201, 209, &arm);
+        cache.enter(16, 24, 300, &arm);
         // What is gone is not filled up.
         cache.supersede(16, 24, &arm);
         cache.complete(16, 24, 150, &arm);

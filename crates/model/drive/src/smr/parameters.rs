@@ -99,6 +99,7 @@ impl Parameters {
         let sizes = [
             ("persistent-cache", "size", self.log_size, least, self.disk.capacity / 2),
             ("persistent-cache", "padding", self.log_padding, 0, 1 << 30),
+            ("cache", "persistent", self.disk.persistent, 0, 0),
             ("bands", "stream-after", self.stream_after, 0, 1 << 40),
             ("bands", "stream-skip", self.stream_skip, 0, 1 << 30),
             ("bands", "stream-least", self.stream_least, 0, 1 << 30),

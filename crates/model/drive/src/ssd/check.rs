@@ -85,6 +85,7 @@ impl Parameters {
             (("flash", "erase"), flash.erase, 0, SECOND),
             (("buffer", "flush-overhead"), self.buffer.flush_overhead, 0, SECOND),
             (("interface", "command"), interface.command, 1, SECOND),
+            (("interface", "write-command"), interface.write_command, 1, SECOND),
             (("interface", "read-overhead"), interface.read_overhead, 0, SECOND),
             (("interface", "large-read-overhead"), interface.large_read_overhead, 0, SECOND),
             (("interface", "write-overhead"), interface.write_overhead, 0, SECOND),

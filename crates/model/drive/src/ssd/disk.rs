@@ -26,7 +26,8 @@ const LATEST: u64 = u64::MAX / 4;
 /// in the order in which they came, as many at a time as the queue is deep.
 ///
 /// A write completes when its data are in the buffer; they leave it when their page
-/// is programmed, which it is when it is full, or when a flush asks for it. Of a sequential
+/// is programmed, which it is when it is full, or when a flush asks for it. Flushes are done
+/// one after the other. Of a sequential
 /// reader's next data some are read ahead. Reads of what is in the buffer, and of what was never written or was discarded, need no
 /// flash. Zeroing forgets whole units, as discarding does.
 #[derive(Debug)]
@@ -51,6 +52,8 @@ pub struct SolidState {
     pub(super) settled: u64,
     /// Whether anything was written since the last flush.
     pub(super) dirty: bool,
+    /// When the last flush is done.
+    pub(super) flushed: u64,
     pub(super) wake: Option<u64>,
     pub(super) done: Vec<Completion>,
     pub(super) counts: Statistics,
@@ -89,6 +92,7 @@ impl SolidState {
             ready: [0; 3],
             settled: 0,
             dirty: false,
+            flushed: 0,
             wake: None,
             done: Vec::new(),
             counts: Statistics::default(),
@@ -162,11 +166,20 @@ impl SolidState {
         self.wake = None;
         self.flash.forget(now);
         self.link.iter_mut().for_each(|lane| lane.forget(now));
-        self.controller_free = self.controller_free.max(now) + self.interface.command;
+        let interface = &self.interface;
+        let reads = request.operation == Operation::Read;
+        let command = if reads { interface.command } else { interface.write_command };
+        self.controller_free = self.controller_free.max(now) + command;
         let decoded = self.controller_free;
         let end = self.carry_out(decoded, &request);
         self.begun += 1;
         self.in_flight.push(Reverse((end.max(decoded), self.begun, request.id)));
+    }
+
+    /// Whether a write is done when it is in memory: by its setting, or because it is durable
+    /// there.
+    pub(super) fn completes_in_memory(&self) -> bool {
+        self.write_cache || self.protected
     }
 
     /// Whether a request lies within the drive, on whole logical sectors.
@@ -201,7 +214,7 @@ impl SolidState {
                 let overhead = self.interface.write_overhead;
                 let from = now + overhead + pieces * self.interface.write_overhead_4k;
                 let received = self.write(from, begin, end, true);
-                if self.write_cache { received } else { self.drain(received) }
+                if self.completes_in_memory() { received } else { self.drain(received) }
             }
             Operation::WriteZeroes => self.zero(now, begin, end),
             Operation::Discard => self.forget(now, begin, end),

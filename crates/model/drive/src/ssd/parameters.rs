@@ -79,11 +79,11 @@ pub struct BufferParameters {
     pub size: u64,
     /// Whether writes complete when they are in it.
     pub write_cache: bool,
-    /// Whether it outlasts a loss of power (capacitors): flushes then have nothing
-    /// to do.
+    /// Whether it outlasts a loss of power (capacitors): what is in it is durable, and a flush
+    /// programs nothing.
     pub power_loss_protection: bool,
     /// What a flush that has something to do takes in addition to programming the data, such
-    /// as writing the map out.
+    /// as writing the map out. One flush after the other.
     pub flush_overhead: u64,
     /// What is read ahead of a sequential reader; 0 for nothing.
     pub read_ahead: u64,
@@ -100,8 +100,10 @@ pub struct Interface {
     pub full_duplex: bool,
     /// Requests that the drive looks at, at a time; others wait.
     pub queue_depth: u64,
-    /// What the controller does for a request before it looks at the next.
+    /// What the controller does for a read before it looks at the next request.
     pub command: u64,
+    /// The same for any other request.
+    pub write_command: u64,
     /// Its other work for a read of up to 4 KiB, many at a time.
     pub read_overhead: u64,
     /// The same for a larger read.

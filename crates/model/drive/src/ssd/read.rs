@@ -6,7 +6,7 @@ use disklab_source::SourceError;
 use super::parameters::{BufferParameters, FlashParameters, Interface, Parameters, SlcCache};
 use crate::Transport;
 use crate::hdd::SectorFormat;
-use crate::values::{at, boolean, choice, link, number, rate, time, whole};
+use crate::values::{at, boolean, choice, link, number, optional_time, rate, time, whole};
 
 /// Reads the fields of a solid-state drive.
 ///
@@ -77,12 +77,14 @@ fn read_interface(node: &Node) -> Result<Interface, SourceError> {
     let full_duplex = boolean(&mut fields, "full-duplex")?;
     // Of the links that solid-state drives have, PCI Express alone carries data both ways.
     let known = if full_duplex { Transport::Nvme } else { Transport::Sata };
+    let command = time(&mut fields, "command")?;
     let interface = Interface {
         transport: Transport::read(&mut fields, known)?,
         link_rate: link(&mut fields, "link")?,
         full_duplex,
         queue_depth: whole(&mut fields, "queue-depth")?,
-        command: time(&mut fields, "command")?,
+        command,
+        write_command: optional_time(&mut fields, "write-command")?.unwrap_or(command),
         read_overhead: time(&mut fields, "read-overhead")?,
         large_read_overhead: time(&mut fields, "large-read-overhead")?,
         write_overhead: time(&mut fields, "write-overhead")?,

@@ -132,11 +132,18 @@ impl SolidState {
         self.buffer.drained().max(now)
     }
 
+    /// A flush begins when the one before is done; what it has programmed need not wait for that.
+    /// If it comes before the last one is done, it costs as much although that one may have
+    /// covered its data: callers gain 1.0 to 4 times by flushing at the same time, not as many times
+    /// as they are (TheJJ/ceph-diskbench, seven NVMe drives).
     pub(super) fn flush(&mut self, now: u64) -> u64 {
-        if self.protected || !std::mem::take(&mut self.dirty) {
+        let dirty = std::mem::take(&mut self.dirty);
+        if !dirty && self.flushed <= now {
             return now;
         }
-        self.drain(now) + self.flush_overhead
+        let programmed = if self.protected { now } else { self.drain(now) };
+        self.flushed = programmed.max(self.flushed) + self.flush_overhead;
+        self.flushed
     }
 
     /// Forgets the units that lie whole within `begin..end`.
@@ -164,6 +171,6 @@ impl SolidState {
                 done = done.max(self.write(now, begin, end, false));
             }
         }
-        if self.write_cache { done } else { self.drain(done) }
+        if self.completes_in_memory() { done } else { self.drain(done) }
     }
 }

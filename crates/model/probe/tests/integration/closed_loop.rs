@@ -138,7 +138,9 @@ impl Probed {
     fn is_part_of_writing(&self, path: &str) -> bool {
         let found = |path: &str| self.findings.values.contains_key(path);
         path == WRITE_4K
-            || (path == "buffer.flush-overhead" && !found(self.first_program()))
+            || (path == "buffer.flush-overhead"
+                && self.truth("buffer.power-loss-protection") == 0.0
+                && !found(self.first_program()))
             || (path == "flash.program"
                 && found("slc-cache.size")
                 && !found("slc-cache.fold-share"))

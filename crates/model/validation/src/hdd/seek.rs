@@ -66,7 +66,7 @@ fn run(file: &DriveFile) -> Option<Outcome> {
 
 /// The drive without write cache, so that writes are on the medium when they end.
 fn drive(p: &Parameters, seed: u64) -> HardDisk {
-    HardDisk::new(&Parameters { write_cache: false, ..p.clone() }, seed)
+    HardDisk::new(&Parameters { write_cache: false, persistent: 0, ..p.clone() }, seed)
 }
 
 /// The mean time of requests at this distance from the last, s.

@@ -230,19 +230,21 @@ impl ModelledDrives {
 }
 
 /// What audits must know of a model, which a guest's disk does not tell.
-fn traits_of(kind: &Kind) -> DriveTraits {
+fn traits_of(file: &DriveFile) -> DriveTraits {
     let disk = |disk: &disklab_drive::hdd::Parameters, staging| DriveTraits {
         cache_bytes: Some(disk.cache),
         staging_bytes: staging,
         link_bytes_per_second: Some(disk.link_rate as u64),
+        flush_of_class_ns: None,
     };
-    match kind {
+    match &file.kind {
         Kind::Hdd(parameters) => disk(parameters, None),
         Kind::Smr(parameters) => disk(&parameters.disk, Some(parameters.log_size)),
         Kind::Ssd(parameters) => DriveTraits {
             cache_bytes: Some(parameters.buffer.size),
             staging_bytes: parameters.slc_cache.as_ref().map(|cache| cache.size),
             link_bytes_per_second: Some(parameters.interface.link_rate as u64),
+            flush_of_class_ns: file.flush_of_class(),
         },
     }
 }
@@ -297,7 +299,7 @@ impl Drives for ModelledDrives {
 
     fn traits(&self, indices: &[usize]) -> Vec<(String, DriveTraits)> {
         let drives = indices.iter().filter_map(|index| self.drives.get(*index));
-        drives.map(|drive| (drive.name.clone(), traits_of(&drive.file.kind))).collect()
+        drives.map(|drive| (drive.name.clone(), traits_of(&drive.file))).collect()
     }
 
     fn make_ready(

@@ -22,6 +22,8 @@ pub struct DriveTraits {
     pub staging_bytes: Option<u64>,
     /// Bytes per second that its link carries.
     pub link_bytes_per_second: Option<u64>,
+    /// What a flush takes, ns, and the ends of what is plausible, if no figure of its model says.
+    pub flush_of_class_ns: Option<[u64; 3]>,
 }
 
 /// hdparm answers at once, but a drive that sleeps wakes first.
@@ -48,6 +50,7 @@ pub(super) fn conditions(
         if let Some(known) = known {
             found.cache_bytes = known.cache_bytes.or(found.cache_bytes);
             found.staging_bytes = known.staging_bytes;
+            found.flush_of_class_ns = known.flush_of_class_ns;
             let modelled = known.link_bytes_per_second.map(|rate| Link {
                 kind: "modelled".to_owned(),
                 speed: String::new(),

@@ -28,6 +28,10 @@ pub struct DriveConditions {
     /// an SSD's cells with one bit each.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub staging_bytes: Option<u64>,
+    /// What a modelled drive's flush takes, ns, and the ends of what is plausible, if that is a
+    /// figure of similar drives and not of its model.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub flush_of_class_ns: Option<[u64; 3]>,
     /// Free and all bytes of the file system that holds the file behind a loop device.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub room: Option<(u64, u64)>,

@@ -103,6 +103,17 @@ impl FlashWrites<'_> {
         found.or_else(of_sibling).unwrap_or(0.0)
     }
 
+    /// What the controller does for a write before it looks at the next request: of a sibling
+    /// whose reads and writes differ, the sibling's, and else what was found by reading.
+    fn write_command(&self) -> f64 {
+        match &self.basis.kind {
+            Kind::Ssd(p) if p.interface.write_command != p.interface.command => {
+                p.interface.write_command as f64
+            }
+            _ => self.known("interface.command"),
+        }
+    }
+
     /// What a byte takes on the link, ns.
     fn link(&self) -> f64 {
         1e9 / self.known("interface.link").max(1.0)

@@ -1,0 +1,100 @@
+//! Durable writes to modelled drives whose flush is assumed from similar drives.
+
+use disklab_sample::Direction;
+use disklab_units::show_nanoseconds;
+
+use crate::audits::{Audit, Detection, Reproducer};
+use crate::evidence::{CellFacts, Evidence};
+use crate::{Group, Severity};
+
+pub(super) const AUDIT: Audit = Audit {
+    name: "flush-of-class",
+    severity: Severity::Note,
+    detects: "durable writes in the lab to a drive whose flush is assumed from similar drives",
+    evidence: "flush requests, and whether the drive's file has a published figure of its model",
+    remedy: "move buffer.flush-overhead through its range (--set-drive, disklab sensitivity)",
+    reproducer: Reproducer::MadeUp,
+    check,
+};
+
+/// What a flush takes in the model and may take, by the cell's drive whose range is the widest.
+fn widest(cell: &CellFacts) -> Option<[u64; 3]> {
+    let known = cell.conditions().drives.iter().filter_map(|drive| drive.flush_of_class_ns);
+    known.max_by(|a, b| ratio(a).total_cmp(&ratio(b)))
+}
+
+fn ratio([_, low, high]: &[u64; 3]) -> f64 {
+    *high as f64 / (*low).max(1) as f64
+}
+
+fn check(evidence: &Evidence<'_>) -> Vec<Detection> {
+    let mut flush = None;
+    let suspects = evidence.suspects(|index, group: &Group| {
+        let writes = matches!(group.key.direction, Direction::Write | Direction::Mixed);
+        let flushes = evidence.details[index].iter().any(|detail| detail.flushes > 0);
+        if !writes || !flushes || !group.profile().is_durable() {
+            return None;
+        }
+        let found = evidence.cells_of(group).into_iter().find_map(widest)?;
+        flush.get_or_insert(found);
+        Some(0.0)
+    });
+    let Some([own, low, high]) = flush else { return Vec::new() };
+    let [own, low, high] = [own, low, high].map(|ns| show_nanoseconds(ns as f64));
+    let found = suspects.iter().map(|suspects| Detection {
+        severity: Severity::Note,
+        text: format!(
+            "{} with {}: each durable write waits for a flush, which takes the modelled drive {own} \
+             besides its data. That is a figure of similar drives, for none is published of this model. \
+             Such drives take {low} to {high}.",
+            suspects.figure,
+            suspects.stacks(),
+        ),
+        advice: "Compare stacks on this drive, not drives. For the figure itself, try both ends: \
+                 --set-drive MODEL:buffer.flush-overhead=TIME."
+            .to_owned(),
+        groups: suspects.groups(),
+    });
+    found.collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use disklab_sample::{Conditions, DriveConditions, Environment, Sample};
+
+    use super::*;
+    use crate::testing::{RunFixture, figure, on_drives, step};
+
+    fn texts(workload: &str, of_class: Option<[u64; 3]>, flushes: u64) -> Vec<String> {
+        let mut fixture = RunFixture::new("");
+        let write = figure(Direction::Write, 1 << 20, 1.0);
+        let mut one = on_drives(step("s", vec![write]), &[(0, 1 << 20)]);
+        one.drives[0].flushes = flushes;
+        let known = DriveConditions {
+            drive: "d-1".into(),
+            flush_of_class_ns: of_class,
+            ..DriveConditions::default()
+        };
+        let conditions = Some(Conditions { drives: vec![known], ..Conditions::default() });
+        let environment = Environment { conditions, ..Environment::default() };
+        let sample = Sample { steps: vec![one], environment, ..Sample::default() };
+        fixture.full_sample("single/ext4", workload, 0, sample);
+        fixture.texts(AUDIT.name)
+    }
+
+    #[test]
+    fn a_durable_figure_says_that_its_flush_is_of_the_class() {
+        let texts = texts("dd-4k", Some([117_000, 13_000, 600_000]), 64);
+        assert_eq!(texts.len(), 1, "{texts:?}");
+        for words in ["single/ext4", "117 µs", "to 600 µs"] {
+            assert!(texts[0].contains(words), "{words}: {texts:?}");
+        }
+    }
+
+    #[test]
+    fn figures_of_the_model_and_writes_that_wait_for_no_flush_are_clean() {
+        assert!(texts("dd-4k", None, 64).is_empty());
+        assert!(texts("dd-4k", Some([117_000, 13_000, 600_000]), 0).is_empty());
+        assert!(texts("buffered", Some([117_000, 13_000, 600_000]), 64).is_empty());
+    }
+}
