@@ -19,19 +19,8 @@ pub(crate) fn read(root: &Node, fields: &mut Fields<'_>) -> Result<Parameters, S
     let mut seek = Fields::new(fields.require("seek")?, "'seek'")?;
     let mut interface = Fields::new(fields.require("interface")?, "'interface'")?;
     let mut cache = Fields::new(fields.require("cache")?, "'cache'")?;
-    let read_seek = SeekTimes {
-        single_track: time(&mut seek, "single-track")?,
-        average: time(&mut seek, "average")?,
-        full: time(&mut seek, "full")?,
-    };
     let write_settle = time(&mut seek, "write-settle")?;
-    let inferred = read_seek.later_by(write_settle);
-    let write_seek = SeekTimes {
-        single_track: optional_time(&mut seek, "write-single-track")?
-            .unwrap_or(inferred.single_track),
-        average: optional_time(&mut seek, "write-average")?.unwrap_or(inferred.average),
-        full: optional_time(&mut seek, "write-full")?.unwrap_or(inferred.full),
-    };
+    let [read_seek, write_seek] = seeks(&mut seek, write_settle)?;
     let parameters = Parameters {
         capacity,
         visible: capacity,
@@ -73,4 +62,20 @@ pub(crate) fn read(root: &Node, fields: &mut Fields<'_>) -> Result<Parameters, S
     }
     parameters.check().map_err(|fault| at(root, fault.field).error(fault.message))?;
     Ok(parameters)
+}
+
+/// Seeks for reading and for writing, which settle longer if nothing more is stated.
+fn seeks(seek: &mut Fields<'_>, write_settle: u64) -> Result<[SeekTimes; 2], SourceError> {
+    let read = SeekTimes {
+        single_track: time(seek, "single-track")?,
+        average: time(seek, "average")?,
+        full: time(seek, "full")?,
+    };
+    let assumed = read.later_by(write_settle);
+    let write = SeekTimes {
+        single_track: optional_time(seek, "write-single-track")?.unwrap_or(assumed.single_track),
+        average: optional_time(seek, "write-average")?.unwrap_or(assumed.average),
+        full: optional_time(seek, "write-full")?.unwrap_or(assumed.full),
+    };
+    Ok([read, write])
 }

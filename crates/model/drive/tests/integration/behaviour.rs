@@ -349,9 +349,9 @@ fn a_media_cache_costs_the_medium_and_a_saved_memory_does_not() {
     let mut now = 0;
     while !done.iter().any(|c: &Completion| c.id == 31) {
         let before = done.len();
-        next_completion(&mut drive, &mut done);
-        for index in before..done.len() {
-            let Completion { id, at } = done[index];
+        let at = drive.next_event().expect("writes are in flight");
+        drive.advance(at, &mut done);
+        for Completion { id, at } in done.iter().skip(before).copied() {
             now = at.0;
             if id < 31 {
                 drive.submit(at, request(id, Write, (id * 31 + now) % 5_000_000 * 8, 8));

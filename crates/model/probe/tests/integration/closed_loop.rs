@@ -138,12 +138,26 @@ impl Probed {
     fn is_part_of_writing(&self, path: &str) -> bool {
         let found = |path: &str| self.findings.values.contains_key(path);
         path == WRITE_4K
+            || (path == "interface.write-overhead" && matches!(self.file.kind, Kind::Ssd(_)))
             || (path == "buffer.flush-overhead"
                 && self.truth("buffer.power-loss-protection") == 0.0
                 && !found(self.first_program()))
             || (path == "flash.program"
                 && found("slc-cache.size")
                 && !found("slc-cache.fold-share"))
+    }
+
+    /// What a write occupies a solid-state drive's controller for, the drive's and its twin's: the
+    /// latter has the sibling's if that differs from what its reads take.
+    fn write_commands(&self) -> [f64; 2] {
+        let command = |file: &DriveFile| match &file.kind {
+            Kind::Ssd(p) => [p.interface.write_command as f64, p.interface.command as f64],
+            _ => [0.0; 2],
+        };
+        let [sibling, sibling_reads] = command(&self.sibling);
+        let twin =
+            if sibling == sibling_reads { self.of_twin("interface.command") } else { sibling };
+        [command(&self.file)[0], twin]
     }
 
     fn sums_of_writing(&self) -> Vec<Row> {
@@ -157,6 +171,11 @@ impl Probed {
         let (truth, twin) = (|path: &str| self.truth(path), |path: &str| self.of_twin(path));
         let small = |of: &dyn Fn(&str) -> f64| of(WRITE_4K) + link(of);
         row("4 KiB of a write, link included", WRITE_4K, small(&truth), small(&twin));
+        if self.is_part_of_writing("interface.write-overhead") {
+            let (path, [own, of_twin]) = ("interface.write-overhead", self.write_commands());
+            let name = "interface.write-overhead + command";
+            row(name, path, truth(path) + own, twin(path) + of_twin);
+        }
         let flush =
             |of: &dyn Fn(&str) -> f64| of("buffer.flush-overhead") + of(self.first_program());
         if self.is_part_of_writing("buffer.flush-overhead") {
