@@ -33,8 +33,9 @@ fn every_hard_disk_gives_its_write_cache_back() {
     // At the beginning, where the medium is fastest, and in the middle.
     for (file, part) in disks().flat_map(|file| [(file.clone(), 0), (file, 5)]) {
         let findings = probe(&file, true, part);
-        // A list of 8 extents is full before the memory is, whatever is written.
-        let few = truth(&file, "cache.dirty-extents") < 64.0;
+        // A list of 8 extents is full before the memory is, whatever is written, and one of 192
+        // where the memory is large.
+        let few = truth(&file, "cache.dirty-extents") < 200.0;
         assert_eq!(few, !findings.values.contains_key("cache.dirty-limit"), "{findings:?}");
         few_lists += usize::from(few);
         let limit = (!few).then_some("cache.dirty-limit");
@@ -55,7 +56,7 @@ fn every_hard_disk_gives_its_write_cache_back() {
         assert!(findings.notes.iter().any(|n| n.contains("the cache being full")), "{findings:?}");
     }
     eprintln!("off by {:.1} % at most", farthest * 100.0);
-    assert!(count >= 2 * 3 * 20 - few_lists && few_lists == 2, "{count}, {few_lists}");
+    assert!(count >= 2 * 3 * 20 - few_lists && few_lists == 6, "{count}, {few_lists}");
 }
 
 #[test]
