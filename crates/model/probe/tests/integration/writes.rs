@@ -31,7 +31,9 @@ fn probe(file: &DriveFile, write_cache: bool, part: u64) -> Findings {
 fn every_hard_disk_gives_its_write_cache_back() {
     let (mut count, mut few_lists, mut farthest) = (0, 0, 0.0_f64);
     // At the beginning, where the medium is fastest, and in the middle.
-    for (file, part) in disks().flat_map(|file| [(file.clone(), 0), (file, 5)]) {
+    // A flush empties no cache that outlasts a loss of power: a probe cannot begin with an empty one.
+    let emptied = |file: &DriveFile| file.mechanics().is_some_and(|disk| !disk.persistent_flush);
+    for (file, part) in disks().filter(emptied).flat_map(|file| [(file.clone(), 0), (file, 5)]) {
         let findings = probe(&file, true, part);
         // A list of 8 extents is full before the memory is, whatever is written, and one of 192
         // where the memory is large.
