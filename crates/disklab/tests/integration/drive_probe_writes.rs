@@ -105,6 +105,9 @@ fn a_partition_that_is_not_blank_is_refused_and_keeps_its_content() {
         for place in $part1 $part2 $part4 /dev/vda3 /dev/vda $other; do probe $place; done 2>&1
         check() {{ {program} drive check small.toml /dev/vda --writes $1; echo code $?; }}
         for place in $part1 $part2; do check $place; done 2>&1
+        probe $part3 2>&1
+        exec 3<&- 4< /dev/vda; probe $part3 2>&1; exec 4<&-
+        loop=$(losetup --find --show /dev/vda3) && probe $part3 2>&1; losetup -d $loop
         mkfs.xfs -q /dev/vda3 && mount /dev/vda3 /mnt && probe $part3 2>&1
         cksum /dev/vda1 | cmp - /run/before1 &&
         dd if=/dev/vda2 bs=1M count=200 status=none | cksum | cmp - /run/before2 && echo kept"
@@ -117,12 +120,15 @@ fn a_partition_that_is_not_blank_is_refused_and_keeps_its_content() {
         "1 GiB are free there, and 4 GiB are needed\ncode 2\n",
         "expected a stable name, in /dev/disk/by-id, such as /dev/disk/by-id/",
         "it is not a partition of the drive; name one of its own, or a directory on it\ncode 2\n",
-        "it is in use: mounted, part of something else, or open\ncode 2\n",
+        " has vda3 open; end it first\n",
+        " has vda open; end it first\n",
+        "vda3 is in use by loop0 (/dev/vda3); stop that first\n",
+        "vda3 is mounted at /mnt; unmount it first\n",
         "kept\n",
     ] {
         assert!(said.contains(expected), "{expected}\n{said}");
     }
-    assert_eq!(said.matches("code 2\n").count(), 9, "{said}");
+    assert_eq!(said.matches("code 2\n").count(), 12, "{said}");
     assert_eq!(said.matches("data without a signature at byte ").count(), 2, "{said}");
 }
 

@@ -32,7 +32,7 @@ impl FromStr for BenchKind {
             None if text == "loop" => Ok(Self::Loop),
             Some(("dir", path)) if !path.is_empty() => Ok(Self::Dir(PathBuf::from(path))),
             Some(("disks", names)) if !names.is_empty() => {
-                Ok(Self::Disks(names.split(',').map(|n| n.trim().to_owned()).collect()))
+                Ok(Self::Disks(names.split(',').map(str::to_owned).collect()))
             }
             _ => Err(UnknownBench),
         }
@@ -56,7 +56,9 @@ mod tests {
 
     #[test]
     fn benches_are_read_and_shown() {
-        for text in ["lab", "loop", "dir:/srv/x:y", "disks:/dev/disk/by-id/a,/dev/disk/by-id/b"] {
+        let disks = "disks:/dev/disk/by-id/a,/dev/disk/by-id/b";
+        // A space is part of a name: without it, that is another drive's.
+        for text in ["lab", "loop", "dir:/srv/x:y", disks, "disks:/dev/x , /dev/y"] {
             assert_eq!(text.parse::<BenchKind>().expect(text).to_string(), text);
         }
         for text in ["", "dir", "dir:", "disks:", "lab:", "floppy:x"] {

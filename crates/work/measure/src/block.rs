@@ -168,13 +168,34 @@ impl BlockDevice {
         names.iter().filter_map(|name| Self::named(&self.root, name)).collect()
     }
 
-    /// The file behind a loop device, as the kernel names it.
+    /// The file behind a loop device, as the kernel names it; see [`crate::LoopBacking`] for which
+    /// one that is.
     pub fn backing_file(&self) -> Option<PathBuf> {
+        let path = self.attached_path()?.into_os_string().into_vec();
+        let plain = path.strip_suffix(b" (deleted)").unwrap_or(&path).to_vec();
+        Some(PathBuf::from(OsString::from_vec(plain)))
+    }
+
+    /// The same with what the kernel appends to the name of a file that was removed.
+    pub(crate) fn attached_path(&self) -> Option<PathBuf> {
         let bytes = self.attribute_bytes("loop/backing_file")?;
-        let path = bytes.trim_ascii_end();
-        let path = path.strip_suffix(b" (deleted)").unwrap_or(path);
+        // A name may end with a line feed of its own.
+        let path = bytes.strip_suffix(b"\n").unwrap_or(&bytes);
         // An empty attribute: the loop device is not attached.
         (!path.is_empty()).then(|| PathBuf::from(OsString::from_vec(path.to_vec())))
+    }
+
+    /// The numbers of the character devices through which programs reach the same drive past its
+    /// block device: SCSI's (sg, bsg) and NVMe's.
+    pub(crate) fn generic_numbers(&self) -> Vec<(u32, u32)> {
+        let whole = self.whole();
+        let mut files = Vec::new();
+        for folder in ["device/scsi_generic", "device/bsg"] {
+            let names = whole.root.names(whole.folder().join(folder)).into_iter();
+            files.extend(names.map(|name| format!("{folder}/{name}/dev")));
+        }
+        files.extend(whole.name.strip_prefix("nvme").map(|rest| format!("device/ng{rest}/dev")));
+        files.iter().filter_map(|file| device_number(&whole.attribute(file)?)).collect()
     }
 
     /// Whether it is a whole device that holds data itself: no partition, no

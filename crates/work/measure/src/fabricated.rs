@@ -119,6 +119,13 @@ impl Fabricated {
         self
     }
 
+    /// A process of this name; more tasks come by more calls.
+    pub fn process(&self, pid: u32, task: u32, name: &str) -> &Self {
+        self.file(&format!("/proc/{pid}/comm"), name);
+        self.folder(&format!("/proc/{pid}/task/{task}/fd"));
+        self
+    }
+
     /// A mount; a device of (0, n) is an anonymous one, as Btrfs has.
     pub fn mount(&self, device: (u32, u32), source: &str, point: &str, kind: &str) -> &Self {
         let (major, minor) = device;

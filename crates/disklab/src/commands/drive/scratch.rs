@@ -12,7 +12,7 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
-use disklab_bench::safety::Hold;
+use disklab_bench::safety::Claim;
 use disklab_drive::DriveFile;
 use disklab_exec::Interrupt;
 use disklab_measure::SystemRoot;
@@ -91,7 +91,7 @@ pub struct ScratchFile {
 #[derive(Debug)]
 enum Room {
     File(OwnedFd),
-    Partition(BlankPartition),
+    Partition(Box<BlankPartition>),
 }
 
 impl ScratchFile {
@@ -120,7 +120,7 @@ impl ScratchFile {
                 return Err(refuse(NoScratchFile::TooLittleRoom { free, needed }));
             }
             let (begin, bytes) = (blank.begin, bytes / PIECE * PIECE);
-            return Ok(Self { room: Room::Partition(blank), begin, bytes, rotates });
+            return Ok(Self { room: Room::Partition(Box::new(blank)), begin, bytes, rotates });
         }
         Self::in_directory(place, subject, most).map_err(refuse)
     }
@@ -166,10 +166,10 @@ impl ScratchFile {
         self,
         slots: Slots,
         (moved, interrupt): (Rc<Cell<u64>>, &Interrupt),
-    ) -> Result<(RealDrive, Option<Hold>), ProbeError> {
+    ) -> Result<(RealDrive, Option<Claim>), ProbeError> {
         let (file, held) = match self.room {
             Room::File(file) => (file, None),
-            Room::Partition(BlankPartition { file, held, .. }) => (file, Some(held)),
+            Room::Partition(blank) => (blank.file, Some(blank.claim)),
         };
         let drive = RealDrive::new(File::from(file), self.bytes, slots, interrupt);
         let failed = |source| ProbeError::Failed { what: "preparing to write", offset: 0, source };

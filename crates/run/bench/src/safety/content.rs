@@ -60,7 +60,8 @@ fn signatures(probe: &dyn Probe, target: &Target) -> Result<Vec<Signature>, Caus
         found.extend(probe.signatures(device)?);
         // A partition whose table is gone from the disk, but not from the kernel,
         // can still be mounted tomorrow.
-        if device.is_partition() && !found.iter().any(|s| s.device == device.name()) {
+        let is_left_over = device.is_partition() && device != &target.device;
+        if is_left_over && !found.iter().any(|s| s.device == device.name()) {
             let (device, kind) = (device.name().to_owned(), "partition".to_owned());
             found.push(Signature { device, kind, label: None });
         }

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use disklab_measure::{BlockDevice, Mount, SystemRoot, devices_under};
+use disklab_measure::{BlockDevice, Mount, SystemRoot};
 
 /// A device that is built on another one of the family.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -15,11 +15,14 @@ pub(crate) struct Member {
 
 /// A drive, its partitions, and whatever is built on them, upwards through md,
 /// device-mapper, bcache, and loop devices over the device itself or over a file
-/// on it.
+/// on it. Of a partition: itself, the drive without its other partitions, and what is built on
+/// either.
 pub(crate) fn family(root: &SystemRoot, mounts: &[Mount], drive: &BlockDevice) -> Vec<Member> {
     let loops = loops(root, mounts);
     let mut members: BTreeMap<String, Member> = BTreeMap::new();
     let mut open = vec![Member { device: drive.clone(), on: None }];
+    let whole = drive.is_partition().then(|| drive.whole());
+    open.extend(whole.iter().map(|whole| Member { device: whole.clone(), on: None }));
     while let Some(member) = open.pop() {
         let device = member.device.clone();
         if members.contains_key(device.name()) {
@@ -29,7 +32,10 @@ pub(crate) fn family(root: &SystemRoot, mounts: &[Mount], drive: &BlockDevice) -
         // A partition of an md array is built on what the array is built on.
         let on = member.on.clone();
         members.insert(name.clone(), member);
-        open.extend(device.partitions().into_iter().map(|d| Member { device: d, on: on.clone() }));
+        if whole.as_ref() != Some(&device) {
+            let parts = device.partitions().into_iter();
+            open.extend(parts.map(|device| Member { device, on: on.clone() }));
+        }
         let above = device.holders().into_iter();
         let looped = loops.iter().filter(|(_, below)| below.contains(&name));
         let above = above.chain(looped.map(|(device, _)| device.clone()));
@@ -40,16 +46,11 @@ pub(crate) fn family(root: &SystemRoot, mounts: &[Mount], drive: &BlockDevice) -
 
 /// Every attached loop device with the devices right below it.
 fn loops(root: &SystemRoot, mounts: &[Mount]) -> Vec<(BlockDevice, BTreeSet<String>)> {
-    let all = BlockDevice::all(root).into_iter();
-    let attached = all.filter_map(|device| {
-        let file = device.backing_file()?;
-        let below = match BlockDevice::at(root, &file) {
-            Some(below) => vec![below],
-            None => devices_under(root, mounts, &file).unwrap_or_default(),
-        };
-        Some((device, below.iter().map(|d| d.name().to_owned()).collect()))
-    });
-    attached.collect()
+    let below = |device: &BlockDevice| -> BTreeSet<String> {
+        let below = device.below_loop(root, mounts);
+        below.iter().map(|device| device.name().to_owned()).collect()
+    };
+    BlockDevice::all(root).into_iter().map(|device| (device.clone(), below(&device))).collect()
 }
 
 /// A device's name for people: with the name that device-mapper gave it.
@@ -86,6 +87,9 @@ mod tests {
         };
         assert_eq!(names("sda"), ["dm-0", "loop0", "md0", "md0p1", "sda", "sda1"]);
         assert_eq!(names("sdc"), ["loop1", "sdc"]);
+        tree.partition("sda", "sda2", (8, 2)).looped("loop2", (7, 2), "/dev/sda");
+        tree.looped("loop3", (7, 3), "/dev/sda1");
+        assert_eq!(names("sda2"), ["loop2", "sda", "sda2"]);
         assert_eq!(spoken(&BlockDevice::named(&root, "dm-0").expect("there")), "dm-0 (vg-lv)");
     }
 

@@ -66,7 +66,8 @@ pub(crate) fn inspect(
         causes.push(InspectionError::NoMounts.into());
     }
     causes.extend(uses(root, &mounts, device));
-    for path in other_paths(root, target) {
+    let whole = Target::new(root, &target.name, device.whole());
+    for path in other_paths(root, &whole) {
         if !uses(root, &mounts, &path).is_empty() {
             causes.push(Cause::OtherPath { device: path.name().to_owned() });
         }

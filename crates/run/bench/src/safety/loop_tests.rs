@@ -203,6 +203,107 @@ fn a_device_that_a_process_has_open_is_refused() {
     assert_eq!(drive.refusals(), "");
 }
 
+/// A node that is not in /dev, as in a chroot, and a program that is called as udev's are.
+#[test]
+fn neither_the_nodes_name_nor_the_programs_hides_an_open_device() {
+    let Some(drive) = LoopDevice::new(&["mknod", "sleep"]) else { return };
+    let at = |name: &str| drive.folder.path().join(name).display().to_string();
+    let number = drive.target().device.number().expect("a number");
+    let (major, minor) = (number.0.to_string(), number.1.to_string());
+    assert!(run("mknod", &[&at("node"), "b", &major, &minor]).is_some());
+    let sleep = find_program("sleep").expect("asked for");
+    for name in ["blkid-copy", "smartd", "losetup2"] {
+        std::fs::copy(&sleep, at(name)).expect("copied");
+        let node = File::open(at("node")).expect("opened");
+        let child = Command::new(at(name)).arg("1000").stdin(Stdio::from(node)).spawn();
+        let child = Running(child.expect("started"));
+        let text = drive.refusals();
+        assert!(text.contains(&format!("process {name} ({})", child.0.id())), "{text}");
+    }
+    assert_eq!(drive.refusals(), "");
+}
+
+/// What /proc shows of no process: this one is not asked about itself.
+#[test]
+fn a_device_that_is_open_out_of_sight_is_refused() {
+    use rustix::net::{SendAncillaryBuffer, SendAncillaryMessage, SendFlags, sendmsg};
+    use std::os::fd::AsFd;
+    let Some(drive) = LoopDevice::new(&["addpart"]) else { return };
+    let refused = |what: &str| {
+        let text = drive.refusals();
+        assert!(text.contains("the kernel has it in use"), "{what}: {text}");
+    };
+    // On its way through a socket: in no process.
+    let sockets = std::os::unix::net::UnixDatagram::pair().expect("sockets");
+    let file = File::open(&drive.node).expect("opened");
+    let mut space = [std::mem::MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
+    let mut sent = SendAncillaryBuffer::new(&mut space);
+    let files = [file.as_fd()];
+    assert!(sent.push(SendAncillaryMessage::ScmRights(&files)));
+    let bytes = [std::io::IoSlice::new(b"x")];
+    sendmsg(&sockets.0, &bytes, &mut sent, SendFlags::empty()).expect("sent");
+    drop(file);
+    refused("in flight");
+    drop(sockets);
+    assert_eq!(drive.refusals(), "");
+    // Open through a partition.
+    run("addpart", &[&drive.node, "1", "2048", "2048"]);
+    let part = File::open(format!("{}p1", drive.node)).expect("opened");
+    refused("a partition");
+    drop(part);
+}
+
+/// A partition is not free while its drive is open, nor under a loop device; one next to it may be
+/// in use.
+#[test]
+fn the_rules_hold_for_a_partition() {
+    let Some(drive) = LoopDevice::new(&["addpart", "blkid", "wipefs"]) else { return };
+    for (number, start) in [("1", "2048"), ("2", "8192")] {
+        run("addpart", &[&drive.node, number, start, "4096"]);
+    }
+    let root = SystemRoot::here();
+    let [first, second] = [1, 2].map(|n| PathBuf::from(format!("{}p{n}", drive.node)));
+    let executor = Executor::new(Interrupt::new());
+    let probe = KernelProbe::new(&executor);
+    let refused = |expected: &str| {
+        let device = BlockDevice::at(&root, &first).expect("a partition");
+        let target = Target::new(&root, &first, device);
+        let texts: Vec<_> = match claim(&root, &probe, &target, &[]) {
+            Ok(_) => Vec::new(),
+            Err(refusals) => refusals.iter().map(ToString::to_string).collect(),
+        };
+        let text = texts.join("\n");
+        assert_eq!(text.is_empty(), expected.is_empty(), "{text}");
+        assert!(text.contains(expected), "{text}");
+    };
+    refused("");
+    let opened = |node: &Path| {
+        let node = File::open(node).expect("opened");
+        let sleep = Command::new("sleep").arg("1000").stdin(node).spawn();
+        Running(sleep.expect("sleep"))
+    };
+    let name = drive.node.trim_start_matches("/dev/").to_owned();
+    for (node, part) in [(first.clone(), format!("{name}p1")), ((&drive.node).into(), name.clone())]
+    {
+        let _sleep = opened(&node);
+        refused(&format!("has {part} open"));
+    }
+    // Here, and so in no other process.
+    for node in [&first, Path::new(&drive.node)] {
+        let _open = File::open(node).expect("opened");
+        refused("the kernel has it in use");
+    }
+    let next = opened(&second);
+    refused("");
+    drop(next);
+    for node in [first.display().to_string(), drive.node.clone()] {
+        let over = LoopDevice::over(Path::new(&node), tempfile::tempdir().expect("temp"), &[]);
+        let Some(over) = over else { return };
+        refused(&format!("is in use by {}", over.node.trim_start_matches("/dev/")));
+    }
+    refused("");
+}
+
 #[test]
 fn a_read_only_device_is_refused() {
     // Not `blockdev --setro`: the loop device would stay so for its next user.

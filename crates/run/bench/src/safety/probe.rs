@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use disklab_exec::{ExecError, Executor, Invocation};
-use disklab_measure::BlockDevice;
+use disklab_measure::{BlockDevice, fill_cache, has_cached};
 use rustix::fs::OFlags;
 use rustix::io::Errno;
 
@@ -112,8 +112,8 @@ pub trait Probe {
         seed: u64,
     ) -> Result<Surface, InspectionError>;
 
-    /// Opens a device so that nobody else can claim it meanwhile (O_EXCL; open(2)),
-    /// for writing or for reading only. Nothing is written. After a device that
+    /// Opens a device that nothing else has open, so that nobody else can claim it meanwhile
+    /// (O_EXCL; open(2)), for writing or for reading only. Nothing is written. After a device that
     /// was open for writing is closed, udev looks at it anew, and may activate
     /// what it finds; so that is for the moment before the first write.
     ///
@@ -174,38 +174,67 @@ impl Probe for KernelProbe<'_> {
     }
 
     fn open_exclusively(&self, device: &BlockDevice, write: bool) -> Result<Hold, OpenError> {
-        let node = device.node();
-        let failed = |what, source| InspectionError::Io { what, node: node.clone(), source };
-        let flags = i32::try_from((OFlags::EXCL | OFlags::NOFOLLOW).bits()).unwrap_or_default();
-        let open = || OpenOptions::new().read(true).write(write).custom_flags(flags).open(&node);
-        let is_busy = |opened: &io::Result<File>| {
-            opened.as_ref().is_err_and(|error| Errno::from_io_error(error) == Some(Errno::BUSY))
-        };
-        let mut file = open();
         for _ in 1..TRIES {
-            if !is_busy(&file) {
-                break;
+            match open_alone(device, write) {
+                Err(OpenError::Busy) => std::thread::sleep(PAUSE),
+                opened => return opened,
             }
-            std::thread::sleep(PAUSE);
-            file = open();
         }
-        let file = file.map_err(|error| match Errno::from_io_error(&error) {
-            Some(Errno::BUSY) => OpenError::Busy,
-            Some(Errno::ACCESS | Errno::PERM) => {
-                OpenError::Failed(InspectionError::NotRoot(node.clone()))
-            }
-            _ => OpenError::Failed(failed("opened", error)),
-        })?;
-        let metadata =
-            file.metadata().map_err(|error| OpenError::Failed(failed("looked at", error)))?;
-        let number = (rustix::fs::major(metadata.rdev()), rustix::fs::minor(metadata.rdev()));
-        if !metadata.file_type().is_block_device() || device.number() != Some(number) {
-            let device = device.name().to_owned();
-            return Err(OpenError::Failed(InspectionError::OtherNode {
-                node: node.clone(),
-                device,
-            }));
-        }
-        Ok(Hold(Some(file)))
+        open_alone(device, write)
     }
+}
+
+/// Opens a device that nothing else has open.
+fn open_alone(device: &BlockDevice, write: bool) -> Result<Hold, OpenError> {
+    if is_open(device, true)? {
+        return Err(OpenError::Busy);
+    }
+    // Who has the drive open has the partition, too. While another partition is in use, the drive
+    // is open for that, and only /proc shows who else has it.
+    if device.is_partition() {
+        let drive = device.whole();
+        let mut others = drive.partitions();
+        others.retain(|other| other != device);
+        if is_open(&drive, false)?
+            && !others.iter().any(|other| is_open(other, false).unwrap_or(true))
+        {
+            return Err(OpenError::Busy);
+        }
+    }
+    open(device, true, write).map(|file| Hold(Some(file)))
+}
+
+/// Whether something that need not show in /proc has a device open.
+fn is_open(device: &BlockDevice, exclusively: bool) -> Result<bool, OpenError> {
+    let read = |source| {
+        OpenError::Failed(InspectionError::Io { what: "read", node: device.node(), source })
+    };
+    let first = open(device, exclusively, false)?;
+    fill_cache(&first).map_err(read)?;
+    drop(first);
+    has_cached(&open(device, exclusively, false)?).map_err(read)
+}
+
+fn open(device: &BlockDevice, exclusively: bool, write: bool) -> Result<File, OpenError> {
+    let node = device.node();
+    let failed =
+        |what, source| OpenError::Failed(InspectionError::Io { what, node: node.clone(), source });
+    let mut flags = OFlags::NOFOLLOW;
+    flags.set(OFlags::EXCL, exclusively);
+    let flags = i32::try_from(flags.bits()).unwrap_or_default();
+    let opened = OpenOptions::new().read(true).write(write).custom_flags(flags).open(&node);
+    let file = opened.map_err(|error| match Errno::from_io_error(&error) {
+        Some(Errno::BUSY) => OpenError::Busy,
+        Some(Errno::ACCESS | Errno::PERM) => {
+            OpenError::Failed(InspectionError::NotRoot(node.clone()))
+        }
+        _ => failed("opened", error),
+    })?;
+    let metadata = file.metadata().map_err(|error| failed("looked at", error))?;
+    let number = (rustix::fs::major(metadata.rdev()), rustix::fs::minor(metadata.rdev()));
+    if !metadata.file_type().is_block_device() || device.number() != Some(number) {
+        let device = device.name().to_owned();
+        return Err(OpenError::Failed(InspectionError::OtherNode { node, device }));
+    }
+    Ok(file)
 }

@@ -146,7 +146,7 @@ pub enum Cause {
     },
     /// Whether it is free could not be found out.
     Unknown(SharedError<InspectionError>),
-    /// The kernel has it in use.
+    /// The kernel has it open for something that is not shown.
     Busy,
     /// It is not the drive that the plan was made for.
     Changed {
@@ -247,8 +247,8 @@ impl fmt::Display for Cause {
                 write!(f, "whether it is free could not be found out: {error}")
             }
             Self::Busy => f.write_str(
-                "the kernel has it in use (EBUSY): another mount namespace, a ZFS pool or \
-                 another program holds it",
+                "the kernel has it in use: for another mount namespace, a ZFS pool, a program in \
+                 another container, or a descriptor on its way through a socket",
             ),
             Self::Changed { differences } => {
                 let all: Vec<_> = differences.iter().map(ToString::to_string).collect();

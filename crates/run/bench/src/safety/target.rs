@@ -34,6 +34,22 @@ impl Target {
         self.device.node()
     }
 
+    /// A partition under a stable name that leads to it. A study takes whole drives only.
+    ///
+    /// # Errors
+    /// The partition's stable names, if `name` is none of them.
+    pub fn partition(
+        root: &SystemRoot,
+        name: &Path,
+        partition: BlockDevice,
+    ) -> Result<Self, Vec<PathBuf>> {
+        let names = stable_names(root, &partition);
+        if is_by_id(name) && names.iter().any(|stable| stable == name) {
+            return Ok(Self::new(root, name, partition));
+        }
+        Err(names)
+    }
+
     pub(crate) fn refuse(&self, cause: Cause) -> Refusal {
         Refusal::new(&self.name, cause)
     }
@@ -49,7 +65,7 @@ pub fn resolve(root: &SystemRoot, names: &[String]) -> Result<Vec<Target>, Vec<R
     let mut targets: Vec<Target> = Vec::new();
     let mut refusals = Vec::new();
     for name in names {
-        let name = Path::new(name.trim());
+        let name = Path::new(name);
         let found = find(root, name).and_then(|target| {
             match targets.iter().find(|other| is_same_drive(other, &target)) {
                 Some(other) => Err(Cause::Duplicate { other: other.name.clone() }),
@@ -221,6 +237,9 @@ mod tests {
             "/dev/disk/by-id/../../sda",
             "/dev/disk/by-id//wwn-0x5000",
             "/dev/disk/by-id/x/wwn-0x5000",
+            "/dev/disk/by-id/wwn-0x5000 ",
+            " /dev/disk/by-id/wwn-0x5000",
+            "/dev/disk/by-id/wwn-0x5000\n",
         ] {
             let text = refused(&tree, &[name]).remove(0);
             assert!(text.contains("not touched"), "{text}");

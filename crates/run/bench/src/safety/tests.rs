@@ -206,8 +206,7 @@ fn a_use_of_another_path_to_the_drive_counts() {
 #[test]
 fn an_open_drive_is_refused() {
     let (_folder, tree) = machine();
-    tree.file("/proc/77/comm", "qemu-system-x86\n");
-    tree.link("/proc/77/fd/9", "/dev/sdb");
+    tree.process(77, 77, "qemu-system-x86\n").link("/proc/77/task/77/fd/9", "/dev/sdb");
     refused(&tree, "B", &Fake::default(), &["process qemu-system-x86 (77) has sdb open"]);
 }
 
@@ -215,7 +214,7 @@ fn an_open_drive_is_refused() {
 fn a_drive_in_use_by_means_unseen_is_refused() {
     let (_folder, tree) = machine();
     let fake = Fake { busy: vec!["sdb"], ..Fake::default() };
-    refused(&tree, "B", &fake, &["EBUSY"]);
+    refused(&tree, "B", &fake, &["the kernel has it in use"]);
 }
 
 #[test]
@@ -450,8 +449,7 @@ proptest! {
             Use::LoopDevice => { tree.looped("loop99", (7, 99), &node); }
             Use::Btrfs => { tree.btrfs("u", &[&name]); }
             Use::Opened => {
-                tree.file("/proc/5/comm", "reader");
-                tree.link("/proc/5/fd/0", &node);
+                tree.process(5, 5, "reader").link("/proc/5/task/5/fd/0", &node);
             }
         }
         let fake = Fake::default();

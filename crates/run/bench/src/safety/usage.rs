@@ -6,15 +6,17 @@ use disklab_measure::{BlockDevice, Mount, SystemRoot, btrfs_families, devices_un
 
 use super::Cause;
 use super::family::{Member, family, spoken};
-use super::openers::openers;
+use super::openers::lasting_openers;
 
-/// All uses of a drive, of its partitions, and of what is built on them; without
-/// touching any of them.
+/// All uses of a drive, of its partitions, and of what is built on them; or of a partition, and of
+/// the drive as a whole. None of them is touched.
 pub(crate) fn uses(root: &SystemRoot, mounts: &[Mount], drive: &BlockDevice) -> Vec<Cause> {
     let family = family(root, mounts, drive);
     let devices: Vec<BlockDevice> = family.iter().map(|m| m.device.clone()).collect();
-    let opened = openers(root, &devices).into_iter();
-    let opened = opened.map(|opener| Cause::Open { part: opener.device, by: opener.process });
+    let opened = lasting_openers(root, &devices).into_iter().map(|opener| Cause::Open {
+        part: opener.device.name().to_owned(),
+        by: format!("{} ({})", opener.name, opener.pid),
+    });
     let mut causes = Vec::new();
     causes.extend(root_drive(root, mounts, &family));
     causes.extend(mounted(root, mounts, &family));
