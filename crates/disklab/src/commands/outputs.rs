@@ -8,6 +8,7 @@ use std::os::unix::fs::FileTypeExt;
 use std::path::{Path, PathBuf};
 
 use disklab_exec::{NamedPathError, follow_own_links, open_real_directory, owner};
+use disklab_measure::{FileUse, FileUses, SystemRoot};
 use rustix::fs::{AtFlags, Mode, OFlags, openat, renameat, unlinkat};
 
 use crate::exit::Failure;
@@ -24,6 +25,8 @@ pub enum OutputError {
     Unexpected { path: PathBuf },
     /// The name is that of a file that does not hold text, as all outputs do.
     NotText { path: PathBuf },
+    /// The kernel uses the file.
+    InUse { path: PathBuf, used: FileUse },
     /// The name is that of a drive, whose data it would overwrite.
     BlockDevice { path: PathBuf },
     /// A link of another user's is on the way, or others could put one there.
@@ -41,6 +44,9 @@ impl std::fmt::Display for OutputError {
             ),
             Self::NotText { path } => {
                 write!(f, "{} is not text, and is left as it is; give another name", path.display())
+            }
+            Self::InUse { path, used } => {
+                write!(f, "{} is left as it is: {used}", path.display())
             }
             Self::BlockDevice { path } => {
                 write!(f, "{} is a block device; give the name of a file", path.display())
@@ -129,6 +135,9 @@ pub fn check_named(path: &Path) -> Result<Option<PathBuf>, OutputError> {
         return Ok(None);
     }
     let real = real.map_err(OutputError::io(path))?;
+    if let Some(used) = FileUses::now(&SystemRoot::here()).at(&real) {
+        return Err(OutputError::InUse { path: path.to_owned(), used });
+    }
     if real.exists() && head(&real).map_err(OutputError::io(path))?.contains('\0') {
         return Err(OutputError::NotText { path: path.to_owned() });
     }

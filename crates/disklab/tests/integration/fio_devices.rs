@@ -159,6 +159,38 @@ fn the_data_of_a_loop_device_are_left_alone() {
     assert!(output.status.success(), "{}", said(&output));
 }
 
+/// By device and inode: the name by which it was attached leads elsewhere, in another mount
+/// namespace or to another file, or to none.
+#[test]
+fn the_data_of_a_loop_device_are_left_alone_under_any_name() {
+    let Some(device) = Device::new() else { return };
+    let (image, alias) = (device.image(), device.here().join("alias"));
+    fs::hard_link(&image, &alias).expect("linked");
+    let part = format!("the loop device {} keeps its data in it", &device.node[5..]);
+    let write = ["--name=x", "--rw=write", "--size=1m", "--filename=alias"];
+    let hidden = |words: &[&str]| {
+        let bin = assert_cmd::cargo::cargo_bin("disklab");
+        let script = "mount --bind /dev/null \"$0\" && cd \"$1\" && shift && exec \"$@\"";
+        let mut command = std::process::Command::new("unshare");
+        command.args(["--mount", "sh", "-c", script]).arg(&image).arg(device.here());
+        command.arg(bin).arg("fio").args(words).output().expect("ran")
+    };
+    let before = device.content();
+    let output = hidden(&write);
+    assert!(said(&output).contains(&part), "mounted over: {}", said(&output));
+    assert!(device.content() == before, "something was written");
+    fs::remove_file(&image).expect("its first name");
+    for replaced in [false, true] {
+        if replaced {
+            fs::write(&image, "another file").expect("written");
+        }
+        let output = disklab(&device.here(), &write);
+        assert_eq!(output.status.code(), Some(2), "{}", said(&output));
+        assert!(said(&output).contains(&part), "{}", said(&output));
+        assert!(fs::read(&alias).expect("read") == before, "something was written");
+    }
+}
+
 #[test]
 fn swap_in_use_is_left_alone() {
     let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).expect("temp");

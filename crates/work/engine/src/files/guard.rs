@@ -131,7 +131,7 @@ fn is_harmless(number: u64) -> bool {
     libc::major(number) == 1 && [3, 5, 7, 8, 9].contains(&libc::minor(number))
 }
 
-/// Finds what jobs must not touch. Nothing is opened.
+/// Finds what jobs must not touch. Nothing is written.
 ///
 /// # Errors
 /// [`EngineError::Untouchable`] with the first such file.
@@ -192,9 +192,9 @@ fn check_target(
         Err(_) => return Ok(()),
     };
     devices.check_kind(&there, job.pattern.access.writes)?;
-    match uses.of(&there) {
-        Some(used) if changes(job, &there, target) => Err(Untouchable::InUse(used.clone())),
-        _ => Ok(()),
+    match changes(job, &there, target).then(|| uses.at(&target.path)).flatten() {
+        Some(used) => Err(Untouchable::InUse(used)),
+        None => Ok(()),
     }
 }
 
