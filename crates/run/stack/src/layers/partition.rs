@@ -142,9 +142,8 @@ impl Layer for Partition {
                 start.0 / 1024,
                 uuid(context, &format!("gpt {index} partition 1"))
             );
-            context
-                .ledger
-                .enter(Undo::RemovePartitions { device: device.clone(), guid: guid.clone() })?;
+            let undo = Undo::RemovePartitions { device: device.clone(), guid, count: 1 };
+            context.ledger.enter(undo)?;
             // The kernel is told below, by partx: its own look at the table
             // fails on loop devices, which have partitions only on request.
             let sfdisk = Invocation::new("sfdisk")

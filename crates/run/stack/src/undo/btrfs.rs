@@ -1,5 +1,7 @@
 //! Removing a Btrfs from its devices.
 
+use std::fs::File;
+use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
 use disklab_exec::Invocation;
@@ -36,7 +38,8 @@ pub(super) fn remove(
     Ok(removed)
 }
 
-/// What is not ours on the devices that hold a part of it.
+/// What is not ours on the devices that hold a part of it, and devices that the user added to it
+/// or put in the place of the run's.
 pub(super) fn obstacles(
     uuid: &str,
     devices: &[PathBuf],
@@ -49,10 +52,94 @@ pub(super) fn obstacles(
             found.extend(inspect::device(device, marks, context)?);
         }
     }
+    let blocks: Vec<_> = devices.iter().filter_map(|d| Superblock::at(d, 0)).collect();
+    if has_other_members(uuid, &blocks) {
+        let members = inspect::carriers(uuid, devices, context)?;
+        // It may be unplugged.
+        let unknown = || vec![Obstacle::Member("a device that is not here".to_owned())];
+        found.extend(if members.is_empty() { unknown() } else { members });
+    }
     Ok(found)
 }
 
 fn is_part(device: &Path, uuid: &str, context: &TeardownContext<'_>) -> Result<bool, StackError> {
     Ok(probe(device, "UUID", context.executor)?
         .is_some_and(|found| found.eq_ignore_ascii_case(uuid)))
+}
+
+/// What tells the members of a Btrfs (btrfs-dev-docs, on-disk format, superblock).
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Superblock {
+    uuid: String,
+    magic: [u8; 8],
+    generation: u64,
+    /// How many devices the file system has.
+    pub members: u64,
+}
+
+impl Superblock {
+    /// That of the file system that begins at `start`; also if its magic number is gone.
+    pub fn at(path: &Path, start: u64) -> Option<Self> {
+        let mut bytes = [0; 144];
+        File::open(path).ok()?.read_exact_at(&mut bytes, start.checked_add(64 << 10)?).ok()?;
+        let number = |at: usize| bytes.get(at..at + 8)?.try_into().ok().map(u64::from_le_bytes);
+        let uuid = bytes[32..48].iter().map(|byte| format!("{byte:02x}")).collect();
+        let magic = bytes[64..72].try_into().ok()?;
+        Some(Self { uuid, magic, generation: number(72)?, members: number(136)? })
+    }
+
+    fn is_whole(&self) -> bool {
+        self.magic == *b"_BHRfS_M"
+    }
+}
+
+/// Whether a file system has more members than these, which are the ledger's.
+///
+/// A wiped one counts if disklab's teardown wiped it, and was killed then:
+/// after the unmount all members have the same generation. What the user removed or replaced has
+/// an older one. A mkfs that was killed has not given all of them their magic number yet.
+fn has_other_members(uuid: &str, own: &[Superblock]) -> bool {
+    let uuid: String = uuid.chars().filter(|c| *c != '-').map(|c| c.to_ascii_lowercase()).collect();
+    let own = || own.iter().filter(|block| block.uuid == uuid);
+    let Some(newest) = own().filter(|b| b.is_whole()).max_by_key(|b| b.generation) else {
+        return false;
+    };
+    let counts =
+        |block: &&Superblock| block.generation == newest.generation || block.magic == *b"!BHRfS_M";
+    newest.members > own().filter(counts).count() as u64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const UUID: &str = "00112233-4455-6677-8899-AABBCCDDEEFF";
+
+    fn block(magic: &[u8; 8], generation: u64, members: u64) -> Superblock {
+        let uuid = "00112233445566778899aabbccddeeff".to_owned();
+        Superblock { uuid, magic: *magic, generation, members }
+    }
+
+    #[test]
+    fn members_of_the_users_are_told_from_wiped_ones_of_own() {
+        let (whole, begun, wiped) = (b"_BHRfS_M", b"!BHRfS_M", &[0; 8]);
+        for (own, expected) in [
+            (vec![], false),
+            (vec![block(whole, 7, 2), block(whole, 7, 2)], false),
+            (vec![block(whole, 7, 3), block(whole, 7, 3)], true),
+            // Torn down by half; made by half.
+            (vec![block(wiped, 7, 2), block(whole, 7, 2)], false),
+            (vec![block(begun, 5, 2), block(whole, 7, 2)], false),
+            (vec![block(begun, 5, 2), block(begun, 5, 2)], false),
+            // Replaced by one of the user's; removed by the user.
+            (vec![block(wiped, 6, 2), block(whole, 7, 2)], true),
+            (vec![block(whole, 6, 2), block(whole, 7, 2)], true),
+            (vec![block(wiped, 6, 2), block(whole, 7, 1)], false),
+        ] {
+            assert_eq!(has_other_members(UUID, &own), expected, "{own:?}");
+        }
+        let mut other = block(whole, 7, 2);
+        other.uuid = "0".to_owned();
+        assert!(has_other_members(UUID, &[block(whole, 7, 2), other]));
+    }
 }

@@ -8,8 +8,10 @@ use std::fmt;
 use std::path::{Component, Path, PathBuf};
 
 use disklab_exec::{ExecError, Executor, Invocation};
+use disklab_measure::{BlockDevice, SystemRoot};
 use serde::{Deserialize, Serialize};
 
+use crate::loops::loops_on;
 use crate::{LineProblem, StackError};
 
 mod btrfs;
@@ -102,6 +104,9 @@ pub enum Undo {
         device: PathBuf,
         /// The GUID of the table, in lower case.
         guid: String,
+        /// How many the run makes; 0 if it was not recorded.
+        #[serde(default)]
+        count: usize,
     },
     /// Remove the Btrfs with this UUID from its devices, and have the kernel
     /// forget them.
@@ -192,7 +197,9 @@ impl Undo {
             }
             Self::RemoveFile(path) => remove::file(path),
             Self::DetachLoop(path) => detach_loop::detach_loop(path, context),
-            Self::RemovePartitions { device, guid } => partitions::remove(device, guid, context),
+            Self::RemovePartitions { device, guid, .. } => {
+                partitions::remove(device, guid, context)
+            }
             Self::RemoveBtrfs { uuid, devices } => btrfs::remove(uuid, devices, context),
             Self::StopArray { name, uuid, members } => {
                 stop_array::stop_array(&stop_array::Array { name, uuid, members }, context)
@@ -227,8 +234,8 @@ impl Undo {
             Self::WipeDrive { device, serial, mark } => {
                 wipe_drive::obstacles(device, serial.as_deref(), mark, marks, context)
             }
-            Self::RemovePartitions { device, guid } => {
-                partitions::obstacles(device, guid, marks, context)
+            Self::RemovePartitions { device, guid, count } => {
+                partitions::obstacles((device, guid, *count), marks, context)
             }
             Self::RemoveBtrfs { uuid, devices } => btrfs::obstacles(uuid, devices, marks, context),
             Self::StopArray { name, uuid, members } => {
@@ -241,7 +248,9 @@ impl Undo {
             Self::CloseCrypt(mapping) | Self::CloseIntegrity(mapping) => {
                 mapping::obstacles(mapping, marks, context)
             }
-            Self::DestroyPool { name, mark, .. } => pool::obstacles(name, mark, marks, context),
+            Self::DestroyPool { name, mark, devices } => {
+                pool::obstacles(name, mark, devices, marks, context)
+            }
             // Settings, and a process that is recognised by its start.
             Self::WriteCache { .. } | Self::EndProgram { .. } | Self::Queue { .. } => {
                 Ok(Vec::new())
@@ -307,10 +316,36 @@ impl Undo {
         }
     }
 
-    /// Whether removing it would remove what `other` is about, too.
+    /// Whether removing it would remove what `other` is about, too: what is in a directory, or
+    /// built on a device.
     pub(crate) fn contains(&self, other: &Self) -> bool {
-        let Self::RemoveTree(tree) = self else { return false };
-        other.paths().into_iter().any(|path| path.starts_with(tree))
+        let others = || other.paths().into_iter();
+        match self {
+            Self::RemoveTree(tree) => others().any(|path| path.starts_with(tree)),
+            Self::RemoveFile(file) => others().any(|path| path == file),
+            Self::DetachLoop(file) => loops_on(&as_kernel_shows(file))
+                .iter()
+                .any(|device| others().any(|path| is_built_on(path, device))),
+            Self::DestroyPool { name, .. } => {
+                let volumes = Path::new("/dev/zvol").join(name);
+                others().any(|path| path.starts_with(&volumes))
+            }
+            Self::WipeDrive { .. }
+            | Self::RemovePartitions { .. }
+            | Self::RemoveBtrfs { .. }
+            | Self::StopArray { .. }
+            | Self::RemoveVolumeGroup { .. }
+            | Self::CloseCrypt(_)
+            | Self::CloseIntegrity(_) => {
+                let own = self.paths();
+                others().any(|path| own.iter().any(|device| is_built_on(path, device)))
+            }
+            Self::Unmount(_)
+            | Self::RemoveFolder(_)
+            | Self::WriteCache { .. }
+            | Self::EndProgram { .. }
+            | Self::Queue { .. } => false,
+        }
     }
 
     /// Whether an entry read from a file can be ours at all: disklab enters
@@ -370,6 +405,27 @@ impl fmt::Display for Undo {
 
 fn list(paths: &[PathBuf]) -> String {
     paths.iter().map(|path| path.display().to_string()).collect::<Vec<_>>().join(", ")
+}
+
+/// Whether `above` is the device `below`, or a partition of it, or built on it.
+fn is_built_on(above: &Path, below: &Path) -> bool {
+    let root = SystemRoot::here();
+    let device = |path: &Path| BlockDevice::at(&root, path);
+    let (Some(above), Some(below)) = (device(above), device(below)) else { return false };
+    let mounts = disklab_measure::mounts(&root);
+    let (mut open, mut seen) = (vec![above], Vec::new());
+    while let Some(device) = open.pop() {
+        if device == below {
+            return true;
+        }
+        if !seen.contains(&device) {
+            open.extend(device.slaves());
+            open.extend(device.below_loop(&root, &mounts));
+            open.extend(device.is_partition().then(|| device.whole()));
+            seen.push(device);
+        }
+    }
+    false
 }
 
 /// What blkid finds on a device itself, past its cache, under this tag, such as

@@ -50,6 +50,8 @@ pub enum Obstacle {
     },
     /// A logical volume or ZFS dataset that the run did not make.
     Volume(String),
+    /// A device that the run did not add to an array, pool, volume group or file system.
+    Member(String),
     /// It cannot be inspected, or could not be removed after something on it was left alone.
     Failed(SharedError<StackError>),
     /// Something whose content cannot be inspected.
@@ -70,6 +72,8 @@ pub enum UnseenContent {
     PhysicalVolume,
     /// A drive of a ZFS pool that is not imported.
     PoolMember,
+    /// A device of a Btrfs that has several.
+    BtrfsMember,
     /// A member of an array that was assembled and does not start.
     StoppedArray,
     /// blkid finds signatures of several kinds.
@@ -84,6 +88,9 @@ impl fmt::Display for UnseenContent {
             Self::RaidMember => ("a member of a RAID array", "assemble it (mdadm --assemble)"),
             Self::PhysicalVolume => ("a part of a volume group", "activate that (vgchange -ay)"),
             Self::PoolMember => ("a part of a ZFS pool", "import that (zpool import)"),
+            Self::BtrfsMember => {
+                ("a part of a Btrfs", "attach all of its devices (losetup --find --partscan)")
+            }
             Self::StoppedArray => {
                 return f.write_str(
                     "a member of a RAID array that does not start, so that its content cannot be \
@@ -131,6 +138,9 @@ impl fmt::Display for Obstacle {
                 write!(f, "{process} uses {}", uses.display())
             }
             Self::Volume(name) => write!(f, "the run did not make the volume {name}"),
+            Self::Member(name) => {
+                write!(f, "{name} is a part of it, and the run did not add it")
+            }
             Self::Failed(error) => error.fmt(f),
             Self::Unseen { on, content } => write!(f, "{}: {content}", on.display()),
         }

@@ -5,6 +5,7 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use disklab_exec::{ExecError, Invocation};
+use disklab_measure::{BlockDevice, SystemRoot};
 
 use super::{Marks, Obstacle, TeardownContext, inspect};
 use crate::StackError;
@@ -32,18 +33,23 @@ pub(super) fn remove(
     Ok(true)
 }
 
-/// What is not ours on the device and in its partitions.
+/// What is not ours on the device and in its partitions, and partitions that the user added: what
+/// is in them need not have a signature.
 pub(super) fn obstacles(
-    device: &Path,
-    guid: &str,
+    (device, guid, count): (&Path, &str, usize),
     marks: &Marks,
     context: &TeardownContext<'_>,
 ) -> Result<Vec<Obstacle>, StackError> {
-    if has_table(device, guid, context)? {
-        inspect::device(device, marks, context)
-    } else {
-        Ok(Vec::new())
+    if !has_table(device, guid, context)? {
+        return Ok(Vec::new());
     }
+    let mut found = inspect::device(device, marks, context)?;
+    let whole = BlockDevice::at(&SystemRoot::here(), device);
+    let number = |part: &BlockDevice| part.attribute("partition")?.trim().parse::<usize>().ok();
+    let others = whole.iter().flat_map(BlockDevice::partitions);
+    let others = others.filter(|part| count > 0 && number(part).is_none_or(|n| n > count));
+    found.extend(others.map(|part| Obstacle::Member(part.node().display().to_string())));
+    Ok(found)
 }
 
 fn has_table(device: &Path, guid: &str, context: &TeardownContext<'_>) -> Result<bool, StackError> {

@@ -3,9 +3,10 @@
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use disklab_exec::{Invocation, find_program};
+use disklab_exec::{ExecError, Invocation, find_program};
+use disklab_measure::{BlockDevice, SystemRoot};
 
-use super::{Marks, Obstacle, TeardownContext, inspect, probe};
+use super::{Marks, Obstacle, TeardownContext, UnseenContent, inspect, probe};
 use crate::StackError;
 use crate::layers::MARK;
 use crate::mounts::mounts;
@@ -24,19 +25,10 @@ pub(super) fn destroy(
     if find_program("zfs").is_none() || find_program("zpool").is_none() {
         return Ok(false);
     }
-    let program = |source| StackError::Program { layer: "zfs".to_owned(), source };
-    let get =
-        Invocation::new("zfs").args(["get", "-H", "-o", "value", MARK, name]).uninterruptible();
     let destroy = Invocation::new("zpool").args(["destroy", "-f", name]).uninterruptible();
     let began = Instant::now();
     let mut done = false;
-    loop {
-        // It fails where there is no such pool, and gives '-' where there is no
-        // mark.
-        let found = context.executor.run(&get).map_err(program)?;
-        if found.code != 0 || found.text().trim() != mark {
-            break;
-        }
+    while is_imported(name, mark, context)? {
         done = true;
         if let Err(source) = context.executor.check(&destroy) {
             if began.elapsed() > PATIENCE {
@@ -69,24 +61,69 @@ pub(super) fn destroy(
     Ok(done)
 }
 
-/// What is not ours in the pool, if it is imported and has this mark: datasets,
-/// snapshots, the content of volumes; and mounts, as disklab's has been unmounted.
+/// What is not ours in the pool, if it has this mark: datasets, snapshots, the content of volumes,
+/// devices; and mounts, as disklab's has been unmounted. One that is not imported is imported
+/// read-only, as nothing else shows what is in it.
 pub(super) fn obstacles(
     name: &str,
     mark: &str,
+    devices: &[PathBuf],
     marks: &Marks,
     context: &TeardownContext<'_>,
 ) -> Result<Vec<Obstacle>, StackError> {
     if find_program("zfs").is_none() || find_program("zpool").is_none() {
         return Ok(Vec::new());
     }
-    let program = |source| StackError::Program { layer: "zfs".to_owned(), source };
+    if is_imported(name, mark, context)? {
+        return in_imported(name, devices, marks, context);
+    }
+    let mut labelled = None;
+    for device in devices.iter().filter(|device| device.exists()) {
+        if probe(device, "LABEL", context.executor)?.is_some_and(|label| label == name) {
+            labelled = Some(device.clone());
+        }
+    }
+    let Some(on) = labelled else { return Ok(Vec::new()) };
+    let mut import = Invocation::new("zpool").args([
+        "import",
+        "-f",
+        "-N",
+        "-o",
+        "readonly=on",
+        "-o",
+        "cachefile=none",
+    ]);
+    for device in devices {
+        import = import.arg("-d").arg(device);
+    }
+    let _ = context.executor.run(&import.arg(name).uninterruptible()).map_err(program)?;
+    if !is_imported(name, mark, context)? {
+        return Ok(vec![Obstacle::Unseen { on, content: UnseenContent::PoolMember }]);
+    }
+    let found = in_imported(name, devices, marks, context);
+    let export = Invocation::new("zpool").args(["export", name]).uninterruptible();
+    context.executor.check(&export).map_err(program)?;
+    found
+}
+
+fn is_imported(name: &str, mark: &str, context: &TeardownContext<'_>) -> Result<bool, StackError> {
     let get =
         Invocation::new("zfs").args(["get", "-H", "-o", "value", MARK, name]).uninterruptible();
+    // It fails where there is no such pool.
     let found = context.executor.run(&get).map_err(program)?;
-    if found.code != 0 || found.text().trim() != mark {
-        return Ok(Vec::new());
-    }
+    Ok(found.code == 0 && found.text().trim() == mark)
+}
+
+fn program(source: ExecError) -> StackError {
+    StackError::Program { layer: "zfs".to_owned(), source }
+}
+
+fn in_imported(
+    name: &str,
+    devices: &[PathBuf],
+    marks: &Marks,
+    context: &TeardownContext<'_>,
+) -> Result<Vec<Obstacle>, StackError> {
     let below = format!("{name}/");
     let in_pool = |source: &Path| {
         let source = source.to_string_lossy();
@@ -97,6 +134,10 @@ pub(super) fn obstacles(
         .filter(|mount| mount.fs_type == "zfs" && in_pool(&mount.source))
         .map(|mount| Obstacle::Mount { source: mount.source, at: mount.mount_point })
         .collect();
+    let members =
+        Invocation::new("zpool").args(["list", "-v", "-H", "-P", "-L", name]).uninterruptible();
+    let members = context.executor.check(&members).map_err(program)?.text();
+    obstacles.extend(other_members(&members, devices));
     let list = Invocation::new("zfs")
         .args(["list", "-H", "-o", "name", "-t", "all", "-r", name])
         .uninterruptible();
@@ -115,8 +156,39 @@ pub(super) fn obstacles(
     Ok(obstacles)
 }
 
+/// The devices that `zpool list -v -H -P -L` shows besides these: paths, and the numbers of those
+/// that are not here. Of a whole disk ZFS uses the first partition.
+fn other_members(list: &str, own: &[PathBuf]) -> Vec<Obstacle> {
+    let root = SystemRoot::here();
+    let device = |path: &Path| BlockDevice::at(&root, path);
+    let own: Vec<_> = own.iter().filter_map(|path| device(path)).collect();
+    let is_own = |path: &str| {
+        device(Path::new(path))
+            .is_some_and(|found| own.contains(&found) || own.contains(&found.whole()))
+    };
+    let names = list.lines().skip(1).filter_map(|line| line.split_whitespace().next());
+    let is_device =
+        |name: &&str| name.starts_with('/') || name.bytes().all(|byte| byte.is_ascii_digit());
+    let others = names.filter(is_device).filter(|name| !is_own(name));
+    others.map(|name| Obstacle::Member(name.to_owned())).collect()
+}
+
 /// Whether a dataset is named as the zvol layer names them.
 fn is_volume(dataset: &str, below: &str) -> bool {
     let number = dataset.strip_prefix(below).and_then(|rest| rest.strip_prefix("volume-"));
     number.is_some_and(|number| !number.is_empty() && number.bytes().all(|b| b.is_ascii_digit()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn members_of_the_users_are_found_in_a_list() {
+        let list = "disklab1\t1.88G\t-\n\tmirror-0\t1.88G\n\t\t/dev/none1\t-\n\
+                    \t1234567890\t-\n\tcache\t-\n\t/srv/file.img\t-\n";
+        let found = other_members(list, &[PathBuf::from("/dev/none2")]);
+        let expected = ["/dev/none1", "1234567890", "/srv/file.img"];
+        assert_eq!(found, expected.map(|name| Obstacle::Member(name.to_owned())));
+    }
 }

@@ -83,14 +83,35 @@ pub(super) fn obstacles(
     marks: &Marks,
     context: &TeardownContext<'_>,
 ) -> Result<Vec<Obstacle>, StackError> {
+    let mut found = other_members(array, context)?;
     let node = fs::read_link(array.link()).ok();
     let running = array.running(node.as_deref(), context)?;
     if running.is_empty() {
-        return in_stopped(array, marks, context);
+        found.extend(in_stopped(array, marks, context)?);
     }
-    let mut found = Vec::new();
     for running in running {
         found.extend(inspect::device(&Path::new("/dev").join(running), marks, context)?);
+    }
+    Ok(found)
+}
+
+/// Members that the run did not add, if one that it added still is a member.
+fn other_members(
+    array: &Array<'_>,
+    context: &TeardownContext<'_>,
+) -> Result<Vec<Obstacle>, StackError> {
+    let (mut is_there, mut most) = (false, 0);
+    for member in array.members.iter().filter(|member| udev::is_block_device(member)) {
+        if let Some(devices) = member_of(array.uuid, member, context)? {
+            (is_there, most) = (true, devices.max(most));
+        }
+    }
+    if !is_there {
+        return Ok(Vec::new());
+    }
+    let mut found = inspect::carriers(array.uuid, array.members, context)?;
+    if found.is_empty() && most > array.members.len() {
+        found.push(Obstacle::Member("a device that is not here".to_owned()));
     }
     Ok(found)
 }
@@ -223,11 +244,22 @@ fn forget(
 
 /// Whether the superblock on `member` is of this array.
 fn is_member(uuid: &str, member: &Path, context: &TeardownContext<'_>) -> Result<bool, StackError> {
+    Ok(member_of(uuid, member, context)?.is_some())
+}
+
+/// The number of devices of the array, without spares, if the superblock on `member` is of it.
+fn member_of(
+    uuid: &str,
+    member: &Path,
+    context: &TeardownContext<'_>,
+) -> Result<Option<usize>, StackError> {
     let examine =
         Invocation::new("mdadm").args(["--examine", "--export"]).arg(member).uninterruptible();
     // It fails where there is no superblock.
-    let found = context.executor.run(&examine).map_err(failed)?;
-    Ok(exported_uuid(&found.text()).is_some_and(|found| same_uuid(&found, uuid)))
+    let text = context.executor.run(&examine).map_err(failed)?.text();
+    let devices = text.lines().find_map(|line| line.strip_prefix("MD_DEVICES=")?.parse().ok());
+    let is_of = exported_uuid(&text).is_some_and(|found| same_uuid(&found, uuid));
+    Ok(is_of.then(|| devices.unwrap_or_default()))
 }
 
 fn failed(source: ExecError) -> StackError {

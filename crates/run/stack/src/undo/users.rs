@@ -79,9 +79,12 @@ pub(crate) fn end_programs_of(mark: &str) -> Result<(), StackError> {
             let Some(handle) = Pid::from_raw(pid) else { continue };
             let pidfd = pidfd_open(handle, PidfdFlags::empty());
             let folder = PathBuf::from(format!("/proc/{pid}"));
-            // A process that has ended has no environment any more.
-            let environment = read(folder.join("environ")).unwrap_or_default();
-            if environment.split(|b| *b == 0).any(|e| e == entry.as_bytes()) {
+            // A task that has ended has no environment any more.
+            let is_own = |task: &PathBuf| {
+                let environment = read(task.join("environ")).unwrap_or_default();
+                environment.split(|b| *b == 0).any(|e| e == entry.as_bytes())
+            };
+            if tasks(&folder).iter().any(is_own) {
                 left.push(Holder { pid, name: name_of(&folder) });
                 kill(handle, pidfd);
             }
@@ -127,9 +130,19 @@ fn self_and_ancestors() -> Vec<i32> {
     pids
 }
 
+/// The tasks of a process. The first may have ended, and shows nothing then.
+fn tasks(process: &Path) -> Vec<PathBuf> {
+    let tasks = read_dir(process.join("task")).into_iter().flatten().flatten();
+    tasks.map(|task| task.path()).collect()
+}
+
 /// Whether the process of that folder in /proc uses something below `path`.
-/// Links are read, never followed: the file system may no longer answer.
 fn uses(process: &Path, path: &Path) -> bool {
+    tasks(process).iter().any(|task| task_uses(task, path))
+}
+
+/// Links are read, never followed: the file system may no longer answer.
+fn task_uses(process: &Path, path: &Path) -> bool {
     let below = |link: PathBuf| read_link(link).is_ok_and(|target| target.starts_with(path));
     if ["cwd", "root", "exe"].iter().any(|name| below(process.join(name))) {
         return true;

@@ -65,7 +65,7 @@ pub(super) fn remove(
     Ok(done)
 }
 
-/// What is not ours in the volume group, if it has this mark.
+/// What is not ours in the volume group, if it has this mark: volumes, what is on them, and devices.
 pub(super) fn obstacles(
     name: &str,
     mark: &str,
@@ -84,7 +84,15 @@ pub(super) fn obstacles(
         .args(["--noheadings", "--options", "lv_name,lv_dm_path", "--select", &own])
         .uninterruptible();
     let text = context.executor.check(&list).map_err(program)?.text();
-    let mut found = Vec::new();
+    // Also those that are out of sight: the group's metadata names them.
+    let members = lvm("vgs", &filter(&devices))
+        .args(["--noheadings", "--options", "pv_uuid", "--select", &own])
+        .uninterruptible();
+    let members = context.executor.check(&members).map_err(program)?.text();
+    let is_other = |uuid: &&str| !volumes.iter().any(|(_, own)| own == uuid);
+    let others = members.split_whitespace().filter(is_other);
+    let mut found: Vec<_> =
+        others.map(|uuid| Obstacle::Member(format!("the physical volume {uuid}"))).collect();
     for line in text.lines() {
         let mut words = line.split_whitespace();
         let (Some(volume), Some(node)) = (words.next(), words.next()) else { continue };

@@ -98,6 +98,13 @@ impl Fixture {
         self.assert_gone();
     }
 
+    /// Recovers, and nothing is left.
+    fn assert_goes(&self) {
+        let Recovery { left, errors, .. } = self.recover();
+        assert!(left.is_empty() && errors.is_empty(), "{left:?} {errors:?}");
+        self.assert_gone();
+    }
+
     fn assert_gone(&self) {
         assert!(self.loops.leftovers().is_empty(), "{:?}", self.loops.leftovers());
         assert_eq!(fs::read_dir(&self.loops.state).expect("state").count(), 0);
@@ -215,6 +222,144 @@ fn a_file_system_on_one_device_of_a_leftover_btrfs() {
     fixture.discard();
 }
 
+/// A device of the user's over a file of that size.
+struct UserDevice {
+    node: PathBuf,
+    file: PathBuf,
+}
+
+impl UserDevice {
+    fn new(fixture: &Fixture) -> Self {
+        let file = fixture.user.join("disk");
+        fs::File::create(&file).and_then(|file| file.set_len(600 << 20)).expect("file");
+        let shown = file.display().to_string();
+        let node = output("losetup", &["--find", "--show", &shown]).trim().into();
+        Self { node, file }
+    }
+}
+
+impl Drop for UserDevice {
+    fn drop(&mut self) {
+        let _ = Command::new("losetup").arg("--detach").arg(&self.node).status();
+        let _ = fs::remove_file(&self.file);
+    }
+}
+
+fn is_member(obstacle: &Obstacle) -> bool {
+    matches!(obstacle, Obstacle::Member(_))
+}
+
+/// The user's data lie on all devices then; and one of the run's may be gone from it.
+#[test]
+fn a_device_of_the_users_in_a_leftover_btrfs() {
+    let balance = ["balance", "start", "--full-balance"];
+    for replaces in [false, true] {
+        let Some(fixture) = Fixture::new("btrfs-raid1", 2) else { return };
+        let theirs = UserDevice::new(&fixture);
+        let (node, at) = (theirs.node.display().to_string(), &fixture.made.directory);
+        let at = at.display().to_string();
+        if replaces {
+            output("btrfs", &["replace", "start", "-B", "-f", "1", &node, &at]);
+        } else {
+            output("btrfs", &["device", "add", "-f", &node, &at]);
+            output("btrfs", &[&balance[..], &[&at]].concat());
+        }
+        fixture.unmount();
+        fixture.assert_left(is_member);
+        // Also while it is unplugged.
+        output("btrfs", &["device", "scan", "--forget"]);
+        output("losetup", &["--detach", &node]);
+        fixture.assert_left(is_member);
+        output("losetup", &[&node, &theirs.file.display().to_string()]);
+        output("btrfs", &["device", "scan"]);
+        let mountable = if replaces {
+            fixture.loops.drives[1].clone()
+        } else {
+            fixture.loops.drives[0].clone()
+        };
+        fixture.mount(&mountable);
+        assert_eq!(fs::read_to_string(fixture.user.join("test")).expect("there"), "the run's");
+        run("umount", &[&fixture.user]);
+        output("btrfs", &["device", "scan", "--forget"]);
+        drop(theirs);
+        fixture.discard();
+    }
+}
+
+/// As after a reboot: only the files are left, and one cannot tell whose all of them are.
+#[test]
+fn images_of_a_leftover_btrfs_of_several_devices_stay() {
+    let Some(fixture) = Fixture::new("btrfs-raid1", 2) else { return };
+    fixture.unmount();
+    output("btrfs", &["device", "scan", "--forget"]);
+    for drive in &fixture.loops.drives {
+        run("losetup", &[Path::new("--detach"), drive]);
+    }
+    fixture.assert_left(|obstacle| obstacle.to_string().contains("a part of a Btrfs"));
+    assert!(fixture.loops.path().join("drive1").exists());
+    fixture.discard();
+}
+
+#[test]
+fn a_device_of_the_users_in_a_leftover_array() {
+    let Some(fixture) = Fixture::new("md-raid1/ext4", 2) else { return };
+    let theirs = UserDevice::new(&fixture);
+    let (array, node) = (fixture.device().display().to_string(), theirs.node.display().to_string());
+    output("mdadm", &["--manage", &array, "--add", &node]);
+    fixture.unmount();
+    fixture.assert_left(is_member);
+    output("mdadm", &["--stop", &array]);
+    fixture.assert_left(is_member);
+    output("mdadm", &["--zero-superblock", &node]);
+    drop(theirs);
+    fixture.assert_goes();
+}
+
+#[test]
+fn a_device_of_the_users_in_a_leftover_group() {
+    let Some(fixture) = Fixture::new("lvm[size=300M]/ext4", 2) else { return };
+    let theirs = UserDevice::new(&fixture);
+    let device = fixture.device().display().to_string();
+    let group = output("lvs", &["--noheadings", "--options", "vg_name", &device]);
+    let node = theirs.node.display().to_string();
+    output("vgextend", &["--yes", group.trim(), &node]);
+    fixture.unmount();
+    fixture.assert_left(is_member);
+    output("vgreduce", &[group.trim(), &node]);
+    output("pvremove", &["--yes", &node]);
+    drop(theirs);
+    fixture.assert_goes();
+}
+
+/// With what no program signs in it, such as plain dm-crypt.
+#[test]
+fn a_partition_of_the_users_next_to_a_leftover_partition() {
+    let Some(fixture) = Fixture::new("partition[size=100M]/ext4", 1) else { return };
+    let drive = fixture.loops.drives[0].display().to_string();
+    let append = Invocation::new("sfdisk")
+        .args(["--quiet", "--append", "--no-reread", "--no-tell-kernel", &drive])
+        .stdin("size=64M\n".to_owned());
+    Executor::default().check(&append).expect("added");
+    output("partx", &["--update", &drive]);
+    fixture.unmount();
+    fixture.assert_left(is_member);
+    fixture.discard();
+}
+
+/// A virtual machine of the user's, say. Nothing is mounted.
+#[test]
+fn a_process_of_the_users_with_a_leftover_device() {
+    let Some(fixture) = Fixture::new("partition/ext4", 1) else { return };
+    fixture.unmount();
+    let device = fs::File::open(fixture.device()).expect("opened");
+    let sleep = Process(Command::new("sleep").arg("1000").stdin(device).spawn().expect("sleep"));
+    fixture.assert_left(|obstacle| {
+        matches!(obstacle, Obstacle::Process { process, .. } if process.contains("sleep"))
+    });
+    drop(sleep);
+    fixture.assert_goes();
+}
+
 #[test]
 fn a_leftover_that_the_user_mounted_elsewhere() {
     for (text, drives) in [("ext4", 1), ("partition/xfs", 1), ("btrfs-raid1", 2), ("btrfs", 1)] {
@@ -293,9 +438,7 @@ fn a_process_of_the_users_in_a_leftover_mount() {
     assert!(shell.0.try_wait().expect("asked").is_none(), "it was not killed");
     assert!(fixture.made.directory.join("test").exists(), "nor was it unmounted lazily");
     drop(shell);
-    let Recovery { left, errors, .. } = fixture.recover();
-    assert!(left.is_empty() && errors.is_empty(), "{left:?} {errors:?}");
-    fixture.assert_gone();
+    fixture.assert_goes();
 }
 
 #[test]

@@ -96,8 +96,8 @@ fn another_table_and_another_btrfs_stay() {
     let (guid, uuid) = (tag("PTUUID", &table), tag("UUID", &btrfs));
     let devices = vec![btrfs.clone(), table.clone()];
     let remove_other = [
-        Undo::RemovePartitions { device: table.clone(), guid: other.clone() },
-        Undo::RemovePartitions { device: btrfs.clone(), guid: other.clone() },
+        Undo::RemovePartitions { device: table.clone(), guid: other.clone(), count: 1 },
+        Undo::RemovePartitions { device: btrfs.clone(), guid: other.clone(), count: 1 },
         Undo::RemoveBtrfs { uuid: other, devices: devices.clone() },
     ];
     for undo in remove_other {
@@ -105,7 +105,7 @@ fn another_table_and_another_btrfs_stay() {
     }
     assert_eq!((tag("PTUUID", &table), tag("UUID", &btrfs)), (guid.clone(), uuid.clone()));
     // And with their own ids they go.
-    assert!(fixture.undo(Undo::RemovePartitions { device: table, guid }).is_empty());
+    assert!(fixture.undo(Undo::RemovePartitions { device: table, guid, count: 1 }).is_empty());
     assert!(fixture.undo(Undo::RemoveBtrfs { uuid, devices }).is_empty());
     for drive in &fixture.drives {
         let probe = Invocation::new("blkid").arg("--probe").arg(drive);

@@ -39,9 +39,9 @@ pub(super) fn cut(
         }
         let guid = seeded::uuid(context, &format!("gpt {} {index}", context.ledger.mark()));
         let parts: Vec<&Slice> = mine.iter().map(|s| &slices[*s]).collect();
-        context
-            .ledger
-            .enter(Undo::RemovePartitions { device: drive.clone(), guid: guid.clone() })?;
+        let count = parts.len();
+        let undo = Undo::RemovePartitions { device: drive.clone(), guid: guid.clone(), count };
+        context.ledger.enter(undo)?;
         let sfdisk = Invocation::new("sfdisk")
             // The kernel is told by partx, which works on loop devices, too.
             .args(["--quiet", "--no-reread", "--no-tell-kernel"])

@@ -5,18 +5,22 @@ use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
+use disklab_measure::{BlockDevice, Opener, SystemRoot, fill_cache, has_cached, openers};
 use rustix::fs::OFlags;
 use rustix::io::Errno;
 
-use super::super::{Marks, Obstacle, TeardownContext};
+use super::super::{Marks, Obstacle, TeardownContext, probe};
 use super::signatures::others;
 use crate::StackError;
-use crate::md_arrays::array_uuid;
+use crate::md_arrays::{array_uuid, same_uuid};
 use crate::mounts::mounts;
 use crate::udev::kernel_name;
 
 /// How long udev or a program that has just been killed may hold a device.
 const PATIENCE: Duration = Duration::from_secs(3);
+
+/// How long a look of udev's at a device may last.
+const SETTLES: Duration = Duration::from_secs(1);
 
 /// No stack is anywhere near this high.
 const HIGHEST: usize = 32;
@@ -31,8 +35,50 @@ pub(crate) fn device(
     context: &TeardownContext<'_>,
 ) -> Result<Vec<Obstacle>, StackError> {
     let mut found = Vec::new();
-    inspect(node, marks, context, HIGHEST, &mut found)?;
+    let mut devices = Vec::new();
+    inspect(node, marks, context, HIGHEST, (&mut found, &mut devices))?;
+    found.extend(processes(&devices));
     Ok(found)
+}
+
+/// Block devices besides `own` that are members of what has this UUID.
+///
+/// # Errors
+/// [`StackError`] if blkid cannot be run: the caller leaves it alone then.
+pub(crate) fn carriers(
+    uuid: &str,
+    own: &[PathBuf],
+    context: &TeardownContext<'_>,
+) -> Result<Vec<Obstacle>, StackError> {
+    let root = SystemRoot::here();
+    let own: Vec<_> = own.iter().filter_map(|path| BlockDevice::at(&root, path)).collect();
+    let mut found = Vec::new();
+    for device in BlockDevice::all(&root) {
+        if device.size_bytes() == 0 || own.contains(&device) {
+            continue;
+        }
+        let node = device.node();
+        if probe(&node, "UUID", context.executor)?.is_some_and(|other| same_uuid(&other, uuid)) {
+            found.push(Obstacle::Member(node.display().to_string()));
+        }
+    }
+    Ok(found)
+}
+
+/// Processes that keep one of these devices open. Those of the run have been ended.
+fn processes(devices: &[BlockDevice]) -> Vec<Obstacle> {
+    let began = Instant::now();
+    loop {
+        let found = openers(&SystemRoot::here(), devices);
+        if found.is_empty() || began.elapsed() > SETTLES {
+            let process = |opener: &Opener| Obstacle::Process {
+                uses: opener.device.node(),
+                process: format!("process {} ({})", opener.pid, opener.name),
+            };
+            return found.iter().map(process).collect();
+        }
+        std::thread::sleep(Duration::from_millis(50));
+    }
 }
 
 fn inspect(
@@ -40,9 +86,10 @@ fn inspect(
     marks: &Marks,
     context: &TeardownContext<'_>,
     height: usize,
-    found: &mut Vec<Obstacle>,
+    (found, devices): (&mut Vec<Obstacle>, &mut Vec<BlockDevice>),
 ) -> Result<(), StackError> {
     let Some(name) = kernel_name(node).filter(|_| height > 0) else { return Ok(()) };
+    devices.extend(BlockDevice::named(&SystemRoot::here(), &name));
     let folder = Path::new("/sys/class/block").join(&name);
     let size = fs::read_to_string(folder.join("size")).unwrap_or_default();
     if size.trim() == "0" {
@@ -57,12 +104,13 @@ fn inspect(
     let partitions: Vec<_> = partitions.collect();
     let holders = names_in(&folder.join("holders"));
     for partition in &partitions {
-        inspect(&Path::new("/dev").join(partition), marks, context, height - 1, found)?;
+        let node = Path::new("/dev").join(partition);
+        inspect(&node, marks, context, height - 1, (found, devices))?;
     }
     for holder in &holders {
         let above = Path::new("/dev").join(holder);
         if is_own(holder, marks, context) {
-            inspect(&above, marks, context, height - 1, found)?;
+            inspect(&above, marks, context, height - 1, (found, devices))?;
         } else {
             found.push(Obstacle::Holder { device: node.to_owned(), holder: described(holder) });
         }
@@ -136,12 +184,19 @@ fn names_in(folder: &Path) -> Vec<String> {
     names
 }
 
-/// Whether something has the device for itself: open(2), `O_EXCL` on block devices.
+/// Whether something has the device open, also where /proc does not show it, or for itself: open(2),
+/// `O_EXCL` on block devices.
 fn is_claimed(node: &Path) -> bool {
     let flags = i32::try_from(OFlags::EXCL.bits()).unwrap_or_default();
+    let open = || OpenOptions::new().read(true).custom_flags(flags).open(node);
+    let is_open = || {
+        fill_cache(&open()?)?;
+        has_cached(&open()?)
+    };
     let began = Instant::now();
     loop {
-        match OpenOptions::new().read(true).custom_flags(flags).open(node) {
+        match is_open() {
+            Ok(true) => {}
             Err(e) if Errno::from_io_error(&e) == Some(Errno::BUSY) => {}
             _ => return false,
         }

@@ -5,6 +5,7 @@ use std::path::Path;
 use disklab_exec::{Executor, Invocation, find_program};
 use serde::Deserialize;
 
+use super::super::btrfs::Superblock;
 use super::super::{Marks, Obstacle, UnseenContent};
 use super::signatures::{BlkidSignature, failed, others, signatures};
 use crate::StackError;
@@ -52,16 +53,22 @@ pub(crate) fn image(
                 }
                 break;
             }
-            kind => found.extend(closed(path, kind)),
+            kind => found.extend(closed(path, kind, || members_at(path, 0))),
         }
     }
     Ok(found)
 }
 
+/// How many devices the Btrfs has that begins there.
+fn members_at(path: &Path, start: u64) -> u64 {
+    Superblock::at(path, start).map_or(u64::MAX, |block| block.members)
+}
+
 /// What holds more than can be seen without assembling it. The key of a LUKS that
-/// we made is known to nobody else.
-fn closed(on: &Path, kind: &str) -> Option<Obstacle> {
+/// we made is known to nobody else. `members` are those of a Btrfs.
+fn closed(on: &Path, kind: &str, members: impl FnOnce() -> u64) -> Option<Obstacle> {
     let content = match kind {
+        "btrfs" if members() > 1 => UnseenContent::BtrfsMember,
         "linux_raid_member" => UnseenContent::RaidMember,
         "LVM2_member" => UnseenContent::PhysicalVolume,
         "zfs_member" => UnseenContent::PoolMember,
@@ -113,7 +120,7 @@ fn in_partition(
         value.map(str::to_owned)
     };
     let Some(kind) = field("TYPE") else { return Ok(Vec::new()) };
-    let mut found: Vec<_> = closed(on, &kind).into_iter().collect();
+    let mut found: Vec<_> = closed(on, &kind, || members_at(path, *start)).into_iter().collect();
     let signature = BlkidSignature::new(kind, field("UUID"), field("LABEL"));
     if !signature.is_own(path, marks) {
         found.insert(0, signature.obstacle(on));
@@ -127,11 +134,12 @@ mod tests {
 
     #[test]
     fn members_of_what_is_not_assembled_say_what_to_do() {
-        let of = |kind| closed(Path::new("/x.img"), kind);
+        let of = |kind| closed(Path::new("/x.img"), kind, || 2);
         for (kind, content, remedy) in [
             ("linux_raid_member", UnseenContent::RaidMember, "mdadm --assemble"),
             ("LVM2_member", UnseenContent::PhysicalVolume, "vgchange -ay"),
             ("zfs_member", UnseenContent::PoolMember, "zpool import"),
+            ("btrfs", UnseenContent::BtrfsMember, "losetup"),
         ] {
             let found = of(kind).expect(kind);
             let on = Path::new("/x.img").to_owned();
@@ -139,5 +147,6 @@ mod tests {
             assert!(found.to_string().contains(remedy), "{found}");
         }
         assert_eq!(of("ext4"), None);
+        assert_eq!(closed(Path::new("/x.img"), "btrfs", || 1), None);
     }
 }
