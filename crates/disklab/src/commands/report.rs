@@ -61,10 +61,20 @@ fn text(args: &ReportArgs, report: &Report) -> Result<u8, Failure> {
 
 /// Writes the page and the post into the run's folder. Returns the page's path.
 pub fn write_both(run: &Run, report: &Report) -> Result<PathBuf, Failure> {
+    if !run.is_still_there() {
+        return Err(Failure::failed(kept_note(run).trim_end()));
+    }
     let write = |name: &str, format: Rendered| {
         let text = render(report, format);
-        write_own(run.folder(), name, &text, |head| is_report(format, head))
-            .map_err(|error| Failure::failed(format!("{error}\n{}", kept_note(run).trim_end())))
+        // Into the directory that is open, whatever has its name by now.
+        write_own(&run.directory().at(""), name, &text, |head| is_report(format, head))
+            .map(|_| run.folder().join(name))
+            .map_err(|error| {
+                let [open, shown] = [run.directory().at(name), run.folder().join(name)];
+                let [open, shown] = [open, shown].map(|path| path.display().to_string());
+                let error = error.to_string().replace(&open, &shown);
+                Failure::failed(format!("{error}\n{}", kept_note(run).trim_end()))
+            })
     };
     let page = write("report.html", Rendered::Html)?;
     write("report.md", Rendered::Markdown)?;

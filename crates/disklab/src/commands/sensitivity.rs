@@ -37,7 +37,7 @@ pub fn sensitivity_command(args: &SensitivityArgs, as_json: bool) -> Result<u8, 
         fields: args.field.clone(),
         drawn: args.drawn,
     };
-    let analysis = SensitivityRun::new(request, &caller)?;
+    let mut analysis = SensitivityRun::new(request, &caller)?;
     eprint!("{}", overview(&analysis));
     if args.plan {
         return print_plan(&analysis.plan, as_json);
@@ -212,8 +212,10 @@ fn write_outcome(
     as_json: bool,
 ) -> Result<(), Failure> {
     let text = serde_json::to_string_pretty(&outcome.json)? + "\n";
+    let directory = analysis.open_directory()?;
     let write = |name: &str, text: &str| {
-        write_own(analysis.folder(), name, text, |_| true).map_err(Failure::failed)
+        write_own(&directory.at(""), name, text, |_| true).map_err(Failure::failed)?;
+        Ok::<_, Failure>(analysis.folder().join(name))
     };
     write("sensitivity.json", &text)?;
     let page = write("sensitivity.md", &outcome.page)?;

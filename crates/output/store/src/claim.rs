@@ -3,13 +3,13 @@
 use std::fs::{File, OpenOptions};
 use std::io::{ErrorKind, Read, Write};
 use std::os::unix::fs::OpenOptionsExt;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use disklab_exec::{NamedPathError, OtherWriters, make_directories, refuse_others_directories};
 use rustix::fs::{Access, OFlags, access};
 use rustix::process::geteuid;
 
-use crate::StoreError;
+use crate::{RunDirectory, StoreError};
 
 /// The file that makes a directory disklab's own. Nothing else writes it.
 const MARKER: &str = ".disklab-directory";
@@ -20,7 +20,7 @@ const TEXT: &str = "disklab made this directory. It adds, replaces and removes f
 /// it, dropping the claim leaves things as they were before.
 #[derive(Debug)]
 pub struct DirectoryClaim {
-    path: PathBuf,
+    directory: RunDirectory,
     /// Whether this claim created the directory.
     new: bool,
     /// Whether this claim created the marker.
@@ -64,34 +64,43 @@ impl DirectoryClaim {
             Err(e) if e.kind() == ErrorKind::AlreadyExists => false,
             Err(e) => return Err(StoreError::io("cannot make", path)(e)),
         };
-        let mut claim = Self { path: path.to_owned(), new, marked: false, kept: false };
+        // From here on it is this one, whatever has its name.
+        let directory = RunDirectory::to_write(path)?;
+        let mut claim = Self { directory, new, marked: false, kept: false };
         // Again, as something may have come since the first look.
         safe_for_root(path)?;
-        empty_or_own(path)?;
-        claim.marked = mark(path)?;
+        let inside = claim.directory.at("");
+        let marked = empty_or_own(&inside).and_then(|()| mark(&inside));
+        claim.marked = marked.map_err(|error| claim.directory.named(error))?;
         Ok(claim)
     }
 
+    /// The directory, open.
+    pub fn directory(&self) -> &RunDirectory {
+        &self.directory
+    }
+
     /// Keeps the directory: something was begun in it.
-    pub fn keep(mut self) {
+    pub fn keep(mut self) -> RunDirectory {
         self.kept = true;
+        self.directory.clone()
     }
 }
 
 impl Drop for DirectoryClaim {
     fn drop(&mut self) {
         let is_marker = |entry: std::fs::DirEntry| entry.file_name() == MARKER;
-        let begun = std::fs::read_dir(&self.path)
+        let begun = std::fs::read_dir(self.directory.at(""))
             .is_ok_and(|mut entries| !entries.all(|entry| entry.is_ok_and(is_marker)));
         if self.kept || begun {
             return;
         }
         if self.marked {
-            let _ = std::fs::remove_file(self.path.join(MARKER));
+            let _ = std::fs::remove_file(self.directory.at(MARKER));
         }
-        if self.new {
-            // Only if it is empty.
-            let _ = std::fs::remove_dir(&self.path);
+        if self.new && self.directory.is_still_there() {
+            // Only if it is empty, and not a link.
+            let _ = std::fs::remove_dir(self.directory.path());
         }
     }
 }

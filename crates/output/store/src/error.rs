@@ -102,6 +102,13 @@ pub enum StoreError {
         .0.display()
     )]
     HoldsRun(PathBuf),
+    /// The directory's name does not lead to it any more.
+    #[error(
+        "{} was deleted or moved, or something else was put in its place, while disklab worked \
+         in it; nothing more is written",
+        .0.display()
+    )]
+    Moved(PathBuf),
     /// Another process writes the run.
     #[error("{} is being written by another disklab; wait for it, or stop it", .0.display())]
     BeingWritten(PathBuf),

@@ -3,6 +3,7 @@
 mod bench_kind;
 mod bus;
 mod claim;
+mod directory;
 mod error;
 mod merge;
 mod model;
@@ -19,6 +20,7 @@ mod untrusted;
 pub use bench_kind::{BenchKind, UnknownBench};
 pub use bus::Bus;
 pub use claim::DirectoryClaim;
+pub use directory::RunDirectory;
 pub use disklab_study::{LeftOut, PlannedStack};
 pub use error::{NoPart, StoreError};
 pub use model::{CellRecord, CellState, RunInfo, Session};

@@ -87,7 +87,7 @@ impl Run {
         for (index, part) in parts.iter().enumerate() {
             let of_part = || chosen.iter().filter(|chosen| chosen.part == index);
             for chosen in of_part() {
-                raw::adopt(&part.folder, &chosen.record.cell, &self.folder, &chosen.new)?;
+                raw::adopt(&part.folder, &chosen.record.cell, &self.directory.at(""), &chosen.new)?;
             }
             let numbers: Vec<(u32, u32)> =
                 of_part().map(|chosen| (chosen.record.cell.number, chosen.new.number)).collect();

@@ -2,7 +2,7 @@
 
 use std::borrow::Borrow;
 use std::fs::File;
-use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
 use disklab_sample::{Sample, TraceEntry};
@@ -11,6 +11,7 @@ use rusqlite::{Connection, OpenFlags, OptionalExtension};
 use rustix::fs::{FlockOperation, OFlags, flock};
 
 use crate::claim::safe_for_root;
+use crate::directory::{RunDirectory, keep_links_in_paths};
 use crate::rows::{BadValue, MOST_SESSIONS};
 use crate::schema::{SCHEMA, VERSION};
 use crate::untrusted::{self, Steps};
@@ -25,6 +26,8 @@ const LOCK: &str = "lock";
 #[derive(Debug)]
 pub struct Run {
     pub(crate) folder: PathBuf,
+    /// The same, open: all that is written goes there.
+    pub(crate) directory: RunDirectory,
     pub(crate) connection: Connection,
     /// Restarted before each call.
     steps: Steps,
@@ -40,20 +43,44 @@ impl Run {
     /// [`StoreError::NotEmpty`] if it contains what disklab did not put there; others if it
     /// contains a run already or cannot be written.
     pub fn create(folder: &Path, info: &RunInfo, cells: &[Cell]) -> Result<Self, StoreError> {
-        let path = folder.join(DATABASE);
-        if path.exists() {
+        if folder.join(DATABASE).exists() {
             return Err(StoreError::HoldsRun(folder.to_owned()));
         }
         let claim = DirectoryClaim::make(folder)?;
-        let lock = Some(take_lock(folder)?);
+        let run = Self::create_in(&claim, info, cells)?;
+        claim.keep();
+        Ok(run)
+    }
+
+    /// The same in a directory that is claimed already.
+    ///
+    /// # Errors
+    /// As [`Run::create`], and [`StoreError::Moved`] if its name leads elsewhere by now.
+    pub fn create_in(
+        claim: &DirectoryClaim,
+        info: &RunInfo,
+        cells: &[Cell],
+    ) -> Result<Self, StoreError> {
+        let directory = claim.directory().clone();
+        let folder = directory.path().to_owned();
+        let path = directory.at(DATABASE);
+        if !directory.is_still_there() {
+            return Err(StoreError::Moved(folder));
+        }
+        if path.exists() {
+            return Err(StoreError::HoldsRun(folder));
+        }
+        let named = |error| directory.named(error);
+        let lock = Some(take_lock(&directory)?);
         // Built under another name, so that a folder never holds half a run.
-        let unfinished = folder.join("run.sqlite.new");
+        let unfinished = directory.at("run.sqlite.new");
         if unfinished.exists() {
             std::fs::remove_file(&unfinished)
-                .map_err(StoreError::io("cannot remove", &unfinished))?;
+                .map_err(StoreError::io("cannot remove", &unfinished))
+                .map_err(named)?;
         }
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE;
-        let (mut connection, _) = connect(&unfinished, flags)?;
+        let (mut connection, _) = connect(&unfinished, flags).map_err(named)?;
         let result = (|| {
             let transaction = connection.transaction()?;
             transaction.execute_batch(SCHEMA)?;
@@ -63,12 +90,14 @@ impl Run {
             }
             transaction.commit()
         })();
-        result.map_err(StoreError::sqlite(&unfinished))?;
-        connection.close().map_err(|(_, e)| StoreError::sqlite(&unfinished)(e))?;
-        std::fs::rename(&unfinished, &path).map_err(StoreError::io("cannot make", &path))?;
-        claim.keep();
-        let (connection, steps) = connect(&path, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
-        Ok(Self { folder: folder.to_owned(), connection, steps, lock })
+        result.map_err(StoreError::sqlite(&unfinished)).map_err(named)?;
+        connection.close().map_err(|(_, e)| named(StoreError::sqlite(&unfinished)(e)))?;
+        std::fs::rename(&unfinished, &path)
+            .map_err(StoreError::io("cannot make", &path))
+            .map_err(named)?;
+        let (connection, steps) =
+            connect(&path, OpenFlags::SQLITE_OPEN_READ_WRITE).map_err(named)?;
+        Ok(Self { folder, directory, connection, steps, lock })
     }
 
     /// Opens a run for reading.
@@ -77,21 +106,27 @@ impl Run {
     /// Where there is none, or it is not readable. [`StoreError::UnknownSchema`] and
     /// [`StoreError::UnknownJournal`] if reading it could do more than read it.
     pub fn open(folder: &Path) -> Result<Self, StoreError> {
-        let run = Self::open_checked(folder)?;
+        let run = Self::open_checked(RunDirectory::to_read(folder)?)?;
         run.connection.pragma_update(None, "query_only", true).map_err(run.sqlite())?;
         Ok(run)
     }
 
-    fn open_checked(folder: &Path) -> Result<Self, StoreError> {
-        let path = existing(folder)?;
-        untrusted::check_journal(&path)?;
-        // Read-write where possible: only then can SQLite roll back what a
-        // killed writer left half done.
-        let (connection, steps) = connect(&path, OpenFlags::SQLITE_OPEN_READ_WRITE)
-            .or_else(|_| connect(&path, OpenFlags::SQLITE_OPEN_READ_ONLY))?;
-        check_version(&path, &connection)?;
-        untrusted::check_schema(&path, &connection)?;
-        Ok(Self { folder: folder.to_owned(), connection, steps, lock: None })
+    fn open_checked(directory: RunDirectory) -> Result<Self, StoreError> {
+        let path = existing(&directory)?;
+        let open = || {
+            untrusted::check_journal(&path)?;
+            // Read-write where possible: only then can SQLite roll back what a
+            // killed writer left half done.
+            let (connection, steps) = connect(&path, OpenFlags::SQLITE_OPEN_READ_WRITE)
+                .or_else(|_| connect(&path, OpenFlags::SQLITE_OPEN_READ_ONLY))?;
+            let shown = directory.path().join(DATABASE);
+            check_version(&shown, &connection)?;
+            untrusted::check_schema(&shown, &connection)?;
+            Ok((connection, steps))
+        };
+        let (connection, steps) = open().map_err(|error| directory.named(error))?;
+        let folder = directory.path().to_owned();
+        Ok(Self { folder, directory, connection, steps, lock: None })
     }
 
     /// Opens a run to resume it, and clears away the raw outputs of cells
@@ -100,16 +135,20 @@ impl Run {
     /// # Errors
     /// As [`Run::open`], and where another process is writing it.
     pub fn resume(folder: &Path) -> Result<Self, StoreError> {
-        let path = existing(folder)?;
+        existing(&RunDirectory::to_read(folder)?)?;
         safe_for_root(folder)?;
-        if !path.symlink_metadata().is_ok_and(|metadata| metadata.is_file()) {
-            return Err(StoreError::Unexpected { path, expected: "regular file" });
-        }
-        let lock = take_lock(folder)?;
-        let mut run = Self::open_checked(folder)?;
+        let directory = RunDirectory::to_write(folder)?;
+        let lock = take_lock(&directory)?;
+        let mut run = Self::open_checked(directory)?;
         run.lock = Some(lock);
-        raw::clear_unfinished(folder, &run.cells()?)?;
+        let cleared = raw::clear_unfinished(&run.directory.at(""), &run.cells()?);
+        cleared.map_err(|error| run.directory.named(error))?;
         Ok(run)
+    }
+
+    /// The run's directory, open.
+    pub fn directory(&self) -> &RunDirectory {
+        &self.directory
     }
 
     /// The run's directory.
@@ -119,18 +158,13 @@ impl Run {
 
     /// The directory of a cell's raw outputs, relative to the run's; none if it is not there.
     pub fn outputs(&self, cell: &Cell) -> Option<String> {
-        raw::outputs(&self.folder, cell)
+        raw::outputs(&self.directory.at(""), cell)
     }
 
-    /// Whether the run is still where it was opened for writing: its directory may have been
-    /// deleted or moved since.
+    /// Whether the run is still where it was opened: its directory may have been deleted or
+    /// moved since, or a link put in its place.
     pub fn is_still_there(&self) -> bool {
-        let Some(lock) = self.lock.as_ref().and_then(|lock| lock.metadata().ok()) else {
-            return self.folder.join(DATABASE).is_file();
-        };
-        let there = self.folder.join(LOCK).symlink_metadata();
-        there.is_ok_and(|there| (there.dev(), there.ino()) == (lock.dev(), lock.ino()))
-            && self.folder.join(DATABASE).is_file()
+        self.directory.is_still_there() && self.directory.at(DATABASE).is_file()
     }
 
     /// What the run is.
@@ -272,13 +306,23 @@ impl Run {
         rows::outcome(&self.connection).map_err(self.sqlite())
     }
 
-    /// A fresh folder for the raw outputs of a cell that is about to run.
+    /// A fresh folder for the raw outputs of a cell that is about to run. The path is valid while
+    /// the run is open ([`RunDirectory::at`]).
     ///
     /// # Errors
-    /// [`StoreError`] if the cell's directory for raw outputs cannot be made.
+    /// [`StoreError`] if the cell's directory for raw outputs cannot be made, or the run's is no
+    /// longer where it was.
     pub fn begin_cell(&self, cell: &Cell) -> Result<PathBuf, StoreError> {
         self.writable()?;
-        raw::begin(&self.folder, cell)
+        if !self.directory.is_still_there() {
+            return Err(StoreError::Moved(self.folder.clone()));
+        }
+        raw::begin(&self.directory.at(""), cell).map_err(|error| self.directory.named(error))
+    }
+
+    fn finish_outputs(&self, cell: &Cell, trace: &[TraceEntry]) -> Result<(), StoreError> {
+        let finished = raw::finish(&self.directory.at(""), cell, trace);
+        finished.map_err(|error| self.directory.named(error))
     }
 
     /// Records a finished cell: all of it, or nothing.
@@ -287,7 +331,7 @@ impl Run {
     /// Where it cannot be written, or the cell has ended already.
     pub fn record(&mut self, cell: &Cell, sample: &Sample, seconds: f64) -> Result<(), StoreError> {
         self.writable()?;
-        raw::finish(&self.folder, cell, &sample.trace)?;
+        self.finish_outputs(cell, &sample.trace)?;
         let json = to_json(cell, sample)?;
         let path = self.folder.join(DATABASE);
         let result = (|| {
@@ -312,13 +356,15 @@ impl Run {
         self.writable()?;
         let path = self.folder.join(DATABASE);
         let sqlite = StoreError::sqlite(&path);
+        let directory = self.directory.clone();
         let transaction = self.connection.transaction().map_err(&sqlite)?;
         for (cell, result) in cells {
             self.steps.restart();
             let why = result.as_ref().err().copied();
-            if raw::is_begun(&self.folder, cell)? {
+            if raw::is_begun(&directory.at(""), cell).map_err(|e| directory.named(e))? {
                 let trace = result.as_ref().map_or(&[][..], |sample| &sample.borrow().trace);
-                raw::finish(&self.folder, cell, trace)?;
+                let finished = raw::finish(&directory.at(""), cell, trace);
+                finished.map_err(|error| directory.named(error))?;
             }
             rows::end_cell(&transaction, cell, why, 0.0).map_err(&sqlite)?;
             let Ok(sample) = result else { continue };
@@ -340,7 +386,7 @@ impl Run {
         seconds: f64,
     ) -> Result<(), StoreError> {
         self.writable()?;
-        raw::finish(&self.folder, cell, trace)?;
+        self.finish_outputs(cell, trace)?;
         rows::end_cell(&self.connection, cell, Some(error), seconds).map_err(self.sqlite())
     }
 
@@ -366,12 +412,17 @@ impl Run {
     }
 }
 
-fn existing(folder: &Path) -> Result<PathBuf, StoreError> {
-    let path = folder.join(DATABASE);
-    if path.is_file() {
-        return Ok(path);
+/// The database. A link is none: SQLite would keep its journal next to what that leads to.
+fn existing(directory: &RunDirectory) -> Result<PathBuf, StoreError> {
+    let path = directory.at(DATABASE);
+    match path.symlink_metadata() {
+        Ok(metadata) if metadata.is_file() => Ok(path),
+        Ok(_) => {
+            let path = directory.path().join(DATABASE);
+            Err(StoreError::Unexpected { path, expected: "regular file" })
+        }
+        Err(_) => Err(StoreError::NoRun(directory.path().to_owned())),
     }
-    Err(StoreError::NoRun(folder.to_owned()))
 }
 
 fn to_json(cell: &Cell, sample: &Sample) -> Result<String, StoreError> {
@@ -380,6 +431,7 @@ fn to_json(cell: &Cell, sample: &Sample) -> Result<String, StoreError> {
 }
 
 fn connect(path: &Path, flags: OpenFlags) -> Result<(Connection, Steps), StoreError> {
+    keep_links_in_paths();
     let wrap = StoreError::sqlite(path);
     let connection = Connection::open_with_flags(path, flags).map_err(&wrap)?;
     let steps = untrusted::guard(&connection).map_err(&wrap)?;
@@ -410,16 +462,17 @@ fn no_run_in(path: &Path, connection: &Connection) -> Result<StoreError, StoreEr
     Ok(if is_empty { StoreError::Empty(path) } else { StoreError::OtherProgram(path) })
 }
 
-fn take_lock(folder: &Path) -> Result<File, StoreError> {
-    let path = folder.join(LOCK);
+fn take_lock(directory: &RunDirectory) -> Result<File, StoreError> {
+    let path = directory.at(LOCK);
     let file = File::options()
         .create(true)
         .truncate(false)
         .write(true)
         .custom_flags(OFlags::NOFOLLOW.bits() as i32)
         .open(&path)
-        .map_err(StoreError::io("cannot make", &path))?;
+        .map_err(StoreError::io("cannot make", &path))
+        .map_err(|error| directory.named(error))?;
     flock(&file, FlockOperation::NonBlockingLockExclusive)
-        .map_err(|_| StoreError::BeingWritten(folder.to_owned()))?;
+        .map_err(|_| StoreError::BeingWritten(directory.path().to_owned()))?;
     Ok(file)
 }

@@ -62,7 +62,7 @@ impl CheckedRun {
         };
         // A campaign that decides as it goes adds its cells block by block.
         let first: &[Cell] = if plan.stop.is_some() { &[] } else { &plan.cells };
-        let run = Run::create(out, &info, first).map_err(RunnerError::Open)?;
+        let run = Run::create_in(&claim, &info, first).map_err(RunnerError::Open)?;
         claim.keep();
         let cells = plan.cells.clone();
         Ok(OpenRun { plan, run, bench, cells })

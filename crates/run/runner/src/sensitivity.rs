@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 
 use disklab_drive::DriveFile;
 use disklab_published::Catalogue;
-use disklab_store::{CellState, Run};
+use disklab_store::{CellState, Run, RunDirectory, StoreError};
 use disklab_study::load;
 
 pub use self::cells::Claims;
@@ -20,7 +20,7 @@ pub use self::own::own_ratios;
 pub use self::plan::{Case, SensitivityPlan};
 pub use self::variation::Variation;
 use crate::observer::Observer;
-use crate::places::holds_run;
+use crate::places::{claim_outputs, holds_run};
 use crate::plan::Pairs;
 use crate::run::{RunRequest, run_until_done};
 use crate::setup::{Caller, PlannedRun};
@@ -197,6 +197,8 @@ pub struct SensitivityRun {
     folder: PathBuf,
     options: RunOptions,
     is_resumed: bool,
+    /// Its directory, as soon as it is begun.
+    open: Option<RunDirectory>,
 }
 
 impl SensitivityRun {
@@ -245,7 +247,8 @@ impl SensitivityRun {
         }
         let options = RunOptions { seed: Some(shipped.seed), ..options };
         let pairs: Pairs = cases.iter().flat_map(|(_, pairs)| pairs.clone()).collect();
-        Ok(Self { shipped, plan, claims, cases, pairs, study, folder, options, is_resumed })
+        let open = None;
+        Ok(Self { shipped, plan, claims, cases, pairs, study, folder, options, is_resumed, open })
     }
 
     /// Real seconds that a run of these cells will take.
@@ -271,8 +274,22 @@ impl SensitivityRun {
     ///
     /// # Errors
     /// [`RunnerError`] if the directory, or the file in it, cannot be written.
-    pub fn begin(&self) -> Result<(), RunnerError> {
-        if self.is_resumed { Ok(()) } else { self.plan.save(&self.folder) }
+    pub fn begin(&mut self) -> Result<(), RunnerError> {
+        let claim = claim_outputs(&self.folder)?;
+        if !self.is_resumed {
+            self.plan.save(claim.directory())?;
+        }
+        self.open = Some(claim.keep());
+        Ok(())
+    }
+
+    /// Its directory, for files that are written into it, if its name still leads there.
+    ///
+    /// # Errors
+    /// [`RunnerError::Record`] if it was moved, or something else put in its place.
+    pub fn open_directory(&self) -> Result<&RunDirectory, RunnerError> {
+        let there = self.open.as_ref().filter(|open| open.is_still_there());
+        there.ok_or_else(|| RunnerError::Record(StoreError::Moved(self.folder.clone())))
     }
 
     /// Carries out the run as shipped, or the rest of it.
@@ -309,6 +326,7 @@ impl SensitivityRun {
         caller: &Caller,
         observer: &mut dyn Observer,
     ) -> Result<CaseRun, RunnerError> {
+        self.open_directory()?;
         let folder = self.folder.join(folder);
         let was_done = is_done(&folder);
         let (study, options) = (self.study.clone(), options.clone());

@@ -119,6 +119,9 @@ fn resuming_leaves_what_the_user_put_there() {
     let cells = cells();
     let run = Run::create(&folder, &info(), &cells).expect("create");
     let begun = run.begin_cell(&cells[1]).expect("begin");
+    // Valid while the run is open.
+    let begun = folder.join("raw").join(begun.file_name().expect("a name"));
+    assert!(begun.exists());
     drop(run);
     std::fs::create_dir_all(folder.join("raw/holiday")).expect("make");
     std::fs::write(folder.join("raw/holiday/a.jpg"), "a").expect("write");
@@ -160,6 +163,41 @@ fn run_notices_that_its_directory_is_gone() {
     assert!(!run.is_still_there());
     drop(Run::create(&folder, &info(), &cells()).expect("another"));
     assert!(!run.is_still_there(), "another run is not this one");
+}
+
+/// Another directory of the user's with the name of the run's, by a link, in the midst of a run.
+#[test]
+fn run_follows_no_link_that_replaces_its_directory() {
+    let temp = tempfile::tempdir().expect("temp");
+    let [folder, moved, theirs] = ["run", "moved", "theirs"].map(|name| temp.path().join(name));
+    let cells = cells();
+    let mut run = Run::create(&folder, &info(), &cells).expect("create");
+    let raw = run.begin_cell(&cells[0]).expect("begin");
+    run.begin_cell(&cells[1]).expect("begin");
+    std::fs::create_dir_all(theirs.join("raw")).expect("make");
+    let files = ["run.sqlite", "run.sqlite-journal", "lock", "raw/photo"];
+    for name in files {
+        std::fs::write(theirs.join(name), "the user's").expect("write");
+    }
+    std::fs::rename(&folder, &moved).expect("move");
+    std::os::unix::fs::symlink(&theirs, &folder).expect("link");
+    std::fs::write(raw.join("output.txt"), "of a program").expect("write");
+    run.record(&cells[0], &sample(1), 1.0).expect("what was measured is kept");
+    run.fail(&cells[1], "interrupted", &[], 1.0).expect("this, too");
+    let error = run.begin_cell(&cells[2]).expect_err("it was moved");
+    assert!(error.to_string().contains("nothing more is written"), "{error}");
+    assert!(!run.is_still_there());
+    drop(run);
+    for name in files {
+        let text = std::fs::read_to_string(theirs.join(name)).expect("still there");
+        assert_eq!(text, "the user's", "{name}");
+    }
+    assert_eq!(std::fs::read_dir(&theirs).expect("read").count(), 4);
+    assert_eq!(std::fs::read_dir(theirs.join("raw")).expect("read").count(), 1);
+    let kept = Run::open(&moved).expect("whole");
+    assert_eq!(kept.cells().expect("cells")[0].state, CellState::Done);
+    let outputs = moved.join(kept.outputs(&cells[0]).expect("outputs"));
+    assert!(outputs.join("output.txt").is_file());
 }
 
 #[test]

@@ -37,7 +37,9 @@ pub(super) struct OneCell<'a> {
     pub write_cache: Option<bool>,
     /// This lab's own folder, which exists and holds the job.
     pub folder: PathBuf,
+    /// The directory of its raw outputs, and the path by which the guest knows it.
     pub raw: PathBuf,
+    pub shown: PathBuf,
     pub cell: &'a Cell,
     pub core: usize,
     pub stop: Interrupt,
@@ -84,8 +86,8 @@ impl OneCell<'_> {
     fn options(&self) -> LabOptions {
         let settings = self.settings;
         let mut options = LabOptions::new(&self.kernel.program, &self.folder, &settings.program);
-        options.writable = vec![self.raw.clone()];
-        options.shown = vec![(STUDY, settings.folder.clone()), (RAW, self.raw.clone())];
+        options.writable = vec![self.shown.clone()];
+        options.shown = vec![(STUDY, settings.folder.clone()), (RAW, self.shown.clone())];
         options.shown.extend(self.kernel.programs.iter().map(|p| (PROGRAMS, p.clone())));
         options.init_arguments = vec![GUEST.to_owned(), CELL_JOB.to_owned()];
         options.kernel_arguments.clone_from(&self.kernel.arguments);

@@ -154,9 +154,9 @@ impl<'s, 'a> Shift<'s, 'a> {
         let study = &workers.campaign.study;
         let (stack, workload) = indices(workers.campaign, cell)?;
         let raw = sink.begin(cell).map_err(BenchError::Sink)?;
-        // The guest mounts it, and knows no folder that a path could start from.
-        let raw = std::path::absolute(&raw).map_err(BenchError::io("cannot find", &raw))?;
-        std::fs::create_dir_all(&raw).map_err(BenchError::io("cannot make", &raw))?;
+        // The guest mounts it, knows no folder that a path could start from, and may not look into
+        // this process, through which the path leads.
+        let shown = raw.canonicalize().map_err(BenchError::io("cannot find", &raw))?;
         let folder = lab_folder(workers.folder, cell);
         prepare(&folder, &self.job(cell))?;
         let clock = Arc::new(AtomicU64::new(0));
@@ -174,6 +174,7 @@ impl<'s, 'a> Shift<'s, 'a> {
             write_cache: study.stacks[stack].write_cache,
             folder: folder.clone(),
             raw,
+            shown,
             cell,
             core: lease.core(),
             stop: self.stop.clone(),

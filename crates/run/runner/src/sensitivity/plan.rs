@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 
 use disklab_drive::DriveFile;
 use disklab_source::one_of;
+use disklab_store::RunDirectory;
 use disklab_study::matches;
 use disklab_units::count;
 use serde::{Deserialize, Serialize};
@@ -15,7 +16,6 @@ use super::SensitivityError;
 use super::cells::Claims;
 use super::draw::Draw;
 use super::variation::Variation;
-use crate::places::claim_outputs;
 use crate::plan::Pairs;
 use crate::{RunOptions, RunnerError};
 
@@ -145,17 +145,15 @@ impl SensitivityPlan {
         folder.join(FILE)
     }
 
-    /// Remembers it in `folder`, which is created.
-    pub(super) fn save(&self, folder: &Path) -> Result<(), RunnerError> {
-        let claim = claim_outputs(folder)?;
-        let file = Self::path(folder);
+    /// Remembers it in this directory.
+    pub(super) fn save(&self, directory: &RunDirectory) -> Result<(), RunnerError> {
+        let file = Self::path(directory.path());
         let not_saved = |source| SensitivityError::NotSaved { file: file.clone(), source };
         let text = serde_json::to_string_pretty(self).map_err(|e| not_saved(e.into()))?;
         // Exclusive: what has the name is another's.
-        let written = File::create_new(&file).and_then(|mut f| f.write_all(text.as_bytes()));
-        written.map_err(not_saved)?;
-        claim.keep();
-        Ok(())
+        let written =
+            File::create_new(directory.at(FILE)).and_then(|mut f| f.write_all(text.as_bytes()));
+        Ok(written.map_err(not_saved)?)
     }
 
     /// What was remembered.
