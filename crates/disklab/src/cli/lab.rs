@@ -25,8 +25,10 @@ pub enum LabCommand {
 
 #[derive(Debug, Args)]
 pub struct BuildArgs {
-    /// An unpacked source of Linux 6.12 or later, which is only read. [default: Debian's
-    /// package linux-source-6.12]
+    /// An unpacked source of Linux 6.12 or later, which is only read. A copy gets the lab's
+    /// patches; those that it does not take are listed with what does not hold without. The
+    /// kernel is used only where --kernel names it. [default: Debian's package
+    /// linux-source-6.12]
     #[arg(long, value_name = "DIR")]
     pub source: Option<PathBuf>,
     /// Which of the lab's kernels: 6.12, or 7.3, whose source comes from Debian 13's

@@ -73,6 +73,46 @@ fn root_refuses_directories_that_another_user_can_replace() {
 }
 
 #[test]
+fn root_runs_no_kernel_of_another_user() {
+    let Some(home) = home() else { return };
+    let at = |name: &str| home.path().join(name);
+    // As mallory would have it found: with the recipe of one that is kept, if there is any.
+    let kernel = disklab_lab::kernel::find(
+        &disklab_lab::kernel::cache_folder(),
+        disklab_lab::kernel::Parts::ALL,
+    );
+    for cache in ["o/disklab/kernel", "o/.cache/disklab/kernel"] {
+        std::fs::create_dir_all(at(cache).join("key")).expect("made");
+        let harm = format!("#!/bin/sh\ntouch {}\necho CONFIG_UML=y\n", at("harmed").display());
+        std::fs::write(at(cache).join("key/linux"), harm).expect("written");
+        set_permissions(at(cache).join("key/linux"), Permissions::from_mode(0o755)).expect("mode");
+        let recipe = kernel.as_ref().map(|kernel| kernel.with_file_name("recipe"));
+        if let Some(recipe) = recipe.filter(|recipe| recipe.exists()) {
+            std::fs::copy(recipe, at(cache).join("key/recipe")).expect("copied");
+        }
+    }
+    for arguments in [
+        &["plan", "first-look"][..],
+        &["run", "first-look", "--out", "new"],
+        &["run", "first-look", "--linux", "7.3", "--out", "new"],
+        &["lab", "build"],
+        &["lab", "shell", "-c", "true"],
+    ] {
+        for variable in ["XDG_CACHE_HOME", "HOME"] {
+            disklab(home.path())
+                .env_remove("DISKLAB_LAB_KERNEL")
+                .env_remove("XDG_CACHE_HOME")
+                .env(variable, at("o"))
+                .args(arguments)
+                .assert()
+                .code(2)
+                .stderr(contains("belongs to user 65534").and(contains("XDG_CACHE_HOME")));
+        }
+    }
+    assert!(!at("harmed").exists() && !at("new").exists());
+}
+
+#[test]
 fn roots_report_follows_no_link_of_another_user() {
     let Some(home) = home() else { return };
     for out in ["o/link", "o/link/new", "o/file"] {

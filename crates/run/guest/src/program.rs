@@ -10,6 +10,8 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
+use disklab_exec::close_inherited;
+
 /// Of what sources this program was built.
 pub const BUILD: &str = env!("DISKLAB_GUEST_BUILD");
 /// The program's name, next to disklab's.
@@ -56,7 +58,7 @@ fn check(own: &Path, path: &Path) -> Result<(), ProgramProblem> {
     if !file.is_file() || file.uid() != own.uid() || file.mode() & 0o022 & !own.mode() != 0 {
         return Err(ProgramProblem::OfOthers(path.to_owned()));
     }
-    let answer = Command::new(path)
+    let answer = close_inherited(&mut Command::new(path))
         .arg(BUILD_OPTION)
         .stdin(Stdio::null())
         .stderr(Stdio::null())

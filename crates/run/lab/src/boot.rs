@@ -6,7 +6,7 @@ use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::PathBuf;
 use std::process::{Child, Command, ExitStatus, Stdio};
 
-use disklab_exec::{OWNER_VARIABLE, owner};
+use disklab_exec::{OWNER_VARIABLE, close_inherited, owner};
 use disklab_sample::TraceEntry;
 use disklab_units::Bytes;
 use rustix::io::{Errno, FdFlags, fcntl_setfd};
@@ -81,6 +81,7 @@ impl KernelProcess {
         let again = file.try_clone().map_err(LabError::system(what))?;
         command.stdin(line.map_or_else(Stdio::null, Stdio::from)).stdout(file).stderr(again);
         let inherited = memory.as_ref().map(GuestMemory::inherited).unwrap_or_default();
+        close_inherited(&mut command);
         die_with_us(&mut command, confinement, inherited);
         options.trace.push(TraceEntry {
             at_seconds: options.trace.now_seconds(),

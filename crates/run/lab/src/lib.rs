@@ -29,6 +29,7 @@ mod kept_memory;
 pub mod kernel;
 mod lab;
 mod leases;
+mod lost_memory;
 mod mappings;
 mod open_files;
 mod options;

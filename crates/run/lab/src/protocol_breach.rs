@@ -67,6 +67,9 @@ pub enum ProtocolBreach {
     /// A memory region whose end has no address.
     #[error("a memory region beyond the address space")]
     RegionBeyondAddresses,
+    /// Shared memory whose file was truncated, or has no room left.
+    #[error("it took away the memory that it shares")]
+    MemoryTaken,
     /// Memory regions that exclude each other.
     #[error("an impossible memory table: {0}")]
     MemoryTable(#[from] GuestRegionCollectionError),

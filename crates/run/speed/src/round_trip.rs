@@ -6,6 +6,7 @@ use std::os::unix::net::UnixStream;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
+use disklab_exec::{OWNER_VARIABLE, close_inherited, owner};
 use disklab_lab::LabError;
 use disklab_lab::Pinned;
 
@@ -28,8 +29,8 @@ pub fn round_trip(core: Option<usize>, rounds: u32) -> Result<Duration, LabError
     let _pinned = Pinned::to(core)?;
     let (mut near, far) = UnixStream::pair().map_err(LabError::system(failed))?;
     let again = far.try_clone().map_err(LabError::system(failed))?;
-    let mut cat = Command::new("cat")
-        .env(disklab_exec::OWNER_VARIABLE, disklab_exec::owner())
+    let mut cat = close_inherited(&mut Command::new("cat"))
+        .env(OWNER_VARIABLE, owner())
         .stdin(Stdio::from(OwnedFd::from(far)))
         .stdout(Stdio::from(OwnedFd::from(again)))
         .stderr(Stdio::null())

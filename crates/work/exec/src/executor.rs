@@ -16,7 +16,8 @@ use rustix::process::{
 use crate::capture::capture;
 use crate::wait::{GRACE, Reason, wait};
 use crate::{
-    ExecError, Interrupt, Interrupted, Invocation, OWNER_VARIABLE, Trace, find_program, owner,
+    ExecError, Interrupt, Interrupted, Invocation, OWNER_VARIABLE, Trace, close_inherited,
+    find_program, owner,
 };
 use disklab_sample::TraceEntry;
 
@@ -144,7 +145,7 @@ impl Executor {
 
     /// One of a lab's guest, whose end is that of all programs in it. They are not tied to this one,
     /// and so the standard library starts them by posix_spawn(3), without a copy of this one's page
-    /// tables: a twelfth of the CPU time of `first-look`. What a program has left behind when it
+    /// tables: a twelfth of the CPU time of `first-look`. Nothing is inherited there. What a program has left behind when it
     /// exceeds its time limit stays until then.
     pub fn in_guest() -> Self {
         Self { in_guest: true, ..Self::default() }
@@ -167,14 +168,27 @@ impl Executor {
     /// Where it is missing, cannot be started, exceeds its time limit, or the
     /// user asked to stop.
     pub fn run(&self, invocation: &Invocation) -> Result<Finished, ExecError> {
-        self.run_with(invocation, || {
-            if invocation.stdin.is_empty() {
-                return Ok(Stdio::null());
-            }
-            let mut file = capture("stdin")?;
-            file.write_all(&invocation.stdin).and_then(|()| file.rewind())?;
-            Ok(Stdio::from(file))
-        })
+        self.run_with(invocation, || input(invocation), |_| {})
+    }
+
+    /// As [`Executor::check`]; `confine` is called in the child before the program is there.
+    ///
+    /// # Errors
+    /// As for [`Executor::check`], and those of `confine`.
+    ///
+    /// # Safety
+    /// `confine` makes none but async-signal-safe calls: see [`CommandExt::pre_exec`].
+    #[allow(unsafe_code)]
+    pub unsafe fn check_confined(
+        &self,
+        invocation: &Invocation,
+        confine: impl FnMut() -> io::Result<()> + Send + Sync + 'static,
+    ) -> Result<Finished, ExecError> {
+        // SAFETY: as the caller says.
+        let prepare = |command: &mut Command| unsafe {
+            command.pre_exec(confine);
+        };
+        self.run_with(invocation, || input(invocation), prepare)?.success()
     }
 
     /// As [`Executor::run`]; what the program reads from `stdin` is made when it is
@@ -183,6 +197,7 @@ impl Executor {
         &self,
         invocation: &Invocation,
         stdin: impl FnOnce() -> io::Result<Stdio>,
+        prepare: impl FnOnce(&mut Command),
     ) -> Result<Finished, ExecError> {
         if !invocation.uninterruptible {
             self.interrupt.check()?;
@@ -197,6 +212,7 @@ impl Executor {
         if !self.in_guest {
             tie(&mut command);
         }
+        prepare(&mut command);
         let at_seconds = self.trace.now_seconds();
         let began = Instant::now();
         tracing::debug!(command = invocation.command_line(), "run");
@@ -210,13 +226,7 @@ impl Executor {
         let ended = wait(child.id(), invocation.timeout, interrupt, GRACE).map_err(pipe)?;
         let elapsed = began.elapsed();
         let code = ended.status.code().unwrap_or_else(|| 128 + ended.status.signal().unwrap_or(0));
-        self.trace.push(TraceEntry {
-            at_seconds,
-            argv: invocation.argv(),
-            cwd: invocation.cwd.as_ref().map(|c| c.display().to_string()),
-            status: status_words(code),
-            elapsed_seconds: elapsed.as_secs_f64(),
-        });
+        self.trace.push(entry(invocation, at_seconds, code, elapsed));
         let finished = Finished {
             code,
             stdout: read_back(&mut stdout).map_err(pipe)?,
@@ -269,18 +279,15 @@ impl Executor {
         let at_seconds = self.trace.now_seconds();
         let began = Instant::now();
         tracing::debug!(command = invocation.command_line(), "start");
+        if !self.in_guest {
+            close_inherited(&mut command);
+        }
         // Not `wait`, which ends the whole group.
         let status = command
             .status()
             .map_err(|source| ExecError::Start { program: program.clone(), source })?;
         let code = status.code().unwrap_or_else(|| 128 + status.signal().unwrap_or(0));
-        self.trace.push(TraceEntry {
-            at_seconds,
-            argv: invocation.argv(),
-            cwd: None,
-            status: status_words(code),
-            elapsed_seconds: began.elapsed().as_secs_f64(),
-        });
+        self.trace.push(entry(invocation, at_seconds, code, began.elapsed()));
         let command = invocation.command_line();
         loop {
             let text = so_far(&output).map_err(pipe)?;
@@ -328,7 +335,7 @@ impl Executor {
         let _ = rustix::pipe::fcntl_setpipe_size(&writer, 1 << 20);
         std::thread::scope(|scope| {
             let feeding = scope.spawn(move || feed(&mut writer));
-            let finished = self.run_with(invocation, || Ok(Stdio::from(reader)));
+            let finished = self.run_with(invocation, || Ok(Stdio::from(reader)), |_| {});
             let fed = feeding.join().unwrap_or_else(|_| Err(io::Error::other("it panicked")));
             let finished = finished?.success()?;
             match fed {
@@ -339,10 +346,33 @@ impl Executor {
     }
 }
 
+/// A program that has run, for the trace.
+fn entry(invocation: &Invocation, at_seconds: f64, code: i32, elapsed: Duration) -> TraceEntry {
+    TraceEntry {
+        at_seconds,
+        argv: invocation.argv(),
+        cwd: invocation.cwd.as_ref().map(|c| c.display().to_string()),
+        status: status_words(code),
+        elapsed_seconds: elapsed.as_secs_f64(),
+    }
+}
+
+/// A program's standard input.
+fn input(invocation: &Invocation) -> io::Result<Stdio> {
+    if invocation.stdin.is_empty() {
+        return Ok(Stdio::null());
+    }
+    let mut file = capture("stdin")?;
+    file.write_all(&invocation.stdin).and_then(|()| file.rewind())?;
+    Ok(Stdio::from(file))
+}
+
 /// Has the kernel kill the child when disklab dies, even by `kill -9`, and hand the
-/// child's orphans to the child, so that they can be found while it lives.
+/// child's orphans to the child, so that they can be found while it lives. The child inherits
+/// no descriptor that is not its own.
 #[allow(unsafe_code)]
 pub(crate) fn tie(command: &mut Command) {
+    close_inherited(command);
     let parent = getpid();
     // SAFETY: between fork and exec only async-signal-safe system calls are made.
     unsafe {

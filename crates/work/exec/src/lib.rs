@@ -2,13 +2,15 @@
 //!
 //! Every program that disklab starts goes through an [`Executor`]: its command
 //! line lands in the [`Trace`], its CPU time is accounted, Ctrl-C stops
-//! it and all that it started, and it dies with disklab. Nothing is ever passed through a shell.
+//! it and all that it started, it dies with disklab, and it inherits no descriptor that
+//! is not its own. Nothing is ever passed through a shell.
 
 mod capture;
 mod error;
 mod executor;
 mod family;
 mod held_folder;
+mod inherited;
 mod input_file;
 mod interrupt;
 mod invocation;
@@ -26,11 +28,14 @@ mod which;
 pub use error::ExecError;
 pub use executor::{Executor, Finished};
 pub use held_folder::HeldFolder;
+pub use inherited::close_inherited;
 pub use input_file::{LARGEST_TEXT, read_input};
 pub use interrupt::{Interrupt, Interrupted};
 pub use invocation::Invocation;
 pub use named_path::{NamedPathError, follow_own_links, open_real_directory};
-pub use others_directory::{OtherWriters, make_directories, refuse_others_directories};
+pub use others_directory::{
+    OtherWriters, make_directories, refuse_others_content, refuse_others_directories,
+};
 pub use owner::{OWNER_VARIABLE, owner};
 pub use process_stat::ProcessStat;
 pub use shared_error::SharedError;

@@ -45,6 +45,21 @@ pub enum NamedPathError {
         /// Who may change what is in the directory.
         who: OtherWriters,
     },
+    /// Somebody else may change what is there, or put something else there.
+    #[error(
+        "{} is not used: {} {who}, so that what is there may be another user's; choose a place \
+         that you alone may change",
+        path.display(),
+        directory.display()
+    )]
+    OthersContent {
+        /// What was named.
+        path: PathBuf,
+        /// It, or what is on the way there.
+        directory: PathBuf,
+        /// Who may change what is in the directory.
+        who: OtherWriters,
+    },
     /// It cannot be looked at.
     #[error(transparent)]
     Io(#[from] io::Error),

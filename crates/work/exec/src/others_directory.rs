@@ -42,14 +42,16 @@ impl fmt::Display for OtherWriters {
 }
 
 impl OtherWriters {
-    /// Those of a directory, if there are any. The user who became root by sudo is none, nor are
-    /// a private group, which has its user's number, and that of root.
-    pub fn new(directory: &Metadata) -> Option<Self> {
-        Self::of(directory.mode(), directory.uid(), directory.gid(), sudo_user())
+    /// Those of a directory or file, if there are any. This process's user is none, nor are the user
+    /// who became root by sudo, a private group, which has its user's number, and that of root.
+    pub fn new(there: &Metadata) -> Option<Self> {
+        let user = geteuid();
+        let own = if user.is_root() { sudo_user() } else { Some(user.as_raw()) };
+        Self::of(there.mode(), there.uid(), there.gid(), own)
     }
 
-    fn of(mode: u32, owner: u32, group: u32, sudo_user: Option<u32>) -> Option<Self> {
-        if owner != 0 && Some(owner) != sudo_user {
+    fn of(mode: u32, owner: u32, group: u32, own: Option<u32>) -> Option<Self> {
+        if owner != 0 && Some(owner) != own {
             Some(Self::Owner(owner))
         } else if mode & ALL_WRITE != 0 {
             Some(Self::All)
@@ -104,25 +106,50 @@ pub fn make_directories(path: &Path) -> Result<(), NamedPathError> {
     Ok(())
 }
 
+/// Refuses, for any user, a directory whose content somebody else may change or replace: what is
+/// executed from there has this user's rights. It need not exist yet.
+///
+/// # Errors
+/// [`NamedPathError::OthersContent`], or [`NamedPathError::OthersLink`].
+pub fn refuse_others_content(path: &Path) -> Result<(), NamedPathError> {
+    let refused = |directory: &Path, who| {
+        let (path, directory) = (path.to_owned(), directory.to_owned());
+        NamedPathError::OthersContent { path, directory, who }
+    };
+    let mut check = |directory: &Path| match who_renames(directory)? {
+        Some(who) => Err(refused(directory, who)),
+        None => Ok(()),
+    };
+    let RealPath { there, missing } = follow(path, &mut check)?;
+    check(&there)?;
+    match OtherWriters::new(&there.symlink_metadata()?) {
+        // Where all may write, as in /tmp, there may be anything.
+        Some(who) if missing.is_empty() => Err(refused(&there, who)),
+        _ => Ok(()),
+    }
+}
+
 /// Refuses, for root, a directory (or what may become one) in which somebody else may rename what is root's.
 pub(crate) fn check_directory(path: &Path, directory: &Path) -> Result<(), NamedPathError> {
     if !geteuid().is_root() {
         return Ok(());
     }
-    // One look: what is root's then, in a directory that passed, nobody else replaces.
+    let Some(who) = who_renames(directory)? else { return Ok(()) };
+    let (path, directory) = (path.to_owned(), directory.to_owned());
+    Err(NamedPathError::OthersDirectory { path, directory, who })
+}
+
+/// Who else may rename what this user has in a directory.
+fn who_renames(directory: &Path) -> Result<Option<OtherWriters>, NamedPathError> {
+    // One look: what is one's own then, in a directory that passed, nobody else replaces.
     let there = directory.symlink_metadata()?;
     if there.is_symlink() {
         return Err(NamedPathError::OthersLink(directory.to_owned()));
     }
-    let who = match OtherWriters::new(&there) {
-        None => return Ok(()),
-        Some(OtherWriters::All | OtherWriters::Group(_)) if there.mode() & STICKY != 0 => {
-            return Ok(());
-        }
-        Some(who) => who,
-    };
-    let (path, directory) = (path.to_owned(), directory.to_owned());
-    Err(NamedPathError::OthersDirectory { path, directory, who })
+    Ok(match OtherWriters::new(&there) {
+        Some(OtherWriters::All | OtherWriters::Group(_)) if there.mode() & STICKY != 0 => None,
+        who => who,
+    })
 }
 
 #[cfg(test)]
@@ -199,6 +226,33 @@ mod tests {
         make_directories(&at("sticky/new/below")).expect("what root makes stays root's");
         for name in ["sticky/theirs/new", "sticky/file", "sticky/file/new"] {
             make_directories(&at(name)).expect_err(name);
+        }
+    }
+
+    #[test]
+    fn content_of_others_is_refused() {
+        let temp = tempfile::tempdir().expect("temp");
+        let at = |name: &str| temp.path().join(name);
+        let mode = |name: &str, mode| {
+            create_dir(at(name)).expect("made");
+            set_permissions(at(name), Permissions::from_mode(mode)).expect("mode");
+        };
+        mode("own", 0o755);
+        mode("shared", 0o1777);
+        mode("open", 0o777);
+        for name in ["own", "own/new/cache", "shared/new"] {
+            refuse_others_content(&at(name)).expect(name);
+        }
+        for name in ["shared", "open", "open/new"] {
+            let error = refuse_others_content(&at(name)).expect_err(name);
+            assert!(matches!(error, NamedPathError::OthersContent { .. }), "{name}: {error}");
+        }
+        let Some(()) = mallorys(&at("theirs")) else { return };
+        create_dir(at("shared/theirs")).expect("made");
+        chown(at("shared/theirs"), Some(MALLORY), None).expect("owner");
+        for name in ["theirs", "theirs/roots", "theirs/new", "shared/theirs"] {
+            let error = refuse_others_content(&at(name)).expect_err(name);
+            assert!(error.to_string().contains("belongs to user 65534"), "{name}: {error}");
         }
     }
 

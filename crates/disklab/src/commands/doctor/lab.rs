@@ -21,10 +21,10 @@ const ZFS_MEMORY: Bytes = Bytes::gib(8);
 pub fn lab() -> (Vec<DoctorRow>, Vec<&'static str>) {
     let cache = kernel::cache_folder();
     let built = kernel::find(&cache, Parts::NONE);
-    let (remedy, packages) = match kernel::check(
-        &LinuxSource::Debian(LinuxVersion::default()),
-        &Executor::default(),
-    ) {
+    let source = LinuxSource::Debian(LinuxVersion::default());
+    let can_build =
+        kernel::check_cache(&cache).and_then(|()| kernel::check(&source, &Executor::default()));
+    let (remedy, packages) = match can_build {
         Ok(()) => (
             format!(
                 "`disklab lab build` or the first run in the lab builds it, once, in {} at most; \

@@ -6,8 +6,8 @@ use std::time::{Duration, Instant};
 use disklab_bench::Campaign;
 use disklab_exec::{Executor, Interrupt};
 use disklab_lab::kernel::{
-    self, BuildProgress, KernelError, LinuxChoice, LinuxSource, LinuxVersion, NamedKernel, Parts,
-    ZfsKernel, ZfsSource,
+    self, BuildProgress, KernelError, LeftOutPatch, LinuxChoice, LinuxSource, LinuxVersion,
+    NamedKernel, Parts, ZfsKernel, ZfsSource,
 };
 use disklab_units::{count, show_duration};
 use disklab_workload::Context;
@@ -38,12 +38,15 @@ pub fn build(args: &BuildArgs, as_json: bool) -> Result<u8, Failure> {
         let (kernel, now) = build_plain(&source, parts, &interrupt)?;
         (kernel, None, now)
     };
+    let left_out = kernel::left_out(&kernel);
     if as_json {
+        let patch = |patch: &LeftOutPatch| json!({"patch": patch.name, "effect": patch.effect});
         print_json(&json!({
             "kernel": kernel,
             "programs": programs,
             "built_now": now,
             "seconds": began.elapsed().as_secs_f64(),
+            "left_out": left_out.iter().map(patch).collect::<Vec<_>>(),
         }))?;
         return Ok(DONE);
     }
@@ -56,8 +59,17 @@ pub fn build(args: &BuildArgs, as_json: bool) -> Result<u8, Failure> {
     } else {
         text.push_str("is there already; nothing was built\n");
     }
+    if args.source.is_some() {
+        text.push_str("used only where it is named: --kernel with the path above\n");
+    }
+    text.extend(left_out.iter().map(|patch| format!("{}\n", left_out_line(patch))));
     print(&text)?;
     Ok(DONE)
+}
+
+/// What does not hold in a kernel without a patch.
+fn left_out_line(LeftOutPatch { name, effect }: &LeftOutPatch) -> String {
+    format!("the source does not take {name}: {effect}")
 }
 
 /// What a study needs of the kernel.
@@ -88,10 +100,14 @@ pub fn named(
     kernel: Option<&Path>,
     linux: Option<LinuxChoice>,
 ) -> Result<Option<NamedKernel>, Failure> {
-    match linux {
-        Some(_) => Ok(None),
-        None => NamedKernel::find(kernel).map_err(Failure::usage_error),
+    let named = match linux {
+        Some(_) => None,
+        None => NamedKernel::find(kernel).map_err(Failure::usage_error)?,
+    };
+    if named.is_none() {
+        kernel::check_cache(&kernel::cache_folder())?;
     }
+    Ok(named)
 }
 
 /// Has the kernel of `linux`, or else the default one, with all parts.

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use disklab_config::ModelSetting;
-use disklab_exec::{Executor, Invocation};
+use disklab_exec::Executor;
 use disklab_lab::kernel::{fingerprint, zfs_configuration};
 use disklab_lab::{ContentLimits, CpuLeases, MappingLimit, Walls};
 use disklab_measure::environment;
@@ -185,12 +185,10 @@ impl CellRunner for PreparedLab {
     fn environment(&self) -> Environment {
         let LabBench { settings, executor, .. } = &self.lab;
         let here = environment(executor);
-        let version = Invocation::new(self.kernel.program.display().to_string()).arg("--version");
-        let release = executor.check(&version).map(|done| done.text()).unwrap_or_default();
+        let release = fingerprint::release(&self.kernel.program, executor).unwrap_or_default();
         Environment {
             kernel: format!(
-                "Linux {} User-Mode Linux, time travel{}",
-                release.trim(),
+                "Linux {release} User-Mode Linux, time travel{}",
                 self.kernel.words
             ),
             // A guest has one, and what it is does not matter: its time is free, or

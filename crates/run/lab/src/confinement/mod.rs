@@ -6,8 +6,8 @@
 //! calls it may make, and what a filter cannot decide by a call's numbers alone, a
 //! [supervisor] does in its stead. All hold for root, too.
 //!
-//! Reading is not confined: the guest's root is this machine's, and a guest can read what its
-//! user can.
+//! Reading is confined to what is no device: the guest's root is this machine's, and a guest can
+//! read what its user can.
 
 mod install;
 mod paths;
@@ -59,8 +59,16 @@ impl Confinement {
             }
             None => (None, None),
         };
-        let paths = walls.landlock.map(|_| paths::only(walls, writable, sockets)).transpose()?;
+        let only = |_| paths::only(walls, writable, Some(sockets));
+        let paths = walls.landlock.map(only).transpose()?;
         Ok((Self { paths, filters, listener }, parent))
+    }
+
+    /// Lets a process write to what it inherits alone, and talk to nobody.
+    pub fn alone(walls: Walls) -> Result<Self, LabError> {
+        let filters = Filters::alone(walls).map_err(LabError::system("filter system calls"))?;
+        let paths = walls.landlock.map(|_| paths::only(walls, &[], None)).transpose()?;
+        Ok(Self { paths, filters, listener: None })
     }
 
     /// Confines the calling process, for good: between fork and exec. It allocates nothing.

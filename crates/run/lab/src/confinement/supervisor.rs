@@ -4,8 +4,6 @@
 //! - `connect`: the supervisor itself connects to the lab's socket of that name, once each,
 //!   and puts the connected socket in the place of the guest's. What the call points to is
 //!   read once; so nothing is gained by changing it meanwhile.
-//! - `socket`, for datagrams: the guest's console of management gets one that cannot send,
-//!   since each datagram could be addressed to a service of the user's.
 //! - `kill` and `F_SETOWN`, before Linux 6.12: only to processes of the guest's session, which
 //!   none of them can leave. (Later, Landlock sees to that.)
 
@@ -18,15 +16,12 @@ use std::path::Path;
 use rustix::fs::{CWD, Mode, OFlags, ResolveFlags, openat, openat2};
 use rustix::io::Errno;
 use rustix::net::sockopt::socket_peercred;
-use rustix::net::{
-    AddressFamily, Shutdown, SocketAddrUnix, SocketFlags, SocketType, connect, shutdown,
-    socket_with,
-};
+use rustix::net::{AddressFamily, SocketAddrUnix, SocketFlags, SocketType, connect, socket_with};
 use rustix::process::{Pid, getpid};
 
 use super::install;
 use crate::{LabError, Sockets};
-use notification::{NewFd, Notification, SyscallAnswer};
+use notification::{Notification, SyscallAnswer};
 
 /// Answers for one guest. While it is gone, such calls fail.
 #[derive(Debug)]
@@ -85,7 +80,6 @@ impl Supervisor {
     fn decide(&mut self, call: &Notification) -> Result<SyscallAnswer, Errno> {
         match call.number() {
             libc::SYS_connect => self.connects(call),
-            libc::SYS_socket => self.mute_socket(call),
             libc::SYS_kill => self.signals(call.argument(0)),
             libc::SYS_fcntl => self.signals(call.argument(2)),
             _ => Err(Errno::PERM),
@@ -97,8 +91,7 @@ impl Supervisor {
         let index = self.sockets.iter().position(|socket| socket.as_bytes() == name);
         let name = self.sockets.swap_remove(index.ok_or(Errno::ACCESS)?);
         let socket = self.connected(&name)?;
-        let place = NewFd::InPlaceOf(call.argument(0));
-        match call.add_fd(&self.listener, socket.as_fd(), place) {
+        match call.put_fd(&self.listener, socket.as_fd(), call.argument(0)) {
             Ok(_) => Ok(SyscallAnswer::Value(0)),
             Err(e) => old_system(e),
         }
@@ -120,17 +113,6 @@ impl Supervisor {
         connect(&socket, &SocketAddrUnix::new(path)?)?;
         // A hard link to another's socket is no link to be followed.
         if socket_peercred(&socket)?.pid == getpid() { Ok(socket) } else { Err(Errno::ACCESS) }
-    }
-
-    fn mute_socket(&self, call: &Notification) -> Result<SyscallAnswer, Errno> {
-        let socket =
-            socket_with(AddressFamily::UNIX, SocketType::DGRAM, SocketFlags::CLOEXEC, None)?;
-        shutdown(&socket, Shutdown::Write)?;
-        let closes_on_exec = call.argument(1) & libc::SOCK_CLOEXEC.unsigned_abs() != 0;
-        match call.add_fd(&self.listener, socket.as_fd(), NewFd::Lowest { closes_on_exec }) {
-            Ok(number) => Ok(SyscallAnswer::Value(i64::from(number))),
-            Err(e) => old_system(e),
-        }
     }
 
     /// Whether a process of the guest may signal this one. Its number is in a register, which

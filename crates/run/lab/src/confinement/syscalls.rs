@@ -3,7 +3,8 @@
 //! The list is what User-Mode Linux makes (`arch/um/os-Linux`, `fs/hostfs/hostfs_user.c`,
 //! `arch/um/drivers`) and what the C library makes for it. What is not on it fails with
 //! EPERM: among others chmod, chown, utimes, setxattr, mount, unshare, setns, bpf, keyctl,
-//! io_uring, process_vm_writev, pidfd calls, truncate and open by handle. The calls of the
+//! io_uring, process_vm_writev, pidfd calls, truncate, open by handle, and all that locks or
+//! claims a file, which a process that only reads it can do to those who use it. The calls of the
 //! guest's own programs never get here: the kernel takes them by ptrace before the filter
 //! sees them (`syscall_trace_enter`, since Linux 4.8), or by a filter of its own, whose
 //! SECCOMP_RET_TRAP goes before EPERM (seccomp(2)).
@@ -52,6 +53,24 @@ impl Filters {
         let supervised = walls.supervision.then(|| supervised(walls)).transpose()?;
         Ok(Self { allowed, unknown, supervised })
     }
+
+    /// Those for a program that has to do with no other: what a supervisor would decide fails.
+    pub fn alone(walls: Walls) -> std::io::Result<Self> {
+        if !walls.filter {
+            return Self::new(walls);
+        }
+        let build = || {
+            let mut rules = allowed(walls)?;
+            for call in [libc::SYS_socket, libc::SYS_socketpair, libc::SYS_connect, libc::SYS_kill]
+            {
+                rules.remove(&call);
+            }
+            rules.insert(libc::SYS_fcntl, one_of(1, &OWN_FCNTL)?);
+            filter(rules, SeccompAction::Errno(libc::EPERM.unsigned_abs()), SeccompAction::Allow)
+        };
+        let allowed = build().map_err(std::io::Error::other)?;
+        Ok(Self { allowed, ..Self::new(Walls { supervision: false, ..walls })? })
+    }
 }
 
 fn filter(rules: Rules, otherwise: SeccompAction, then: SeccompAction) -> Built<BpfProgram> {
@@ -77,6 +96,9 @@ fn any<const N: usize>(rules: [Vec<SeccompCondition>; N]) -> Built<Vec<SeccompRu
     rules.into_iter().map(SeccompRule::new).collect()
 }
 
+/// Of a socket's type, what is not a flag (`SOCK_TYPE_MASK` in include/linux/net.h).
+const SOCKET_KIND: u32 = 0xf;
+
 /// Of a file's mode, what has a program run as somebody else.
 const SET_ID: u32 = 0o6000;
 
@@ -93,12 +115,16 @@ fn allowed(walls: Walls) -> Built<Rules> {
         let kinds = [vec![kind(0)?], vec![kind(libc::S_IFREG)?], vec![kind(libc::S_IFIFO)?]];
         rules.insert(call, any(kinds)?);
     }
-    let unix = libc::AF_UNIX.unsigned_abs();
-    let stream = has(1, 0xf, libc::SOCK_STREAM.unsigned_abs())?;
-    let datagram = has(1, 0xf, libc::SOCK_DGRAM.unsigned_abs())?;
-    let sockets = any([vec![is(0, unix)?, stream], vec![is(0, unix)?, datagram]])?;
-    rules.insert(libc::SYS_socket, sockets);
-    rules.insert(libc::SYS_socketpair, any([vec![is(0, unix)?]])?);
+    // A stream goes to its peer and to no address (`unix_stream_sendmsg`): so sendmsg needs no
+    // look at what it points to. Of other kinds, each message could go to a service of the
+    // user's, with descriptors.
+    for call in [libc::SYS_socket, libc::SYS_socketpair] {
+        let unix = is(0, libc::AF_UNIX.unsigned_abs())?;
+        let stream = has(1, SOCKET_KIND, libc::SOCK_STREAM.unsigned_abs())?;
+        rules.insert(call, any([vec![unix, stream]])?);
+    }
+    // No page of such a file can be exchanged when it is missing (`crate::lost_memory`).
+    rules.insert(libc::SYS_memfd_create, any([vec![has(1, libc::MFD_HUGETLB, 0)?]])?);
     // No other namespaces. (CLONE_PARENT: before Linux 6.12, programs of the guest beget
     // each other as children of the guest's kernel.)
     let apart = libc::CLONE_NEWNS
@@ -133,26 +159,29 @@ fn opening(flags: u8) -> Built<Vec<SeccompRule>> {
     let bits = |value: i32| value.cast_unsigned();
     let access = bits(libc::O_ACCMODE);
     // O_TMPFILE has O_DIRECTORY's bit, which makes no file.
-    let makes = bits(libc::O_CREAT) | (bits(libc::O_TMPFILE) & !bits(libc::O_DIRECTORY));
-    let truncates = bits(libc::O_TRUNC);
+    let unnamed = bits(libc::O_TMPFILE) & !bits(libc::O_DIRECTORY);
+    let (named, truncates) = (bits(libc::O_CREAT), bits(libc::O_TRUNC));
+    // Where nothing is made, it claims a drive, so that others find it busy.
+    let makes = named | unnamed | bits(libc::O_EXCL);
     let (reading, writing, both) = (bits(libc::O_RDONLY), bits(libc::O_WRONLY), bits(libc::O_RDWR));
-    let no_set_id = || has(flags + 1, SET_ID, 0);
-    any([
+    let mut rules = vec![
         // Who opens for reading and truncates is not seen by Landlock before Linux 6.2.
         vec![has(flags, makes | truncates | access, reading)?],
         vec![has(flags, makes | access, writing)?],
         vec![has(flags, makes | access, both)?],
-        vec![no_set_id()?, has(flags, truncates | access, reading)?],
-        vec![no_set_id()?, has(flags, access, writing)?],
-        vec![no_set_id()?, has(flags, access, both)?],
-    ])
+    ];
+    for made in [named, unnamed] {
+        for (seen, value) in [(truncates | access, reading), (access, writing), (access, both)] {
+            let no_set_id = has(flags + 1, SET_ID, 0)?;
+            rules.push(vec![no_set_id, has(flags, made | seen, made | value)?]);
+        }
+    }
+    rules.into_iter().map(SeccompRule::new).collect()
 }
 
 /// What the supervisor decides, which would take more than numbers.
 fn supervised(walls: Walls) -> Built<BpfProgram> {
     let mut rules: Rules = [(libc::SYS_connect, Vec::new())].into();
-    let datagram = has(1, 0xf, libc::SOCK_DGRAM.unsigned_abs())?;
-    rules.insert(libc::SYS_socket, any([vec![datagram]])?);
     if !walls.keeps_signals() {
         rules.insert(libc::SYS_kill, Vec::new());
         rules.insert(libc::SYS_fcntl, one_of(1, &[libc::F_SETOWN.unsigned_abs()])?);
@@ -168,16 +197,23 @@ fn supervised(walls: Walls) -> Built<BpfProgram> {
     Ok(program)
 }
 
-const FCNTL: [u32; 12] = [
+/// What concerns no other process.
+const OWN_FCNTL: [u32; 6] = [
     libc::F_DUPFD.unsigned_abs(),
     libc::F_DUPFD_CLOEXEC.unsigned_abs(),
     libc::F_GETFD.unsigned_abs(),
     libc::F_SETFD.unsigned_abs(),
     libc::F_GETFL.unsigned_abs(),
     libc::F_SETFL.unsigned_abs(),
-    libc::F_GETLK.unsigned_abs(),
-    libc::F_SETLK.unsigned_abs(),
-    libc::F_SETLKW.unsigned_abs(),
+];
+
+const FCNTL: [u32; 9] = [
+    libc::F_DUPFD.unsigned_abs(),
+    libc::F_DUPFD_CLOEXEC.unsigned_abs(),
+    libc::F_GETFD.unsigned_abs(),
+    libc::F_SETFD.unsigned_abs(),
+    libc::F_GETFL.unsigned_abs(),
+    libc::F_SETFL.unsigned_abs(),
     libc::F_GETOWN.unsigned_abs(),
     libc::F_SETOWN.unsigned_abs(),
     // `F_SETSIG` (`include/uapi/asm-generic/fcntl.h`).
@@ -229,7 +265,6 @@ const UNCONDITIONAL: &[i64] = &[
     libc::SYS_madvise,
     libc::SYS_msync,
     libc::SYS_mincore,
-    libc::SYS_memfd_create,
     // Files that are open.
     libc::SYS_read,
     libc::SYS_write,
@@ -249,7 +284,6 @@ const UNCONDITIONAL: &[i64] = &[
     libc::SYS_fdatasync,
     libc::SYS_ftruncate,
     libc::SYS_fallocate,
-    libc::SYS_flock,
     libc::SYS_getdents64,
     // Names: Landlock says where they may change.
     libc::SYS_stat,
@@ -293,17 +327,12 @@ const UNCONDITIONAL: &[i64] = &[
     libc::SYS_clock_nanosleep,
     libc::SYS_sched_yield,
     libc::SYS_restart_syscall,
-    // Sockets that are connected. A socket for datagrams can say nothing: see the supervisor.
+    // Sockets that are connected. The supervisor says to whom.
     libc::SYS_connect,
-    libc::SYS_bind,
     libc::SYS_sendmsg,
-    libc::SYS_sendto,
     libc::SYS_recvmsg,
-    libc::SYS_recvfrom,
     libc::SYS_shutdown,
     libc::SYS_getsockopt,
-    libc::SYS_setsockopt,
-    libc::SYS_getsockname,
     // Time.
     libc::SYS_clock_gettime,
     libc::SYS_clock_getres,

@@ -203,7 +203,9 @@ impl Disk {
         if !sound {
             return Err(self.session.broken(ProtocolBreach::UsedRing));
         }
-        Ok(self.session.ring.wants_interrupt(memory))
+        let wants_interrupt = self.session.ring.wants_interrupt(memory);
+        self.session.check_memory()?;
+        Ok(wants_interrupt)
     }
 
     /// Whether it can interrupt the guest by now.

@@ -38,7 +38,7 @@ impl Disk {
             }
             self.start(now, content, &memory, head)?;
         }
-        Ok(())
+        self.session.check_memory()
     }
 
     /// Starts the request in the buffers.

@@ -4,7 +4,9 @@ use std::os::unix::fs::FileExt;
 
 use proptest::prelude::*;
 
-use super::{AVAILABLE, DATA, DESCRIPTORS, Fixture, GUEST, MARGIN, USED, number, words};
+use disklab_drive::Nanos;
+
+use super::{AVAILABLE, DATA, DESCRIPTORS, Fixture, GUEST, MARGIN, USED, number, serve, words};
 
 fn length() -> impl Strategy<Value = u32> {
     prop_oneof![
@@ -29,6 +31,33 @@ prop_compose! {
     fn header()(kind in prop_oneof![0..16u32, any::<u32>()], sector in prop_oneof![0..4096u64, any::<u64>()])
         -> Vec<u8> {
         [&kind.to_le_bytes()[..], &[0; 4], &sector.to_le_bytes()].concat()
+    }
+}
+
+/// The guest truncates its memory's file when it has made a request available, or when it has
+/// been taken.
+#[test]
+fn memory_that_is_taken_away_ends_the_guest_alone() {
+    for left in [0, MARGIN, MARGIN + AVAILABLE, MARGIN + USED, MARGIN + DATA] {
+        for is_taken in [false, true] {
+            let mut fixture = Fixture::new();
+            fixture.guest.make_available(0);
+            fixture.guest.put(35, 9, 8, &[0; 8], &[]);
+            let Fixture { disk, guest, content, .. } = &mut fixture;
+            let mut served = Ok(());
+            if is_taken {
+                served = disk.receive(true, Nanos(1), content).map(drop);
+            }
+            guest.memory.set_len(left).unwrap();
+            let served = served.and_then(|()| serve(disk, content));
+            match served {
+                Err(error) => {
+                    assert!(error.to_string().contains("took away the memory"), "{error}")
+                }
+                // It lost nothing that is still needed.
+                Ok(()) => assert!(is_taken && left > MARGIN + USED, "{left}"),
+            }
+        }
     }
 }
 

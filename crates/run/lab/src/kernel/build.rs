@@ -11,6 +11,7 @@ use super::backports;
 use super::cache::{CONFIG, KERNEL, LOG, PROGRAMS, RECIPE, remove};
 use super::failure::lines_of_failure;
 use super::headers;
+use super::left_out;
 use super::linux::LinuxVersion;
 use super::options;
 use super::progress::{BuildProgress, BuildStep, Compilation, Tail};
@@ -45,6 +46,8 @@ pub(super) struct Build<'a> {
     pub recipe: Recipe,
     /// Where OpenZFS comes from, if the kernel is to have it.
     pub zfs: Option<&'a ZfsSource>,
+    /// The patches that a source which the user named did not take.
+    pub left_out: Vec<Patch>,
     pub executor: &'a Executor,
     pub progress: &'a mut dyn FnMut(BuildProgress),
 }
@@ -74,7 +77,8 @@ impl Build<'_> {
             fs::copy(&from, made.join(to)).map_err(KernelError::io("cannot copy", &from))?;
         }
         let recipe = made.join(RECIPE);
-        fs::write(&recipe, self.recipe.text()).map_err(KernelError::io("cannot write", &recipe))?;
+        let text = self.recipe.text() + &left_out::line(&self.left_out);
+        fs::write(&recipe, text).map_err(KernelError::io("cannot write", &recipe))?;
         Ok(made)
     }
 
@@ -102,14 +106,7 @@ impl Build<'_> {
     /// Has the source ready in a folder.
     fn source(&mut self, origin: &Origin) -> Result<PathBuf, KernelError> {
         let tarball = match origin {
-            Origin::Tree(folder) if self.zfs.is_none() => return Ok(folder.clone()),
-            Origin::Tree(folder) => {
-                // OpenZFS is copied into it.
-                (self.progress)(BuildProgress::of(BuildStep::Unpack));
-                let tree = self.workshop.join("source");
-                source::copy(folder, &tree, &|invocation| self.step(invocation))?;
-                return Ok(tree);
-            }
+            Origin::Tree(folder) => return self.named_source(folder),
             Origin::Tarball(tarball) => Some(tarball.clone()),
             Origin::Package | Origin::Backports => None,
         };
@@ -137,6 +134,39 @@ impl Build<'_> {
         Ok(tree)
     }
 
+    /// A copy of a source that the user named, with the patches that it takes.
+    fn named_source(&mut self, folder: &Path) -> Result<PathBuf, KernelError> {
+        (self.progress)(BuildProgress::of(BuildStep::Unpack));
+        // What was copied in part, or has been patched, is copied again: which patches it took is
+        // not written down.
+        let _ = fs::remove_file(self.workshop.join(tree::UNPACKED));
+        let (tree, _) = tree::source_folder(self.workshop)?;
+        source::copy(folder, &tree, &|invocation| self.step(invocation))?;
+        self.left_out.clear();
+        for patch in self.recipe.patches {
+            if self.would_patch(&tree, patch, "--forward")? {
+                self.patch(&tree, patch)?;
+            } else if !self.would_patch(&tree, patch, "--reverse")? {
+                self.left_out.push(*patch);
+            }
+        }
+        Ok(tree)
+    }
+
+    /// Whether a source takes a patch as it is, or has it (in reverse).
+    fn would_patch(&self, tree: &Path, patch: &Patch, way: &str) -> Result<bool, KernelError> {
+        let only = ["--batch", "--dry-run", "--fuzz=0", "-p1", way, "-d"];
+        let patch = Invocation::new("patch").args(only).arg(tree).stdin(patch.text);
+        Ok(self.executor.run(&patch)?.code == 0)
+    }
+
+    fn patch(&self, tree: &Path, patch: &Patch) -> Result<(), KernelError> {
+        tracing::debug!(patch.name, "patch");
+        let invocation = Invocation::new("patch").args(["--batch", "-p1", "-d"]).arg(tree);
+        self.step(invocation.stdin(patch.text))?;
+        patch.files().try_for_each(|file| age(&tree.join(file)))
+    }
+
     fn unpack(&self, tarball: &Path, tree: &Path) -> Result<(), KernelError> {
         let tar = Invocation::new("tar")
             .args(NOT_UNPACKED.lines().map(|pattern| format!("--exclude={pattern}")))
@@ -145,15 +175,7 @@ impl Build<'_> {
             .arg("-C")
             .arg(tree);
         self.step(tar)?;
-        for Patch { name, text } in self.recipe.patches {
-            tracing::debug!(name, "patch");
-            let patch = Invocation::new("patch").args(["--batch", "-p1", "-d"]).arg(tree);
-            self.step(patch.stdin(*text))?;
-        }
-        for file in self.recipe.patches.iter().flat_map(Patch::files) {
-            age(&tree.join(file))?;
-        }
-        Ok(())
+        self.recipe.patches.iter().try_for_each(|patch| self.patch(tree, patch))
     }
 
     fn configure(&mut self, tree: &Path, out: &Path, fragment: &str) -> Result<(), KernelError> {

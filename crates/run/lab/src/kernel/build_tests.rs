@@ -13,7 +13,7 @@ use super::super::source::{Found, LinuxSource, Origin};
 use super::super::tools;
 use super::super::variant::{PLAIN, Variant, ZFS};
 use super::super::zfs::{EDITS, ZfsSource};
-use super::super::{BuildProgress, BuildStep, KernelError, make};
+use super::super::{BuildProgress, BuildStep, KernelError, left_out, make};
 use super::KERNEL;
 
 /// A substitute for the kernel's Makefile: the option CONFIG_NO_SUCH of the fragment
@@ -205,6 +205,32 @@ fn openzfs_is_built_into_a_copy() {
     assert!(!place.tree().join("fs").exists());
     assert_eq!(zfs.identity().expect("a source"), recipe.openzfs);
     assert_eq!(place.names(), [recipe.key(), "lock".to_owned()]);
+}
+
+#[test]
+fn named_source_gets_the_patches_that_it_takes() {
+    const WITH_ANOTHER: &[Patch] = &[
+        PATCHES[0],
+        Patch {
+            name: "registers.patch",
+            text: "--- a/Makefile\n+++ b/Makefile\n@@ -1 +1 @@\n-VERSION = 1\n+VERSION = 2\n",
+        },
+    ];
+    for compile in ["exit 1\n", "exit 0\n"] {
+        let Some(place) = WorkDir::new(compile) else { return };
+        let recipe = recipe("CONFIG_A=y\n", WITH_ANOTHER);
+        let build = || {
+            let origin = Origin::Tree(place.tree());
+            place.build(origin, &recipe, &Executor::default(), |_| {}).expect("built")
+        };
+        let kernel = build();
+        let names: Vec<_> = left_out(&kernel).iter().map(|patch| patch.name).collect();
+        assert_eq!(names, ["registers.patch"]);
+        let own = fs::read_to_string(place.tree().join("compile")).expect("there");
+        assert_eq!(own, compile, "it is only read");
+        assert!(fs::read_to_string(place.tree().join("Makefile")).expect("there") == MAKEFILE);
+        assert_eq!(build(), kernel, "it is kept");
+    }
 }
 
 #[test]

@@ -6,11 +6,11 @@
 use std::cmp::Reverse;
 use std::fs::{self, File};
 use std::io;
-use std::os::unix::fs::PermissionsExt;
+use std::os::unix::fs::{DirBuilderExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
-use disklab_exec::Interrupt;
+use disklab_exec::{Interrupt, OtherWriters, refuse_others_content};
 use rustix::fs::{FlockOperation, flock};
 use rustix::io::Errno;
 
@@ -47,6 +47,25 @@ pub fn cache_folder() -> PathBuf {
         .or_else(|| absolute("HOME").map(|home| home.join(".cache")))
         .unwrap_or_else(|| PathBuf::from("/var/cache"))
         .join("disklab/kernel")
+}
+
+/// Refuses a folder of kernels that another user may change, or that is on a way which one may:
+/// what is executed from there has this user's rights. It need not exist yet.
+///
+/// # Errors
+/// [`KernelError::Untrusted`], with who may change what.
+pub fn check_cache(folder: &Path) -> Result<(), KernelError> {
+    refuse_others_content(folder).map_err(KernelError::Untrusted)
+}
+
+/// Whether what is in a trusted folder is the user's own: it may have been put there from elsewhere,
+/// as it was.
+pub(super) fn is_own(there: &fs::Metadata) -> bool {
+    match OtherWriters::new(there) {
+        None => true,
+        // The mode of a link says nothing.
+        Some(who) => there.is_symlink() && !matches!(who, OtherWriters::Owner(_)),
+    }
 }
 
 /// A kernel with OpenZFS built in, and the programs of the same version.
@@ -93,13 +112,9 @@ pub fn find_zfs(cache: &Path) -> Option<ZfsKernel> {
     found(cache, &ZFS).map(|folder| ZfsKernel::in_folder(&folder))
 }
 
-/// The folder of the best kernel of a kind, whatever its source.
+/// The folder of the best kernel of a kind, but for those of sources that the user named.
 fn found(cache: &Path, variant: &Variant) -> Option<PathBuf> {
-    // A kernel without any patch was made from a tree that the user named.
-    best_that(cache, variant, |recipe| {
-        let patches = [variant.version.patches(), &[]];
-        patches.iter().find_map(|p| recipe::parts_of(recipe, variant, p))
-    })
+    best_that(cache, variant, |text| recipe::parts_of(text, variant, variant.version.patches()))
 }
 
 /// The folder of the best kernel that was made by this recipe, or by the same with more
@@ -114,6 +129,10 @@ fn best_that(
     variant: &Variant,
     parts: impl Fn(&str) -> Option<Parts>,
 ) -> Option<PathBuf> {
+    if let Err(e) = check_cache(cache) {
+        tracing::debug!("{e}");
+        return None;
+    }
     let kernels = entries(cache).filter_map(|folder| {
         let made = usable(&folder, variant)?;
         let recipe = fs::read_to_string(folder.join(RECIPE)).ok()?;
@@ -124,10 +143,13 @@ fn best_that(
 
 /// When the kernel in a folder was made, where all that belongs to it is there.
 fn usable(folder: &Path, variant: &Variant) -> Option<SystemTime> {
-    let metadata = folder.join(KERNEL).metadata().ok()?;
+    let own = |path: &Path| path.symlink_metadata().ok().filter(is_own);
+    own(folder).filter(fs::Metadata::is_dir)?;
+    let metadata = own(&folder.join(KERNEL))?;
     let complete = metadata.is_file()
         && metadata.permissions().mode() & 0o111 != 0
-        && (!variant.programs || zfs::complete(&folder.join(PROGRAMS)));
+        && (!variant.programs
+            || own(&folder.join(PROGRAMS)).is_some() && zfs::complete(&folder.join(PROGRAMS)));
     complete.then(|| metadata.modified().unwrap_or(SystemTime::UNIX_EPOCH))
 }
 
@@ -155,7 +177,13 @@ impl Cache {
         interrupt: &Interrupt,
         progress: &mut dyn FnMut(BuildProgress),
     ) -> Result<Self, KernelError> {
-        fs::create_dir_all(folder).map_err(KernelError::io("cannot make", folder))?;
+        let mut builder = fs::DirBuilder::new();
+        builder
+            .recursive(true)
+            .mode(0o700)
+            .create(folder)
+            .map_err(KernelError::io("cannot make", folder))?;
+        check_cache(folder)?;
         let path = folder.join("lock");
         let file = File::options()
             .create(true)

@@ -82,14 +82,19 @@ fn a_kernel_with_openzfs_has_its_programs() {
 }
 
 #[test]
-fn a_kernel_of_a_named_tree_is_found() {
+fn kernel_of_a_named_source_is_only_found_for_that() {
     const OLD: &[Patch] = &[Patch { name: "old.patch", text: "old" }];
     let folder = tempfile::tempdir().expect("temp");
     let cache = lock(folder.path());
     publish(&cache, "old", &recipe(FRAGMENT, OLD));
     assert_eq!(plain(folder.path()), None, "it lacks this version's patches");
-    let tree = publish(&cache, "tree", &recipe(FRAGMENT, &[]));
-    assert_eq!(plain(folder.path()), Some(tree));
+    let source = "Linux 6.12.0-mine, files 0123456789abcdef".into();
+    let named = Recipe { source, ..recipe(FRAGMENT, PATCHES_6_12) };
+    let made = publish(&cache, "named", &named);
+    assert_eq!(plain(folder.path()), None, "nobody named it");
+    assert_eq!(kept(folder.path(), &named), Some(made));
+    let debian = publish(&cache, "debian", &recipe(FRAGMENT, PATCHES_6_12));
+    assert_eq!(plain(folder.path()), Some(debian));
 }
 
 #[test]
@@ -171,4 +176,75 @@ fn kernel_of_another_version_is_never_taken() {
     let found = |version| find_version(folder, version, Parts::ALL);
     assert_eq!(found(LinuxVersion::V7_3), Some(folder.join("newer/linux")));
     assert_eq!(found(LinuxVersion::V6_12), Some(folder.join("old/linux")));
+}
+
+/// Gives a file to another user; false without root.
+fn give_away(path: &Path) -> bool {
+    let given = std::os::unix::fs::lchown(path, Some(65_534), Some(65_534)).is_ok();
+    if !given {
+        eprintln!("skipped: needs root");
+    }
+    given
+}
+
+#[test]
+fn kernels_of_others_are_never_found() {
+    for theirs in ["", "cache", "cache/made", "cache/made/linux", "cache/made/programs"] {
+        let parent = tempfile::tempdir().expect("temp");
+        let folder = parent.path().join("cache");
+        let recipe = recipe_of(ZFS, PATCHES_6_12);
+        let made = publish(&lock(&folder), "made", &recipe);
+        assert_eq!(find_zfs(&folder), Some(ZfsKernel::in_folder(&made)));
+        if !give_away(&parent.path().join(theirs)) {
+            return;
+        }
+        assert_eq!(find_zfs(&folder), None, "{theirs}");
+        assert_eq!(kept(&folder, &recipe), None, "{theirs}");
+        let of_cache = check_cache(&folder).map_err(|e| e.to_string());
+        assert_eq!(of_cache.is_err(), !theirs.contains("made"), "{theirs}: {of_cache:?}");
+        if let Err(error) = of_cache {
+            assert!(error.contains("belongs to user 65534"), "{error}");
+            let locked = Cache::lock(&folder, &Interrupt::new(), &mut |_| {});
+            assert!(locked.expect_err("refused").is_usage_error());
+        }
+    }
+}
+
+#[test]
+fn kernels_that_others_may_change_are_never_found() {
+    let mode = |path: &Path, mode| {
+        fs::set_permissions(path, fs::Permissions::from_mode(mode)).expect("mode");
+    };
+    for open in ["cache", "cache/made", "cache/made/linux"] {
+        let parent = tempfile::tempdir().expect("temp");
+        let folder = parent.path().join("cache");
+        let made = publish(&lock(&folder), "made", &recipe_of(PLAIN, PATCHES_6_12));
+        assert_eq!(plain(&folder), Some(made));
+        mode(&parent.path().join(open), 0o777);
+        assert_eq!(plain(&folder), None, "{open}");
+    }
+    let parent = tempfile::tempdir().expect("temp");
+    let folder = parent.path().join("cache");
+    let made = publish(&lock(&folder), "made", &recipe_of(PLAIN, PATCHES_6_12));
+    fs::rename(&made, parent.path().join("elsewhere")).expect("moved");
+    std::os::unix::fs::symlink("../elsewhere", &made).expect("link");
+    assert_eq!(plain(&folder), None, "a link");
+}
+
+#[test]
+fn objects_of_others_are_not_resumed() {
+    let folder = tempfile::tempdir().expect("temp");
+    let cache = lock(folder.path());
+    let tree = |cache: &Cache| {
+        let tree = cache.tree(LinuxVersion::default(), "text").expect("made");
+        tree.folder.clone()
+    };
+    let object = tree(&cache).join("objects/scripts/fixdep");
+    fs::create_dir_all(object.parent().expect("parent")).expect("made");
+    fs::write(&object, "").expect("written");
+    tree(&cache);
+    assert!(object.exists());
+    fs::set_permissions(&object, fs::Permissions::from_mode(0o757)).expect("mode");
+    tree(&cache);
+    assert!(!object.exists(), "make runs it");
 }

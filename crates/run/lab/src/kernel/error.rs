@@ -3,7 +3,7 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use disklab_exec::{ExecError, Interrupted};
+use disklab_exec::{ExecError, Interrupted, NamedPathError};
 
 use super::{AptProblem, LinuxProblem, ZfsProblem};
 
@@ -77,6 +77,12 @@ pub enum KernelError {
         #[source]
         why: NamedProblem,
     },
+    /// Another user may have put anything where kernels are kept.
+    #[error(
+        "kernels and what builds them are run with your rights: {0} (XDG_CACHE_HOME says where \
+         kernels are kept)"
+    )]
+    Untrusted(#[source] NamedPathError),
     /// The named folder cannot be built from.
     #[error("'{path}' is not a kernel source for the lab: {source}")]
     Source {
@@ -191,6 +197,7 @@ impl KernelError {
                 | Self::Space { .. }
                 | Self::Options { .. }
                 | Self::Named { .. }
+                | Self::Untrusted(_)
         )
     }
 }

@@ -3,13 +3,18 @@
 use std::fs::File;
 use std::io;
 use std::path::Path;
+use std::time::Duration;
 
 use disklab_exec::{Executor, Invocation};
 use sha2::{Digest, Sha256};
 
 use super::cache::RECIPE;
 use super::recipe::{hex, short};
+use crate::Walls;
+use crate::confinement::Confinement;
 
+/// A kernel that is asked answers at once.
+const PATIENCE: Duration = Duration::from_secs(30);
 /// A recipe longer than this was not written by disklab.
 const LONGEST_RECIPE: u64 = 64 << 10;
 
@@ -26,20 +31,40 @@ pub fn digest(kernel: &Path) -> io::Result<String> {
 /// The first 64 bits of the SHA-256 of its configuration, as the kernel itself prints it
 /// (`--showconfig` of User-Mode Linux). None if the file is no such kernel.
 pub fn configuration(kernel: &Path, executor: &Executor) -> Option<String> {
-    let show = Invocation::new(kernel.display().to_string()).arg("--showconfig");
-    let text = executor.check(&show).ok()?.text();
+    let text = ask(kernel, "--showconfig", executor)?;
     text.contains("CONFIG_UML=y").then(|| short(&Sha256::digest(text)))
+}
+
+/// The kernel's release, as it prints it.
+pub fn release(kernel: &Path, executor: &Executor) -> Option<String> {
+    ask(kernel, "--version", executor).map(|text| text.trim().to_owned())
+}
+
+/// What a kernel prints. It is confined as it is in the lab, and more: it writes nothing, and
+/// talks to nobody.
+#[allow(unsafe_code)]
+fn ask(kernel: &Path, option: &str, executor: &Executor) -> Option<String> {
+    let question = Invocation::new(kernel.display().to_string()).arg(option).timeout(PATIENCE);
+    let mut confinement = Confinement::alone(Walls::of_this_system()).ok()?;
+    // SAFETY: `confine` allocates nothing.
+    let answer = unsafe { executor.check_confined(&question, move || Ok(confinement.confine()?)) };
+    Some(answer.ok()?.text())
 }
 
 /// What it was built from: a digest of the options and patches, the source, the compiler and
 /// OpenZFS, in one line. None if disklab did not build it.
 pub fn recipe(kernel: &Path) -> Option<String> {
-    let path = kernel.parent()?.join(RECIPE);
+    let text = read_recipe(&kernel.parent()?.join(RECIPE))?;
+    Some(text.trim().replace('\n', ", "))
+}
+
+/// A file `recipe`, if it is one.
+pub(super) fn read_recipe(path: &Path) -> Option<String> {
     if path.metadata().ok()?.len() > LONGEST_RECIPE {
         return None;
     }
     let text = std::fs::read_to_string(path).ok()?;
-    text.starts_with("configuration ").then(|| text.trim().replace('\n', ", "))
+    text.starts_with("configuration ").then_some(text)
 }
 
 #[cfg(test)]
@@ -73,6 +98,32 @@ mod tests {
         let one = kernel("one", "CONFIG_UML=y CONFIG_EXT4_FS=y");
         assert!(one.is_some() && one != kernel("two", "CONFIG_UML=y"));
         assert_eq!(kernel("another-program", "hello"), None);
+    }
+
+    #[test]
+    fn kernel_that_says_its_configuration_does_nothing_else() {
+        let walls = Walls::of_this_system();
+        if !walls.missing().is_empty() {
+            eprintln!("skipped: needs all walls: {}", walls.missing().join("; "));
+            return;
+        }
+        let folder = tempfile::tempdir().expect("temp");
+        let (path, new) = (folder.path().join("linux"), folder.path().join("new"));
+        let harm = format!(
+            "#!/bin/sh\n(echo x >{0} || mkdir {0} || kill -0 {1}) && echo CONFIG_HARM=y\n\
+             echo CONFIG_UML=y",
+            new.display(),
+            std::process::id()
+        );
+        let say = |text: &str| {
+            std::fs::write(&path, text).expect("written");
+            std::fs::set_permissions(&path, PermissionsExt::from_mode(0o755)).expect("made");
+            configuration(&path, &Executor::default())
+        };
+        let harmless = say("#!/bin/sh\necho CONFIG_UML=y");
+        assert!(harmless.is_some());
+        assert_eq!(say(&harm), harmless);
+        assert!(!new.exists());
     }
 
     #[test]

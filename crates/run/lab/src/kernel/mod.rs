@@ -19,6 +19,7 @@ mod error;
 mod failure;
 pub mod fingerprint;
 mod headers;
+mod left_out;
 mod linux;
 mod named;
 mod options;
@@ -41,8 +42,11 @@ use disklab_exec::Executor;
 pub use apt_problem::AptProblem;
 use build::Build;
 use cache::Cache;
-pub use cache::{KERNEL_VARIABLE, ZfsKernel, cache_folder, find, find_version, find_zfs};
+pub use cache::{
+    KERNEL_VARIABLE, ZfsKernel, cache_folder, check_cache, find, find_version, find_zfs,
+};
 pub use error::{KernelError, NamedProblem};
+pub use left_out::{LeftOutPatch, left_out};
 pub use linux::{Catching, LinuxChoice, LinuxVersion, UnknownLinux};
 pub use named::NamedKernel;
 pub use parts::{Parts, UnknownPart};
@@ -144,6 +148,7 @@ fn ensure_variant(
         return Err(KernelError::Machine(std::env::consts::ARCH.to_owned()));
     }
     let cache = &std::path::absolute(cache).map_err(KernelError::io("cannot find", cache))?;
+    cache::check_cache(cache)?;
     let mut found = source.find(Path::new("/"), executor)?;
     let variant = variant.of(found.version);
     if matches!(found.origin, Origin::Backports) {
@@ -155,10 +160,7 @@ fn ensure_variant(
     }
     let recipe = Recipe {
         variant,
-        patches: match found.origin {
-            Origin::Tree(_) => &[],
-            _ => variant.version.patches(),
-        },
+        patches: variant.version.patches(),
         source: found.identity.clone(),
         compiler: tools::compiler(executor)?,
         openzfs: zfs.map(ZfsSource::identity).transpose()?.flatten(),
@@ -184,6 +186,9 @@ fn identity_in_backports(
     Ok(format!("{} {newest}, fetched", version.package()))
 }
 
+/// What the whole of a source takes, a part of which is not unpacked otherwise.
+const COPY_MIB: u64 = 1000;
+
 /// Builds what the recipe says, and returns its folder.
 fn make(
     found: &Found,
@@ -203,7 +208,9 @@ fn make(
     if let Some(folder) = cache::kept(cache, &recipe) {
         return Ok(folder);
     }
-    check_space(cache, recipe.variant.needed_mib)?;
+    let is_named = matches!(found.origin, Origin::Tree(_));
+    let copy_mib = if is_named { COPY_MIB } else { 0 };
+    check_space(cache, recipe.variant.needed_mib + copy_mib)?;
     // Of OpenZFS the key does not know yet which it will be.
     let key = recipe.key();
     let log = cache.join(format!("{key}.log"));
@@ -215,8 +222,15 @@ fn make(
     };
     let objects = tree::objects(&workshop.folder);
     let is_resumed = objects.is_dir();
-    let mut build =
-        Build { workshop: &workshop.folder, log: &log, recipe, zfs, executor, progress };
+    let mut build = Build {
+        workshop: &workshop.folder,
+        log: &log,
+        recipe,
+        zfs,
+        left_out: Vec::new(),
+        executor,
+        progress,
+    };
     fs::write(&log, "").map_err(KernelError::io("cannot write", &log))?;
     let mut made = build.run(&found.origin);
     if is_resumed && matches!(made, Err(KernelError::Failed { .. })) {

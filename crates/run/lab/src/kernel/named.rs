@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use super::cache::{KERNEL_VARIABLE, PROGRAMS};
 use super::zfs;
-use super::{KernelError, NamedProblem};
+use super::{KernelError, LeftOutPatch, NamedProblem, left_out};
 
 /// A kernel's file, and OpenZFS's programs if they lie next to it, as in the cache.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -17,7 +17,8 @@ pub struct NamedKernel {
 }
 
 impl NamedKernel {
-    /// The kernel that an option names, or else [`KERNEL_VARIABLE`]; none if neither does.
+    /// The kernel that an option names, or else [`KERNEL_VARIABLE`]; none if neither does. Warns
+    /// of each patch that it is known to lack.
     ///
     /// # Errors
     /// [`KernelError::Named`] if the name is not that of a program: a wrong name is better
@@ -39,6 +40,9 @@ impl NamedKernel {
             return Err(refuse(NamedProblem::NotExecutable));
         }
         let kernel = std::path::absolute(&path).map_err(|e| refuse(e.into()))?;
+        for LeftOutPatch { name, effect } in left_out(&kernel) {
+            tracing::warn!("the kernel was built without {name}: {effect}");
+        }
         let programs = kernel.parent().map(|folder| folder.join(PROGRAMS));
         Ok(Some(Self { kernel, programs: programs.filter(|folder| zfs::complete(folder)) }))
     }

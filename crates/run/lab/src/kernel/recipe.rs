@@ -4,6 +4,7 @@ use sha2::{Digest, Sha256};
 
 use super::build::ARGUMENTS;
 use super::parts::Parts;
+use super::source::NAMED_SOURCE;
 use super::variant::Variant;
 
 /// Changed by hand where this program builds differently from the same inputs.
@@ -16,7 +17,7 @@ const METHOD: &str = "2";
 /// bytes need no call (docs/internals/lab-speed.md). `headers/cc` knows the last one.
 const FLAGS: &str = "-mcmodel=small -fbuiltin -O1";
 
-/// A change to Debian's source. A named tree is taken as it is.
+/// A change to the source; one that the user names may not take it.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Patch {
     /// The file's path below `kernel/patches`.
@@ -138,8 +139,14 @@ fn parts_in(text: &str) -> Option<Parts> {
 }
 
 /// The parts of the kernel that was made by a file `recipe`, where it has those of the
-/// variant and all that they need, whatever its source.
+/// variant and all that they need, of any package of the source; not of a source that the user
+/// named.
 pub(super) fn parts_of(text: &str, variant: &Variant, patches: &[Patch]) -> Option<Parts> {
+    let source = text.lines().find_map(|line| line.strip_prefix("source "))?;
+    // Of what is somebody's own work, only they know when it is meant.
+    if source.starts_with(NAMED_SOURCE) {
+        return None;
+    }
     let parts = parts_in(text).filter(|parts| parts.contain(variant.parts))?;
     let same = text.lines().next() == Some(&configuration(&variant.with(parts), patches));
     same.then_some(parts)

@@ -10,6 +10,9 @@ use sha2::{Digest, Sha256};
 use super::linux::LinuxVersion;
 use super::{KernelError, LinuxProblem};
 
+/// What the identity of a source that the user named begins with.
+pub(super) const NAMED_SOURCE: &str = "Linux ";
+
 /// The folder that it unpacks to.
 pub(super) const PACKAGED: &str = "usr";
 
@@ -185,7 +188,7 @@ fn tree(folder: &Path) -> Result<Found, KernelError> {
     let digest = digest(&folder_is)?;
     Ok(Found {
         version: LinuxVersion::like(&release),
-        identity: format!("Linux {release}, files {digest}"),
+        identity: format!("{NAMED_SOURCE}{release}, files {digest}"),
         origin: Origin::Tree(folder_is),
     })
 }
@@ -236,14 +239,14 @@ pub(super) fn digest(folder: &Path) -> Result<String, KernelError> {
     Ok(super::recipe::short(&hash.finalize()))
 }
 
-/// Copies a source to the new folder `to`, where it can be changed, without its
+/// Copies a source to the folder `to`, new or empty, where it can be changed, without its
 /// history.
 pub(super) fn copy(
     folder: &Path,
     to: &Path,
     run: &dyn Fn(Invocation) -> Result<(), KernelError>,
 ) -> Result<(), KernelError> {
-    fs::create_dir(to).map_err(KernelError::io("cannot make", to))?;
+    fs::create_dir_all(to).map_err(KernelError::io("cannot make", to))?;
     let mut copy = Invocation::new("cp").args(["-R", "--preserve=mode,timestamps,links", "-t"]);
     copy = copy.arg(to).arg("--");
     for entry in fs::read_dir(folder).map_err(KernelError::io("cannot read", folder))? {

@@ -8,7 +8,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use super::KernelError;
-use super::cache::remove;
+use super::cache::{is_own, remove};
 use super::parts::Parts;
 use super::{build, source};
 
@@ -18,20 +18,27 @@ const IDENTITY: &str = "identity";
 const PARTS: &str = "parts";
 const SOURCE: &str = "source";
 /// Is there when the source is unpacked and patched.
-const UNPACKED: &str = "unpacked";
+pub(super) const UNPACKED: &str = "unpacked";
 const OBJECTS: &str = "objects";
 
 /// Has the folder `name` in `cache` for objects that have `identity` in common; removes others.
 pub(super) fn prepare(cache: &Path, name: &str, identity: &str) -> Result<PathBuf, KernelError> {
     let folder = cache.join(name);
     let path = folder.join(IDENTITY);
-    if fs::read_to_string(&path).is_ok_and(|text| text == identity) {
+    if fs::read_to_string(&path).is_ok_and(|text| text == identity) && is_own_alone(&folder) {
         return Ok(folder);
     }
     remove(&folder).map_err(KernelError::io("cannot remove", &folder))?;
     fs::create_dir(&folder).map_err(KernelError::io("cannot make", &folder))?;
     fs::write(&path, identity).map_err(KernelError::io("cannot write", &path))?;
     Ok(folder)
+}
+
+/// Whether all in a folder is the user's own: `make` runs programs that it finds there.
+fn is_own_alone(path: &Path) -> bool {
+    let Ok(there) = path.symlink_metadata() else { return false };
+    let below = || fs::read_dir(path).into_iter().flatten();
+    is_own(&there) && (!there.is_dir() || below().all(|e| e.is_ok_and(|e| is_own_alone(&e.path()))))
 }
 
 /// The source in a folder, and whether it is there already, unpacked and patched. If not,

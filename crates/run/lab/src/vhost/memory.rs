@@ -9,6 +9,7 @@ use vm_memory::{
 };
 
 use super::connection::{Connection, Message};
+use crate::lost_memory::Guard;
 use crate::{LabError, ProtocolBreach};
 
 /// Bytes of `struct vhost_user_mem_region`.
@@ -21,6 +22,8 @@ const REGION_LIMIT: usize = 8;
 /// Guest memory, mapped.
 #[derive(Debug, Clone)]
 pub(crate) struct GuestRegions {
+    // Before the mapping goes.
+    guards: Arc<[Guard]>,
     map: Arc<GuestMemoryMmap>,
     regions: Vec<Region>,
 }
@@ -59,7 +62,13 @@ impl GuestRegions {
         }
         mapped.sort_by_key(|r| vm_memory::GuestMemoryRegion::start_addr(r).0);
         let map = GuestMemoryMmap::from_regions(mapped).map_err(|e| link.broken(e))?;
-        Ok(Self { map: Arc::new(map), regions })
+        let guards = map.iter().map(|r| Guard::new(r.as_ptr() as usize, r.size())).collect();
+        Ok(Self { guards, map: Arc::new(map), regions })
+    }
+
+    /// Whether the guest took some of it away since it was mapped.
+    pub fn is_lost(&self) -> bool {
+        self.guards.iter().any(Guard::is_lost)
     }
 
     /// The mapping.

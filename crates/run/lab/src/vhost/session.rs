@@ -93,7 +93,17 @@ impl VhostSession {
 
     /// An error of the kernel's.
     pub fn broken(&self, breach: ProtocolBreach) -> LabError {
-        self.link.broken(breach)
+        self.check_memory().err().unwrap_or_else(|| self.link.broken(breach))
+    }
+
+    /// # Errors
+    /// [`ProtocolBreach::MemoryTaken`] if the guest no longer shares what it did: what was read
+    /// from there since means nothing.
+    pub fn check_memory(&self) -> Result<(), LabError> {
+        if self.memory.as_ref().is_some_and(GuestRegions::is_lost) {
+            return Err(self.link.broken(ProtocolBreach::MemoryTaken));
+        }
+        Ok(())
     }
 
     /// Takes what came in and answers it, up to the first event. `config` is the

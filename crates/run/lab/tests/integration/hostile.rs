@@ -5,6 +5,7 @@
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};
+use std::os::fd::AsRawFd;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use std::process::Command;
@@ -84,6 +85,24 @@ fn a_hostile_guest_changes_nothing_of_the_users() {
     // What it may do: write to the lab's own directory, and, as documented, read.
     assert_eq!((outcome.word("own-file"), outcome.word("own-link")), ("made", "made"));
     assert_eq!(outcome.word("read"), "content");
+}
+
+/// What a shell's `9>>file` opens for disklab is not the guest's to write to.
+#[test]
+fn guest_inherits_nothing_of_the_callers() {
+    let Some(kernel) = kernel() else { return };
+    let file = tempfile::tempfile().unwrap();
+    let kept = rustix::io::fcntl_dupfd_cloexec(&file, 700).unwrap();
+    rustix::io::fcntl_setfd(&kept, rustix::io::FdFlags::empty()).unwrap();
+    let number = kept.as_raw_fd();
+    let script = format!(
+        "mount -t hostfs -o /proc/self/fd none /mnt
+        [ -e /mnt/0 ] && echo own=there
+        [ -h /mnt/{number} ] && echo callers=there || echo callers=gone"
+    );
+    let outcome = run(kernel, &script, Vec::new(), |_| {});
+    outcome.report();
+    assert_eq!((outcome.word("own"), outcome.word("callers")), ("there", "gone"));
 }
 
 /// The console that an error quotes is not what the guest put in its place.

@@ -92,7 +92,8 @@ pub(super) fn bench(
 /// The kernel that the user named, by an option or by a variable.
 ///
 /// # Errors
-/// [`RunnerError::Kernel`] if it is not a program, [`RunnerError::Options`] if the bench has
+/// [`RunnerError::Kernel`] if it is not a program, or if none is named and kernels are kept
+/// where another user may change them, [`RunnerError::Options`] if the bench has
 /// no use for it.
 pub(super) fn named_kernel(options: &RunOptions) -> Result<Option<NamedKernel>, RunnerError> {
     let bench = options.bench();
@@ -102,12 +103,16 @@ pub(super) fn named_kernel(options: &RunOptions) -> Result<Option<NamedKernel>, 
         let flag = given.into_iter().find_map(|(flag, is_given)| is_given.then_some(flag));
         return flag.map_or(Ok(None), |f| Err(OptionsError::KernelElsewhere(f, bench).into()));
     }
-    match (named, linux) {
-        (Some(_), Some(_)) => Err(OptionsError::KernelTwice.into()),
+    let named = match (named, linux) {
+        (Some(_), Some(_)) => return Err(OptionsError::KernelTwice.into()),
         // It goes before the variable, too.
-        (None, Some(_)) => Ok(None),
-        (named, None) => Ok(NamedKernel::find(named.as_deref())?),
+        (None, Some(_)) => None,
+        (named, None) => NamedKernel::find(named.as_deref())?,
+    };
+    if named.is_none() {
+        kernel::check_cache(&kernel::cache_folder())?;
     }
+    Ok(named)
 }
 
 /// Refuses a named kernel that lacks OpenZFS if cells need it.

@@ -1,9 +1,8 @@
 //! The folder of a session: what the drives hold, the kernel's messages.
 
-use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
-use disklab_exec::HeldFolder;
+use disklab_exec::{HeldFolder, NamedPathError, make_directories};
 use disklab_lab::kernel::cache_folder;
 
 /// What the names of sessions' folders begin with.
@@ -17,10 +16,11 @@ const NAME: &str = "shell-";
 pub fn session_folder() -> Result<HeldFolder, SessionFolderError> {
     let cache = cache_folder();
     let parent = cache.parent().unwrap_or(&cache);
-    fs::create_dir_all(parent)
-        .map_err(|source| SessionFolderError { path: parent.to_owned(), source })?;
+    let failed =
+        |path: &Path, source: NamedPathError| SessionFolderError { path: path.to_owned(), source };
+    make_directories(parent).map_err(|e| failed(parent, e))?;
     HeldFolder::sweep(parent, NAME);
-    HeldFolder::within(parent, NAME).map_err(|(path, source)| SessionFolderError { path, source })
+    HeldFolder::within(parent, NAME).map_err(|(path, e)| failed(&path, e.into()))
 }
 
 /// A session's folder could not be made.
@@ -28,5 +28,5 @@ pub fn session_folder() -> Result<HeldFolder, SessionFolderError> {
 #[error("cannot make '{}': {source} (XDG_CACHE_HOME says where)", path.display())]
 pub struct SessionFolderError {
     path: PathBuf,
-    source: std::io::Error,
+    source: NamedPathError,
 }

@@ -25,18 +25,6 @@ pub(super) enum SyscallAnswer {
     Proceed,
 }
 
-/// Where a descriptor goes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum NewFd {
-    /// What has this number is closed.
-    InPlaceOf(u32),
-    /// The number is the one that the call itself would have given.
-    Lowest {
-        /// Whether it is closed when another program is executed.
-        closes_on_exec: bool,
-    },
-}
-
 /// With room for what newer kernels write behind it.
 #[repr(C)]
 struct Roomy<T> {
@@ -122,23 +110,19 @@ impl Notification {
         ioctl(listener, libc::SECCOMP_IOCTL_NOTIF_ID_VALID, &mut self.0.id.clone()).map(drop)
     }
 
-    /// Puts a descriptor into the calling process, and says its number there.
-    pub fn add_fd(
+    /// Puts a descriptor into the calling process, where what has this number is closed.
+    pub fn put_fd(
         &self,
         listener: &OwnedFd,
         fd: BorrowedFd<'_>,
-        place: NewFd,
+        number: u32,
     ) -> Result<i32, Errno> {
-        let (flags, newfd, closes) = match place {
-            NewFd::InPlaceOf(number) => (libc::SECCOMP_ADDFD_FLAG_SETFD, number, false),
-            NewFd::Lowest { closes_on_exec } => (0, 0, closes_on_exec),
-        };
         let mut request = libc::seccomp_notif_addfd {
             id: self.0.id,
-            flags: u32::try_from(flags).map_err(|_| Errno::INVAL)?,
+            flags: u32::try_from(libc::SECCOMP_ADDFD_FLAG_SETFD).map_err(|_| Errno::INVAL)?,
             srcfd: fd.as_raw_fd().cast_unsigned(),
-            newfd,
-            newfd_flags: if closes { libc::O_CLOEXEC.cast_unsigned() } else { 0 },
+            newfd: number,
+            newfd_flags: 0,
         };
         ioctl(listener, libc::SECCOMP_IOCTL_NOTIF_ADDFD, &mut request)
     }

@@ -2,9 +2,12 @@
 
 use std::ffi::{CString, c_long};
 use std::os::unix::ffi::OsStrExt;
-use std::os::unix::net::{UnixDatagram, UnixStream};
+use std::os::unix::net::UnixStream;
 use std::path::Path;
 use std::process::Command;
+
+/// The user's terminal, if there is one.
+pub const TERMINAL: &str = "DISKLAB_TEST_TERMINAL";
 
 /// What Landlock alone keeps from being done.
 pub const WRITES: &[&str] = &[
@@ -16,6 +19,7 @@ pub const WRITES: &[&str] = &[
     "rename-into-the-lab",
     "unlink",
     "write-to-a-process",
+    "read-a-terminal",
 ];
 
 /// The number of a call that fails, or 0.
@@ -51,6 +55,8 @@ pub fn play(process: i32, user: &Path) {
     let file = text(&user.join("file"));
     attributes(&file);
     contents(&file, user);
+    locks(&file);
+    terminal();
     set_id_and_devices();
     processes(process);
     sockets(user);
@@ -157,12 +163,92 @@ fn sockets(user: &Path) {
         tell(name, if fd < 0 { last() } else { 0 });
     }
     attack!("unix-packets", SYS_socket, libc::AF_UNIX, libc::SOCK_SEQPACKET, 0);
+    attack!("unix-datagrams", SYS_socket, libc::AF_UNIX, libc::SOCK_DGRAM, 0);
     tell_result("connect-to-a-service", UnixStream::connect(user.join("stream")));
     tell_result("connect-by-a-swapped-name", UnixStream::connect("disk0"));
-    let datagrams = UnixDatagram::unbound().unwrap();
-    tell_result("datagram-to-a-service", datagrams.send_to(b"x", user.join("datagrams")));
+    let service = socket_address(&user.join("datagrams"));
+    for (kind, number) in [
+        ("datagrams", libc::SOCK_DGRAM),
+        ("packets", libc::SOCK_SEQPACKET),
+        ("raw", libc::SOCK_RAW),
+        ("stream", libc::SOCK_STREAM),
+    ] {
+        let mut pair = [-1; 2];
+        // SAFETY: the two numbers live.
+        let made = unsafe { libc::socketpair(libc::AF_UNIX, number, 0, pair.as_mut_ptr()) };
+        let kept = if kind == "stream" { "allowed-pair" } else { "pair" };
+        tell(&format!("{kept}-of-{kind}"), if made < 0 { last() } else { 0 });
+        if made == 0 {
+            send_away(kind, pair[0], &service);
+        }
+    }
     tell_result("allowed-the-calendar", UnixStream::connect("calendar"));
     tell_result("the-calendar-again", UnixStream::connect("calendar"));
+}
+
+fn socket_address(path: &Path) -> libc::sockaddr_un {
+    let mut address = libc::sockaddr_un { sun_family: libc::AF_UNIX as u16, sun_path: [0; 108] };
+    for (to, from) in address.sun_path.iter_mut().zip(path.as_os_str().as_bytes()) {
+        *to = from.cast_signed();
+    }
+    address
+}
+
+/// Sends a descriptor over a socket that is connected, to an address of somebody else's.
+fn send_away(kind: &str, socket: i32, service: &libc::sockaddr_un) {
+    let (address, length) = (std::ptr::from_ref(service), size_of_val(service));
+    let bytes = b"x";
+    // SAFETY: all pointers are to what lives for as long.
+    let sent = unsafe {
+        let to = address.cast();
+        libc::sendto(socket, bytes.as_ptr().cast(), 1, libc::MSG_NOSIGNAL, to, length as u32)
+    };
+    tell(&format!("send-to-a-service-by-{kind}"), if sent < 0 { last() } else { 0 });
+    let mut part = libc::iovec { iov_base: bytes.as_ptr().cast_mut().cast(), iov_len: 1 };
+    // A header of 16 bytes, and the number of the standard output.
+    let control = [20_u64, 1 | (libc::SCM_RIGHTS as u64) << 32, 1];
+    // SAFETY: zeros are a message without anything.
+    let mut message: libc::msghdr = unsafe { std::mem::zeroed() };
+    message.msg_name = address.cast_mut().cast();
+    message.msg_namelen = length as u32;
+    message.msg_iov = &raw mut part;
+    message.msg_iovlen = 1;
+    message.msg_control = control.as_ptr().cast_mut().cast();
+    message.msg_controllen = 20;
+    // SAFETY: as above.
+    let sent = unsafe { libc::sendmsg(socket, &raw const message, libc::MSG_NOSIGNAL) };
+    tell(&format!("descriptor-to-a-service-by-{kind}"), if sent < 0 { last() } else { 0 });
+    // SAFETY: as above.
+    let bound = unsafe {
+        libc::bind(socket, std::ptr::from_ref(&socket_address(Path::new("bound"))).cast(), 110)
+    };
+    tell(&format!("bind-{kind}"), if bound < 0 { last() } else { 0 });
+}
+
+/// Opens a terminal of the test's own, and its other end as if it were the user's.
+fn terminal() {
+    let own = std::fs::OpenOptions::new().read(true).open("/dev/null");
+    tell_result("allowed-null", own);
+    let path = std::env::var(TERMINAL).unwrap_or_default();
+    if path.is_empty() {
+        return;
+    }
+    attack!("read-a-terminal", SYS_open, text(Path::new(&path)).as_ptr(), libc::O_NOCTTY);
+}
+
+/// What makes others find a file busy that they use and the guest only reads.
+fn locks(file: &CString) {
+    // SAFETY: the path lives.
+    let fd = unsafe { libc::open(file.as_ptr(), libc::O_RDONLY) };
+    let range =
+        libc::flock { l_type: libc::F_RDLCK as i16, l_whence: 0, l_start: 0, l_len: 0, l_pid: 0 };
+    attack!("flock", SYS_flock, fd, libc::LOCK_EX | libc::LOCK_NB);
+    attack!("flock-shared", SYS_flock, fd, libc::LOCK_SH | libc::LOCK_NB);
+    attack!("record-lock", SYS_fcntl, fd, libc::F_SETLK, &raw const range);
+    attack!("record-lock-of-the-file", SYS_fcntl, fd, libc::F_OFD_SETLK, &raw const range);
+    attack!("claim", SYS_open, file.as_ptr(), libc::O_RDONLY | libc::O_EXCL);
+    attack!("claim-at", SYS_openat, AT, file.as_ptr(), libc::O_RDONLY | libc::O_EXCL);
+    attack!("huge-memory-file", SYS_memfd_create, c"huge".as_ptr(), libc::MFD_HUGETLB);
 }
 
 fn kernel() {

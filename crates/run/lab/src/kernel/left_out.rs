@@ -1,0 +1,104 @@
+//! Patches that a source which the user named does not take, and what does not hold without.
+
+use std::path::Path;
+
+use super::cache::RECIPE;
+use super::fingerprint;
+use super::linux::LinuxVersion;
+use super::recipe::Patch;
+
+/// What the line of a file `recipe` with the patches that were left out begins with.
+const WITHOUT: &str = "without ";
+
+/// A patch that a kernel was built without.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct LeftOutPatch {
+    /// Its file below `kernel/patches`.
+    pub name: &'static str,
+    /// What does not hold.
+    pub effect: &'static str,
+}
+
+/// The patches that disklab built this kernel without; none if it did not build it.
+pub fn left_out(kernel: &Path) -> Vec<LeftOutPatch> {
+    let text = kernel.parent().and_then(|folder| fingerprint::read_recipe(&folder.join(RECIPE)));
+    let text = text.unwrap_or_default();
+    let names = text.lines().find_map(|line| line.strip_prefix(WITHOUT)).unwrap_or_default();
+    let names: Vec<&str> = names.split(' ').collect();
+    let all = LinuxVersion::ALL.into_iter().flat_map(LinuxVersion::patches);
+    all.filter(|patch| names.contains(&patch.name))
+        .map(|patch| LeftOutPatch { name: patch.name, effect: effect_without(patch.name) })
+        .collect()
+}
+
+/// The line of a recipe that [`left_out`] reads; nothing if none was.
+pub(super) fn line(patches: &[Patch]) -> String {
+    let names: Vec<&str> = patches.iter().map(|patch| patch.name).collect();
+    if names.is_empty() { String::new() } else { format!("{WITHOUT}{}\n", names.join(" ")) }
+}
+
+fn effect_without(name: &str) -> &'static str {
+    match name {
+        "registers.patch" => {
+            "before Linux 6.13, guests do not start on processors with AMX (Xeon from 2023 on)"
+        }
+        "7.3/registers.patch" => {
+            "guests have less memory on processors with AMX, and other figures"
+        }
+        _ => match name.rsplit('/').next().unwrap_or(name) {
+            "entropy.patch" | "children.patch" => {
+                "random numbers differ, and a seed repeats nothing"
+            }
+            "clock.patch" => "programs that wait by reading the clock take much longer",
+            "processor.patch" => "CPU time is free: processors are not modelled",
+            "way.patch" | "spinning.patch" => "what waits in a loop, waits for ever",
+            "numbers.patch" => "figures of Btrfs depend on other parts of the kernel",
+            "tags.patch" => "with more threads than a queue has tags, some threads wait for ever",
+            "kept.patch" => "free memory differs between builds, and figures by up to 16 %",
+            "getcpu.patch" => "the guest's memory differs from that of other builds",
+            // What only saves time: `kernel/README.md`.
+            _ => "the lab takes longer",
+        },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use super::*;
+
+    #[test]
+    fn each_patch_that_is_not_for_speed_alone_has_an_effect_of_its_own() {
+        let mut of_effects: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+        for patch in LinuxVersion::ALL.into_iter().flat_map(LinuxVersion::patches) {
+            of_effects.entry(effect_without(patch.name)).or_default().push(patch.name);
+        }
+        let slower = ["devices", "speed", "memory", "stops", "kicks", "vdso", "faults"];
+        for name in &of_effects["the lab takes longer"] {
+            assert!(slower.iter().any(|known| name.contains(known)), "{name}: what does it do?");
+        }
+        assert_eq!(of_effects.len(), 11);
+    }
+
+    #[test]
+    fn patches_that_were_left_out_are_read_back() {
+        let folder = tempfile::tempdir().expect("temp");
+        let kernel = folder.path().join("linux");
+        let write = |line: &str| {
+            let text = format!("configuration 12\nparts ext4\nsource s\ncompiler c\n{line}");
+            std::fs::write(folder.path().join(RECIPE), text).expect("written");
+        };
+        assert_eq!(left_out(&kernel), []);
+        write("");
+        assert_eq!(left_out(&kernel), []);
+        let patches = LinuxVersion::V7_3.patches();
+        write(&line(patches));
+        let names: Vec<&str> = left_out(&kernel).iter().map(|patch| patch.name).collect();
+        assert_eq!(names, patches.iter().map(|patch| patch.name).collect::<Vec<_>>());
+        write(&line(&LinuxVersion::V6_12.patches()[..1]));
+        assert_eq!(left_out(&kernel).len(), 1);
+        write("without registers.patch nonsense\n");
+        assert!(left_out(&kernel)[0].effect.contains("AMX"));
+    }
+}
