@@ -187,10 +187,7 @@ impl CellRunner for PreparedLab {
         let here = environment(executor);
         let release = fingerprint::release(&self.kernel.program, executor).unwrap_or_default();
         Environment {
-            kernel: format!(
-                "Linux {release} User-Mode Linux, time travel{}",
-                self.kernel.words
-            ),
+            kernel: format!("Linux {release} User-Mode Linux, time travel{}", self.kernel.words),
             // A guest has one, and what it is does not matter: its time is free, or
             // what the work would take on another is charged.
             processor: Some(match &settings.processor {

@@ -79,8 +79,8 @@ pub enum KernelError {
     },
     /// Another user may have put anything where kernels are kept.
     #[error(
-        "kernels and what builds them are run with your rights: {0} (XDG_CACHE_HOME says where \
-         kernels are kept)"
+        "the lab's kernel and its build run with your rights: {0} (XDG_CACHE_HOME says where kernels \
+         are kept)"
     )]
     Untrusted(#[source] NamedPathError),
     /// The named folder cannot be built from.
