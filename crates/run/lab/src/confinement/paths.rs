@@ -39,8 +39,8 @@ fn within_writable() -> BitFlags<AccessFs> {
     AccessFs::from_write(WRITING) & !(AccessFs::MakeChar | AccessFs::MakeBlock) | AccessFs::ReadFile
 }
 
-/// What can be read: all but the devices. Who reads a terminal takes what its user types, and
-/// some devices do something when they are opened.
+/// What can be read: all but the devices. What is read from a terminal, its user's
+/// programs miss, and some devices do something when they are opened.
 fn readable() -> Vec<PathBuf> {
     const OF_DEV: [&str; 4] = ["/dev/random", "/dev/urandom", "/dev/zero", "/dev/shm"];
     let root = Path::new("/");

@@ -38,24 +38,21 @@ pub(super) fn line(patches: &[Patch]) -> String {
 }
 
 fn effect_without(name: &str) -> &'static str {
+    let name = name.trim_end_matches(".patch");
     match name {
-        "registers.patch" => {
+        "registers" => {
             "before Linux 6.13, guests do not start on processors with AMX (Xeon from 2023 on)"
         }
-        "7.3/registers.patch" => {
-            "guests have less memory on processors with AMX, and other figures"
-        }
+        "7.3/registers" => "guests have less memory on processors with AMX, and other figures",
         _ => match name.rsplit('/').next().unwrap_or(name) {
-            "entropy.patch" | "children.patch" => {
-                "random numbers differ, and a seed repeats nothing"
-            }
-            "clock.patch" => "programs that wait by reading the clock take much longer",
-            "processor.patch" => "CPU time is free: processors are not modelled",
-            "way.patch" | "spinning.patch" => "what waits in a loop, waits for ever",
-            "numbers.patch" => "figures of Btrfs depend on other parts of the kernel",
-            "tags.patch" => "with more threads than a queue has tags, some threads wait for ever",
-            "kept.patch" => "free memory differs between builds, and figures by up to 16 %",
-            "getcpu.patch" => "the guest's memory differs from that of other builds",
+            "entropy" | "children" => "random numbers differ, and a seed repeats nothing",
+            "clock" => "programs that wait by reading the clock take much longer",
+            "processor" => "CPU time is free: processors are not modelled",
+            "way" | "spinning" => "what waits in a loop, waits for ever",
+            "numbers" => "figures of Btrfs depend on other parts of the kernel",
+            "tags" => "with more threads than a queue has tags, some threads wait for ever",
+            "kept" => "free memory differs between builds, and figures by up to 16 %",
+            "getcpu" => "the guest's memory differs from that of other builds",
             // What only saves time: `kernel/README.md`.
             _ => "the lab takes longer",
         },

@@ -20,8 +20,8 @@ const PROGRAMS: [(&str, &str); 10] = [
     ("patch", "patch"),
 ];
 
-/// Programs that only patches or archives need.
-const UNPACKERS: [&str; 3] = ["tar", "xz", "patch"];
+/// Programs that only archives need.
+const UNPACKERS: [&str; 2] = ["tar", "xz"];
 
 /// Names all that is missing at once. A `tree` is unpacked already.
 ///
