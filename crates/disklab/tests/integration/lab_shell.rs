@@ -214,6 +214,45 @@ fn arrays_volumes_and_encryption_work_by_hand() {
 
 /// What udev's rules make: links of drives and partitions that come and go, also of a name with
 /// what no name may hold.
+/// md would rebuild for a day, and without its drives fail for ever.
+#[test]
+fn a_session_ends_while_md_rebuilds_and_says_so() {
+    let Some(kernel) = kernel() else { return };
+    if !has_programs(&["mdadm"]) {
+        return;
+    }
+    let place = tempfile::tempdir().expect("temp");
+    let script = "mdadm --create /dev/md0 -l5 -n3 --run --quiet /dev/vda /dev/vdb /dev/vdc
+        sleep 0.3; echo kept > open/note; exit 3";
+    let open = place.path().join("open");
+    std::fs::create_dir(&open).expect("made");
+    shell(place.path(), &kernel)
+        .args(["--drives", "hgst-10tb:3", "--writable"])
+        .arg(&open)
+        .args(["-c", script])
+        .assert()
+        .code(3)
+        .stderr(
+            is_match("disklab: md0 was stopped at 0.0% of its recovery\r?\n").expect("pattern"),
+        );
+    assert_eq!(std::fs::read_to_string(open.join("note")).expect("note"), "kept\n");
+}
+
+#[test]
+fn a_session_says_that_the_labs_own_limit_was_reached() {
+    let Some(kernel) = kernel() else { return };
+    if !has_programs(&["fio"]) {
+        return;
+    }
+    let place = tempfile::tempdir().expect("temp");
+    let busy = "fio --name=n --ioengine=null --size=1G --time_based --runtime=1 > /dev/null";
+    for (script, is_said) in [(busy, true), ("sleep 10", false)] {
+        let done = shell(place.path(), &kernel).args(["-c", script]).assert().success();
+        let said = contains("the lab's processor, which is free, was busy");
+        assert_eq!(said.eval(&String::from_utf8_lossy(&done.get_output().stderr)), is_said);
+    }
+}
+
 #[test]
 fn drives_have_names_as_on_a_machine() {
     let Some(kernel) = kernel() else { return };

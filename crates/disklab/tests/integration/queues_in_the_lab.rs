@@ -19,7 +19,7 @@ const DISKS: usize = 26;
 const SCRIPT: &str = r#"
 for disk in /sys/block/vd*; do
     for file in rotational logical_block_size physical_block_size optimal_io_size \
-        discard_granularity write_cache fua scheduler nr_requests; do
+        discard_granularity write_cache fua scheduler nr_requests wbt_lat_usec read_ahead_kb; do
         echo "${disk##*/} $file $(cat "$disk/queue/$file")"
     done
 done
@@ -67,6 +67,9 @@ fn expected(limits: QueueLimits) -> Vec<(&'static str, String)> {
         ("fua", "0".to_owned()),
         ("scheduler", if unsorted { "[none]" } else { "[mq-deadline]" }.to_owned()),
         ("nr_requests", number(requests)),
+        // wbt_default_latency_nsec in block/blk-wbt.c
+        ("wbt_lat_usec", if limits.rotational { "75000" } else { "2000" }.to_owned()),
+        ("read_ahead_kb", "128".to_owned()),
     ]
 }
 

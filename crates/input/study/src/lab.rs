@@ -5,6 +5,7 @@ use std::fmt;
 use disklab_units::{Bytes, BytesPerSecond, ParseRateError};
 
 use crate::StackSpec;
+use crate::machine::{MACHINES, MachineProfile};
 use disklab_config::{Fields, Node};
 use disklab_source::SourceError;
 
@@ -13,14 +14,22 @@ use disklab_source::SourceError;
 const SLOWEST_BUS: BytesPerSecond = BytesPerSecond(1e6);
 
 /// What the lab is like that a study was made in.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct LabTable {
+    /// The machine whose settings its guests have.
+    pub machine: &'static MachineProfile,
     /// Memory of a guest.
     pub memory: Option<Bytes>,
     /// The bus that its drives share.
     pub bus: Option<BytesPerSecond>,
     /// The host below the guest, a table.
     pub host: Option<Node>,
+}
+
+impl Default for LabTable {
+    fn default() -> Self {
+        Self { machine: MachineProfile::standard(), memory: None, bus: None, host: None }
+    }
 }
 
 /// Reads the table, where it is there.
@@ -30,6 +39,8 @@ pub(crate) struct LabTable {
 pub(crate) fn lab(fields: &mut Fields<'_>) -> Result<LabTable, SourceError> {
     let Some(node) = fields.take("lab") else { return Ok(LabTable::default()) };
     let mut fields = Fields::new(node, "'lab'")?;
+    let machines = MACHINES.each_ref().map(|machine| (machine.name, machine));
+    let machine = fields.choice("machine", &machines)?.unwrap_or_else(MachineProfile::standard);
     let memory = fields.bytes("memory")?;
     let place = fields.take("bus");
     let bus =
@@ -37,7 +48,7 @@ pub(crate) fn lab(fields: &mut Fields<'_>) -> Result<LabTable, SourceError> {
     let bus = bus.transpose()?;
     let host = fields.take("host").cloned();
     fields.finish()?;
-    Ok(LabTable { memory, bus, host })
+    Ok(LabTable { machine, memory, bus, host })
 }
 
 impl LabTable {
@@ -107,6 +118,18 @@ mod tests {
         let lab = read("[lab]\nmemory = '4 GiB'\nbus = '415 MB/s'").unwrap();
         assert_eq!((lab.memory, lab.bus), (Some(Bytes::gib(4)), Some(BytesPerSecond(415e6))));
         assert!(read("").unwrap().bus.is_none());
+    }
+
+    #[test]
+    fn a_machine_is_named_or_the_default() {
+        assert_eq!(read("[lab]\nmachine = 'debian-12'").unwrap().machine.name, "debian-12");
+        for text in ["", "[lab]", "[lab]\nmemory = '4 GiB'"] {
+            assert_eq!(read(text).unwrap().machine.name, "debian-13", "{text}");
+        }
+        let error = read("[lab]\nmachine = 'debian12'").unwrap_err();
+        for words in ["s.toml:2:11", "did you mean 'debian-12'"] {
+            assert!(error.contains(words), "{error}");
+        }
     }
 
     #[test]

@@ -68,6 +68,7 @@ pub fn load(name: &str, text: &str) -> Result<Study, SourceError> {
         drives,
         processor,
         loop_drive_size,
+        lab_machine: lab.machine,
         lab_memory: lab.memory,
         lab_bus: lab.bus,
         lab_host: lab.host,

@@ -7,6 +7,7 @@ use disklab_source::{FileName, Location, Source};
 use disklab_units::{Bytes, BytesPerSecond};
 use indexmap::IndexMap;
 
+use crate::machine::MachineProfile;
 use crate::order::stack_seed;
 use crate::quick::QuickForm;
 use crate::{Cell, LayerSpec, order};
@@ -36,6 +37,8 @@ pub struct Study {
     pub processor: Option<Node>,
     /// Size of a drive on the loop bench; computed from the workloads where absent.
     pub loop_drive_size: Option<Bytes>,
+    /// The machine whose settings a guest in the lab has.
+    pub lab_machine: &'static MachineProfile,
     /// Memory of a guest in the lab, which is that of the machine that the study was
     /// made on; the bench's own default where absent.
     pub lab_memory: Option<Bytes>,

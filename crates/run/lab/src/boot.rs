@@ -179,6 +179,12 @@ impl KernelProcess {
         Err(LabError::Ended { status, console })
     }
 
+    /// Ends it, whatever it does.
+    pub fn stop(&mut self) {
+        end(&self.child);
+        self.status = self.child.wait().ok();
+    }
+
     /// The last lines of the console.
     pub fn console_tail(&self) -> String {
         tail(&self.console)

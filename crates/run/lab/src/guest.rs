@@ -25,6 +25,7 @@ use rustix::system::{RebootCommand, reboot, sethostname};
 
 use crate::place;
 
+pub use dirty_pages::limit_dirty_pages;
 pub use fixed_start::fixed_start;
 pub use free_memory::release_memory;
 pub(crate) use queues::words as queue_words;
@@ -122,7 +123,7 @@ pub fn begin() -> io::Result<()> {
     // where, depends on its build (`isolate_migratepages_block`, mm/compaction.c).
     let _ = fs::write("/proc/sys/vm/compact_unevictable_allowed", "0");
     let _ = sethostname(b"lab");
-    dirty_pages::limit_dirty_pages();
+    limit_dirty_pages(dirty_pages::THROTTLE_PERCENT, dirty_pages::BACKGROUND_PERCENT);
     queues::set();
     mount_host(&place::lab_folder(), Path::new(LAB_FOLDER))
 }

@@ -10,7 +10,7 @@ use crate::bus;
 use crate::console::{self, ConsoleLine};
 use crate::content::{ContentUsage, DiskContent};
 use crate::disk::{MediumFile, ReadLog};
-use crate::event_loop::{EventCounts, EventLoop, Limits};
+use crate::event_loop::{EventCounts, EventLoop, GuestEnd, Limits};
 use crate::guest_memory::MemoryFile;
 use crate::options::Console;
 use crate::pinned::Pinned;
@@ -116,8 +116,11 @@ impl Lab {
     /// # Errors
     /// Whatever kept the guest from its power-off; it is then killed.
     pub fn run(mut self) -> Result<LabReport, LabError> {
-        self.events.serve(&mut self.kernel)?;
-        self.kernel.finish()?;
+        match self.events.serve(&mut self.kernel)? {
+            GuestEnd::Itself => self.kernel.finish()?,
+            // As by `halt -f`: md's resync, and whatever else is at work, would continue for days.
+            GuestEnd::SessionOver => self.kernel.stop(),
+        }
         self.events.check_virtual_limit()?;
         Ok(LabReport {
             virtual_time: self.events.now(),

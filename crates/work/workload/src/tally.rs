@@ -45,8 +45,7 @@ impl Tally {
     }
 
     /// Adds an operation that has just ended, and that began where the last one
-    /// ended: half as many looks at the clock, each of which takes 256 ns in the
-    /// lab. For loops that do nothing else.
+    /// ended: half as many looks at the clock. For loops that do nothing else.
     pub fn lap(&mut self, bytes: u64) {
         let now = Instant::now();
         self.record(nanoseconds(now - self.last), bytes);

@@ -8,8 +8,8 @@ use crate::{Group, Severity};
 
 pub(super) const AUDIT: Audit = Audit {
     name: "busy-waits",
-    severity: Severity::Note,
-    detects: "steps in the lab that spent much of their time reading the clock or busy-waiting",
+    severity: Severity::Warning,
+    detects: "steps in the lab that spent much of their time reading the clock or busy-waiting; at four fifths, the figure is the lab's ceiling",
     evidence: "CPU time compared with the step's duration, in a lab where CPU time is free",
     remedy: "read the clock less often, sleep instead of busy-waiting; give the guest more memory if its reclaim busy-waits",
     reproducer: Reproducer::Lab("a fio job that thinks by looking at the clock"),
@@ -18,6 +18,8 @@ pub(super) const AUDIT: Audit = Audit {
 
 /// Share of a step that may go by so unmentioned.
 const SOME: f64 = 0.1;
+/// Share from which a figure is within a fifth of what the lab can reach on any drive.
+const CEILING: f64 = 0.8;
 
 fn check(evidence: &Evidence<'_>) -> Vec<Detection> {
     if !evidence.computes_in_no_time() {
@@ -27,15 +29,24 @@ fn check(evidence: &Evidence<'_>) -> Vec<Detection> {
         let share = busy(&evidence.details[index], group)?.machine.min(1.0);
         (!group.profile().is_of_memory() && share > SOME).then_some(share)
     };
-    let found = evidence.suspects(computed);
-    let findings = found.iter().map(|suspects| Detection {
-        severity: Severity::Note,
+    let at_ceiling = |is: bool| {
+        let found = move |index: usize, group: &Group| {
+            computed(index, group).filter(|share| (*share >= CEILING) == is)
+        };
+        (evidence.suspects(found), is)
+    };
+    let found = [at_ceiling(true), at_ceiling(false)];
+    let found = found.iter().flat_map(|(found, is)| found.iter().map(move |s| (s, *is)));
+    let findings = found.map(|(suspects, at_ceiling)| Detection {
+        severity: if at_ceiling { Severity::Warning } else { Severity::Note },
         text: format!(
             "{} with {}: {} of the time was spent on the CPU. In the lab that takes no time, except \
-             reading the clock (256 ns) and busy-waiting, which the lab charges ticks for.",
+             reading the clock (16 ns, and 256 ns where nothing waits for long) and busy-waiting, \
+             which the lab charges ticks for.{}",
             suspects.figure,
             suspects.stacks(),
-            per_cents(suspects.range())
+            per_cents(suspects.range()),
+            if at_ceiling { " This is what the lab reaches on any drive." } else { "" }
         ),
         advice: "The lab does not know how long this would take on a machine: read the figure as \
                  a coarse one. On drives that take some microseconds, the clock's share is of \
@@ -76,8 +87,18 @@ mod tests {
         let texts = found("lab", None, 300);
         assert_eq!(texts.len(), 1, "{texts:?}");
         assert!(texts[0].starts_with("busy-waits") && texts[0].contains("30 %"), "{texts:?}");
+        assert!(!texts[0].contains("on any drive"), "{texts:?}");
         let texts = found("lab", Some("none"), 1000);
         assert!(texts[0].starts_with("busy-waits"), "{texts:?}");
+    }
+
+    #[test]
+    fn figure_near_the_labs_ceiling_is_a_warning() {
+        for (computed_ms, is) in [(790, false), (800, true), (1000, true)] {
+            let texts = found("lab", None, computed_ms);
+            assert_eq!(texts.len(), 1, "{texts:?}");
+            assert_eq!(texts[0].contains("on any drive"), is, "{computed_ms}: {texts:?}");
+        }
     }
 
     #[test]

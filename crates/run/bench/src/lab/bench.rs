@@ -11,10 +11,11 @@ use disklab_measure::environment;
 use disklab_processor::Processor;
 use disklab_sample::{Environment, LabKernelIdentity};
 use disklab_stack::{Ledger, Machine, Need};
-use disklab_study::Cell;
+use disklab_study::{Cell, MachineProfile};
 use disklab_units::{Bytes, BytesPerSecond};
 
 use super::drives::ModelledDrives;
+use super::machine::described;
 use super::workers::Workers;
 use crate::bench::{BenchProfile, BenchSteps, CellRunner};
 use crate::own_directory::OwnDirectory;
@@ -63,6 +64,8 @@ pub struct LabSettings {
     pub cell_limit: Duration,
     /// Against which drive files and the study's own files are found; absolute.
     pub folder: PathBuf,
+    /// The machine whose settings guests have.
+    pub machine: &'static MachineProfile,
     /// What CPU time costs; free if `None`.
     pub processor: Option<Processor>,
     /// The bus that all drives share; each has its own where absent.
@@ -141,10 +144,11 @@ impl BenchSteps for LabBench {
         };
         let bus = self.settings.bus.map(|rate| format!(" on one bus of {}", rate.si()));
         let about = format!(
-            "{}{}, under a Linux kernel in virtual time with {} of memory; {work}",
+            "{}{}, under a Linux kernel in virtual time with {} of memory, set up as {}; {work}",
             self.drives.about(),
             bus.unwrap_or_default(),
-            self.settings.memory.iec()
+            self.settings.memory.iec(),
+            self.settings.machine.name
         );
         BenchProfile {
             name: "lab".to_owned(),
@@ -200,6 +204,7 @@ impl CellRunner for PreparedLab {
             distribution: here.distribution,
             tools: here.tools,
             lab_kernel: Some(self.identity.clone()),
+            extra: [("lab.machine".to_owned(), described(settings.machine))].into(),
             ..Environment::default()
         }
     }

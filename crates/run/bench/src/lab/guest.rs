@@ -16,6 +16,7 @@ use super::drives::{DrivesError, ModelledDrives};
 use super::job::{
     ANSWER, GuestAnswer, GuestJob, JOB, PHASES, PROGRAMS, RAW, ReportedFailure, STUDY, read, write,
 };
+use super::machine::set_up;
 use super::processor::check_charges;
 use crate::bench::CellRunner;
 use crate::{BenchError, Campaign, CellOutcome, DeviceBench, Phase, Sink, SinkError};
@@ -65,6 +66,7 @@ fn host(name: &str) -> Result<PathBuf, MountError> {
 
 fn cell(job: &GuestJob, folder: &Path, sink: &mut GuestSink) -> Result<(), GuestCellError> {
     let study = job.study()?;
+    set_up(study.lab_machine);
     let context = Context { scale: job.scale, folder: folder.to_owned() };
     let campaign = Campaign::new(study, &context)?;
     let over = job.set_drive.iter().map(|text| ModelSetting::parse("--set-drive", text));

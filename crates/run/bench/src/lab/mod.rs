@@ -7,6 +7,7 @@ mod drives;
 mod guest;
 mod host;
 mod job;
+mod machine;
 mod model;
 mod model_error;
 mod one_cell;

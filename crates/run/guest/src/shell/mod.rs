@@ -1,5 +1,6 @@
 //! The guest's job for `disklab lab shell`: a shell, and the line to its user.
 
+mod busy;
 mod error;
 mod place;
 mod programs;
@@ -7,10 +8,12 @@ mod relay;
 pub mod replaced;
 pub mod session;
 mod unavailable;
+mod unfinished;
 mod waiting;
 
 use std::path::Path;
 
+use busy::GuestBusyTime;
 use disklab_bench::check_charges;
 use disklab_lab::console::Frame;
 use disklab_lab::guest::LAB_FOLDER;
@@ -31,19 +34,21 @@ pub fn shell(_arguments: &[String]) -> Result<(), SessionError> {
     let session = ShellSession::read(Path::new(LAB_FOLDER))?;
     let mut line = ShellLine::open()?;
     let code = run(&session, &mut line).unwrap_or_else(|error| {
-        line.say(&Frame::Error(format!("disklab: {error}\n").into_bytes()));
+        line.complain(&error.to_string());
         1
     });
-    place::unmount_drives();
+    for sentence in unfinished::unfinished() {
+        line.complain(&sentence);
+    }
+    place::sync_host();
+    // The host stops the guest at this word, as an operator's `halt -f` would.
     line.say(&Frame::Exit(code));
     line.flush()
 }
 
 fn run(session: &ShellSession, line: &mut ShellLine) -> Result<u8, SessionError> {
     check_charges(&session.charges)?;
-    place::prepare(session, |complaint| {
-        line.say(&Frame::Error(format!("disklab: {complaint}\r\n").into_bytes()));
-    });
+    place::prepare(session, |complaint| line.complain(&complaint));
     // From here on: it was brought up to date before.
     line.follow(UeventListener::new(session.drives.clone()).ok());
     let programs = match &session.script {
@@ -51,5 +56,12 @@ fn run(session: &ShellSession, line: &mut ShellLine) -> Result<u8, SessionError>
         Some(script) => SessionPrograms::script(script)?,
     };
     line.say(&Frame::Ready);
-    line.relay(programs)
+    let before = GuestBusyTime::now();
+    let code = line.relay(programs)?;
+    if session.charges.is_empty()
+        && let Some(sentence) = GuestBusyTime::now().sentence_since(before)
+    {
+        line.complain(&sentence);
+    }
+    Ok(code)
 }

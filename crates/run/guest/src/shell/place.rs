@@ -8,7 +8,8 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
 use disklab_lab::guest::{LAB_FOLDER, PLACE, mount_host};
-use rustix::mount::{MountFlags, UnmountFlags, mount, unmount};
+use rustix::fs::syncfs;
+use rustix::mount::{MountFlags, mount};
 
 use super::replaced::{BY_THE_CLOCK, ZPOOL, before, put, replace};
 use super::session::ShellSession;
@@ -141,20 +142,15 @@ fn configure_lvm() -> io::Result<()> {
     fs::write(folder.join("lvm.conf"), LVM)
 }
 
-/// Unmounts what lies on drives, the last first: the drives leave before the kernel
-/// ends, and file systems would miss them.
-pub fn unmount_drives() {
+/// Has the host's files written. What lies on drives ends with them.
+pub fn sync_host() {
     let mounts = fs::read_to_string("/proc/self/mounts").unwrap_or_default();
-    for line in mounts.lines().rev() {
-        let mut words = line.split(' ');
-        let (Some(device), Some(place)) = (words.next(), words.next()) else { continue };
-        let kind = words.next();
-        if (device.starts_with("/dev/") && kind != Some("hostfs")) || kind == Some("zfs") {
-            let place = unescape(place);
-            if unmount(place.as_str(), UnmountFlags::empty()).is_err() {
-                rustix::fs::sync();
-                let _ = unmount(place.as_str(), UnmountFlags::DETACH);
-            }
+    for line in mounts.lines() {
+        let mut words = line.split(' ').skip(1);
+        if let (Some(place), Some("hostfs")) = (words.next(), words.next())
+            && let Ok(directory) = fs::File::open(unescape(place))
+        {
+            let _ = syncfs(&directory);
         }
     }
 }

@@ -70,6 +70,11 @@ impl ShellLine {
         frame.put(&mut self.unsent);
     }
 
+    /// Says a sentence of disklab's own, on standard error.
+    pub fn complain(&mut self, sentence: &str) {
+        self.say(&Frame::Error(format!("disklab: {sentence}\r\n").into_bytes()));
+    }
+
     /// Sends all that was said. It waits where the host is not listening.
     pub fn flush(&mut self) -> Result<(), SessionError> {
         let sent = self.file.write_all(&self.unsent);

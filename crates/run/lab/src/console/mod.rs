@@ -81,6 +81,8 @@ pub(crate) struct ConsoleLine {
     taken: usize,
     pace: ConsolePace,
     stage: Stage,
+    /// The guest has said all that it had to say.
+    over: bool,
     /// Something was sent of which the guest may not know yet.
     said: bool,
     buffer: Vec<u8>,
@@ -100,6 +102,7 @@ impl ConsoleLine {
             taken: 0,
             pace: ConsolePace::Free,
             stage: Stage::Boots,
+            over: false,
             said: false,
             buffer: vec![0; READ_BYTES],
         };
@@ -162,6 +165,7 @@ impl ConsoleLine {
             Frame::Exit(_) => {
                 self.stage = Stage::Ended;
                 self.pace = ConsolePace::Free;
+                self.over = true;
             }
             _ => {}
         }
@@ -212,6 +216,11 @@ impl ConsoleLine {
             }
         }
         Ok(())
+    }
+
+    /// Whether the session is over: nothing that the guest still does matters to anybody.
+    pub fn is_over(&self) -> bool {
+        self.over
     }
 
     /// Whether something was said since this was last asked: the guest learns of it

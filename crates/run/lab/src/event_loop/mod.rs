@@ -43,8 +43,8 @@ const EVENTS: usize = 8;
 /// After so many waits of the guest in a row, the next is to be expected.
 const IN_A_ROW: u64 = 16;
 
-/// A guest that runs on after a kick reads the clock some times, which takes 256 ns each,
-/// and waits: more than this brings nothing.
+/// A guest that runs on after a kick reads the clock some times, which takes little, and waits:
+/// more than this brings nothing.
 const LONGEST_WINDOW: Nanos = Nanos(20_000);
 
 /// Numbers by which epoll tells what is ready: disks first, then their listeners.
@@ -65,6 +65,15 @@ pub struct EventCounts {
     pub waits: u64,
     /// The guest was told of requests that are done.
     pub interrupts: u64,
+}
+
+/// How serving a guest ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum GuestEnd {
+    /// Its kernel's process ended.
+    Itself,
+    /// Its operator's session did; the process runs on.
+    SessionOver,
 }
 
 /// Everything that a lab serves.
@@ -179,8 +188,8 @@ impl EventLoop {
         &self.content
     }
 
-    /// Serves `kernel` until it ends.
-    pub fn serve(&mut self, kernel: &mut KernelProcess) -> Result<(), LabError> {
+    /// Serves `kernel` until it ends, or its operator's session is over.
+    pub fn serve(&mut self, kernel: &mut KernelProcess) -> Result<GuestEnd, LabError> {
         watch(&self.epoll, kernel.fd(), KERNEL)?;
         self.supervisor = kernel.take_supervisor();
         if let Some(supervisor) = &self.supervisor {
@@ -196,7 +205,10 @@ impl EventLoop {
             }
             if ended {
                 // The socket keeps what it has said and nobody has heard yet.
-                return self.console_speaks();
+                return self.console_speaks().map(|()| GuestEnd::Itself);
+            }
+            if self.console.as_ref().is_some_and(ConsoleLine::is_over) {
+                return Ok(GuestEnd::SessionOver);
             }
         }
     }

@@ -10,17 +10,20 @@ use std::fs;
 
 use super::memory::memory_bytes;
 
-/// The share of the guest's memory in percent: 20 % (`vm_dirty_ratio`) of the 95 % that is free
-/// when a guest of 1 GiB has started.
-const LIMIT_PERCENT: u64 = 19;
-/// Half of it, as `dirty_background_ratio` is of `vm_dirty_ratio`.
-const BACKGROUND_DIVISOR: u64 = 2;
+/// `vm_dirty_ratio`, of the kernel and of Debian.
+pub(super) const THROTTLE_PERCENT: u64 = 20;
+/// `dirty_background_ratio`.
+pub(super) const BACKGROUND_PERCENT: u64 = 10;
+/// The share of the guest's memory that the kernel's are of: what is free when a guest of 1 GiB has
+/// started.
+const FREE_PERCENT: u64 = 95;
 const PAGE: u64 = 4096;
 
-/// Sets the limits from the memory that the kernel was given. Where that cannot be read, the
-/// kernel's own stay.
-pub(super) fn limit_dirty_pages() {
-    let Some(limits) = memory_bytes().map(Limits::of) else { return };
+/// Sets the limits to these shares of the memory that the kernel was given. Where that cannot be
+/// read, the kernel's own stay.
+pub fn limit_dirty_pages(throttle_percent: u64, background_percent: u64) {
+    let Some(memory) = memory_bytes() else { return };
+    let limits = Limits::of(memory, throttle_percent, background_percent);
     let _ = fs::write("/proc/sys/vm/dirty_bytes", limits.throttle.to_string());
     let _ = fs::write("/proc/sys/vm/dirty_background_bytes", limits.background.to_string());
 }
@@ -34,9 +37,9 @@ struct Limits {
 }
 
 impl Limits {
-    fn of(memory: u64) -> Self {
-        let throttle = memory / 100 * LIMIT_PERCENT / PAGE * PAGE;
-        Self { throttle, background: throttle / BACKGROUND_DIVISOR / PAGE * PAGE }
+    fn of(memory: u64, throttle_percent: u64, background_percent: u64) -> Self {
+        let share = |percent| memory / 10_000 * FREE_PERCENT * percent / PAGE * PAGE;
+        Self { throttle: share(throttle_percent), background: share(background_percent) }
     }
 }
 
@@ -46,7 +49,7 @@ mod tests {
 
     #[test]
     fn limits_are_19_and_9_5_percent_in_whole_pages() {
-        let limits = Limits::of(1 << 30);
+        let limits = Limits::of(1 << 30, THROTTLE_PERCENT, BACKGROUND_PERCENT);
         assert_eq!(limits, Limits { throttle: 204_009_472, background: 102_002_688 });
         assert_eq!((limits.throttle % PAGE, limits.background % PAGE), (0, 0));
     }

@@ -1,6 +1,8 @@
-//! What virtio cannot say of disks' queues: words on the kernel's command line, which the kernel
-//! takes no notice of (it ignores parameters of modules that it does not know), and by which the
-//! guest's first program sets the queues through sysfs.
+//! What virtio cannot say of disks' queues: words on the kernel's command line. The lab's kernel
+//! reads [`NON_ROTATING`] and [`QUEUE_DEPTH`] before it adds a disk
+//! (`kernel/patches/queues.patch`), since writeback throttling is set up then; by the others the
+//! guest's first program sets the queues through sysfs. A kernel that knows none of them ignores
+//! them, as parameters of modules that it does not have.
 //!
 //! virtio-blk knows one depth for all disks (`virtblk_queue_depth` in drivers/block/virtio_blk.c).
 //! A disk that takes fewer requests has its tags reduced: without a scheduler, `nr_requests` is
@@ -16,14 +18,25 @@ use super::disk_name;
 use crate::DiskOptions;
 use crate::vhost::RING_LIMIT;
 
-/// Names of disks that do not rotate: to virtio all do.
-pub(super) const NON_ROTATING: &str = "disklab.non_rotating=";
+/// Names of disks that do not rotate: to virtio all do. The first program sets it, too, for a
+/// kernel that does not know the word.
+const NON_ROTATING: &str = "disklab.non_rotating=";
+/// Names of disks whose queue is as deep as the word's end says, to writeback throttling
+/// (`blk_queue_depth` in include/linux/blkdev.h): the commands that a SCSI disk takes, and the
+/// tags of an NVMe drive.
+const QUEUE_DEPTH: &str = "disklab.queue_depth.";
 /// Names of disks whose requests are not sorted.
 const UNSORTED: &str = "disklab.unsorted=";
 /// Names of disks that take as many requests at a time as the word's end says.
 const TAGS: &str = "disklab.tags.";
 /// Names of disks in whose scheduler as many requests wait as the word's end says.
 const REQUESTS: &str = "disklab.requests.";
+
+/// A queue's file that says whether its disk rotates.
+const ROTATIONAL: &str = "rotational";
+/// What writeback throttling has reads wait at most on a disk that rotates, in microseconds
+/// (`wbt_default_latency_nsec` in block/blk-wbt.c).
+const WBT_ROTATING: &str = "75000";
 
 /// The fewest tags that `nr_requests` can be (`BLKDEV_MIN_RQ` in include/linux/blk-mq.h); a model keeps
 /// for itself what is too much for it.
@@ -42,6 +55,15 @@ pub(crate) fn words(disks: &[DiskOptions]) -> Vec<String> {
         let own = disk.queue_depth.map_or(tags, |depth| depth.clamp(FEWEST_TAGS.min(tags), tags));
         if own < tags {
             name(format!("{TAGS}{own}="));
+        }
+        if let Some((scheduler, requests)) = disk.scheduler {
+            let depth = match scheduler {
+                IoScheduler::None => Some(requests),
+                IoScheduler::MqDeadline => disk.queue_depth,
+            };
+            if let Some(depth) = depth {
+                name(format!("{QUEUE_DEPTH}{depth}="));
+            }
         }
         match disk.scheduler {
             Some((IoScheduler::None, _)) => name(UNSORTED.to_owned()),
@@ -74,7 +96,17 @@ pub(super) fn set() {
     };
     for (name, file, value) in settings(&line) {
         set(name, file, value);
+        if file == ROTATIONAL && throttles_late(name) {
+            set(name, "wbt_lat_usec", "-1");
+        }
     }
+}
+
+/// Whether a kernel that took a disk for one that rotates still throttles its writes so; -1 has it
+/// choose anew.
+fn throttles_late(name: &str) -> bool {
+    let limit = fs::read_to_string(format!("/sys/block/{name}/queue/wbt_lat_usec"));
+    limit.is_ok_and(|limit| limit.trim() == WBT_ROTATING)
 }
 
 /// What to write to which file of which disk, in this order: tags are reduced while nothing is
@@ -90,7 +122,7 @@ fn settings(line: &str) -> Vec<(&str, &'static str, &str)> {
             }
         }
     };
-    each(NON_ROTATING, &[("rotational", Some("0"))]);
+    each(NON_ROTATING, &[(ROTATIONAL, Some("0"))]);
     let sorted = IoScheduler::MqDeadline.as_str();
     let unsorted = ("scheduler", Some(IoScheduler::None.as_str()));
     each(TAGS, &[unsorted, ("nr_requests", None), ("scheduler", Some(sorted))]);
@@ -145,19 +177,25 @@ mod tests {
     #[test]
     fn models_are_named_as_far_as_virtio_differs() {
         let reported = |ids: &[&str]| words(&ids.iter().map(|id| modelled(id)).collect::<Vec<_>>());
-        assert_eq!(reported(&["wd80efzz", "st3500418as"]), ["virtio_blk.queue_depth=32"]);
+        assert_eq!(
+            reported(&["wd80efzz", "st3500418as"]),
+            ["virtio_blk.queue_depth=32", "disklab.queue_depth.32=vda,vdb"]
+        );
         assert_eq!(
             reported(&["samsung-870evo-1tb"]),
-            ["disklab.non_rotating=vda", "virtio_blk.queue_depth=32"]
+            ["disklab.non_rotating=vda", "virtio_blk.queue_depth=32", "disklab.queue_depth.32=vda"]
         );
         assert_eq!(
             reported(&["samsung-980-1tb"]),
-            ["disklab.non_rotating=vda", "disklab.unsorted=vda"]
+            ["disklab.non_rotating=vda", "disklab.queue_depth.1023=vda", "disklab.unsorted=vda"]
         );
         assert_eq!(
             reported(&["samsung-980-1tb", "wd80efzz", "st9300603ss"]),
             [
                 "disklab.non_rotating=vda",
+                "disklab.queue_depth.1023=vda",
+                "disklab.queue_depth.128=vdc",
+                "disklab.queue_depth.32=vdb",
                 "disklab.requests.64=vdb",
                 "disklab.tags.128=vdc",
                 "disklab.tags.32=vdb",

@@ -15,6 +15,8 @@ mod archives;
 mod backports;
 mod build;
 mod cache;
+#[cfg(test)]
+mod differences;
 mod error;
 mod failure;
 pub mod fingerprint;

@@ -56,6 +56,9 @@ pub(super) const PATCHES_6_12: &[Patch] = &[
     patch!("kicks.patch"),
     patch!("kept.patch"),
     patch!("vdso.patch"),
+    patch!("queues.patch"),
+    patch!("hz.patch"),
+    patch!("looks.patch"),
 ];
 
 /// Those of Linux 7.3.

@@ -11,7 +11,10 @@ use crate::support::{Outcome, kernel, run, steady};
 use disklab_exec::find_program;
 
 /// What a look costs, in ns.
-const COST: i64 = 256;
+const COST: i64 = 16;
+/// What it costs after so many without a moment in which the processor was idle.
+const BUSY_COST: i64 = 256;
+const BUSY_LOOKS: i64 = 16_384;
 /// The most that it costs a program which does nothing else.
 const MOST_COST: i64 = 16_384;
 /// By how much time may pass before the kernel hears of it.
@@ -65,7 +68,7 @@ fn clock_reads_take_the_same_time_by_vdso_and_by_system_call() {
     for looks in [1, 5, 17, 18, 100, 1000, 20_000, 100_000] {
         let key = format!("looks{looks}");
         assert_eq!(vdso.word(&key), call.word(&key), "{looks} looks");
-        // Nothing else happens in so short a time; and clocks show multiples of 256 ns.
+        // Nothing else happens in so short a time; and clocks show multiples of 16 ns.
         if looks <= 100 {
             let (found, expected) = (vdso.word(&key).parse::<i64>().unwrap(), time_of(looks));
             assert!((found - expected).abs() <= COST, "{found}, not {expected}");
@@ -84,6 +87,18 @@ fn all_clocks_show_the_same_by_vdso_and_by_system_call() {
         assert_eq!(outcome.word(&format!("clock{clock}")), format!("{COST},{COST}"), "{clock}");
     }
     assert_eq!(outcome.word("timeofday"), "0");
+}
+
+/// A look costs what it does on a machine where a program works, and a program that polls gets to
+/// the end of its wait in as many system calls as ever.
+#[test]
+fn looks_between_system_calls_are_cheap_until_they_are_a_wait() {
+    let Some(outcome) = boot("", "between") else { return };
+    let number = |key| outcome.word(key).parse::<i64>().unwrap();
+    assert_eq!(number("work"), 1001 * COST);
+    let expected = BUSY_LOOKS + 20_000_000 / BUSY_COST;
+    let polls = number("polls");
+    assert!((expected / 2..expected).contains(&polls), "{polls} polls, not {expected} or fewer");
 }
 
 #[test]

@@ -76,6 +76,7 @@ pub(super) fn bench(
         content,
         cell_limit: options.cell_limit.unwrap_or(CELL_LIMIT),
         folder: benches.study.to_owned(),
+        machine: campaign.study.lab_machine,
         processor,
         bus: options.bus.unwrap_or(Bus(campaign.study.lab_bus)).0,
         set_drive: options.set_drive.clone(),
