@@ -17,7 +17,7 @@ fn inside(error: &SourceError, text: &str) {
 fuzz_target!(|text: &str| {
     let source = Arc::new(Source { name: "job.fio".to_owned(), text: text.to_owned() });
     for runner in [Runner::Native, Runner::Fio] {
-        let policy = Policy { runner, directory: runner == Runner::Native, folders: false };
+        let policy = Policy { runner, directory: runner == Runner::Native };
         match parse(&source, policy) {
             Err(error) => inside(&error, text),
             Ok(jobs) => {

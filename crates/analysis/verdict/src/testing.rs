@@ -125,7 +125,7 @@ impl RunFixture {
 
     fn profile(&self, workload: &str, step: &str) -> Option<StepProfile> {
         let spec = self.study.workloads.iter().find(|spec| spec.id == workload)?;
-        let context = Context { scale: 1.0, folder: "/nowhere".into() };
+        let context = Context::new(1.0, "/nowhere");
         let workload = disklab_workload::read_workload(spec, &context);
         workload.unwrap_or_else(|e| panic!("{e}")).profile(step)
     }

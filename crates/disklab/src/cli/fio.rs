@@ -13,7 +13,8 @@ use clap::{Args, ValueEnum, ValueHint};
 pub struct FioArgs {
     #[command(flatten)]
     pub own: FioOwnArgs,
-    /// Job files, or fio's options after --name=NAME (those before it hold for all jobs).
+    /// Job files, and fio's options: those after --name=NAME are of a job of that name, those
+    /// before it hold for all such jobs and for the first file. As in fio, one dash is enough.
     /// disklab's own options may stand among them. A job writes to a block device only if that
     /// is a free drive, named by its link in /dev/disk/by-id, and blank or named by --erase.
     #[arg(trailing_var_arg = true, allow_hyphen_values = true, value_name = "JOB", value_hint = ValueHint::FilePath)]
@@ -32,9 +33,9 @@ pub struct FioOwnArgs {
     /// Where the report goes. [default: standard output]
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub output: Option<PathBuf>,
-    /// The report's form.
-    #[arg(long, value_name = "FORMAT")]
-    pub output_format: Option<FioFormat>,
+    /// The report's form, or several.
+    #[arg(long, value_name = "FORMAT", value_delimiter = ',')]
+    pub output_format: Vec<FioFormat>,
     /// Throughput, I/Os and latency over time, as fio's write_bw_log and its kin write them.
     #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
     pub logs: Option<PathBuf>,
@@ -47,6 +48,9 @@ pub struct FioOwnArgs {
     /// Do not ask before drives are written to.
     #[arg(long)]
     pub yes: bool,
+    /// Run only jobs that change nothing: that write nothing, and whose files are all there.
+    #[arg(long)]
+    pub readonly: bool,
     /// Read the jobs, and run none.
     #[arg(long)]
     pub parse_only: bool,
@@ -55,16 +59,19 @@ pub struct FioOwnArgs {
     pub list_options: bool,
 }
 
-/// The form of a report of fio jobs.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+/// The form of a report of fio jobs, in the order in which several are printed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, ValueEnum)]
 pub enum FioFormat {
-    /// For people.
-    Normal,
     /// fio's JSON.
     Json,
     /// The same with all bins of the histograms.
     #[value(name = "json+")]
     JsonPlus,
+    /// For people.
+    Normal,
+    /// fio's lines with semicolons, which are not written: as normal.
+    #[value(alias = "minimal")]
+    Terse,
 }
 
 impl FioOwnArgs {
@@ -74,11 +81,15 @@ impl FioOwnArgs {
             dir: later.dir.or(self.dir),
             seed: later.seed.or(self.seed),
             output: later.output.or(self.output),
-            output_format: later.output_format.or(self.output_format),
+            output_format: match later.output_format.is_empty() {
+                true => self.output_format,
+                false => later.output_format,
+            },
             logs: later.logs.or(self.logs),
             section: [self.section, later.section].concat(),
             erase: [self.erase, later.erase].concat(),
             yes: self.yes || later.yes,
+            readonly: self.readonly || later.readonly,
             parse_only: self.parse_only || later.parse_only,
             list_options: self.list_options || later.list_options,
         }

@@ -2,9 +2,12 @@
 
 mod devices;
 mod program_options;
+mod surroundings;
 mod table;
+mod texts;
 mod words;
 
+use std::fmt::Write as _;
 use std::io::IsTerminal;
 use std::path::Path;
 use std::sync::Arc;
@@ -13,14 +16,14 @@ use std::time::Duration;
 use disklab_engine::{
     EngineReport, JobContext, JobProgress, LogKind, ProgressHook, log_paths, run,
 };
-use disklab_jobfile::{Job, Policy, Runner, jobs, listing, sections};
-use disklab_source::Location;
+use disklab_jobfile::{Job, jobs, listing};
 use indicatif::{ProgressBar, ProgressStyle};
 
+use self::texts::JobTexts;
 use self::words::FioWords;
 use super::outputs::{OutputError, check_named, write_named};
 use super::print;
-use crate::cli::FioArgs;
+use crate::cli::{FioArgs, FioFormat};
 use crate::exit::{DONE, FAILED, Failure};
 use crate::signals;
 
@@ -41,9 +44,10 @@ pub fn fio(args: &FioArgs, json: bool) -> Result<u8, Failure> {
              --size=1g (`disklab fio --list-options` lists them)",
         ));
     }
-    let jobs = read(&words)?;
-    for warning in jobs.iter().flat_map(|job| &job.warnings) {
-        eprintln!("note: {warning}");
+    let texts = JobTexts::read(&words)?;
+    let jobs = jobs(&texts.sections).map_err(Failure::usage_error)?;
+    for note in notes(&words, &texts, &jobs) {
+        eprintln!("note: {note}");
     }
     if words.own.parse_only {
         return Ok(DONE);
@@ -57,6 +61,7 @@ pub fn fio(args: &FioArgs, json: bool) -> Result<u8, Failure> {
     let mut context = JobContext {
         interrupt,
         progress: Some(shown.hook()),
+        read_only: words.own.readonly,
         ..JobContext::new(folder, words.own.seed.unwrap_or(SEED))
     };
     words
@@ -71,22 +76,49 @@ pub fn fio(args: &FioArgs, json: bool) -> Result<u8, Failure> {
     let report = run(&jobs, &context);
     shown.end();
     let report = report?;
-    write(&report, &words, json)?;
+    write(&report, &texts, &words, json)?;
     ended(&report)
 }
 
+/// What is said once before jobs run.
+fn notes(words: &FioWords, texts: &JobTexts, jobs: &[Job]) -> Vec<String> {
+    let mut notes: Vec<String> = program_options::note(&words.passed_over).into_iter().collect();
+    if words.own.output_format.contains(&FioFormat::Terse) {
+        notes.push("--output-format=terse: a table is printed; json has all figures".to_owned());
+    }
+    let filled = texts.variables.iter().map(|(name, value)| format!("{name} is '{value}'"));
+    notes.extend(filled);
+    for warning in jobs.iter().flat_map(|job| &job.warnings) {
+        let note = warning.to_string();
+        if !notes.contains(&note) {
+            notes.push(note);
+        }
+    }
+    notes
+}
+
 /// Prints the report, or writes it into the file that was named, and the logs.
-fn write(report: &EngineReport, words: &FioWords, json: bool) -> Result<(), Failure> {
-    let text = if json || words.json().is_some() {
-        let value = if words.json() == Some(true) {
-            report.to_fio_json()
-        } else {
-            report.to_brief_fio_json()
+fn write(
+    report: &EngineReport,
+    texts: &JobTexts,
+    words: &FioWords,
+    json: bool,
+) -> Result<(), Failure> {
+    let mut text = String::new();
+    let formats = if json { vec![FioFormat::Json] } else { words.formats() };
+    for format in formats {
+        let mut value = match format {
+            FioFormat::Json => report.to_brief_fio_json(),
+            FioFormat::JsonPlus => report.to_fio_json(),
+            FioFormat::Normal | FioFormat::Terse => {
+                text.push_str(&table::table(report));
+                continue;
+            }
         };
-        format!("{value:#}\n")
-    } else {
-        table::table(report)
-    };
+        texts.record(&mut value);
+        // Writing to a String cannot fail.
+        let _ = writeln!(text, "{value:#}");
+    }
     match &words.own.output {
         None => print(&text)?,
         Some(path) => write_named(path, &text).map_err(Failure::failed)?,
@@ -133,30 +165,6 @@ fn write_logs(report: &EngineReport, folder: &Path) -> Result<(), Failure> {
         }
     }
     Ok(())
-}
-
-/// The jobs that the words ask for.
-fn read(words: &FioWords) -> Result<Vec<Job>, Failure> {
-    let policy = Policy { runner: Runner::Native, directory: true, folders: true };
-    let mut chosen = Vec::new();
-    let mut names = Vec::new();
-    for source in words.sources()? {
-        let place = |span| Location { source: Arc::clone(&source), span };
-        let all =
-            sections(&source.text, &place(0..0), &place, policy).map_err(Failure::usage_error)?;
-        names.extend(all.iter().map(|section| section.header().to_owned()));
-        let wanted = |name: &str| {
-            words.own.section.is_empty() || words.own.section.iter().any(|s| s == name)
-        };
-        chosen.extend(all.into_iter().filter(|section| wanted(section.header())));
-    }
-    if let Some(missing) = words.own.section.iter().find(|section| !names.contains(section)) {
-        return Err(Failure::usage_error(format!(
-            "--section: there is no section '{missing}'{}",
-            disklab_source::did_you_mean(missing, names.iter().map(String::as_str))
-        )));
-    }
-    jobs(&chosen).map_err(Failure::usage_error)
 }
 
 /// The exit code, and what was wrong.

@@ -125,7 +125,7 @@ fn unknown(study: &str) -> Failure {
 /// A run's study, ready to be run.
 fn campaign(info: &RunInfo) -> Result<Campaign, Failure> {
     let study = load(&info.study_file, &info.study_text).map_err(Failure::failed)?;
-    let context = Context { scale: info.scale, folder: ".".into() };
+    let context = Context::new(info.scale, ".");
     Campaign::new(study, &context).map_err(Failure::failed)
 }
 

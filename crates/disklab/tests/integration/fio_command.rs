@@ -71,6 +71,190 @@ fn bad_input_touches_nothing() {
     assert_eq!(std::fs::read_dir(folder.path()).expect("folder").count(), 1);
 }
 
+/// As a user types it in a directory with these files, and with these variables.
+fn with(
+    files: &[(&str, &str)],
+    variables: &[(&str, &str)],
+    words: &[&str],
+) -> (Output, tempfile::TempDir) {
+    let folder = tempfile::tempdir().expect("temp");
+    for (name, text) in files {
+        let path = folder.path().join(name);
+        std::fs::create_dir_all(path.parent().expect("a directory")).expect("made");
+        std::fs::write(path, text).expect("written");
+    }
+    let mut command = Command::cargo_bin("disklab").expect("built");
+    command.current_dir(folder.path()).env_remove("SIZE").envs(variables.iter().copied());
+    (command.arg("fio").args(words).output().expect("ran"), folder)
+}
+
+#[test]
+fn a_collection_runs_and_its_report_says_what_was_run() {
+    let files = [
+        ("jobs/read.fio", "[global]\ninclude common.inc\n[a]\nrw=read\nsize=${SIZE}\n"),
+        ("jobs/common.inc", "bs=8k\nnumjobs=$ncpus*0+1\n"),
+    ];
+    let words = ["jobs/read.fio", "--output-format=json"];
+    let (output, folder) = with(&files, &[("SIZE", "64k")], &words);
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    let report: Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    assert_eq!(report["jobs"][0]["read"]["total_ios"], 8);
+    assert_eq!(report["variables"]["SIZE"], "64k");
+    let joined = report["job files"]["jobs/read.fio"].as_str().expect("its text").to_owned();
+    assert_eq!(joined, "[global]\nbs=8k\nnumjobs=1\n[a]\nrw=read\nsize=64k\n");
+    // That text needs nothing else.
+    std::fs::write(folder.path().join("again.fio"), joined).expect("written");
+    let again = disklab(folder.path(), &["again.fio", "--output-format=json"]);
+    let again: Value = serde_json::from_slice(&again.stdout).expect("JSON");
+    assert_eq!(again["jobs"][0]["job options"], report["jobs"][0]["job options"]);
+    assert_eq!(again.get("variables"), None);
+    // As in fio, a file of the working directory comes first.
+    std::fs::write(folder.path().join("common.inc"), "bs=16k\n").expect("written");
+    let mut command = Command::cargo_bin("disklab").expect("built");
+    command.current_dir(folder.path()).arg("fio").args(words).env("SIZE", "64k");
+    let report: Value =
+        serde_json::from_slice(&command.output().expect("ran").stdout).expect("JSON");
+    assert_eq!(report["jobs"][0]["read"]["total_ios"], 4);
+}
+
+#[test]
+fn what_a_collection_lacks_is_said_with_its_place() {
+    let loops = [("a.fio", "[a]\nsize=1m\ninclude b.inc\n"), ("b.inc", "bs=4k\ninclude b.inc\n")];
+    for (files, part) in [
+        (&[("a.fio", "[a]\nrw=read\nsize=${SIZE}\n")][..], "a.fio:3:6: ${SIZE} has no value"),
+        (&[("a.fio", "[a]\ninclude none.inc\n")], "a.fio:2:1: cannot include 'none.inc'"),
+        (&[("a.fio", "[a]\ninclude /dev/zero\n")], "cannot include '/dev/zero': it is not a file"),
+        (&[("a.fio", "[a]\ninclude d\n"), ("d/x", "")], "cannot include 'd': it is not a file"),
+        (&loops, "b.inc:2:1: 'b.inc' includes itself: a.fio → b.inc"),
+    ] {
+        let (output, folder) = with(files, &[], &["a.fio"]);
+        assert_eq!(output.status.code(), Some(2), "{}", text(&output.stderr));
+        assert!(text(&output.stderr).contains(part), "{part}: {}", text(&output.stderr));
+        assert!(!folder.path().join("a.0.0").exists());
+    }
+}
+
+#[test]
+fn the_command_line_is_fios() {
+    let one = "[global]\nbs=8k\n[a]\nsize=64k\n";
+    let files = [("one.fio", one), ("two.fio", "[b]\nsize=64k\n")];
+    // Options before --name hold for the first file, too; the second begins behind the first.
+    let ios = |words: &[&str]| -> Vec<(String, u64, u64)> {
+        let (output, _folder) = with(&files, &[], words);
+        assert!(output.status.success(), "{}", text(&output.stderr));
+        let report: Value = serde_json::from_slice(&output.stdout).expect("JSON");
+        let of = |job: &Value| {
+            let number = |value: &Value| value.as_u64().expect("a number");
+            let name = job["jobname"].as_str().expect("a name").to_owned();
+            (name, number(&job["groupid"]), number(&job["read"]["total_ios"]))
+        };
+        report["jobs"].as_array().expect("jobs").iter().map(of).collect()
+    };
+    let job = |name: &str, group, ios| (name.to_owned(), group, ios);
+    let json = "--output-format=json";
+    assert_eq!(ios(&["one.fio", "two.fio", json]), [job("a", 0, 8), job("b", 1, 16)]);
+    assert_eq!(
+        ios(&["-bs=16k", "two.fio", "-name=q", "-size=64k", json]),
+        [job("q", 0, 4), job("b", 0, 4)]
+    );
+    let words = ["--minimal", "--eta-newline=1", "-name=a", "-size=64k", "--status-interval", "1"];
+    let (output, _folder) = with(&[], &[], &words);
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    let said = text(&output.stderr);
+    assert_eq!(said.matches("no effect").count(), 1, "{said}");
+    assert!(said.contains("--minimal, --eta-newline, --status-interval"), "{said}");
+    let several = ["--name=a", "--size=64k", "--output-format=normal,json"];
+    let (output, _folder) = with(&[], &[], &several);
+    let said = text(&output.stdout);
+    assert!(said.starts_with('{') && said.contains("\na: psync, depth 1"), "{said}");
+    // A value is a value, whatever a job file makes of its letters.
+    let (output, folder) =
+        with(&[], &[], &["--name=a", "--size=4k", "--rw=write", "--filename=x;y#z"]);
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    assert!(folder.path().join("x;y#z").exists());
+}
+
+#[test]
+fn directories_in_names_are_made_as_fio_does() {
+    for (words, names) in [
+        (
+            &["--nrfiles=2", "--filename_format=$jobname.$jobnum/$filenum"][..],
+            &["w.0/0", "w.0/1"][..],
+        ),
+        (&["--filename=one/two/f:three/g"], &["one/two/f", "three/g"]),
+        (&["--directory=there", "--filename=/below/f"], &["there/below/f"]),
+        (&["--name=seq/write", "--rw=write", "--size=64k"], &["seq/write.0.0"]),
+    ] {
+        let files = [("there/is.txt", "")];
+        let (output, folder) =
+            with(&files, &[], &[&["--name=w", "--rw=write", "--size=64k"], words].concat());
+        assert!(output.status.success(), "{words:?}: {}", text(&output.stderr));
+        for name in names {
+            assert!(folder.path().join(name).is_file(), "{name}");
+        }
+    }
+    // The directory that is named has to be there, as with fio.
+    let words = ["--size=64k", "--rw=write", "--name=v", "--name=w", "--directory=none"];
+    let (output, folder) = with(&[], &[], &words);
+    assert_eq!(output.status.code(), Some(2), "{}", text(&output.stderr));
+    assert!(text(&output.stderr).contains("none is not a directory"), "{}", text(&output.stderr));
+    assert_eq!(std::fs::read_dir(folder.path()).expect("directory").count(), 0);
+}
+
+#[test]
+fn a_share_of_a_file_is_read_as_fio_does() {
+    let whole = "x".repeat(1 << 20);
+    for (words, bytes) in [
+        (&["--size=50%"][..], 524_288),
+        (&["--size=100%", "--offset=50%"], 524_288),
+        (&["--offset=50%"], 524_288),
+        (&["--size=25%", "--offset=30%"], 262_144),
+        (&["--io_size=50%"], 524_288),
+        (&["--size=64k", "--io_size=50%"], 32_768),
+        (&["--size=64k", "--offset=50%"], 65_536),
+        (&["--size=33%", "--bs=8k"], 344_064),
+        (
+            &["--offset=10%", "--numjobs=2", "--offset_increment=20%", "--group_reporting"],
+            1_675_264,
+        ),
+    ] {
+        let common = ["--name=r", "--rw=read", "--filename=f", "--output-format=json"];
+        let (output, folder) = with(&[("f", &whole)], &[], &[&common, words].concat());
+        assert!(output.status.success(), "{words:?}: {}", text(&output.stderr));
+        let report: Value = serde_json::from_slice(&output.stdout).expect("JSON");
+        assert_eq!(report["jobs"][0]["read"]["io_bytes"], bytes, "{words:?}");
+        assert_eq!(folder.path().join("f").metadata().expect("there").len(), 1 << 20);
+    }
+    let (output, _folder) = with(&[], &[], &["--name=r", "--filename=none", "--size=50%"]);
+    assert_eq!(output.status.code(), Some(2), "{}", text(&output.stderr));
+    assert!(text(&output.stderr).contains("give `size`"), "{}", text(&output.stderr));
+}
+
+#[test]
+fn readonly_changes_nothing() {
+    let words =
+        |options: &[&'static str]| [&["--readonly", "--name=a", "--size=4k"], options].concat();
+    let there = [("f", "x".repeat(4096))];
+    let there = there.each_ref().map(|(name, text)| (*name, text.as_str()));
+    for options in [
+        &["--rw=write", "--filename=f"][..],
+        &["--rw=read", "--filename=none"],
+        &["--rw=read", "--filename=f", "--unlink=1"],
+        &["--rw=read", "--filename=f", "--size=8k"],
+    ] {
+        let (output, folder) = with(&there, &[], &words(options));
+        assert_eq!(output.status.code(), Some(2), "{options:?}: {}", text(&output.stderr));
+        assert!(
+            text(&output.stderr).contains("nothing may be changed"),
+            "{}",
+            text(&output.stderr)
+        );
+        assert_eq!(std::fs::read_dir(folder.path()).expect("directory").count(), 1);
+    }
+    let (output, _folder) = with(&there, &[], &words(&["--rw=read", "--filename=f"]));
+    assert!(output.status.success(), "{}", text(&output.stderr));
+}
+
 #[test]
 fn an_io_error_exits_with_1_and_names_its_cause() {
     let folder = tempfile::tempdir().expect("temp");

@@ -140,6 +140,24 @@ fn a_device_is_read_as_fio_does() {
 }
 
 #[test]
+fn a_share_of_a_device_is_read() {
+    let Some(device) = Device::new() else { return };
+    let filename = format!("--filename={}", device.node);
+    for (size, bytes) in [("--size=100%", 64 * MIB), ("--offset=75%", 16 * MIB)] {
+        let words = ["--name=a", "--rw=read", "--bs=1m", size, &filename, "--output-format=json"];
+        let output = disklab(&device.here(), &words);
+        assert!(output.status.success(), "{}", said(&output));
+        let read = format!("\"io_bytes\": {bytes},");
+        assert!(String::from_utf8_lossy(&output.stdout).contains(&read), "{size}");
+    }
+    // A job that is called as the device works on it.
+    let name = format!("--name={}", device.node);
+    let output = disklab(&device.here(), &[&name, "--rw=read", "--bs=1m", "--size=50%"]);
+    assert!(output.status.success(), "{}", said(&output));
+    device.refused(&[&name, "--rw=write", "--bs=1m", "--size=50%"], "is not touched");
+}
+
+#[test]
 fn the_data_of_a_loop_device_are_left_alone() {
     let Some(device) = Device::new() else { return };
     let image = device.image();

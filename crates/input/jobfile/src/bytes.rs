@@ -4,8 +4,8 @@ use crate::error::PatternError;
 use crate::job::PatternPart;
 use crate::value::shown;
 
-/// fio keeps no more (MAX_PATTERN_SIZE in thread_options.h).
-const LONGEST: usize = 512;
+/// fio keeps 512 bytes up to 3.33, and 128 MiB since.
+pub(crate) const LONGEST: usize = 64 << 10;
 
 /// Reads a pattern; `%o` only where `offsets` says so.
 pub(crate) fn pattern(text: &str, offsets: bool) -> Result<Vec<PatternPart>, PatternError> {
@@ -54,6 +54,10 @@ fn number(text: &str) -> Result<(Vec<u8>, &str), PatternError> {
     let wrong = || PatternError::Invalid { found: shown(text) };
     if let Some(digits) = text.strip_prefix("0x").or_else(|| text.strip_prefix("0X")) {
         let end = digits.find(|c: char| !c.is_ascii_hexdigit()).unwrap_or(digits.len());
+        // In 0xff0x14 the second 0 belongs to the second number.
+        let next = digits.get(end.saturating_sub(1)..end + 1);
+        let end =
+            if next.is_some_and(|next| next.eq_ignore_ascii_case("0x")) { end - 1 } else { end };
         let (digits, after) = digits.split_at(end);
         if digits.is_empty() {
             return Err(wrong());
@@ -69,10 +73,16 @@ fn number(text: &str) -> Result<(Vec<u8>, &str), PatternError> {
         }
         return Ok((bytes, after));
     }
-    let sign = usize::from(text.starts_with('-'));
-    let end = text[sign..].find(|c: char| !c.is_ascii_digit()).map_or(text.len(), |i| i + sign);
-    let (digits, after) = text.split_at(end);
-    let value: i32 = digits.parse().map_err(|_| wrong())?;
+    // A decimal number ends where a hexadecimal one begins: in -70xff that is behind the 7. As
+    // strtol does, it passes over blanks before it, and a sign.
+    let ahead = text.find("0x").into_iter().chain(text.find("0X")).min().filter(|at| *at > 0);
+    let own = &text[..ahead.unwrap_or(text.len())];
+    let begin = own.len() - own.trim_start().len();
+    let sign = usize::from(own[begin..].starts_with(['-', '+']));
+    let digits = own[begin + sign..].find(|c: char| !c.is_ascii_digit());
+    let end = digits.map_or(own.len(), |length| begin + sign + length);
+    let after = &text[end..];
+    let value: i32 = own[begin..end].parse().map_err(|_| wrong())?;
     let bytes = value.to_le_bytes();
     let kept = bytes.iter().rposition(|b| *b != 0).map_or(1, |i| i + 1);
     Ok((bytes[..kept].to_vec(), after))
@@ -97,6 +107,15 @@ mod tests {
             ("0xde\"ab\"-12", &[0xde, b'a', b'b', 0xf4, 0xff, 0xff, 0xff]),
             ("0", &[0]),
             ("12\"a\"", &[12, b'a']),
+            ("\"ab\"-70xff", &[b'a', b'b', 0xf9, 0xff, 0xff, 0xff, 0xff]),
+            ("-100xab\"1\"", &[0xf6, 0xff, 0xff, 0xff, 0xab, b'1']),
+            ("0xff0x14", &[0xff, 0x14]),
+            ("0xFF0X1", &[0xff, 1]),
+            ("10xff", &[1, 0xff]),
+            ("12 34", &[12, 34]),
+            ("+5 -1", &[5, 0xff, 0xff, 0xff, 0xff]),
+            ("1-2", &[1, 0xfe, 0xff, 0xff, 0xff]),
+            ("\"a\" 12", &[b'a', 12]),
         ] {
             assert_eq!(
                 pattern(text, false),
@@ -131,7 +150,7 @@ mod tests {
         ] {
             assert_eq!(pattern(text, false), Err(error), "{text}");
         }
-        let long = pattern(&format!("0x{}", "00".repeat(513)), false);
+        let long = pattern(&format!("0x{}", "00".repeat(LONGEST + 1)), false);
         assert_eq!(long, Err(TooLong { most: LONGEST }));
     }
 

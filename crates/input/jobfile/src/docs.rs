@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use crate::options::CHAPTERS;
-use crate::options::unsupported::{REFUSED, UNSUPPORTED};
+use crate::options::unsupported::{IDLE, Idle, REFUSED, UNSUPPORTED, Unsupported};
 
 /// All options that the native engine has, as Markdown tables by subject.
 pub fn markdown() -> String {
@@ -57,31 +57,48 @@ fn cell(text: &str) -> String {
     text.replace('|', "\\|")
 }
 
-/// What the native engine has not, as Markdown: what only fio runs, and what
-/// nobody does.
+/// What the native engine has not, as Markdown: what only fio runs, what nobody does, and what
+/// has no effect.
 pub fn unsupported() -> String {
+    let lists = [UNSUPPORTED, REFUSED, IDLE];
+    let idle = |option: &&Unsupported| matches!(option.idle, Idle::Always(_));
     let mut text = String::new();
-    for (head, list) in
-        [("Only with `engine = \"fio\"`", UNSUPPORTED), ("Refused with either", REFUSED)]
-    {
+    for (head, options) in [
+        ("Only with `engine = \"fio\"`", UNSUPPORTED.iter().filter(|o| !idle(o)).collect()),
+        ("Refused with either", REFUSED.iter().collect()),
+        ("Accepted, without effect", lists.iter().copied().flatten().filter(idle).collect()),
+    ] {
         let _ = writeln!(text, "### {head}\n\n| option | what it is, or why |\n|---|---|");
-        let mut done: Vec<&str> = Vec::new();
-        for unsupported in list {
-            if done.contains(&unsupported.what) {
-                continue;
-            }
-            done.push(unsupported.what);
-            let names: Vec<String> = list
-                .iter()
-                .filter(|f| f.what == unsupported.what)
-                .flat_map(|f| std::iter::once(f.name).chain(f.aliases.iter().copied()))
-                .map(|name| format!("`{name}`"))
-                .collect();
-            let _ = writeln!(text, "| {} | {} |", names.join(", "), unsupported.what);
-        }
+        reasons(&mut text, options);
         text.push('\n');
     }
     text
+}
+
+/// A row for each reason: its options, and the values with which they are accepted.
+fn reasons(text: &mut String, options: Vec<&Unsupported>) {
+    let mut done: Vec<&str> = Vec::new();
+    for option in &options {
+        if done.contains(&option.what) {
+            continue;
+        }
+        done.push(option.what);
+        let names: Vec<String> = options
+            .iter()
+            .filter(|other| other.what == option.what)
+            .map(|other| {
+                let names = std::iter::once(other.name).chain(other.aliases.iter().copied());
+                let names: Vec<String> = names.map(|name| format!("`{name}`")).collect();
+                match other.idle {
+                    Idle::At(values) if !values.is_empty() => {
+                        format!("{} ({})", names.join(", "), values.join(", "))
+                    }
+                    _ => names.join(", "),
+                }
+            })
+            .collect();
+        let _ = writeln!(text, "| {} | {} |", names.join(", "), option.what);
+    }
 }
 
 #[cfg(test)]

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use crate::error::{ChoiceError, NumberError, ValueError};
-use crate::job::PerDirection;
+use crate::job::{Amount, PerDirection};
 use crate::policy::Policy;
 use crate::value::{self, KbBase, LARGEST, TimeUnit, shown};
 
@@ -29,6 +29,20 @@ impl OptionValue<'_> {
     /// A size in bytes.
     pub fn size(&self) -> Result<u64, NumberError> {
         value::size(self.text, self.base)
+    }
+
+    /// A size in bytes, or a share of what is there, which a study's files are not.
+    pub fn amount(&self) -> Result<Amount, NumberError> {
+        match self.text.strip_suffix('%') {
+            Some(share) if self.policy.is_plain() => Ok(Amount::Percent(percent(share)?)),
+            _ => Ok(Amount::Bytes(self.size()?)),
+        }
+    }
+
+    /// The same; zero stands for nothing.
+    pub fn some_amount(&self) -> Result<Option<Amount>, NumberError> {
+        let zero = |amount: &Amount| matches!(amount, Amount::Bytes(0) | Amount::Percent(0));
+        Ok(Some(self.amount()?).filter(|amount| !zero(amount)))
     }
 
     /// A whole number.

@@ -7,6 +7,7 @@
 //! Three steps, each of use alone: [`sections`] finds the options and checks
 //! their names, [`Section::scale`] makes a job smaller, [`jobs`] reads the values.
 
+mod arithmetic;
 mod bytes;
 mod check;
 mod docs;
@@ -14,6 +15,7 @@ mod draft;
 mod error;
 mod given;
 mod job;
+mod joined;
 mod lists;
 mod names;
 mod options;
@@ -38,10 +40,13 @@ pub use job::{
     Opening, Pace, Pattern, PatternPart, PerDirection, RandomMap, RateProcess, Reporting, Sequence,
     Sequencer, SteadyFigure, SteadyRule, Sync, Think, ThinkBlocks, Timing, Verify, Zone, ZoneSize,
 };
-pub use options::{CHAPTERS, Chapter, OptionSpec, Scaled, native_options};
+pub use joined::{JoinedText, Surroundings, join};
+pub use options::{
+    CHAPTERS, Chapter, OptionSpec, Scaled, native_options, option_names, stands_alone,
+};
 pub use policy::{Policy, Runner};
 pub use section::{JobOption, Section};
-pub use text::sections;
+pub use text::{sections, verbatim_sections};
 
 /// The jobs of a whole file.
 ///

@@ -5,11 +5,9 @@
 pub struct Policy {
     /// Who runs it.
     pub runner: Runner,
-    /// Whether `directory` may be any. In a study it lies below the directory that the stack
-    /// under test gives.
+    /// Whether `directory` and file names may be any. In a study they lie below the directory
+    /// that the stack under test gives.
     pub directory: bool,
-    /// Whether file names may have folders in them, and be absolute.
-    pub folders: bool,
 }
 
 impl Policy {
@@ -17,6 +15,14 @@ impl Policy {
     /// exist already, or not matter, and it may write logs.
     pub const fn is_plain(self) -> bool {
         self.directory
+    }
+
+    /// How a job is run that the native engine cannot run.
+    pub(crate) const fn other_way(self) -> &'static str {
+        match self.is_plain() {
+            true => "run the job with fio itself",
+            false => "run the job through fio itself with `engine = \"fio\"`",
+        }
     }
 }
 

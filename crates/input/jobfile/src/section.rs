@@ -7,7 +7,8 @@ use crate::draft::Draft;
 use crate::error::{NumberError, OptionError};
 use crate::given::OptionValue;
 use crate::job::{DEFAULT_FORMAT, Distribution, ZoneSize};
-use crate::names::directory_below;
+use crate::joined::KEYWORDS;
+use crate::names::{directory_below, names_below};
 use crate::options::{KnownOption, Scaled, look_up};
 use crate::policy::Policy;
 use crate::value::{KbBase, shown, size};
@@ -40,7 +41,8 @@ impl JobOption {
         global: bool,
         policy: Policy,
     ) -> Result<Self, SourceError> {
-        let known = look_up(written, policy).map_err(|why| place.error(why.to_string()))?;
+        let known = look_up(written, value.as_deref().unwrap_or("1"), policy)
+            .map_err(|why| place.error(why.to_string()))?;
         if value.is_none()
             && let KnownOption::Native(spec) = known
             && !spec.bare
@@ -50,9 +52,14 @@ impl JobOption {
         if let Some(value) = &value {
             check_value(known.name(), value).map_err(|why| value_place.error(why.to_string()))?;
         }
+        let below = |text: String| match known.name() {
+            "directory" => directory_below(&text),
+            "filename" | "filename_format" => names_below(&text),
+            _ => Ok(text),
+        };
         let value = match value {
-            Some(text) if known.name() == "directory" && !policy.is_plain() => {
-                Some(directory_below(&text).map_err(|why| value_place.error(why.to_string()))?)
+            Some(text) if !policy.is_plain() => {
+                Some(below(text).map_err(|why| value_place.error(why.to_string()))?)
             }
             value => value,
         };
@@ -100,17 +107,27 @@ impl JobOption {
     const fn scaled(&self) -> Scaled {
         match self.known {
             KnownOption::Native(spec) => spec.scaled,
-            KnownOption::Unsupported(_) => Scaled::No,
+            KnownOption::Fio(_) | KnownOption::Idle(_) => Scaled::No,
+        }
+    }
+
+    /// Why it has no effect, where its writer would expect one.
+    pub(crate) fn idle(&self) -> Option<&'static str> {
+        match self.known {
+            KnownOption::Idle(option) => option.note(self.value()),
+            _ => None,
         }
     }
 }
 
-/// Values that depend on the machine.
+/// Values that refer to something which nobody fills in here.
 fn check_value(name: &str, value: &str) -> Result<(), OptionError> {
     if value.chars().any(char::is_control) {
         return Err(OptionError::ControlCharacters { name: name.to_owned() });
     }
-    if value.contains('$') && !matches!(name, "description" | "filename_format") {
+    // Any other '$' is itself.
+    let refers = value.contains("${") || KEYWORDS.iter().any(|word| value.contains(word));
+    if refers && name != "description" {
         return Err(OptionError::Variable { name: name.to_owned() });
     }
     Ok(())
@@ -292,6 +309,8 @@ impl Section {
             format!("--filename_format={}", format.replace("$jobname", &self.header))
         });
         let others = others.filter(|s| !(renamed && s.name() == "filename_format"));
+        // What asks for nothing is what another fio may not know.
+        let others = others.filter(|s| !matches!(s.known, KnownOption::Idle(_)));
         std::iter::once(format!("--name={}", self.name()))
             .chain(ahead.chain(others).map(JobOption::argument))
             .chain(format)

@@ -30,7 +30,49 @@ pub fn sections(
     locate: &dyn Fn(Range<usize>) -> Location,
     policy: Policy,
 ) -> Result<Vec<Section>, SourceError> {
-    let mut globals: Vec<JobOption> = Vec::new();
+    sections_after(Vec::new(), text, whole, locate, policy)
+}
+
+/// The same where options were given before the text that hold for all of its sections.
+///
+/// # Errors
+/// As [`sections`].
+pub fn sections_after(
+    globals: Vec<JobOption>,
+    text: &str,
+    whole: &Location,
+    locate: &dyn Fn(Range<usize>) -> Location,
+    policy: Policy,
+) -> Result<Vec<Section>, SourceError> {
+    let (_, sections) = read(globals, text, code_of, locate, policy)?;
+    if sections.is_empty() {
+        return Err(whole.error("this job file has no section; expected [NAME] with options below"));
+    }
+    Ok(sections)
+}
+
+/// The sections of a text in which each line is a section or an option as it stands: a command
+/// line has no comments. Before them, the options that hold for all sections after them.
+///
+/// # Errors
+/// As [`sections`]; there may be no section.
+pub fn verbatim_sections(
+    text: &str,
+    locate: &dyn Fn(Range<usize>) -> Location,
+    policy: Policy,
+) -> Result<(Vec<JobOption>, Vec<Section>), SourceError> {
+    read(Vec::new(), text, |line| line, locate, policy)
+}
+
+/// The global options at the end of a text, and its sections. `code` is a line without what is
+/// a comment.
+fn read(
+    mut globals: Vec<JobOption>,
+    text: &str,
+    code: fn(&str) -> &str,
+    locate: &dyn Fn(Range<usize>) -> Location,
+    policy: Policy,
+) -> Result<(Vec<JobOption>, Vec<Section>), SourceError> {
     let mut sections: Vec<Section> = Vec::new();
     // Nothing before the first header; then whether it is a [global] one.
     let mut in_global: Option<bool> = None;
@@ -38,9 +80,7 @@ pub fn sections(
     for line in text.split_inclusive('\n') {
         let start = at;
         at += line.len();
-        // As fio does: the rest of a line from ';' or '#' on is a comment,
-        // wherever that stands (strip_blank_end in parse.c).
-        let code = line.split([';', '#']).next().unwrap_or_default();
+        let code = code(line);
         let content = code.trim();
         if content.is_empty() {
             continue;
@@ -75,10 +115,21 @@ pub fn sections(
             }
         }
     }
-    if sections.is_empty() {
-        return Err(whole.error("this job file has no section; expected [NAME] with options below"));
-    }
-    Ok(sections)
+    Ok((globals, sections))
+}
+
+/// A line without its comment. As in fio, that begins at ';' or '#', wherever it stands
+/// (strip_blank_end in parse.c).
+pub(crate) fn code_of(line: &str) -> &str {
+    line.split([';', '#']).next().unwrap_or_default()
+}
+
+/// The file that a line includes. fio looks at no more than the word's letters, and takes what
+/// stands from the second one behind them on (init.c).
+pub(crate) fn included_name(code: &str) -> Option<&str> {
+    let rest = code.strip_prefix("include")?;
+    let blank = rest.starts_with(|c: char| c.is_whitespace() || c == '=');
+    (blank || rest.is_empty()).then(|| rest.get(1..).unwrap_or_default().trim())
 }
 
 /// Whether one more section may follow `sections`, with which all have `inherited` global options.
@@ -103,11 +154,8 @@ fn setting(
     policy: Policy,
 ) -> Result<JobOption, SourceError> {
     let place = || locate(start..start + content.len());
-    if content.split_whitespace().next() == Some("include") {
-        return Err(place().error(
-            "`include` is not allowed here: give the whole job in one text, so that the study says \
-             what was run",
-        ));
+    if included_name(content).is_some() {
+        return Err(place().error("`include` has no effect outside of a section of a job file"));
     }
     let Some((name, value)) = content.split_once('=') else {
         return JobOption::new(content, None, &place(), &place(), global, policy);

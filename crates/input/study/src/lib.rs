@@ -5,6 +5,7 @@
 //! in randomised complete blocks.
 
 mod expand;
+mod kept_files;
 mod lab;
 mod limits;
 mod load;

@@ -8,6 +8,7 @@ use disklab_units::Bytes;
 use sha2::{Digest, Sha256};
 
 use crate::expand::{excluded, stacks, workloads};
+use crate::kept_files::{kept_files, without_kept};
 use crate::lab::lab;
 use crate::limits::{MOST_DRIVES, MOST_PAIRS, MOST_QUESTIONS};
 use crate::model_sizes::model_size;
@@ -53,6 +54,7 @@ pub fn load(name: &str, text: &str) -> Result<Study, SourceError> {
     let questions = fields
         .take("questions")
         .map_or_else(|| Ok(Vec::new()), |node| questions(node, &stacks, &workloads))?;
+    let files = fields.take("files").map(kept_files).transpose()?.map(Arc::new);
     fields.finish()?;
 
     let digest = digest(&source, &workloads);
@@ -74,6 +76,7 @@ pub fn load(name: &str, text: &str) -> Result<Study, SourceError> {
         lab_host: lab.host,
         stacks,
         workloads,
+        files,
         excluded,
         questions,
         source,
@@ -110,7 +113,7 @@ fn size_of_bench(
 /// A digest of the study's text, and of the shipped workloads that it uses.
 fn digest(source: &Source, workloads: &[WorkloadSpec]) -> String {
     let mut hash = Sha256::new();
-    hash.update(&source.text);
+    hash.update(without_kept(&source.text));
     let used = workloads.iter().map(|w| &w.body.place.source).filter(|s| s.name != source.name);
     for shipped in used {
         hash.update(&shipped.text);

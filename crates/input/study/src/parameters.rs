@@ -121,6 +121,13 @@ impl PlaceholderFiller {
         while let Some(open) = rest.find('{') {
             let Some(close) = rest[open..].find('}').map(|i| open + i) else { break };
             let name = &rest[open + 1..close];
+            // `${NAME}` is a job file's own variable.
+            if rest[..open].ends_with('$') {
+                self.take(node, close + 1)?;
+                filled.push_str(&rest[..=close]);
+                rest = &rest[close + 1..];
+                continue;
+            }
             let value = parameters.get(name).ok_or_else(|| {
                 let known: Vec<_> = parameters.keys().map(|k| format!("{{{k}}}")).collect();
                 node.error(format!("unknown parameter '{{{name}}}'; known: {}", known.join(", ")))

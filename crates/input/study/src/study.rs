@@ -1,6 +1,6 @@
 //! What a study is made of.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 use disklab_source::{FileName, Location, Source};
@@ -56,6 +56,8 @@ pub struct Study {
     pub excluded: Vec<(usize, usize)>,
     /// What the report answers; one question per figure where empty.
     pub questions: Vec<Question>,
+    /// The files that its workloads name, where its own text has them.
+    pub files: Option<Arc<BTreeMap<String, String>>>,
     /// The file it came from.
     pub source: Arc<Source>,
     /// SHA-256 of the file's text, in hexadecimal.

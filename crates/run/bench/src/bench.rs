@@ -404,7 +404,7 @@ mod tests {
 
     /// What a bench was asked for on each of the two ways, up to where it refused.
     fn steps(refuses: &'static str) -> [Vec<&'static str>; 2] {
-        let context = disklab_workload::Context { scale: 1.0, folder: PathBuf::from(".") };
+        let context = disklab_workload::Context::new(1.0, ".");
         let text = "id = 's'\ntitle = 's'\n[stacks]\na = { layers = 'ext4', drives = 1 }\n\
                     [[drives]]\nmodel = 'm'\nsize = '1 TB'\n[[workloads]]\nid = 'w'\n\
                     hdparm = { device = true }\n";

@@ -25,6 +25,8 @@ impl Campaign {
     /// Where a layer, a program or one of their options is unknown or wrong.
     pub fn new(study: Study, context: &Context) -> Result<Self, SourceError> {
         let stacks = study.stacks.iter().map(Stack::parse).collect::<Result<_, _>>()?;
+        let files = context.files.or_kept(study.files.as_ref());
+        let context = &Context { files, ..context.clone() };
         let workloads = study
             .workloads
             .iter()

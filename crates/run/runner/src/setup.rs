@@ -112,8 +112,10 @@ impl PlannedRun {
         options.check()?;
         let FoundStudy { study, folder } = found;
         let study = if options.quick { study.into_quick_form()? } else { study };
-        let context = Context { scale: options.scale(), folder: folder.clone() };
-        let campaign = Campaign::new(study, &context)?;
+        let context = Context::new(options.scale(), &folder);
+        let mut campaign = Campaign::new(study, &context)?;
+        // The run has them in its study's text from now on.
+        campaign.study.keep_files(&context.files.taken());
         let scratch = Scratch::new(options.scratch.as_deref(), out)?;
         // `study.toml` lies in no folder that its path names.
         let folder = absolute(&Path::new(".").join(&folder))?;

@@ -114,7 +114,7 @@ mod tests {
         for (id, _) in SHIPPED_STUDIES {
             let found = find_study(id).unwrap_or_else(|e| panic!("{e}"));
             assert_eq!(found.study.id, *id);
-            let context = disklab_workload::Context { scale: 1.0, folder: found.folder };
+            let context = disklab_workload::Context::new(1.0, found.folder);
             disklab_bench::Campaign::new(found.study, &context).unwrap_or_else(|e| panic!("{e}"));
         }
     }
@@ -124,7 +124,7 @@ mod tests {
 
     /// What of a study rests on too little work for an answer.
     fn below_floors(study: Study, scale: f64) -> Vec<String> {
-        let context = disklab_workload::Context { scale, folder: PathBuf::from(".") };
+        let context = disklab_workload::Context::new(scale, ".");
         let campaign =
             disklab_bench::Campaign::new(study, &context).unwrap_or_else(|e| panic!("{e}"));
         let mut found = Vec::new();
@@ -159,7 +159,7 @@ mod tests {
         // ZFS stores a record that was never written, but for one page, in a fraction of its
         // size, and rewrites a full one as a whole.
         for study in [study("nas"), study("nas").into_quick_form().expect("it has one")] {
-            let context = disklab_workload::Context { scale: 1.0, folder: PathBuf::from(".") };
+            let context = disklab_workload::Context::new(1.0, ".");
             let campaign =
                 disklab_bench::Campaign::new(study, &context).unwrap_or_else(|e| panic!("{e}"));
             let costs = campaign.workloads.iter().map(|workload| workload.cost());
@@ -180,7 +180,7 @@ mod tests {
         for id in quick {
             let found = find_study(id).unwrap_or_else(|e| panic!("{e}"));
             let study = found.study.into_quick_form().expect("it has one");
-            let context = disklab_workload::Context { scale: 1.0, folder: found.folder };
+            let context = disklab_workload::Context::new(1.0, found.folder);
             disklab_bench::Campaign::new(study, &context).unwrap_or_else(|e| panic!("{e}"));
         }
     }

@@ -22,7 +22,7 @@ pub(crate) fn reads(count: u64) -> Result<(), GuestWorkError> {
          number_ios={count}\n"
     );
     let source = Arc::new(Source { name: "speed".to_owned(), text });
-    let policy = Policy { runner: Runner::Native, directory: true, folders: true };
+    let policy = Policy { runner: Runner::Native, directory: true };
     let jobs = parse(&source, policy)?;
     let context = JobContext { lean: true, devices: DeviceAccess::Any, ..JobContext::new("/", 1) };
     let mark = || drive.mark().map_err(on_drive("mark"));

@@ -53,6 +53,8 @@ pub struct JobContext {
     pub trace: Option<Arc<Mutex<Vec<Issued>>>>,
     /// Which block devices jobs may write to.
     pub devices: DeviceAccess,
+    /// Jobs change nothing, not even to make a file that they read: those that would are refused.
+    pub read_only: bool,
     /// Saves system calls, for the lab, where each costs far more than on a real
     /// machine: an asynchronous job hands over two at a time, the last ones with the call
     /// that waits, and takes all back that has ended (unless `iodepth_batch*` say

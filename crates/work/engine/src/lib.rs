@@ -18,6 +18,7 @@
 //! - `number_ios` also ends a job that is `time_based`.
 
 mod backend;
+mod checksum;
 mod context;
 mod control;
 mod error;

@@ -8,7 +8,9 @@ use disklab_sample::Windows;
 use crate::context::JobContext;
 use crate::control::{Controls, groups};
 use crate::error::EngineError;
-use crate::files::{Ends, lay_out_job, preflight, take_lengths};
+use crate::files::{
+    Ends, check_directories, lay_out_job, make_directories, preflight, take_lengths,
+};
 use crate::filler::BufferFiller;
 use crate::flow::Flows;
 use crate::measure::{FINEST_NS, now_ns};
@@ -34,9 +36,11 @@ pub fn lay_out(jobs: &[Job], context: &JobContext) -> Result<(), EngineError> {
 /// The same. Returns the jobs with the lengths of files that are taken as they are.
 fn laid_out(jobs: &[Job], context: &JobContext) -> Result<Vec<Job>, EngineError> {
     check(jobs)?;
+    check_directories(jobs, context)?;
     preflight(jobs, context)?;
     let mut jobs = jobs.to_vec();
     for job in &mut jobs {
+        make_directories(job, context)?;
         // A job before this one may have made its files.
         take_lengths(job, context)?;
         lay_out_job(job, context)?;

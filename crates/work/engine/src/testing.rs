@@ -8,7 +8,7 @@ use disklab_source::Source;
 /// Jobs of a job file.
 pub(crate) fn jobs(text: &str) -> Vec<Job> {
     let source = Arc::new(Source { name: "test.fio".to_owned(), text: text.to_owned() });
-    let plain = Policy { directory: true, folders: true, ..Policy::default() };
+    let plain = Policy { directory: true, ..Policy::default() };
     parse(&source, plain).unwrap_or_else(|error| panic!("{error}"))
 }
 

@@ -5,16 +5,6 @@ use disklab_jobfile::Checksum;
 /// Why a job cannot verify.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum CheckerError {
-    /// Only fio has the checksum.
-    #[error(
-        "verify={}: this engine checks by crc32c, meta, pattern or null; engine = \"fio\" has the \
-         others",
-        format!("{checksum:?}").to_lowercase()
-    )]
-    Checksum {
-        /// The one that was asked for.
-        checksum: Checksum,
-    },
     /// A header is larger than what it is to be stored in.
     #[error(
         "verify: blocks of {block} bytes have no room for a header of {head} bytes \
@@ -81,11 +71,13 @@ pub enum HeaderFault {
         own_kind: u16,
     },
     /// The data's checksum is another.
-    #[error("has the CRC-32C {found:08x}, not {stored:08x}")]
+    #[error("has another {checksum:?} than was stored ({found:x}, not {stored:x})")]
     Checksum {
-        /// Of what was read.
-        found: u32,
+        /// Its kind.
+        checksum: Checksum,
+        /// Of what was read: up to eight bytes.
+        found: u64,
         /// Of what was written.
-        stored: u32,
+        stored: u64,
     },
 }

@@ -13,10 +13,12 @@ mod output_problem;
 mod reader;
 mod since_boot;
 mod steady;
+mod study_files;
 mod tally;
 #[cfg(test)]
 mod testing;
 mod tree;
+mod variables;
 mod workload;
 
 pub use caches::Remounter;
@@ -25,4 +27,5 @@ pub use error::{Damage, FioJobFailure, WorkloadError};
 pub use kinds::{WORKLOADS, assume_fio, find_workload, read_workload};
 pub use output_problem::OutputProblem;
 pub use since_boot::count_from_boot;
+pub use study_files::StudyFiles;
 pub use workload::{Context, Cost, ReadWorkload, Workload, WorkloadKind};

@@ -34,7 +34,7 @@ pub fn read_in(
         parameters: Default::default(),
         caches: Caches::Keep,
     };
-    read_workload(&spec, &Context { scale, folder: PathBuf::from(folder) })
+    read_workload(&spec, &Context::new(scale, folder))
 }
 
 /// What a run left behind.

@@ -8,7 +8,7 @@ use disklab_source::SourceError;
 use disklab_study::WorkloadSpec;
 use disklab_units::Bytes;
 
-use crate::{WorkContext, WorkloadError};
+use crate::{StudyFiles, WorkContext, WorkloadError};
 
 /// What is run on a stack, its fields understood.
 pub trait Workload: Debug + Send + Sync {
@@ -96,8 +96,15 @@ pub struct Cost {
 pub struct Context {
     /// By how much sizes are scaled: 1 is as published.
     pub scale: f64,
-    /// The folder against which a workload's file names are resolved.
-    pub folder: PathBuf,
+    /// The files that workloads name.
+    pub files: StudyFiles,
+}
+
+impl Context {
+    /// That of a study whose files are in `folder`.
+    pub fn new(scale: f64, folder: impl Into<PathBuf>) -> Self {
+        Self { scale, files: StudyFiles::next_to(folder) }
+    }
 }
 
 /// A kind of workload: one line of the table.

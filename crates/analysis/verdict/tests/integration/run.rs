@@ -155,7 +155,7 @@ fn model(cell: &Cell) -> Vec<(&'static str, Direction, u64, u64, f64)> {
 /// What a workload of the study says of a step.
 fn profile(study: &Study, cell: &Cell, step: &str) -> Option<StepProfile> {
     let spec = study.workloads.iter().find(|spec| spec.id == cell.workload)?;
-    let context = Context { scale: 1.0, folder: "/nowhere".into() };
+    let context = Context::new(1.0, "/nowhere");
     read_workload(spec, &context).expect("valid").profile(step)
 }
 

@@ -1,14 +1,14 @@
-//! fio's command line: job files, or options.
+//! fio's command line: options of jobs, job files, and options of fio itself.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use clap::{Arg, Args, Command, FromArgMatches};
 use disklab_exec::{LARGEST_TEXT, read_input};
-use disklab_jobfile::{OptionSpec, native_options};
+use disklab_jobfile::{option_names, stands_alone};
 use disklab_source::Source;
 
-use super::program_options;
+use super::program_options::{self, Meaning};
 use crate::cli::{FioFormat, FioOwnArgs};
 use crate::exit::Failure;
 
@@ -17,32 +17,36 @@ use crate::exit::Failure;
 pub struct FioWords {
     /// Job files.
     pub files: Vec<PathBuf>,
-    /// The text of a job file that says what the options say, one a line.
+    /// What options of jobs say, as lines of a job file without comments.
     pub text: String,
     /// Options that are disklab's own.
     pub own: FioOwnArgs,
     /// `--json`.
     pub json: bool,
+    /// Options that change only fio's own report, each once.
+    pub passed_over: Vec<String>,
 }
 
 impl FioWords {
-    /// Understands the words. `own` are options that were given before them; they may stand
-    /// among fio's, too.
+    /// Understands the words, as fio does (getopt_long_only(3)): an option begins with one dash or
+    /// two, may be shortened as far as it stays the only one, and has its value behind a '=' or in
+    /// the next word. `own` are options that were given before them; they may stand among fio's,
+    /// too.
     ///
     /// # Errors
-    /// Where one is neither a file nor an option, or files and options are mixed.
+    /// If one is neither a file nor an option.
     pub fn read(own: &FioOwnArgs, words: &[String]) -> Result<Self, Failure> {
         let command = own_command();
         let mut all = Self::default();
         let mut flags: Vec<String> = Vec::new();
         let mut words = words.iter().peekable();
         while let Some(word) = words.next() {
-            let Some(option) = word.strip_prefix("--") else {
-                if word.starts_with('-') {
-                    return Err(Failure::usage_error(format!(
-                        "'{word}' is not an option: fio's start with two dashes"
-                    )));
-                }
+            if word == "--" {
+                all.files.extend(words.by_ref().map(PathBuf::from));
+                break;
+            }
+            let option = word.strip_prefix("--").or_else(|| word.strip_prefix('-'));
+            let Some(option) = option.filter(|option| !option.is_empty()) else {
                 all.files.push(PathBuf::from(word));
                 continue;
             };
@@ -50,44 +54,65 @@ impl FioWords {
                 Some((name, value)) => (name, Some(value.to_owned())),
                 None => (option, None),
             };
-            let known = command.get_arguments().find(|arg| arg.get_long() == Some(name));
-            let alone = known.map_or_else(|| stands_alone(name), |arg| !takes_value(arg));
+            let own = |name: &str| command.get_arguments().find(|arg| arg.get_long() == Some(name));
+            let name = if own(name).is_some() { name } else { whole_name(name)? };
+            let meaning = program_options::meaning(name);
+            let alone = match (own(name), meaning) {
+                (Some(arg), _) => !takes_value(arg),
+                (None, Some((takes_value, _))) => !takes_value,
+                (None, None) => name == "json" || stands_alone(name),
+            };
             // As in fio, `--bs 4k` is `--bs=4k`; an option that stands alone is on.
             if value.is_none() && !alone {
                 value = words.next_if(|next| !next.starts_with("--")).cloned();
             }
-            match (known, name) {
+            match (own(name), meaning) {
                 (Some(_), _) => flags.push(joined(name, value.as_deref())),
-                (None, "json") => all.json = true,
-                // fio's own way to say how its progress is shown.
-                (None, "eta") => {}
-                (None, _) => {
-                    program_options::refuse(name)?;
-                    all.add(name, value.as_deref());
+                // How fio shows its progress is nothing of its report.
+                (None, Some(_)) if name == "eta" => {}
+                (None, Some((_, Meaning::Report))) => all.pass_over(name),
+                (None, Some((_, Meaning::Lacking(instead)))) => {
+                    return Err(program_options::refused(name, instead));
                 }
+                (None, None) if name == "json" => all.json = true,
+                (None, _) => all.add(name, value.as_deref())?,
             }
         }
         all.own = own.clone().and(parse_own(command, &flags)?);
-        if !all.files.is_empty() && !all.text.is_empty() {
-            return Err(Failure::usage_error(
-                "a job file and options of a job: give either; put the options into the file",
-            ));
-        }
         Ok(all)
     }
 
-    /// Whether the report is JSON, and whether it has all bins.
-    pub fn json(&self) -> Option<bool> {
-        match self.own.output_format {
-            Some(FioFormat::JsonPlus) => Some(true),
-            Some(FioFormat::Json) => Some(false),
-            Some(FioFormat::Normal) => None,
-            None => self.json.then_some(false),
+    fn pass_over(&mut self, name: &str) {
+        if self.passed_over.iter().all(|known| known != name) {
+            self.passed_over.push(name.to_owned());
         }
     }
 
+    /// The forms of the report, each once: as in fio, what programs read comes first.
+    pub fn formats(&self) -> Vec<FioFormat> {
+        let mut formats = self.own.output_format.clone();
+        if formats.is_empty() {
+            formats.push(if self.json { FioFormat::Json } else { FioFormat::Normal });
+        }
+        if formats.contains(&FioFormat::JsonPlus) {
+            formats.retain(|format| *format != FioFormat::Json);
+        }
+        // The table takes the place of what is not written here.
+        for format in &mut formats {
+            if *format == FioFormat::Terse {
+                *format = FioFormat::Normal;
+            }
+        }
+        formats.sort_unstable();
+        formats.dedup();
+        formats
+    }
+
     /// An option of a job, as a line of a job file.
-    fn add(&mut self, name: &str, value: Option<&str>) {
+    fn add(&mut self, name: &str, value: Option<&str>) -> Result<(), Failure> {
+        if value.is_some_and(|value| value.contains(['\n', '\r'])) {
+            return Err(Failure::usage_error(format!("--{name}: its value has a line break")));
+        }
         let line = match (name, value) {
             ("name", Some(value)) => format!("[{value}]"),
             (_, Some(value)) => format!("{name}={value}"),
@@ -98,25 +123,46 @@ impl FioWords {
         }
         self.text.push_str(&line);
         self.text.push('\n');
+        Ok(())
     }
 
-    /// The texts to read jobs from.
-    ///
-    /// # Errors
-    /// A usage error that names the first file that cannot be read.
-    pub fn sources(&self) -> Result<Vec<Arc<Source>>, Failure> {
-        if self.files.is_empty() {
-            let source = Source { name: "command line".to_owned(), text: self.text.clone() };
-            return Ok(vec![Arc::new(source)]);
+    /// What options of jobs say.
+    pub fn command_line(&self) -> Arc<Source> {
+        Arc::new(Source { name: "command line".to_owned(), text: self.text.clone() })
+    }
+}
+
+/// The text of a job file; `-` is standard input.
+///
+/// # Errors
+/// A usage error if it cannot be read.
+pub fn job_file(path: &Path) -> Result<Arc<Source>, Failure> {
+    let real = if path == Path::new("-") { Path::new("/dev/stdin") } else { path };
+    let bytes = read_input(real, LARGEST_TEXT).map_err(|e| {
+        Failure::usage_error(format!("cannot read the job file {}: {e}", path.display()))
+    })?;
+    let source = Source::from_bytes(path.display().to_string(), bytes);
+    source.map(Arc::new).map_err(Failure::usage_error)
+}
+
+/// The option that a word means: itself, or the only one of fio's that begins with it.
+///
+/// # Errors
+/// A usage error that names all of them, if there are several.
+fn whole_name(word: &str) -> Result<&str, Failure> {
+    let known = || option_names().chain(program_options::names());
+    if known().any(|name| name == word) {
+        return Ok(word);
+    }
+    let mut longer: Vec<&str> = known().filter(|name| name.starts_with(word)).collect();
+    longer.sort_unstable();
+    longer.dedup();
+    match longer.as_slice() {
+        [] => Ok(word),
+        [only] => Ok(only),
+        several => {
+            Err(Failure::usage_error(format!("'--{word}' could be --{}", several.join(" or --"))))
         }
-        let read = |path: &PathBuf| {
-            let bytes = read_input(path, LARGEST_TEXT).map_err(|e| {
-                Failure::usage_error(format!("cannot read the job file {}: {e}", path.display()))
-            })?;
-            let source = Source::from_bytes(path.display().to_string(), bytes);
-            source.map(Arc::new).map_err(Failure::usage_error)
-        };
-        self.files.iter().map(read).collect()
     }
 }
 
@@ -144,12 +190,6 @@ fn parse_own(command: Command, words: &[String]) -> Result<FioOwnArgs, Failure> 
     })
 }
 
-/// Whether an option of a job may stand without a value, so that what follows need not be one.
-fn stands_alone(name: &str) -> bool {
-    let of_jobs = |o: &OptionSpec| o.bare && (o.name == name || o.aliases.contains(&name));
-    name == "json" || native_options().any(of_jobs)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -170,11 +210,44 @@ mod tests {
             words.text,
             "[global]\nbs=4k\nsize=1m\n[a]\nrw=read\nstonewall\n[b]\ngroup_reporting\nrw=write\n"
         );
-        assert_eq!((words.own.seed, words.json()), (Some(7), Some(false)));
-        let with_bins = read("--output-format=json+").expect("valid");
-        assert_eq!(with_bins.json(), Some(true));
+        assert_eq!((words.own.seed, words.formats()), (Some(7), vec![FioFormat::Json]));
         assert_eq!(words.own.dir, Some(PathBuf::from("/x")));
-        assert!(words.files.is_empty());
+        assert!(words.files.is_empty() && words.passed_over.is_empty());
+    }
+
+    #[test]
+    fn one_dash_and_shortened_names_are_fios() {
+        let words = read("-name=t -rw=randread -bs 4k -group --thread -direct=1").expect("valid");
+        assert_eq!(words.text, "[t]\nrw=randread\nbs=4k\ngroup_reporting\nthread\ndirect=1\n");
+        let words = read("-output=o.txt --hipri a.fio --sect=x -- -b.fio").expect("valid");
+        assert_eq!(words.files, [PathBuf::from("a.fio"), PathBuf::from("-b.fio")]);
+        assert_eq!(words.own.output, Some(PathBuf::from("o.txt")));
+        assert_eq!(words.own.section, ["x"]);
+        assert_eq!(read("-").expect("standard input").files, [PathBuf::from("-")]);
+    }
+
+    #[test]
+    fn what_changes_only_fios_report_is_passed_over() {
+        let words = read(
+            "--minimal --eta-newline=1 --eta always --status-interval 5 -alloc-size=4096 --name=a \
+             --eta-newline 3 --size=1m",
+        );
+        let words = words.expect("valid");
+        assert_eq!(words.text, "[a]\nsize=1m\n");
+        assert_eq!(words.passed_over, ["minimal", "eta-newline", "status-interval", "alloc-size"]);
+    }
+
+    #[test]
+    fn several_forms_of_the_report_may_be_given() {
+        for (given, expected) in [
+            ("json,normal", vec![FioFormat::Json, FioFormat::Normal]),
+            ("normal,terse", vec![FioFormat::Normal]),
+            ("terse", vec![FioFormat::Normal]),
+            ("normal,json+,json", vec![FioFormat::JsonPlus, FioFormat::Normal]),
+        ] {
+            let words = read(&format!("--output-format={given} a.fio")).expect(given);
+            assert_eq!(words.formats(), expected, "{given}");
+        }
     }
 
     #[test]
@@ -204,10 +277,10 @@ mod tests {
     #[test]
     fn wrong_words_are_errors() {
         for (line, part) in [
-            ("a.fio --name=x", "give either"),
-            ("-n x", "two dashes"),
+            ("--io x", "could be --io_limit or --io_size or"),
+            ("--cmdhelp=bs", "--list-options"),
             ("--seed=x", "invalid value 'x' for '--seed <SEED>'"),
-            ("--output-format=terse", "[possible values: normal, json, json+]"),
+            ("--output-format=xml", "[possible values: json, json+, normal, terse]"),
             ("--dir", "a value is required for '--dir <DIR>'"),
             ("--logs=", "a value is required for '--logs <DIR>'"),
             ("--erase", "a value is required for '--erase <SERIAL>'"),

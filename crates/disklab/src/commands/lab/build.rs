@@ -76,7 +76,7 @@ fn left_out_line(LeftOutPatch { name, effect }: &LeftOutPatch) -> String {
 fn study_parts(name: &str) -> Result<Parts, Failure> {
     let FoundStudy { study, folder } = find_study(name)?;
     let campaign =
-        Campaign::new(study, &Context { scale: 1.0, folder }).map_err(Failure::usage_error)?;
+        Campaign::new(study, &Context::new(1.0, folder)).map_err(Failure::usage_error)?;
     Ok(kernel_parts(&campaign))
 }
 

@@ -3,7 +3,7 @@
 use disklab_source::SourceError;
 
 use crate::draft::Draft;
-use crate::job::{Blocks, DEFAULT_FORMAT, FileSize, Files, Length, NameSource};
+use crate::job::{Amount, Blocks, DEFAULT_FORMAT, FileSize, Files, Length, NameSource};
 use crate::section::Section;
 use crate::value::LARGEST;
 
@@ -16,15 +16,19 @@ pub(super) fn files(
     blocks: &Blocks,
 ) -> Result<Files, SourceError> {
     // In a study, a directory of the job's own lies below the measured one.
-    let (directory, below) = match &draft.directory {
-        Some(own) if !section.policy().is_plain() => {
-            (None, if own == "." { String::new() } else { format!("{own}/") })
+    let (directories, below) = match draft.directories.as_slice() {
+        [own, ..] if !section.policy().is_plain() => {
+            (Vec::new(), if own == "." { String::new() } else { format!("{own}/") })
         }
-        own => (own.clone(), String::new()),
+        own => (own.to_vec(), String::new()),
     };
     let prefixed = |name: &str| format!("{below}{name}");
     let names = match &draft.file_names {
         Some(names) => NameSource::Fixed(names.iter().map(|name| prefixed(name)).collect()),
+        // As in fio, a job that is called as a device works on that (add_job in init.c).
+        None if section.policy().is_plain() && section.header().starts_with("/dev/") => {
+            NameSource::Fixed(vec![section.header().to_owned()])
+        }
         None => NameSource::Format {
             format: prefixed(draft.name_format.as_deref().unwrap_or(DEFAULT_FORMAT)),
             job: section.header().to_owned(),
@@ -33,8 +37,9 @@ pub(super) fn files(
     };
     let size = match (draft.file_size, draft.size) {
         (Some((min, max)), _) => FileSize::Each { min, max },
-        (None, Some(total)) => FileSize::Shared { total },
-        (None, None) if section.policy().is_plain() => FileSize::Existing(Vec::new()),
+        (None, Some(Amount::Bytes(total))) => FileSize::Shared { total },
+        (None, Some(Amount::Percent(percent))) => FileSize::Existing { percent },
+        (None, None) if section.policy().is_plain() => FileSize::Existing { percent: 100 },
         (None, None) => {
             return Err(section.place().error(
                 "this job has no `size`, and a study measures new files: give `size` or \
@@ -44,10 +49,12 @@ pub(super) fn files(
     };
     let files = Files {
         names,
-        directory,
+        directories,
         size,
         offset: draft.offset,
         offset_increment: draft.offset_increment,
+        align: draft.offset_align.unwrap_or(blocks.min()),
+        there: Vec::new(),
         order: draft.file_order,
         open: 1,
         block: blocks.min(),
@@ -69,27 +76,9 @@ pub(super) fn length(
     blocks: &Blocks,
 ) -> Result<Length, SourceError> {
     let count = files.count();
-    let last = draft
-        .offset_increment
-        .checked_mul(u64::from(draft.process.clones) - 1)
-        .and_then(|more| more.checked_add(draft.offset))
-        .filter(|offset| *offset <= LARGEST)
-        .ok_or_else(|| {
-            section
-                .at(&["offset_increment", "offset"])
-                .error("the offset of the last clone is larger than any file can be")
-        })?;
+    let last = last_offset(section, draft)?;
     let all = match files.size {
-        FileSize::Existing(_) => {
-            let io_size = draft.io_size.unwrap_or(0);
-            return Ok(Length {
-                size: 0,
-                io_size,
-                io_size_given: draft.io_size.is_some(),
-                number_ios: draft.number_ios,
-                loops: draft.loops,
-            });
-        }
+        FileSize::Existing { .. } => return Ok(length_of(draft, 0)),
         FileSize::Each { min, max } => {
             if last >= min {
                 return Err(section.at(&["offset_increment", "offset"]).error(format!(
@@ -97,7 +86,7 @@ pub(super) fn length(
                      (`filesize`)"
                 )));
             }
-            (max - draft.offset).saturating_mul(count)
+            (max - draft.offset.of(0)).saturating_mul(count)
         }
         FileSize::Shared { total } => total,
     };
@@ -106,7 +95,7 @@ pub(super) fn length(
             .at(&["size", "filesize"])
             .error("with its offset, this is larger than any file can be"));
     }
-    let size = draft.size.unwrap_or(all).min(all);
+    let size = draft.size.map_or(all, |size| size.of(all)).min(all);
     let access = draft.access;
     let least = match (blocks.by_order, access.reads, access.writes) {
         (false, true, false) => blocks.sizes.read.min(),
@@ -123,11 +112,30 @@ pub(super) fn length(
              `filesize` and `nrfiles` leave"
             )));
     }
-    Ok(Length {
+    Ok(length_of(draft, size))
+}
+
+fn length_of(draft: &Draft, size: u64) -> Length {
+    Length {
         size,
-        io_size: draft.io_size.unwrap_or(size),
-        io_size_given: draft.io_size.is_some(),
+        io_size: draft.io_size.map_or(size, |given| given.of(size)),
+        io_given: draft.io_size,
         number_ios: draft.number_ios,
         loops: draft.loops,
-    })
+    }
+}
+
+/// Where the last clone begins, as far as that does not depend on files that are there.
+fn last_offset(section: &Section, draft: &Draft) -> Result<u64, SourceError> {
+    draft
+        .offset_increment
+        .of(0)
+        .checked_mul(u64::from(draft.process.clones) - 1)
+        .and_then(|more| more.checked_add(draft.offset.of(0)))
+        .filter(|offset| *offset <= LARGEST)
+        .ok_or_else(|| {
+            section
+                .at(&["offset_increment", "offset"])
+                .error("the offset of the last clone is larger than any file can be")
+        })
 }

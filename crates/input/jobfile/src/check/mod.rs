@@ -37,8 +37,9 @@ pub fn jobs(sections: &[Section]) -> Result<Vec<Job>, SourceError> {
 }
 
 fn job(section: &Section, before: &[Job]) -> Result<Job, SourceError> {
-    job_name(section.header()).map_err(|why| section.place().error(why.to_string()))?;
-    job_name(section.name()).map_err(|why| section.at(&["name"]).error(why.to_string()))?;
+    let plain = section.policy().is_plain();
+    job_name(section.header(), plain).map_err(|why| section.place().error(why.to_string()))?;
+    job_name(section.name(), plain).map_err(|why| section.at(&["name"]).error(why.to_string()))?;
     let draft = section.draft()?;
     let blocks = draft.blocks();
     if blocks.max() > LARGEST_BLOCK {
@@ -77,6 +78,7 @@ fn job(section: &Section, before: &[Job]) -> Result<Job, SourceError> {
         blocks,
         files,
     };
+    job.timing.time_based &= job.timing.runtime.is_some();
     job.opening.invalidate &= !job.opening.pre_read;
     job.groups.wait_for = wait_for(section, &draft, before)?;
     job.process.io_priority = io_priority(&draft);

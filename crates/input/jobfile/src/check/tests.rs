@@ -202,8 +202,6 @@ fn other_options_reach_their_field() {
 #[test]
 fn incompatible_options_are_errors() {
     for (options, line, part) in [
-        ("time_based", 3, "needs a `runtime`"),
-        ("time_based\nruntime=0", 3, "needs a `runtime`"),
         ("bs=2m", 3, "does not fit into the 1048576 bytes"),
         ("nrfiles=512", 3, "of each file"),
         ("rate=1m\nrate_iops=5", 4, "exclude each other"),
@@ -236,7 +234,7 @@ fn incompatible_options_are_errors() {
     for name in [".", "..", "../precious", "a\u{1b}[2J"] {
         let text = format!("[{name}]\nsize=4k\nfilename_format=$jobname");
         let error = read(&text, Policy::default()).expect_err(name);
-        assert!(error.message.contains("file names from a job's name"), "{error}");
+        assert!(error.message.contains("file names are made from a job's name"), "{error}");
     }
     let error = read("[a/b]\nsize=4k", Policy::default()).expect_err("a folder");
     assert!(error.message.contains("file names") && error.line == 1, "{error}");
@@ -273,6 +271,8 @@ fn options_without_effect_are_reported() {
         ("dedupe_mode=repeat", 3, "without `dedupe_percentage`"),
         ("verify_fatal=1", 3, "without `verify`"),
         ("end_fsync=1", 3, "without a `rw` that writes"),
+        ("time_based", 3, "without `runtime`"),
+        ("time_based\nruntime=0", 3, "without `runtime`"),
         ("offset_increment=4k", 3, "without `numjobs` above 1"),
         ("create_on_open=1", 3, "nothing is written beforehand"),
         ("rw=write\nverify=crc32c\nnumjobs=2\nfilename=f", 5, "another one wrote"),

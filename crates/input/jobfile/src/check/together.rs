@@ -3,7 +3,7 @@
 use disklab_source::SourceError;
 
 use crate::draft::Draft;
-use crate::job::{DedupeMode, Job, NameSource, PerDirection};
+use crate::job::{Amount, DedupeMode, Job, NameSource, PerDirection};
 use crate::section::Section;
 
 /// Buffers of all clones of a job together.
@@ -33,9 +33,6 @@ pub(super) fn rates(section: &Section, job: &Job) -> Result<(), SourceError> {
 
 /// What cannot work together.
 pub(super) fn together(section: &Section, draft: &Draft, job: &Job) -> Result<(), SourceError> {
-    if job.timing.time_based && job.timing.runtime.is_none() {
-        return Err(section.at(&["time_based"]).error("a `time_based` job needs a `runtime`"));
-    }
     if let Some(dedupe) = job.buffers.dedupe
         && let DedupeMode::WorkingSet { percent } = dedupe.mode
     {
@@ -145,7 +142,14 @@ fn idle(section: &Section, job: &Job) -> Vec<SourceError> {
 /// What works, but not as one may think.
 pub(super) fn warnings(section: &Section, draft: &Draft, job: &Job) -> Vec<SourceError> {
     let mut warnings = idle(section, job);
+    for (setting, why) in section.settings().iter().filter_map(|s| Some((s, s.idle()?))) {
+        let what = format!("`{}` has no effect: {why}", setting.written());
+        warnings.push(setting.place().error(what));
+    }
     let mut warn = |at: &[&str], what: String| warnings.push(section.at(at).error(what));
+    if draft.timing.time_based && !job.timing.time_based {
+        warn(&["time_based"], "`time_based` has no effect without `runtime`".to_owned());
+    }
     if job.depth.depth > 1 && job.reachable_depth() == 1 {
         warn(
             &["iodepth"],
@@ -184,7 +188,7 @@ pub(super) fn warnings(section: &Section, draft: &Draft, job: &Job) -> Vec<Sourc
     }
     if let Some(verify) = &job.verify {
         let shared = matches!(job.files.names, NameSource::Fixed(_))
-            && job.files.offset_increment == 0
+            && job.files.offset_increment == Amount::Bytes(0)
             && job.process.clones > 1;
         if shared && verify.do_verify && job.pattern.access.writes {
             warn(

@@ -45,17 +45,9 @@ pub(crate) enum ChoiceError {
     /// Longer than the steady state may have to last.
     #[error("expected at most a day")]
     MoreThanADay,
-    /// A checksum that only fio has.
-    #[error(
-        "the native engine has no '{found}'; take crc32c, or run the job through fio itself with \
-         `engine = \"fio\"`"
-    )]
-    Checksum { found: String },
     /// An I/O engine that only fio has.
-    #[error(
-        "the native engine has no '{found}'; run the job through fio itself with `engine = \"fio\"`"
-    )]
-    NativeEngine { found: String },
+    #[error("the native engine has no '{found}'; {other_way}")]
+    NativeEngine { found: String, other_way: &'static str },
     /// `ioengine=null` in a study.
     #[error("'null' touches no file, so a study would measure nothing")]
     NullEngine,

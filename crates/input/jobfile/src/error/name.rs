@@ -25,9 +25,9 @@ pub(crate) enum NameError {
     /// A directory whose path is too long.
     #[error("it is longer than 1024 bytes")]
     LongDirectory,
-    /// More than one directory.
-    #[error("more than one directory is not supported")]
-    SeveralDirectories,
+    /// Nothing.
+    #[error("expected a directory's name")]
+    NoDirectory,
     /// Nothing.
     #[error("expected a file's name")]
     NoName,
@@ -45,8 +45,8 @@ pub(crate) enum NameError {
     Colon,
     /// A job whose name cannot be a file's.
     #[error(
-        "fio makes file names from a job's name: it cannot be empty, '.', '..' or longer than 200 \
-         bytes, nor have '/', '\\', '$', ':' or control characters"
+        "file names are made from a job's name: it cannot be empty, '.', '..' or longer than 200 \
+         bytes, nor have control characters; in a study, nor '/', '\\' and '$'"
     )]
     Job,
     /// The beginning of a log's name.
@@ -57,9 +57,9 @@ pub(crate) enum NameError {
 /// What is wrong with the name of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum NameFault {
-    /// It has a '/'.
-    #[error("it names a directory, and disklab runs the job in the directory that is measured")]
-    Directory,
+    /// It is that of a device, in a study.
+    #[error("it names a device, and a study's jobs work on files of the stack that is measured")]
+    Device,
     /// It has a '\'.
     #[error("fio takes '\\' for an escape; give plain names")]
     Escape,

@@ -7,11 +7,8 @@ pub(crate) enum OptionError {
     #[error("fio's option '{name}' is not allowed here: {why}")]
     NotAllowed { name: String, why: &'static str },
     /// An option that fio knows and disklab does not carry out.
-    #[error(
-        "the native engine has no '{name}' ({what}); take it away, or run the job through fio \
-         itself with `engine = \"fio\"`"
-    )]
-    OnlyFio { name: String, what: &'static str },
+    #[error("the native engine has no '{name}' ({what}); take it away, or {other_way}")]
+    OnlyFio { name: String, what: &'static str, other_way: &'static str },
     /// It belongs to I/O engines that disklab does not have.
     #[error(
         "'{name}' is an option of an I/O engine of fio that is not supported ({engines}): \
@@ -24,10 +21,10 @@ pub(crate) enum OptionError {
     /// Its value has control characters.
     #[error("the value of `{name}` has control characters")]
     ControlCharacters { name: String },
-    /// Its value depends on the machine.
+    /// Its value refers to something that is not filled in.
     #[error(
-        "`{name}` has a '$': fio would fill in a variable or a property of the machine, and \
-         nobody could tell later what was run; write the value"
+        "`{name}` has a '$' that stands for nothing here: variables are filled in in job files \
+         alone; write the value"
     )]
     Variable { name: String },
 }

@@ -10,13 +10,13 @@ pub(crate) enum PatternError {
     #[error("the text in the pattern has no closing '\"'")]
     Unclosed,
     /// The content of a file.
-    #[error("a file in '' as a pattern is not supported: write its bytes as 0x…")]
+    #[error("a study's patterns take no file in '': write its bytes as 0x…")]
     File,
     /// `%o` where blocks have no offset.
     #[error("%o (the block's offset) is only for `verify_pattern`")]
     Offset,
-    /// More bytes than fio keeps.
-    #[error("the pattern is longer than the {most} bytes that fio keeps")]
+    /// More bytes than are kept.
+    #[error("the pattern is longer than {most} bytes")]
     TooLong { most: usize },
     /// A pattern without bytes.
     #[error("the pattern is empty")]

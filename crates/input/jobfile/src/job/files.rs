@@ -7,21 +7,52 @@ use disklab_content::splitmix64;
 pub struct Files {
     /// How they are called.
     pub names: NameSource,
-    /// `directory`, where the policy allows it, as written; else they lie in the
-    /// directory that the caller gives.
-    pub directory: Option<String>,
+    /// `directory`, where the policy allows it, as written: each clone takes the next. Without
+    /// any, they lie in the directory that the caller gives.
+    pub directories: Vec<String>,
     /// How large they are.
     pub size: FileSize,
-    /// `offset`: bytes from the start of each file that are left alone.
-    pub offset: u64,
+    /// `offset`: what is left alone from the start of each file.
+    pub offset: Amount,
     /// `offset_increment`: added to it for each clone before this one.
-    pub offset_increment: u64,
+    pub offset_increment: Amount,
+    /// To a multiple of how many bytes offsets are rounded up that are shares: `offset_align`, or
+    /// the block.
+    pub align: u64,
+    /// How long the files are that are there, where that matters: looked up when the job starts,
+    /// in the order of clones and their files; files that all clones share come once.
+    pub there: Vec<u64>,
     /// How the next file is chosen.
     pub order: FileOrder,
     /// How many are open at once, from 1 to their number.
     pub open: u64,
     /// The block by which lengths are rounded, in bytes: the smallest one.
     pub block: u64,
+}
+
+/// A number of bytes, or a share of a file or device that is there already.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Amount {
+    /// So many bytes.
+    Bytes(u64),
+    /// So many percent, 0 to 100.
+    Percent(u8),
+}
+
+impl Amount {
+    /// The bytes of something so long.
+    pub const fn of(self, length: u64) -> u64 {
+        match self {
+            Self::Bytes(bytes) => bytes,
+            // No more than the length, as no share is over 100 %.
+            Self::Percent(percent) => (length as u128 * percent as u128 / 100) as u64,
+        }
+    }
+
+    /// Whether it is a share.
+    pub const fn is_share(self) -> bool {
+        matches!(self, Self::Percent(_))
+    }
 }
 
 /// How files are called.
@@ -55,9 +86,12 @@ pub enum FileSize {
         /// To, in bytes, at least `min`.
         max: u64,
     },
-    /// Neither was given: as large as they are. How large is looked up when the job starts,
-    /// in the order of clones and their files; files with fixed names come once.
-    Existing(Vec<u64>),
+    /// Neither was given, or `size` is a share: they stay as large as they are, and so many percent
+    /// of them are read and written, from 1.
+    Existing {
+        /// 100 where nothing was said.
+        percent: u8,
+    },
 }
 
 /// `file_service_type` with its number.
@@ -132,16 +166,49 @@ impl Files {
     /// The files of a clone, counted from 0. `seed` decides the sizes that are
     /// drawn from a range: the same for the same clone, file and seed.
     pub fn of(&self, clone: u32, seed: u64) -> Vec<JobFile> {
-        let clones_before = u64::from(clone);
-        let offset =
-            self.offset.saturating_add(self.offset_increment.saturating_mul(clones_before));
-        let count = self.count();
-        (0..count)
-            .map(|file| JobFile {
-                name: self.name(clone, file),
-                extent: Extent { offset, length: self.length(clone, file, seed, offset) },
+        (0..self.count())
+            .map(|file| {
+                let offset = self.begin(clone, file);
+                let length = self.length(clone, file, seed, offset);
+                JobFile { name: self.name(clone, file), extent: Extent { offset, length } }
             })
             .collect()
+    }
+
+    /// Whether it depends on how long the files are that are there.
+    pub const fn depends_on_lengths(&self) -> bool {
+        matches!(self.size, FileSize::Existing { .. })
+            || self.offset.is_share()
+            || self.offset_increment.is_share()
+    }
+
+    /// Where I/O begins in a file (get_start_offset in filesetup.c).
+    fn begin(&self, clone: u32, file: u64) -> u64 {
+        let there = self.length_there(clone, file);
+        let step = self.offset_increment.of(there).saturating_mul(u64::from(clone));
+        let offset = self.offset.of(there).saturating_add(step);
+        if self.offset.is_share() || self.offset_increment.is_share() {
+            offset.checked_next_multiple_of(self.align.max(1)).unwrap_or(offset)
+        } else {
+            offset
+        }
+    }
+
+    /// Whether all clones use the same files.
+    pub fn are_shared(&self) -> bool {
+        matches!(self.names, NameSource::Fixed(_)) && self.directories.len() < 2
+    }
+
+    /// The directory of a clone's files, if the job has its own.
+    pub fn directory(&self, clone: u32) -> Option<&str> {
+        let at = (clone as usize).checked_rem(self.directories.len())?;
+        self.directories.get(at).map(String::as_str)
+    }
+
+    fn length_there(&self, clone: u32, file: u64) -> u64 {
+        let clone = if self.are_shared() { 0 } else { u64::from(clone) };
+        let at = clone.saturating_mul(self.count()).saturating_add(file);
+        usize::try_from(at).ok().and_then(|at| self.there.get(at)).copied().unwrap_or(0)
     }
 
     fn name(&self, clone: u32, file: u64) -> String {
@@ -156,14 +223,14 @@ impl Files {
     fn length(&self, clone: u32, file: u64, seed: u64, offset: u64) -> u64 {
         let (count, block) = (self.count().max(1), self.block.max(1));
         match self.size {
-            FileSize::Existing(ref lengths) => {
-                let clone = match self.names {
-                    NameSource::Fixed(_) => 0,
-                    NameSource::Format { .. } => u64::from(clone),
-                };
-                let at = clone.saturating_mul(count).saturating_add(file);
-                let length = usize::try_from(at).ok().and_then(|at| lengths.get(at));
-                length.map_or(0, |length| length.saturating_sub(offset))
+            FileSize::Existing { percent } => {
+                let there = self.length_there(clone, file);
+                let behind = there.saturating_sub(offset);
+                match percent {
+                    100 => behind,
+                    // Whole blocks (setup_files again).
+                    _ => Amount::Percent(percent).of(there).min(behind) / block * block,
+                }
             }
             FileSize::Shared { total } => {
                 // What does not divide goes to the first files, block by block

@@ -15,7 +15,7 @@ pub use blocks::{BlockShare, BlockSizes, Blocks};
 pub use content::{Buffers, Compress, Dedupe, DedupeMode, Filling, PatternPart};
 pub use direction::{IoDirection, PerDirection};
 pub(crate) use files::DEFAULT_FORMAT;
-pub use files::{Extent, FileOrder, FileSize, Files, JobFile, NameSource};
+pub use files::{Amount, Extent, FileOrder, FileSize, Files, JobFile, NameSource};
 pub use opening::{Fadvise, Fallocate, Flushing, Opening, Sync};
 pub use pace::{Flow, Pace, RateProcess, SteadyFigure, SteadyRule, Think, ThinkBlocks, Timing};
 pub use pattern::{
@@ -94,19 +94,15 @@ impl Job {
         }
     }
 
-    /// Whether its files have the length that is found when it starts: `size` was not given.
-    pub const fn takes_existing_lengths(&self) -> bool {
-        matches!(self.files.size, FileSize::Existing(_))
-    }
-
-    /// Sets the lengths of files whose `size` was not given, in the order of
-    /// [`FileSize::Existing`].
+    /// Sets the lengths of the files that are there, in the order of [`Files::there`].
     ///
     /// # Errors
     /// [`SourceError`] at the job if not even one block fits into its files.
     pub fn take_lengths(&mut self, lengths: Vec<u64>) -> Result<(), SourceError> {
-        self.files.size = FileSize::Existing(lengths);
-        let all = self.files.of(0, 0).iter().map(|file| file.extent.length).sum();
+        self.files.there = lengths;
+        let FileSize::Existing { .. } = self.files.size else { return Ok(()) };
+        let each = self.files.of(0, 0).into_iter().map(|file| file.extent.length);
+        let all = each.fold(0, u64::saturating_add);
         let block = match (self.pattern.access.reads, self.pattern.access.writes) {
             (true, false) => self.blocks.sizes.read.min(),
             (false, _) => self.blocks.sizes.write.min(),
@@ -114,14 +110,12 @@ impl Job {
         };
         if all < block {
             return Err(self.place.error(format!(
-                "this job has no `size`, and a block of {block} bytes does not fit into the \
-                 {all} bytes of its files: give `size`"
+                "this job has no `size` in bytes, and a block of {block} bytes does not fit into the \
+                 {all} bytes that it uses of its files: give `size`"
             )));
         }
         self.length.size = all;
-        if !self.length.io_size_given {
-            self.length.io_size = all;
-        }
+        self.length.io_size = self.length.io_given.map_or(all, |given| given.of(all));
         Ok(())
     }
 }
@@ -137,8 +131,8 @@ pub struct Length {
     /// Bytes that one loop reads and writes: `io_size` where given (more than
     /// `size` begins again at the start), else `size`.
     pub io_size: u64,
-    /// Whether `io_size` was given.
-    pub io_size_given: bool,
+    /// `io_size` as given.
+    pub io_given: Option<Amount>,
     /// `number_ios`: the I/Os after which it ends; `fsync` counts for none.
     pub number_ios: Option<u64>,
     /// `loops`, from 1.

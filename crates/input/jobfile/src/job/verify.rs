@@ -49,6 +49,14 @@ pub enum Checksum {
     Sha256,
     /// SHA-512.
     Sha512,
+    /// SHA-3 with 224 bits.
+    Sha3224,
+    /// SHA-3 with 256 bits.
+    Sha3256,
+    /// SHA-3 with 384 bits.
+    Sha3384,
+    /// SHA-3 with 512 bits.
+    Sha3512,
     /// xxHash with 32 bits.
     Xxhash,
     /// Nothing but the header: `meta`.
@@ -73,7 +81,10 @@ impl Checksum {
             Self::Crc64 => COMMON + 8,
             Self::Md5 => COMMON + 16,
             Self::Sha1 => COMMON + 20,
-            Self::Sha256 => COMMON + 32,
+            Self::Sha3224 => COMMON + 28,
+            Self::Sha3256 => COMMON + 32,
+            Self::Sha3384 => COMMON + 48,
+            Self::Sha256 | Self::Sha3512 => COMMON + 64,
             Self::Sha512 => COMMON + 128,
         }
     }

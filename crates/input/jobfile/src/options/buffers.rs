@@ -49,7 +49,7 @@ pub(super) const CHAPTER: Chapter = Chapter {
         }),
         option(
             "buffer_pattern",
-            "0xHEX, \"TEXT\", a decimal number, or several of them in a row",
+            "0xHEX, \"TEXT\", 'FILE', a decimal number, or several of them in a row",
             "These bytes, repeated; the compressible part where a part of it is compressible",
             |d, g| {
                 d.buffer_pattern = Some(pattern(g.text, false)?);
@@ -57,7 +57,7 @@ pub(super) const CHAPTER: Chapter = Chapter {
                 Ok(())
             },
         )
-        .differs("no files in ''"),
+        .differs("no files in '' in a study"),
         option(
             "dedupe_percentage",
             "0 to 100",

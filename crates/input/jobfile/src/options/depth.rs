@@ -4,7 +4,7 @@ use super::{Chapter, flag, option};
 use crate::error::ChoiceError;
 use crate::job::Engine;
 use crate::policy::{Policy, Runner};
-use crate::value::{TimeUnit, real};
+use crate::value::{TimeUnit, real, shown};
 
 /// Linux's io_uring takes no more (IORING_MAX_ENTRIES in io_uring/io_uring.c).
 const DEEPEST: u32 = 32768;
@@ -127,8 +127,8 @@ const OTHERS: &[(&str, &str)] = &[
     ("dirdelete", "it only removes directories"),
     ("dirstat", "it only looks up directories"),
     ("exec", "it runs programs"),
-    ("external", "it is a program loaded from a file"),
-    ("cpp_null", "it is a program loaded from a file"),
+    ("external", LOADED),
+    ("cpp_null", LOADED),
     ("net", NETWORK),
     ("netsplice", NETWORK),
     ("rdma", NETWORK),
@@ -156,20 +156,29 @@ const OTHERS: &[(&str, &str)] = &[
     ("dev-dax", DEVICE),
     ("libpmem", DEVICE),
     ("pmemblk", DEVICE),
+    ("spdk", DEVICE),
+    ("spdk_bdev", DEVICE),
+    ("windowsaio", OTHER_SYSTEM),
+    ("solarisaio", OTHER_SYSTEM),
 ];
 
+const LOADED: &str = "it is a program loaded from a file";
+const OTHER_SYSTEM: &str = "it is that of another system";
 const NETWORK: &str = "it works over a network";
 const STORE: &str = "it works on a distributed store";
 const DEVICE: &str = "it needs a device of its own kind";
 
 fn engine(text: &str, policy: Policy) -> Result<Engine, ChoiceError> {
-    const WORDS: [(&str, Engine); 9] = [
+    const WORDS: [(&str, Engine); 11] = [
         ("sync", Engine::Sync),
         ("psync", Engine::Psync),
         ("vsync", Engine::Vsync),
         ("pvsync", Engine::Pvsync),
         ("pvsync2", Engine::Pvsync2),
         ("libaio", Engine::Libaio),
+        // fio's other names for it (load_ioengine in ioengines.c).
+        ("linuxaio", Engine::Libaio),
+        ("aio", Engine::Libaio),
         ("io_uring", Engine::IoUring),
         ("posixaio", Engine::Posixaio),
         ("null", Engine::Null),
@@ -177,7 +186,8 @@ fn engine(text: &str, policy: Policy) -> Result<Engine, ChoiceError> {
     match (FIOS.contains(&text), policy.runner) {
         (true, Runner::Fio) => return Ok(Engine::Any),
         (true, Runner::Native) => {
-            return Err(ChoiceError::NativeEngine { found: text.to_owned() });
+            let other_way = policy.other_way();
+            return Err(ChoiceError::NativeEngine { found: text.to_owned(), other_way });
         }
         (false, _) => {}
     }
@@ -185,6 +195,9 @@ fn engine(text: &str, policy: Policy) -> Result<Engine, ChoiceError> {
         return Err(ChoiceError::NullEngine);
     }
     let name = text.split_once(':').map_or(text, |(name, _)| name);
+    if name.contains('/') {
+        return Err(ChoiceError::UnsupportedEngine { found: shown(name), why: LOADED });
+    }
     if let Some((_, why)) = OTHERS.iter().find(|(other, _)| *other == name) {
         return Err(ChoiceError::UnsupportedEngine { found: name.to_owned(), why });
     }

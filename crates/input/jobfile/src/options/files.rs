@@ -26,30 +26,36 @@ pub(super) const CHAPTER: Chapter = Chapter {
             "These files, for all clones together. Without it, each clone has its own, called \
              by `filename_format`",
             |d, g| {
-                d.file_names = Some(file_names(g.text, g.policy.folders)?);
+                d.file_names = Some(file_names(g.text)?);
                 Ok(())
             },
         )
-        .differs("no directories if a study gives the directory; no '\\:', no `-`"),
+        .differs("in a study, names lie below the measured directory, which takes the place of `/`; no '\\:', no `-`"),
         option(
             "filename_format",
             "text with $jobname, $jobnum and $filenum",
             "How files are called ($jobname.$jobnum.$filenum)",
             |d, g| {
-                d.name_format = Some(name_format(g.text, g.policy.folders)?);
+                d.name_format = Some(name_format(g.text)?);
                 Ok(())
             },
         )
         .differs("no $clientuid"),
         flag("unique_filename", "No effect: there are no clients", |_, g| { g.flag()?; Ok(()) }),
-        option("directory", "a directory", "Where the files lie", |d, g| {
-            if g.text.contains(':') {
-                return Err(NameError::SeveralDirectories.into());
-            }
-            d.directory = Some(g.text.to_owned());
-            Ok(())
-        })
-        .differs("one only; in a study it lies below the measured directory, which takes the place of `/`, and is created"),
+        option(
+            "directory",
+            "a directory, or DIRECTORY:DIRECTORY…",
+            "Where the files lie; of several, each clone takes the next",
+            |d, g| {
+                let all = g.text.split(':').map(str::trim).filter(|one| !one.is_empty());
+                d.directories = all.map(str::to_owned).collect();
+                if d.directories.is_empty() {
+                    return Err(NameError::NoDirectory.into());
+                }
+                Ok(())
+            },
+        )
+        .differs("in a study one only, which lies below the measured directory, and is made"),
         option("nrfiles", "from 1", "How many files each clone has (1)", |d, g| {
             d.file_count = Some(g.from(1)?);
             Ok(())
@@ -92,31 +98,36 @@ pub(super) const CHAPTER: Chapter = Chapter {
         .scaled(Scaled::Size),
         option(
             "offset",
-            "a size",
-            "So much at the start of each file is left alone (0)",
+            "a size, or PERCENT%",
+            "So much at the start of each file is left alone; a percentage is that of the file or \
+             device that is there (0)",
             |d, g| {
-                d.offset = g.size()?;
+                d.offset = g.amount()?;
                 Ok(())
             },
         )
         .alias(&["fileoffset"])
         .scaled(Scaled::Size)
-        .differs("no percentages, no negative ones"),
+        .differs("no percentages in a study; no negative ones"),
         option(
             "offset_increment",
-            "a size",
+            "a size, or PERCENT%",
             "Each clone leaves so much more than the one before (0)",
             |d, g| {
-                d.offset_increment = g.size()?;
+                d.offset_increment = g.amount()?;
                 Ok(())
             },
         )
         .scaled(Scaled::Size)
-        .differs("no percentages"),
-        option("offset_align", "a size", "Rounds an `offset` in percent", |_, g| {
-            g.size()?;
-            Ok(())
-        })
-        .differs("no effect, as in fio where `offset` is a size: percentages are an error"),
+        .differs("no percentages in a study"),
+        option(
+            "offset_align",
+            "a size",
+            "Offsets that are percentages are rounded up to a multiple of this (the block)",
+            |d, g| {
+                d.offset_align = Some(g.size()?).filter(|bytes| *bytes > 0);
+                Ok(())
+            },
+        ),
     ],
 };

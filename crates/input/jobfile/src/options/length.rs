@@ -10,31 +10,29 @@ pub(super) const CHAPTER: Chapter = Chapter {
     options: &[
         option(
             "size",
-            "a size",
-            "Bytes that the files of one clone have together, and which it reads or writes once",
+            "a size, or PERCENT%",
+            "Bytes that the files of one clone have together, and which it reads or writes once; a \
+             percentage is that of the files or devices that are there",
             |d, g| {
-                d.size = Some(g.size()?).filter(|bytes| *bytes > 0);
+                d.size = g.some_amount()?;
                 Ok(())
             },
         )
         .scaled(Scaled::Size)
-        .differs(
-            "no percentages: files have no size before they are made; needed in a study, where files \
-             are new",
-        ),
+        .differs("needed in a study, and in bytes, since its files are new"),
         option(
             "io_size",
-            "a size",
+            "a size, or PERCENT%",
             "Bytes that one clone reads and writes: fewer than `size`, or more, beginning again \
-             at the start",
+             at the start; a percentage is that of `size`",
             |d, g| {
-                d.io_size = Some(g.size()?).filter(|bytes| *bytes > 0);
+                d.io_size = g.some_amount()?;
                 Ok(())
             },
         )
         .alias(&["io_limit"])
         .scaled(Scaled::Size)
-        .differs("no percentages"),
+        .differs("no percentages in a study"),
         option(
             "number_ios",
             "from 0",
@@ -45,11 +43,10 @@ pub(super) const CHAPTER: Chapter = Chapter {
             },
         )
         .scaled(Scaled::Count),
-        option("loops", "from 1", "Everything so many times (1)", |d, g| {
-            d.loops = g.from(1)?;
+        option("loops", "from 0", "Everything so many times; 0 is once (1)", |d, g| {
+            d.loops = g.from(0)?.max(1);
             Ok(())
-        })
-        .differs("0 is an error"),
+        }),
         option("runtime", "a time, in s", "It ends at the latest after so long", |d, g| {
             d.timing.runtime = Some(g.time(TimeUnit::Seconds)?).filter(|t| !t.is_zero());
             Ok(())
@@ -57,13 +54,12 @@ pub(super) const CHAPTER: Chapter = Chapter {
         .alias(&["timeout"]),
         switch(
             "time_based",
-            "Runs until `runtime`, starting again when all is done",
+            "Runs until `runtime`, if that is given, starting again when all is done",
             |d, g| {
                 d.timing.time_based = g.flag()?;
                 Ok(())
             },
-        )
-        .differs("an error without `runtime`, which fio only mentions"),
+        ),
         option(
             "ramp_time",
             "a time, in s",
@@ -92,7 +88,10 @@ pub(super) const CHAPTER: Chapter = Chapter {
             "It ends when it has been steady for so long (0: that ends nothing)",
             |d, g| {
                 let seconds = g.time(TimeUnit::Seconds)?.as_secs();
-                d.steady.seconds = u32::try_from(seconds).ok().filter(|n| *n <= 86_400).ok_or(ChoiceError::MoreThanADay)?;
+                d.steady.seconds = u32::try_from(seconds)
+                    .ok()
+                    .filter(|n| *n <= 86_400)
+                    .ok_or(ChoiceError::MoreThanADay)?;
                 Ok(())
             },
         )

@@ -23,7 +23,7 @@ use crate::draft::Draft;
 use crate::error::{OptionError, ValueError};
 use crate::given::OptionValue;
 use crate::policy::{Policy, Runner};
-use unsupported::{REFUSED, UNSUPPORTED, Unsupported};
+use unsupported::{IDLE, REFUSED, STUDY_LOGS, UNSUPPORTED, Unsupported};
 
 /// Reads the value of an option into the draft; the error says what is wrong.
 pub(crate) type Read = fn(&mut Draft, &OptionValue<'_>) -> Result<(), ValueError>;
@@ -154,8 +154,10 @@ pub fn native_options() -> impl Iterator<Item = &'static OptionSpec> {
 pub(crate) enum KnownOption {
     /// The native engine has it, too.
     Native(&'static OptionSpec),
-    /// Only fio has it.
-    Unsupported(&'static Unsupported),
+    /// Only fio has it, and it runs the job.
+    Fio(&'static Unsupported),
+    /// With its value, it asks for nothing that a job does here.
+    Idle(&'static Unsupported),
 }
 
 impl KnownOption {
@@ -163,38 +165,40 @@ impl KnownOption {
     pub fn name(self) -> &'static str {
         match self {
             Self::Native(spec) => spec.name,
-            Self::Unsupported(unsupported) => unsupported.name,
+            Self::Fio(unsupported) | Self::Idle(unsupported) => unsupported.name,
         }
     }
 }
 
-/// Options that write logs: `disklab fio` has them, a study does not.
-const LOGS: [&str; 4] = ["write_bw_log", "write_iops_log", "write_lat_log", "per_job_logs"];
-
-/// The option called `name`.
+/// The option called `name`, which has this value.
 ///
 /// # Errors
 /// Where `policy` does not allow it or fio does not have it.
-pub(crate) fn look_up(name: &str, policy: Policy) -> Result<KnownOption, OptionError> {
-    if LOGS.contains(&name) && !policy.is_plain() {
-        return Err(OptionError::NotAllowed { name: name.to_owned(), why: unsupported::LOGS });
+pub(crate) fn look_up(name: &str, value: &str, policy: Policy) -> Result<KnownOption, OptionError> {
+    let find = |list: &'static [Unsupported]| list.iter().find(|option| option.is_called(name));
+    let in_study = if policy.is_plain() { None } else { find(STUDY_LOGS) };
+    if let Some(idle) = in_study.or_else(|| find(IDLE)) {
+        return Ok(KnownOption::Idle(idle));
     }
     let named = |o: &&OptionSpec| o.name == name || o.aliases.contains(&name);
     if let Some(spec) = native_options().find(named) {
         return Ok(KnownOption::Native(spec));
     }
-    let find = |list: &'static [Unsupported]| {
-        list.iter().find(|f| f.name == name || f.aliases.contains(&name))
-    };
-    if let Some(refused) = find(REFUSED) {
-        return Err(OptionError::NotAllowed { name: name.to_owned(), why: refused.what });
-    }
     if let Some(unsupported) = find(UNSUPPORTED) {
         return match policy.runner {
-            Runner::Fio => Ok(KnownOption::Unsupported(unsupported)),
-            Runner::Native => {
-                Err(OptionError::OnlyFio { name: name.to_owned(), what: unsupported.what })
-            }
+            Runner::Fio => Ok(KnownOption::Fio(unsupported)),
+            Runner::Native if unsupported.asks_nothing(value) => Ok(KnownOption::Idle(unsupported)),
+            Runner::Native => Err(OptionError::OnlyFio {
+                name: name.to_owned(),
+                what: unsupported.what,
+                other_way: policy.other_way(),
+            }),
+        };
+    }
+    if let Some(refused) = find(REFUSED) {
+        return match refused.asks_nothing(value) {
+            true => Ok(KnownOption::Idle(refused)),
+            false => Err(OptionError::NotAllowed { name: name.to_owned(), why: refused.what }),
         };
     }
     let engines = unsupported::engines_of(name);
@@ -203,35 +207,38 @@ pub(crate) fn look_up(name: &str, policy: Policy) -> Result<KnownOption, OptionE
         return Err(OptionError::OtherEngine { name: name.to_owned(), engines });
     }
     let shown: String = name.chars().take(60).collect();
-    let hint = match near(&shown, policy) {
+    let hint = match near(&shown) {
         Some(near) => format!(" (did you mean '{near}'?)"),
         // Comparing takes long, and names of other lengths are not close.
         None => did_you_mean(
             &shown,
-            known(policy).filter(|known| known.len().abs_diff(shown.len()) <= 1 + known.len() / 4),
+            option_names().filter(|known| known.len().abs_diff(shown.len()) <= 1 + known.len() / 4),
         ),
     };
     Err(OptionError::Unknown { name: shown, hint })
 }
 
-/// Every name that would be understood.
-fn known(policy: Policy) -> impl Iterator<Item = &'static str> {
-    let unsupported: &[Unsupported] = if policy.runner == Runner::Fio { UNSUPPORTED } else { &[] };
+/// Whether an option may stand without a value, so that what follows it on a command line is not
+/// its value.
+pub fn stands_alone(name: &str) -> bool {
+    let named = |o: &OptionSpec| o.name == name || o.aliases.contains(&name);
+    unsupported::ALONE.contains(&name) || native_options().any(|o| o.bare && named(o))
+}
+
+/// Every name that fio has for an option of jobs, aliases included, as far as disklab knows.
+pub fn option_names() -> impl Iterator<Item = &'static str> {
+    let others = [UNSUPPORTED, IDLE, REFUSED].into_iter().flatten();
     native_options()
         .flat_map(|o| std::iter::once(o.name).chain(o.aliases.iter().copied()))
-        .chain(
-            unsupported
-                .iter()
-                .flat_map(|f| std::iter::once(f.name).chain(f.aliases.iter().copied())),
-        )
-        .filter(move |name| policy.is_plain() || !LOGS.contains(name))
+        .chain(others.flat_map(|o| std::iter::once(o.name).chain(o.aliases.iter().copied())))
+        .chain(unsupported::names_of_engines())
 }
 
 /// The option that differs from `name` in its punctuation only.
-fn near(name: &str, policy: Policy) -> Option<&'static str> {
+fn near(name: &str) -> Option<&'static str> {
     let letters = |s: &str| s.chars().filter(|c| c.is_alphanumeric()).collect::<String>();
     let wanted = letters(&name.to_ascii_lowercase());
-    known(policy).find(|known| letters(known) == wanted)
+    option_names().find(|known| letters(known) == wanted)
 }
 
 #[cfg(test)]

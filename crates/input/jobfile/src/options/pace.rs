@@ -85,11 +85,10 @@ pub(super) const CHAPTER: Chapter = Chapter {
                 Ok(())
             },
         ),
-        option("thinktime_blocks", "from 1", "A pause after so many I/Os (1)", |d, g| {
-            d.think_blocks = g.from(1)?;
+        option("thinktime_blocks", "from 0", "A pause after so many I/Os; 0 is 1 (1)", |d, g| {
+            d.think_blocks = g.from(0)?.max(1);
             Ok(())
-        })
-        .differs("0 is an error"),
+        }),
         option(
             "thinktime_blocks_type",
             "complete or issue",

@@ -67,7 +67,7 @@ fn host(name: &str) -> Result<PathBuf, MountError> {
 fn cell(job: &GuestJob, folder: &Path, sink: &mut GuestSink) -> Result<(), GuestCellError> {
     let study = job.study()?;
     set_up(study.lab_machine);
-    let context = Context { scale: job.scale, folder: folder.to_owned() };
+    let context = Context::new(job.scale, folder);
     let campaign = Campaign::new(study, &context)?;
     let over = job.set_drive.iter().map(|text| ModelSetting::parse("--set-drive", text));
     let over = over.collect::<Result<Vec<_>, _>>()?;

@@ -78,7 +78,7 @@ impl Sink for Collector {
 }
 
 fn campaign() -> Campaign {
-    let context = Context { scale: 1.0, folder: PathBuf::from(".") };
+    let context = Context::new(1.0, ".");
     Campaign::new(load("t.toml", STUDY).expect("study"), &context).expect("campaign")
 }
 

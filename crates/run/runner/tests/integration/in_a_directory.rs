@@ -161,3 +161,54 @@ fn run_that_is_refused_creates_nothing() {
     let error = PlannedRun::new(study(), &options, &folder, &caller).err().expect("refused");
     assert!(matches!(error, RunnerError::Prepare(BenchError::Refused(_))), "{error}");
 }
+
+/// A study that names job files: the run keeps them, and is resumed without them.
+#[test]
+fn files_that_a_study_names_are_kept_in_the_run() {
+    let home = tempfile::tempdir().expect("temp");
+    let path = |name: &str| home.path().join(name);
+    std::fs::write(path("a.fio"), "[a]\nrw=write\ninclude c.inc\nsize=${SIZE}\n").expect("written");
+    std::fs::write(path("c.inc"), "bs=8k\n").expect("written");
+    let head = STUDY.split("[[workloads]]").next().expect("its head");
+    let text = format!(
+        "{head}[[workloads]]\nid = 'w'\n\
+         fio = {{ job-file = 'a.fio', variables = {{ SIZE = '64k' }} }}\n"
+    );
+    std::fs::write(path("study.toml"), &text).expect("written");
+    let found = || {
+        let name = path("study.toml").display().to_string();
+        FoundStudy { study: load(&name, &text).expect("study"), folder: home.path().to_owned() }
+    };
+    let (folder, caller) = (path("run"), caller(home.path()));
+    let planned = PlannedRun::new(found(), &options(home.path()), &folder, &caller);
+    let mut open = planned
+        .and_then(PlannedRun::check)
+        .and_then(|checked| checked.begin(&folder, false))
+        .expect("begun");
+    let stop = Some((1, caller.interrupt.clone()));
+    let stopped = open.carry_out(&mut Notes { stop, ..Notes::default() });
+    assert!(matches!(stopped, Err(RunnerError::Interrupted)), "{stopped:?}");
+    let kept = open.run.info().expect("recorded").study_text;
+    assert!(
+        kept.starts_with(&text) && kept.contains("bs=8k") && kept.contains("[files]"),
+        "{kept}"
+    );
+    drop(open);
+    // What is there by then is not what the run began with.
+    std::fs::remove_file(path("a.fio")).expect("removed");
+    std::fs::write(path("c.inc"), "bs=4k\n").expect("written");
+    let caller = self::caller(home.path());
+    let mut request = resume_request(home.path());
+    request.study = Some(("study.toml".to_owned(), found()));
+    let mut notes = Notes::default();
+    let Resumed::Open(mut open) = resume(&request, &caller, &mut notes).expect("resumed") else {
+        panic!("a cell is left")
+    };
+    assert_eq!(open.carry_out(&mut notes).expect("carried out"), 0);
+    let mut operations = Vec::new();
+    let noted = open.run.for_each_sample(|_, sample| {
+        operations.push(sample.steps[0].figures[0].operations);
+    });
+    noted.expect("read");
+    assert_eq!(operations, [Some(8), Some(8)]);
+}

@@ -66,6 +66,8 @@ pub enum Untouchable {
     NoDevice,
     /// A file that the kernel uses.
     InUse(FileUse),
+    /// A file that would be made or changed, where nothing may be.
+    ReadOnly,
 }
 
 impl fmt::Display for Untouchable {
@@ -81,6 +83,9 @@ impl fmt::Display for Untouchable {
                  `ls -l /dev/disk/by-id` shows the drives of this machine",
             ),
             Self::InUse(used) => used.fmt(f),
+            Self::ReadOnly => {
+                f.write_str("the job would make or change it, and nothing may be changed")
+            }
         }
     }
 }
@@ -142,7 +147,7 @@ pub fn preflight(jobs: &[Job], context: &JobContext) -> Result<(), EngineError> 
     let uses = FileUses::now(&SystemRoot::here());
     for job in jobs.iter().filter(|job| job.engine != Engine::Null) {
         for target in distinct(job, context) {
-            check_target(job, &target, &uses, &context.devices)
+            check_target(job, &target, &uses, context)
                 .map_err(|why| EngineError::Untouchable { path: target.path.clone(), why })?;
         }
     }
@@ -181,17 +186,21 @@ fn check_target(
     job: &Job,
     target: &FileTarget,
     uses: &FileUses,
-    devices: &DeviceAccess,
+    context: &JobContext,
 ) -> Result<(), Untouchable> {
     let there = match fs::metadata(&target.path) {
         Ok(there) => there,
         Err(error) if error.kind() == io::ErrorKind::NotFound && is_in_dev(&target.path) => {
             return Err(Untouchable::NoDevice);
         }
+        Err(_) if context.read_only => return Err(Untouchable::ReadOnly),
         // It is made, or what is wrong is told when it is opened.
         Err(_) => return Ok(()),
     };
-    devices.check_kind(&there, job.pattern.access.writes)?;
+    context.devices.check_kind(&there, job.pattern.access.writes)?;
+    if context.read_only && changes(job, &there, target) {
+        return Err(Untouchable::ReadOnly);
+    }
     match changes(job, &there, target).then(|| uses.at(&target.path)).flatten() {
         Some(used) => Err(Untouchable::InUse(used)),
         None => Ok(()),
@@ -201,7 +210,7 @@ fn check_target(
 /// Whether a job changes or removes a file, be it only to make it as long as it reads.
 fn changes(job: &Job, there: &Metadata, target: &FileTarget) -> bool {
     let opening = &job.opening;
-    let lays_out = !opening.create_on_open && there.len() < target.extent.end();
+    let lays_out = there.is_file() && !opening.create_on_open && there.len() < target.extent.end();
     job.pattern.access.writes
         || opening.append
         || opening.unlink
@@ -211,7 +220,9 @@ fn changes(job: &Job, there: &Metadata, target: &FileTarget) -> bool {
 
 /// Whether a file of this path would lie among the device nodes.
 fn is_in_dev(path: &Path) -> bool {
-    let folder = path.parent().and_then(|folder| folder.canonicalize().ok());
+    // Directories on the way would be made, too.
+    let there = path.ancestors().skip(1).find(|folder| folder.exists());
+    let folder = there.and_then(|folder| folder.canonicalize().ok());
     folder.is_some_and(|folder| folder.starts_with("/dev") && !folder.starts_with("/dev/shm"))
 }
 
@@ -228,7 +239,7 @@ mod tests {
     fn jobs(options: &str) -> Vec<Job> {
         let text = format!("[job]\nsize=64k\n{options}\n");
         let source = Arc::new(Source { name: "test.fio".to_owned(), text });
-        let policy = Policy { runner: Runner::Native, directory: true, folders: true };
+        let policy = Policy { runner: Runner::Native, directory: true };
         disklab_jobfile::parse(&source, policy).unwrap_or_else(|error| panic!("{error}"))
     }
 

@@ -1,18 +1,20 @@
 //! The files of jobs.
 
 mod append;
+mod directories;
 mod existing;
 mod guard;
 mod layout;
 mod open;
 
 pub(crate) use append::Ends;
+pub(crate) use directories::{check_directories, make_directories};
 pub(crate) use existing::take_lengths;
 pub use guard::{DeviceAccess, HeldDevice, Untouchable, preflight, written_devices};
 pub(crate) use layout::lay_out_job;
 pub(crate) use open::OpenFiles;
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use disklab_jobfile::{Extent, Job};
 
@@ -25,14 +27,22 @@ pub(crate) struct FileTarget {
     pub(crate) extent: Extent,
 }
 
+/// The directory from which the names of a clone's files lead.
+pub(crate) fn base(job: &Job, clone: u32, context: &JobContext) -> PathBuf {
+    job.files.directory(clone).map_or(context.directory.clone(), |own| context.directory.join(own))
+}
+
 /// The files of a clone, by number.
 pub(crate) fn targets(job: &Job, clone: u32, context: &JobContext) -> Vec<FileTarget> {
-    let directory: PathBuf = match &job.files.directory {
-        Some(own) => context.directory.join(Path::new(own)),
-        None => context.directory.clone(),
+    let own = job.files.directory(clone);
+    let directory = base(job, clone, context);
+    // As in fio, a name that begins with '/' lies below the job's own directory, too.
+    let below = |name: &str| match own {
+        Some(_) => directory.join(name.trim_start_matches('/')),
+        None => directory.join(name),
     };
     let target = |file: disklab_jobfile::JobFile| FileTarget {
-        path: directory.join(&file.name),
+        path: below(&file.name),
         extent: file.extent,
     };
     job.files.of(clone, context.seed).into_iter().map(target).collect()

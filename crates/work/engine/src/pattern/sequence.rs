@@ -65,7 +65,7 @@ impl IoSequence {
         };
         let mut rules = PatternRules::of(job, skip);
         let mixed = pattern.access.reads && pattern.access.writes;
-        let more = job.length.io_size_given && job.length.io_size > job.length.size;
+        let more = job.length.io_given.is_some() && job.length.io_size > job.length.size;
         rules.wraps = (job.timing.time_based && files.len() == 1) || (mixed && more);
         let count = u32::try_from(files.len()).unwrap_or(u32::MAX);
         let places = files
@@ -92,7 +92,7 @@ impl IoSequence {
             fdatasync: job.flushing.fdatasync,
             flushed: false,
             limit: job.length.io_size,
-            more_than_size: job.length.io_size_given,
+            more_than_size: job.length.io_given.is_some(),
             done: 0,
             in_pass: 0,
             largest: job.blocks.max(),

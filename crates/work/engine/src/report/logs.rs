@@ -99,7 +99,8 @@ pub fn log_paths(job: &str, logs: &Logs, number: usize) -> Vec<(LogKind, PathBuf
     ];
     let path = |(kind, begin): (LogKind, &Option<String>)| {
         let begin = begin.as_deref()?;
-        let begin = if begin.is_empty() { job } else { begin };
+        let safe = job.replace('/', "_");
+        let begin = if begin.is_empty() { safe.as_str() } else { begin };
         let number = if logs.together { String::new() } else { format!(".{}", number + 1) };
         Some((kind, PathBuf::from(format!("{begin}_{}{number}.log", kind.word()))))
     };

@@ -50,7 +50,7 @@ impl Drop for LoopDevice {
 fn jobs(options: &str) -> Vec<Job> {
     let text = format!("[job]\nsize=1m\nbs=64k\n{options}\n");
     let source = Arc::new(Source { name: "test.fio".to_owned(), text });
-    let policy = Policy { runner: Runner::Native, directory: true, folders: true };
+    let policy = Policy { runner: Runner::Native, directory: true };
     parse(&source, policy).unwrap_or_else(|error| panic!("{error}"))
 }
 

@@ -61,8 +61,6 @@ pub fn read_workload(
 
 #[cfg(test)]
 mod tests {
-    use std::path::PathBuf;
-
     use disklab_study::{Caches, SHIPPED_WORKLOADS, read_shipped};
 
     use super::*;
@@ -81,7 +79,7 @@ mod tests {
                 caches: Caches::Drop,
             };
             for scale in [1.0 / 1024.0, 1.0, 4.0] {
-                let context = Context { scale, folder: PathBuf::from(".") };
+                let context = Context::new(scale, ".");
                 let workload = read_workload(&spec, &context).unwrap_or_else(|e| panic!("{e}"));
                 let cost = workload.cost();
                 // What is written again and again may be kept each time.

@@ -19,7 +19,7 @@ fn every_shipped_study_has_workloads_that_are_understood() {
         let study = disklab_study::load(&name, &text).unwrap_or_else(|e| panic!("{e}"));
         for spec in &study.workloads {
             for scale in [1.0, 0.001] {
-                let context = Context { scale, folder: folder.clone() };
+                let context = Context::new(scale, folder.clone());
                 let workload = read_workload(spec, &context).unwrap_or_else(|e| panic!("{e}"));
                 let cost = workload.cost();
                 assert!(cost.space >= cost.prewrite, "{name}: {}", spec.id);

@@ -16,6 +16,7 @@ use disklab_source::SourceError;
 use disklab_study::WorkloadSpec;
 use disklab_wml::Personality;
 
+use crate::variables::variables;
 use crate::{Context, Cost, WorkContext, Workload, WorkloadError, WorkloadKind};
 
 pub(super) const FILEBENCH: WorkloadKind = WorkloadKind {
@@ -57,7 +58,7 @@ impl std::fmt::Debug for Filebench {
 fn read(spec: &WorkloadSpec, context: &Context) -> Result<Box<dyn Workload>, SourceError> {
     let mut fields = Fields::new(&spec.body, "the filebench workload")?;
     let script = script::take(&mut fields, context)?;
-    let variables = script::variables(fields.take("variables"))?;
+    let variables = variables(fields.take("variables"))?;
     let runtime = fields.duration("runtime")?;
     let warm_up = fields.duration("warm-up")?.unwrap_or(Duration::ZERO);
     let strict = fields.boolean("strict")?.unwrap_or(false);

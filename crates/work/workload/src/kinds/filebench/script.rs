@@ -4,7 +4,6 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use disklab_config::{Fields, Node};
-use disklab_exec::{LARGEST_TEXT, read_input};
 use disklab_source::{Source, SourceError, did_you_mean};
 use disklab_units::Bytes;
 use disklab_wml::{Attribute, Overrides, PERSONALITIES, Personality, find_personality};
@@ -29,13 +28,7 @@ pub(super) fn take(fields: &mut Fields<'_>, context: &Context) -> Result<Arc<Sou
             })?;
             Ok(found.source())
         }
-        (None, Some(node), None) => {
-            let name = node.as_text()?;
-            let path = context.folder.join(&name);
-            let bytes = read_input(&path, LARGEST_TEXT)
-                .map_err(|e| node.error(format!("cannot read {}: {e}", path.display())))?;
-            Ok(Arc::new(Source::from_bytes(name, bytes)?))
-        }
+        (None, Some(node), None) => context.files.named(&node.as_text()?, &node.place),
         (None, None, Some(node)) => {
             Ok(Arc::new(Source { name: "text".to_owned(), text: node.as_text()? }))
         }
@@ -47,22 +40,6 @@ pub(super) fn take(fields: &mut Fields<'_>, context: &Context) -> Result<Arc<Sou
             Err(node.error("give one of `personality`, `file` and `text`"))
         }
     }
-}
-
-/// The variables that the study sets.
-pub(super) fn variables(node: Option<&Node>) -> Result<Vec<(String, String)>, SourceError> {
-    let Some(node) = node else { return Ok(Vec::new()) };
-    let mut variables = Vec::new();
-    for (key, value) in node.entries()? {
-        if !key.name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_') {
-            return Err(key.place.error(format!(
-                "invalid variable name '{}': expected letters, digits and _, without the $",
-                key.name
-            )));
-        }
-        variables.push((key.name.clone(), value.as_text()?));
-    }
-    Ok(variables)
 }
 
 /// The personality, scaled. Numbers of files scale and their sizes do not, so that

@@ -10,6 +10,7 @@ mod output;
 mod profile;
 pub(crate) mod real;
 mod steps;
+mod surroundings;
 mod work;
 
 use std::collections::BTreeSet;
@@ -18,15 +19,16 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use disklab_config::{Fields, Node, Value};
-use disklab_exec::{LARGEST_TEXT, read_input};
-use disklab_jobfile::{Job, JobOption, Policy, Runner, Section, jobs, sections};
+use disklab_jobfile::{Job, JobOption, Policy, Runner, Section, jobs, join};
 use disklab_sample::StepProfile;
-use disklab_source::{Location, Source, SourceError};
+use disklab_source::{Location, SourceError};
 use disklab_study::WorkloadSpec;
 
 use self::layout::Prewrite;
 use self::steps::{FioStep, steps};
+use self::surroundings::StudySurroundings;
 use self::work::{FioWork, MOST_FILES};
+use crate::variables::variables;
 use crate::{Context, Cost, WorkContext, Workload, WorkloadError, WorkloadKind};
 
 pub(super) const FIO: WorkloadKind = WorkloadKind {
@@ -35,6 +37,7 @@ pub(super) const FIO: WorkloadKind = WorkloadKind {
     fields: &[
         ("job", "the text of a job file"),
         ("job-file", "its name, relative to the study"),
+        ("variables", "values of `${NAME}` in the job, and of `$ncpus` and the like, as a table"),
         ("(any option of fio)", "instead of both: one job, named after the workload"),
         ("prewrite", "what its files hold before it reads: 'random' (default), 'zeros', 'none'"),
         ("steps", "'sections': one run for each section with `stonewall` (default); 'whole'"),
@@ -60,7 +63,7 @@ impl Engine {
             Self::Native => Runner::Native,
             Self::Fio => Runner::Fio,
         };
-        Policy { runner, directory: false, folders: false }
+        Policy { runner, directory: false }
     }
 }
 
@@ -92,6 +95,7 @@ fn read(spec: &WorkloadSpec, context: &Context) -> Result<Box<dyn Workload>, Sou
     let prewrite = fields.choice("prewrite", &Prewrite::WORDS)?.unwrap_or_default();
     let steps_node = fields.take("steps");
     let engine = fields.choice("engine", &Engine::WORDS)?.unwrap_or_default();
+    let set = variables(fields.take("variables"))?;
     let policy = engine.policy();
     let rest = fields.rest();
     let place = &spec.body.place;
@@ -104,7 +108,10 @@ fn read(spec: &WorkloadSpec, context: &Context) -> Result<Box<dyn Workload>, Sou
                     "'{name}' cannot be combined with a whole job; put fio's options into the job itself"
                 )));
             }
-            if job.is_some() { from_text(node, policy)? } else { from_file(node, context, policy)? }
+            match job {
+                Some(_) => from_text(node, &set, context, policy)?,
+                None => from_file(node, &set, context, policy)?,
+            }
         }
     };
     let mut scaled = Vec::new();
@@ -153,20 +160,31 @@ fn direct(
     Ok(Section::new(id.to_owned(), place.clone(), settings, policy))
 }
 
-fn from_text(node: &Node, policy: Policy) -> Result<Vec<Section>, SourceError> {
+fn from_text(
+    node: &Node,
+    variables: &[(String, String)],
+    context: &Context,
+    policy: Policy,
+) -> Result<Vec<Section>, SourceError> {
     let text = node.as_text()?;
-    sections(&text, &node.place, &locate::locator(node, &text), policy)
+    let locate = locate::locator(node, &text);
+    let root = node.place.source.name.as_str();
+    let around = StudySurroundings { variables, files: &context.files, root, job_file: "" };
+    join(&text, &locate, &around)?.sections(&node.place, &locate, policy)
 }
 
-fn from_file(node: &Node, context: &Context, policy: Policy) -> Result<Vec<Section>, SourceError> {
+fn from_file(
+    node: &Node,
+    variables: &[(String, String)],
+    context: &Context,
+    policy: Policy,
+) -> Result<Vec<Section>, SourceError> {
     let name = node.as_text()?;
-    let path = context.folder.join(&name);
-    let bytes = read_input(&path, LARGEST_TEXT)
-        .map_err(|e| node.error(format!("cannot read {}: {e}", path.display())))?;
-    let source = Arc::new(Source::from_bytes(name, bytes)?);
-    let whole = Location { source: Arc::clone(&source), span: 0..0 };
+    let source = context.files.named(&name, &node.place)?;
     let locate = |span| Location { source: Arc::clone(&source), span };
-    sections(&source.text, &whole, &locate, policy)
+    let around =
+        StudySurroundings { variables, files: &context.files, root: &name, job_file: &name };
+    join(&source.text, &locate, &around)?.sections(&locate(0..0), &locate, policy)
 }
 
 impl Fio {
@@ -250,7 +268,7 @@ impl Workload for Fio {
             );
         }
         for warning in self.parts.iter().flat_map(|part| &part.job.warnings) {
-            context.note("fio", format!("line {}: {}", warning.line, warning.message));
+            context.note_once("fio", format!("line {}: {}", warning.line, warning.message));
         }
         layout::prewrite(&self.parts, self.prewrite, context)
     }

@@ -591,3 +591,64 @@ fn a_link_in_the_measured_directory_is_followed_by_no_engine() {
         }
     }
 }
+
+/// A collection of job files, as people have them: in a study, it takes its variables from there.
+#[test]
+fn a_collection_takes_its_values_from_the_study() {
+    let folder = tempfile::tempdir().expect("temp");
+    let file = |name: &str, text: &str| fs::write(folder.path().join(name), text).expect("written");
+    fs::create_dir(folder.path().join("jobs")).expect("made");
+    file("jobs/a.fio", "[a]\nrw=write\ninclude ../common.inc\nsize=${SIZE}\nnumjobs=$ncpus\n");
+    file("common.inc", "bs=8k\n");
+    let body = "job-file = 'jobs/a.fio'\nvariables = { SIZE = '64k', ncpus = 2 }";
+    let workload = read_in("fio", body, 1.0, folder.path()).expect("valid");
+    assert_eq!(workload.cost().sequential_write, Bytes::kib(128));
+    let text = "job = '''\n[a]\ninclude common.inc\nsize=${SIZE}\n'''\n";
+    let valid = format!("{text}variables = {{ SIZE = '64k' }}");
+    assert!(read_in("fio", &valid, 1.0, folder.path()).is_ok());
+    // Nothing of this machine's: what a stranger's study asks for would be kept in the run.
+    for (name, line) in [("PATH", "${PATH}"), ("ncpus", "$ncpus"), ("HOME", "${HOME}")] {
+        let body = format!("job = '''\n[a]\nsize=1m\ndescription={line}\n'''");
+        let error = read("fio", &body, 1.0).expect_err(name);
+        assert_eq!(error.line, 4, "{error}");
+        let advice = format!("variables = {{ {name} = ");
+        assert!(error.message.contains(&advice) && !error.message.contains('/'), "{error}");
+    }
+    file("secret.toml", "password=hunter2\n");
+    let place = folder.path().join("jobs");
+    for name in ["../secret.toml", "/etc/passwd", "/proc/self/environ", "/dev/stdin"] {
+        let body = format!("job = '''\n[a]\nsize=1m\ninclude {name}\n'''");
+        let error = read_in("fio", &body, 1.0, &place).expect_err(name).to_string();
+        assert!(error.contains("cannot include") && !error.contains("hunter2"), "{error}");
+    }
+    let error = read("fio", "job = '''\n[a]\nsize=1m\nbuffer_pattern='/etc/hostname'\n'''", 1.0);
+    let error = error.expect_err("a file");
+    assert!(error.message.contains("write its bytes as 0x"), "{error}");
+}
+
+#[test]
+fn directories_in_names_lie_below_the_measured_one() {
+    for engine in engines() {
+        for (names, expected) in [
+            ("filename = 'one/f:/two/g'", vec!["one/f", "two/g"]),
+            (
+                "nrfiles = 2\nfilename_format = '$jobname.$jobnum/$filenum'",
+                vec!["the-workload.0/0", "the-workload.0/1"],
+            ),
+        ] {
+            let folder = tempfile::tempdir().expect("temp");
+            let body = format!("rw = 'write'\nsize = '64k'\n{names}");
+            let workload = read_by(engine, &body, 1.0).expect("valid");
+            run_in(workload.as_ref(), folder.path(), None).expect("run");
+            for name in expected {
+                assert!(folder.path().join(name).is_file(), "{engine}: {name}");
+                let first = name.split('/').next().expect("a directory").to_owned();
+                assert!(workload.names().contains(&first), "{:?}", workload.names());
+            }
+        }
+    }
+    for names in ["/dev/sda", "../f", "a/../../f", "a:/dev/nvme0n1"] {
+        let body = format!("rw = 'write'\nsize = '64k'\nfilename = '{names}'");
+        assert!(read("fio", &body, 1.0).is_err(), "{names}");
+    }
+}
