@@ -1,6 +1,8 @@
 //! `disklab plan`: what a run would do, and what it would cost.
 
 mod extent;
+mod passes;
+mod written;
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -74,13 +76,16 @@ pub fn words(run: &CheckedRun, estimate: &RunEstimate<'_>, with_cells: bool) -> 
         let shown = show_duration(Duration::from_secs_f64(seconds));
         lines.add("", &format!("about {shown} of the drives' own, virtual time"));
     }
+    for (at, pass) in passes::words(plan).into_iter().enumerate() {
+        lines.add(if at == 0 { "before use" } else { "" }, &pass);
+    }
     // Nobody's drive wears out in the lab.
     let kind = if plan.bench.is_simulated { "simulated " } else { "" };
-    for (drive, written) in plan.drive_names().iter().zip(&prediction.drive_writes) {
-        if *written > Bytes::ZERO {
-            lines.add("written to", &format!("{kind}{drive}: {}", extent.bytes(*written)));
-        }
+    let groups = written::grouped(&plan.drive_names(), &prediction.drive_writes);
+    for (drives, written) in groups {
+        lines.add("written to", &format!("{kind}{drives}: {}", extent.bytes(written)));
     }
+    add_usable(&mut lines, plan);
     lines.add("space", &space_words(run, &prediction));
     let mut text = lines.0;
     for warning in run.warnings() {
@@ -131,6 +136,22 @@ fn add_cells(lines: &mut Lines, plan: &Plan) {
         let times = count(repeats as usize, "time");
         let instead = format!("--repeats {repeats} runs each cell {times} instead");
         lines.add("", &format!("the study's own goal; {instead}"));
+    }
+}
+
+/// What users can fill of each stack, those of the same size together.
+fn add_usable(lines: &mut Lines, plan: &Plan) {
+    let mut sizes: Vec<(String, Vec<&str>)> = Vec::new();
+    for stack in plan.preflight.stacks.iter().filter(|stack| stack.capacity > 0) {
+        let size = Bytes(stack.capacity).si().to_string();
+        match sizes.iter_mut().find(|(known, _)| *known == size) {
+            Some((_, stacks)) => stacks.push(&stack.id),
+            None => sizes.push((size, vec![&stack.id])),
+        }
+    }
+    for (at, (size, stacks)) in sizes.iter().enumerate() {
+        let name = if at == 0 { "usable" } else { "" };
+        lines.add(name, &format!("{size}: {}", stacks.join(", ")));
     }
 }
 
@@ -207,13 +228,14 @@ fn cell_line(estimate: &RunEstimate<'_>, cell: &Cell) -> String {
     )
 }
 
-fn stack_json(stack: &PlannedStack) -> Value {
+fn stack_json(stack: &PlannedStack, passes: Value) -> Value {
     json!({
         "id": stack.id,
         "layers": PlannedLayer::notation(&stack.layers),
         "drives": stack.drives,
         "capacity": stack.capacity,
         "tolerates": stack.tolerates,
+        "first_passes": passes,
     })
 }
 
@@ -226,6 +248,9 @@ fn describe(run: &CheckedRun, estimate: &RunEstimate<'_>, with_cells: bool) -> V
         .zip(prediction.drive_writes.iter().map(|w| json!(w.0)))
         .collect();
     let extent = PlanExtent::new(plan, estimate, &prediction);
+    let stacks = plan.preflight.stacks.iter().enumerate();
+    let stacks: Vec<Value> =
+        stacks.map(|(at, stack)| stack_json(stack, passes::describe(plan, at))).collect();
     let mut value = json!({
         "study": plan.campaign.study.id.as_str(),
         "bench": plan.bench.name,
@@ -255,7 +280,7 @@ fn describe(run: &CheckedRun, estimate: &RunEstimate<'_>, with_cells: bool) -> V
         "space_in": run.room.as_ref().map_or("the drives".into(), |r| r.folder.to_string_lossy()),
         "free_bytes": run.room.as_ref().map(|room| room.free.0),
         "warnings": run.warnings(),
-        "stacks": plan.preflight.stacks.iter().map(stack_json).collect::<Vec<_>>(),
+        "stacks": stacks,
         "left_out": plan.preflight.left_out,
         "not_asked": plan.unasked(),
     });

@@ -37,6 +37,7 @@ mod linux_in_the_lab;
 mod merge;
 mod other_code_in_the_lab;
 mod others_in_the_way;
+mod plan_of_stacks;
 mod queues_in_the_lab;
 mod reference;
 mod resume;

@@ -10,12 +10,38 @@ use disklab_workload::WORKLOADS;
 
 const UPDATE: &str = "UPDATE=1 cargo test -p disklab --test integration reference";
 
+/// Where layers differ from what their programs do by themselves.
+const DEFAULTS: &str = "## Defaults
+
+An option that is not given is left to the program that makes the layer, so that a stack is what \
+the program makes of these drives: mdadm, mkfs, lvcreate, cryptsetup and zpool of Debian 12 or 13, \
+whichever is installed. `disklab lab build --zfs` takes Debian's OpenZFS. UUIDs, labels and hash \
+seeds come from the seed. What else differs:
+
+| layer | the program's default | disklab | why |
+|---|---|---|---|
+| `md-*` | a write-intent bitmap from 100 GiB a member on (mdadm 4.2, Debian 12); mdadm 4.4 (Debian 13) asks at any size | a bitmap from 100 GiB on | the same with both |
+| `md-*`, `lvm-raid*`, `shr` | the first resync runs while the array is used | it is waited for; none on members that read as zeros, and none in the lab | a cell measures an array that is in sync. In the lab it would only take time: `resync=wait` has it, and `plan` says how long. LVM cannot skip that of RAID 6 |
+| `shr` | (DSM) chunks of 64 KiB, no bitmap | the same | |
+| `lvm`, `lvm-*` | signatures are wiped, the first 4 KiB zeroed; a pool's metadata are checked | neither | drives are blank or were wiped before |
+| `crypt` | Argon2id for the passphrase | PBKDF2, 1,000 iterations | the key is no secret; data are encrypted as by default |
+| `ext4` | after mounting, a thread writes inode tables and another reads bitmaps | neither: `noinit_itable`, `no_prefetch_block_bitmaps` | on large drives they run for minutes to hours, alongside what is measured; `lazy-init=wait` has the first done before |
+| `btrfs-*` | metadata raid1 on several devices | as often as the data, raid1c3 for raid6 | with fewer copies the metadata are lost before the data |
+| `nilfs2` | mount starts the cleaner | it does not | `cleaner` has it |
+| `f2fs` | a random seed for the checkpoint's version | a fixed one | repeatable |
+| `zfs*` | zpool partitions whole disks, and remembers the pool | the same with udev; else disklab partitions. `cachefile=none` | nothing is left on the machine |
+| `zvol` | a volume reserves its space | it does not, and takes 80 % of the pool | with padding, RAID-Z may not have the space |
+| `loop-file` | the file goes through the page cache | direct I/O, if the file system has it | it would be cached twice |
+
+Usable space is what `df` calls available to users: of ext4 without the 5 % for root (`mkfs='-m 0'` has none).
+";
+
 #[test]
 fn reference_has_every_layer() {
     let kinds = LAYERS.iter().map(|kind| (kind.name, kind.summary, kind.options));
     let intro = "What a study's `stacks` may be made of, from the drives upwards \
         ([how to write a study](../guide/studies.md)). `disklab list stacks` says the same.";
-    check("layers.md", "Layers", intro, &kinds_text(kinds));
+    check("layers.md", "Layers", intro, &format!("{}\n{DEFAULTS}", kinds_text(kinds)));
 }
 
 #[test]

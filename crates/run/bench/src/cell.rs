@@ -9,13 +9,13 @@ use disklab_measure::{
     close_cell_environment,
 };
 use disklab_sample::{Note, Pool, Sample};
-use disklab_stack::{LayerContext, Ledger, Made, MadePool, Stack, StackError, Undo};
+use disklab_stack::{DeviceState, LayerContext, Ledger, Made, MadePool, Stack, StackError, Undo};
 use disklab_study::{Cell, Study, WorkloadSpec};
 use disklab_workload::{Remounter, WorkContext, Workload};
 
 use crate::remount::StackRemount;
 use crate::safety::Pin;
-use crate::{BenchError, CellError, CellOutcome, Drives, Phase, Sink};
+use crate::{BenchError, CellError, CellOutcome, Drives, Phase, ReadyDrive, Sink};
 
 /// Everything a cell on drives needs.
 pub(crate) struct DeviceCell<'a> {
@@ -58,11 +58,8 @@ impl DeviceCell<'_> {
             )
             .map_err(CellError::Drives)?;
         let devices: Vec<PathBuf> = ready.drives.iter().map(|d| d.device.clone()).collect();
-        let watched: Vec<Watched> = ready
-            .drives
-            .iter()
-            .map(|d| Watched { name: d.name.clone(), device: d.device.clone() })
-            .collect();
+        let watch = |d: &ReadyDrive| Watched { name: d.name.clone(), device: d.device.clone() };
+        let watched: Vec<Watched> = ready.drives.iter().map(watch).collect();
         let totals = Totals::start(&SystemRoot::here(), &watched);
         let mut context = LayerContext {
             executor,
@@ -73,6 +70,7 @@ impl DeviceCell<'_> {
             notes: Vec::new(),
             pools: Vec::new(),
             drives_are_zero: ready.are_zero,
+            below: DeviceState { reads_zeros: ready.are_zero, simulated: drives.are_simulated() },
             mounted: Vec::new(),
         };
         let made = make_on(&ready.pins, || self.stack.make(&devices, &mut context))?;

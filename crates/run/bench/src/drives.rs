@@ -85,6 +85,11 @@ pub trait Drives {
         self.are_ata()
     }
 
+    /// Whether they read as zeros all over when they are made ready.
+    fn are_zero(&self) -> bool {
+        false
+    }
+
     /// Whether they are models, in virtual time: then their own memories can be
     /// emptied.
     fn are_simulated(&self) -> bool {

@@ -1,5 +1,7 @@
 //! What a stack's layers make of a workload's I/O, for predictions in the lab.
 
+use disklab_stack::FirstPass;
+
 use crate::StackWrites;
 
 /// Requests to drives for one small write.
@@ -36,6 +38,30 @@ pub struct LayoutCost {
     pub making_bytes: f64,
     /// Moments at which a request of making it ends, if each is a small write.
     pub making_moments: f64,
+    /// What passes over whole devices take before its first use.
+    pub passes: PassCost,
+}
+
+/// What passes over whole devices take.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct PassCost {
+    /// Bytes of the longest device of each, one pass after the other.
+    pub length: f64,
+    /// Bytes of zeros read and written.
+    pub zeros: f64,
+    /// Bytes of anything else read and written.
+    pub content: f64,
+}
+
+impl PassCost {
+    fn new(passes: &[FirstPass]) -> Self {
+        let moved = |zeros| {
+            let of_kind = passes.iter().filter(|pass| pass.zeros == zeros);
+            of_kind.map(|pass| pass.read + pass.written).sum()
+        };
+        let length = passes.iter().map(|pass| pass.length).sum();
+        Self { length, zeros: moved(true), content: moved(false) }
+    }
 }
 
 /// Rounding of what is written to drives, and trees next to the data, are less than this share.
@@ -51,6 +77,7 @@ impl LayoutCost {
         is_imported: false,
         making_bytes: 0.0,
         making_moments: 0.0,
+        passes: PassCost { length: 0.0, zeros: 0.0, content: 0.0 },
     };
 
     /// That of a stack which writes so and survives the loss of `tolerates` drives. A layout that
@@ -67,13 +94,16 @@ impl LayoutCost {
         // What waits for reads does not fill the drives' caches: the writes of a stripe end together.
         let moments =
             if small_write.reads > 0.0 { small_write.reads + 1.0 } else { small_write.writes };
+        let all_bytes: f64 = writes.format.bytes.iter().sum();
+        let pass_bytes: f64 = writes.format.passes.iter().map(|pass| pass.written).sum();
         Self {
             drives: writes.shares.iter().filter(|share| **share > 0.0).count().max(1),
             write_bytes: if write_bytes > 0.0 { write_bytes } else { 1.0 },
             small_write,
             has_stripe_cache: has_parity && !writes.are_whole_stripes,
             is_imported: writes.is_imported,
-            making_bytes: writes.format.bytes.iter().sum(),
+            making_bytes: (all_bytes - pass_bytes).max(0.0),
+            passes: PassCost::new(&writes.format.passes),
             making_moments: writes.format.requests * moments,
         }
     }
@@ -148,7 +178,7 @@ mod tests {
 
     #[test]
     fn idle_drives_and_unknown_shares_are_harmless() {
-        let format = FormatWrites { bytes: vec![0.0, 5.0, 0.0], requests: 0.0 };
+        let format = FormatWrites { bytes: vec![0.0, 5.0, 0.0], ..FormatWrites::default() };
         let cost = LayoutCost::new(&StackWrites { format, ..writes(&[0.0, 1.0, 0.0]) }, 0);
         assert_eq!((cost.drives, cost.write_bytes, cost.making_bytes), (1, 1.0, 5.0));
         assert_eq!(LayoutCost::new(&writes(&[]), 0), LayoutCost::SINGLE);

@@ -72,6 +72,10 @@ impl Drives for LoopDrives {
         false
     }
 
+    fn are_zero(&self) -> bool {
+        true
+    }
+
     fn make_ready(
         &mut self,
         study: &Study,
@@ -82,7 +86,7 @@ impl Drives for LoopDrives {
         executor: &Executor,
     ) -> Result<Ready, BenchError> {
         let sizes = self.sizes(study);
-        let mut ready = Ready { are_zero: true, ..Ready::default() };
+        let mut ready = Ready { are_zero: self.are_zero(), ..Ready::default() };
         for index in indices {
             let size = sizes.get(*index).copied().flatten().unwrap_or(self.drive_size);
             let name = study.drives.get(*index).map_or_else(String::new, |d| d.name.to_string());

@@ -195,7 +195,7 @@ const TREES: f64 = 1.02;
 
 /// What one cell costs on a stack of this layout: its seconds.
 pub fn cell_seconds(cost: &Cost, layout: &LayoutCost, medium: Medium) -> f64 {
-    let work = Work::of(cost, layout, medium.simulation);
+    let work = Work::of(cost, layout, medium);
     let factor = if cost.paced { medium.paced_factor } else { medium.clock_factor };
     let measured = cost.fixed_seconds * factor
         + work.bytes / medium.bytes_per_second
@@ -224,13 +224,14 @@ struct Work {
 }
 
 impl Work {
-    fn of(cost: &Cost, layout: &LayoutCost, simulation: Option<Simulation>) -> Self {
+    fn of(cost: &Cost, layout: &LayoutCost, medium: Medium) -> Self {
         let prewrite = cost.prewrite.0 as f64;
         let written = prewrite + cost.sequential_write.0 as f64 + cost.random_write.0 as f64;
         let bytes = cost.sequential_read.0 as f64 + written;
         let seeks = cost.seeks as f64;
-        let Some(simulation) = simulation else {
-            let (layout_seconds, making_seconds) = (0.0, 0.0);
+        let Some(simulation) = medium.simulation else {
+            let making_seconds = layout.passes.length / medium.bytes_per_second;
+            let layout_seconds = 0.0;
             return Self { bytes, prewrite, requests: seeks, layout_seconds, making_seconds };
         };
         let writes = cost.small_writes.min(cost.seeks) as f64;
@@ -248,7 +249,8 @@ impl Work {
             prewrite,
             requests: seeks - writes,
             layout_seconds: moments * simulation.moment_seconds + more,
-            making_seconds: simulation.making_seconds(layout),
+            making_seconds: simulation.making_seconds(layout)
+                + layout.passes.content / medium.bytes_per_second,
         }
     }
 }
@@ -264,6 +266,7 @@ impl Simulation {
         layout.drives.saturating_sub(1) as f64 * self.drive_seconds
             + imported * self.import_seconds
             + layout.making_bytes / rate
+            + layout.passes.zeros / self.making_stripe_bytes_per_second
             + layout.making_moments * self.moment_seconds
     }
 }
@@ -275,10 +278,12 @@ pub fn predict_bytes<'a>(cells: impl IntoIterator<Item = CellWrites<'a>>) -> Pre
         let written = cell.written().0 as f64;
         total.drive_writes.resize(total.drive_writes.len().max(cell.shares.len()), Bytes::ZERO);
         let mut space = Bytes::ZERO;
-        for (sum, share) in total.drive_writes.iter_mut().zip(cell.shares) {
+        for (drive, (sum, share)) in total.drive_writes.iter_mut().zip(cell.shares).enumerate() {
             *sum += Bytes((written * share) as u64);
             if *share > 0.0 {
-                space += Bytes((cell.cost.space.0 as f64 * share * TREES) as u64) + Bytes::mib(32);
+                let made = cell.making.get(drive).copied().unwrap_or_default();
+                let data = cell.cost.space.0 as f64 * share * TREES;
+                space += Bytes((data + made) as u64) + Bytes::mib(32);
             }
         }
         let [content, with_old] = cell.contents();
@@ -292,13 +297,13 @@ pub fn predict_bytes<'a>(cells: impl IntoIterator<Item = CellWrites<'a>>) -> Pre
 
 #[cfg(test)]
 mod tests {
-    use disklab_stack::FormatWrites;
+    use disklab_stack::{FirstPass, FormatWrites, PassKind};
 
     use super::*;
     use crate::StackWrites;
 
     fn layout(shares: &[f64], tolerates: u32, bytes: &[f64], requests: f64) -> LayoutCost {
-        let format = FormatWrites { bytes: bytes.to_vec(), requests };
+        let format = FormatWrites { bytes: bytes.to_vec(), requests, passes: Vec::new() };
         let writes = StackWrites { shares: shares.to_vec(), format, ..StackWrites::default() };
         LayoutCost::new(&writes, tolerates)
     }
@@ -353,6 +358,37 @@ mod tests {
         };
         assert_eq!(more(Medium::HARD_DISK), 0.0);
         assert!((more(Medium::LAB) - 25.0).abs() < 1e-9);
+    }
+
+    #[test]
+    fn a_pass_over_whole_devices_takes_its_time() {
+        let pass = FirstPass {
+            layer: "md-raid1",
+            kind: PassKind::Resync,
+            length: 4e12,
+            read: 4e12,
+            written: 4e12,
+            zeros: false,
+        };
+        let cost_with = |pass: FirstPass| {
+            let format = FormatWrites {
+                bytes: vec![0.0, pass.written],
+                passes: vec![pass],
+                ..FormatWrites::default()
+            };
+            let writes = StackWrites { shares: vec![1.0; 2], format, ..StackWrites::default() };
+            LayoutCost::new(&writes, 1)
+        };
+        let none = layout(&[1.0; 2], 1, &[], 0.0);
+        let more = |pass: &FirstPass, medium| {
+            let with = cell_seconds(&cost(), &cost_with(pass.clone()), medium);
+            with - cell_seconds(&cost(), &none, medium)
+        };
+        // 7 h 24 min at 150 MB/s: both drives work at once.
+        assert!((more(&pass, Medium::HARD_DISK) - 4e12 / 150e6).abs() < 1e-3);
+        assert!((more(&pass, Medium::LAB) - 8e12 / 550e6).abs() < 1e-3);
+        let zeros = FirstPass { zeros: true, ..pass };
+        assert!((more(&zeros, Medium::LAB) - 8e12 / 2.5e9).abs() < 1e-3);
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! What of a campaign can run on a bench.
 
 use disklab_exec::find_program;
-use disklab_stack::{FormatWrites, KeptWrites, Machine, Need, Stack, Volume};
+use disklab_stack::{DeviceState, FormatWrites, KeptWrites, Machine, Need, Stack, Volume};
 use disklab_study::{LeftOut, PlannedStack, StackSpec};
 use disklab_units::Bytes;
 
@@ -65,7 +65,7 @@ pub(crate) fn preflight_devices(
             }
             let id = &study.workloads[*workload].id;
             let space = campaign.workloads[*workload].cost().space;
-            // A twentieth is the usual reserve of ext4 and ZFS.
+            // In the last twentieth all are slow, and those that write elsewhere may find no place.
             let usable = Bytes((volume.size.0 as f64 * 0.95) as u64);
             if space > usable {
                 let why = format!(
@@ -87,7 +87,9 @@ pub(crate) fn preflight_devices(
                 tolerates: volume.tolerates,
                 copies: stack.keeps_copies(),
             });
-            preflight.writes.push(writes_of(spec, stack, &volume, study.drives.len()));
+            let state =
+                DeviceState { reads_zeros: drives.are_zero(), simulated: drives.are_simulated() };
+            preflight.writes.push(writes_of(spec, stack, &volume, &sizes, state));
         }
     }
     preflight
@@ -125,16 +127,24 @@ fn volume_of(
     stack.shape(&chosen).map_err(|why| left_out(why.to_string()))
 }
 
-/// What a stack that becomes `volume` writes to each of the study's drives, which are so many.
-fn writes_of(spec: &StackSpec, stack: &Stack, volume: &Volume, drives: usize) -> StackWrites {
+/// What a stack that becomes `volume` writes to each of the study's drives, which have these
+/// sizes and are in this state.
+fn writes_of(
+    spec: &StackSpec,
+    stack: &Stack,
+    volume: &Volume,
+    sizes: &[Option<Bytes>],
+    state: DeviceState,
+) -> StackWrites {
     let of_study = |of_stack: &[f64]| {
-        let mut all = vec![0.0; drives];
+        let mut all = vec![0.0; sizes.len()];
         for (drive, value) in spec.drives.iter().zip(of_stack) {
             all[*drive] = *value;
         }
         all
     };
-    let format = stack.format_writes(volume);
+    let chosen = spec.drives.iter().filter_map(|drive| sizes.get(*drive).copied().flatten());
+    let format = stack.format_writes(&chosen.collect::<Vec<_>>(), state);
     StackWrites {
         shares: of_study(&volume.drive_writes),
         format: FormatWrites { bytes: of_study(&format.bytes), ..format },

@@ -9,7 +9,8 @@ use disklab_study::LayerSpec;
 use disklab_units::Bytes;
 
 use crate::{
-    Below, FormatWrites, KeptWrites, Ledger, Need, Remount, Shape, ShapeError, StackError, Volume,
+    Below, DeviceState, FormatWrites, KeptWrites, Ledger, Need, Remount, Shape, ShapeError,
+    StackError,
 };
 
 /// One step of a stack, with its options understood.
@@ -45,9 +46,14 @@ pub trait Layer: Debug + Send + Sync {
         KeptWrites::default()
     }
 
-    /// What making it writes, where it has become `made`.
-    fn format_writes(&self, made: &Volume) -> FormatWrites {
-        FormatWrites::none(made)
+    /// What making it on `below` writes: little, or unknown, if a layer does not say.
+    fn format_writes(&self, _below: &Shape, _state: DeviceState) -> FormatWrites {
+        FormatWrites::default()
+    }
+
+    /// Whether what it leaves reads as zeros all over, if what lies below does or not.
+    fn leaves_zeros(&self, below: bool) -> bool {
+        below
     }
 
     /// Programs and kernel features it cannot do without.
@@ -119,9 +125,10 @@ pub struct LayerContext<'a> {
     pub notes: Vec<(String, String)>,
     /// ZFS pools that were made, bottom-up.
     pub pools: Vec<MadePool>,
-    /// Whether the drives are known to read as zeros all over, which makes the
-    /// parity of a new array right from the start.
+    /// Whether the drives are known to read as zeros all over.
     pub drives_are_zero: bool,
+    /// What is known of the devices below the layer that is being made.
+    pub below: DeviceState,
     /// What was mounted so far, bottom-up, and how to mount it again.
     pub mounted: Vec<Remount>,
 }

@@ -29,7 +29,7 @@ mod udev;
 mod undo;
 
 pub use error::{LedgerElsewhere, LeftAlone, LineProblem, QueueProblem, StackError, Undecidable};
-pub use format_writes::FormatWrites;
+pub use format_writes::{DeviceState, FirstPass, FormatWrites, PassKind};
 pub use kept_writes::KeptWrites;
 pub use layer::{Form, Layer, LayerContext, LayerKind, LayerRedundancy, MadePool};
 pub use layers::{LAYERS, find_layer};

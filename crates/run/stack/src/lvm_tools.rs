@@ -9,6 +9,9 @@ use crate::udev;
 /// One of LVM's commands, such as `vgcreate`, that sees no device but those of
 /// the [`filter`], keeps no files below `/etc/lvm`, and asks no daemon.
 ///
+/// A thin pool's metadata are not checked: those of a new one are right, and the program for it
+/// comes in a package of its own.
+///
 /// The settings are those of lvm.conf(5). Without a devices file and with a
 /// filter of its own, the volume groups of this machine are invisible to it.
 pub(crate) fn lvm(command: &str, filter: &str) -> Invocation {
@@ -18,7 +21,7 @@ pub(crate) fn lvm(command: &str, filter: &str) -> Invocation {
          hints=\"none\" external_device_info_source=\"none\" obtain_device_list_from_udev=0 }} \
          activation {{ udev_sync={udev} udev_rules={udev} monitoring=0 }} \
          backup {{ backup=0 archive=0 }} \
-         global {{ use_lvmpolld=0 use_lvmlockd=0 event_activation=0 }}"
+         global {{ use_lvmpolld=0 use_lvmlockd=0 event_activation=0 thin_check_executable=\"\" }}"
     );
     udev::dm(Invocation::new("lvm")).arg(command).arg("--config").arg(config)
 }

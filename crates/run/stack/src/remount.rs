@@ -27,6 +27,8 @@ pub enum Remount {
         directory: PathBuf,
         /// The devices that it is made of.
         devices: Vec<PathBuf>,
+        /// What decrypts it, from standard input.
+        key: Option<String>,
     },
 }
 
@@ -70,11 +72,14 @@ impl Remount {
     pub fn mount(&self, executor: &Executor) -> Result<(), StackError> {
         let mount = match self {
             Self::FileSystem { mount, .. } => mount.clone(),
-            Self::Pool { name, devices, .. } => {
+            Self::Pool { name, devices, key, .. } => {
                 let mut import =
                     Invocation::new("zpool").args(["import", "-f", "-o", "cachefile=none"]);
                 for device in devices {
                     import = import.arg("-d").arg(device);
+                }
+                if let Some(key) = key {
+                    import = import.arg("-l").stdin(key.as_str());
                 }
                 import.arg(name)
             }
@@ -121,6 +126,7 @@ mod tests {
             name: "no-such-pool".to_owned(),
             directory: PathBuf::from("/no/such/pool"),
             devices: vec![PathBuf::from("/dev/no-such-device")],
+            key: None,
         };
         assert!(remount.is_pool());
         assert!(remount.mount(&Executor::new(Interrupt::new())).is_err());

@@ -58,14 +58,16 @@ pub enum ShapeError {
         room: Bytes,
     },
     /// Devices that do not make groups of the width asked for.
-    #[error("{layer}: {devices} devices do not make vdevs of {width}")]
-    Vdevs {
+    #[error("{layer}: {devices} devices do not make {what} of {width}")]
+    Groups {
         /// Its name in the study's stack.
         layer: &'static str,
         /// How many devices there are.
         devices: usize,
-        /// How many make a vdev.
+        /// How many make one.
         width: usize,
+        /// What a group is, in the plural.
+        what: &'static str,
     },
     /// Devices that are too different in size for an array over them.
     #[error("{layer} needs at least {least} devices with {common} in common")]

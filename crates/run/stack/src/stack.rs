@@ -8,8 +8,8 @@ use disklab_study::{LayerSpec, PlannedLayer, StackSpec};
 use disklab_units::Bytes;
 
 use crate::{
-    Form, FormatWrites, KeptWrites, LAYERS, Layer, LayerContext, LayerKind, LayerRedundancy, Need,
-    Remount, Shape, ShapeError, StackError, Volume, find_layer,
+    DeviceState, Form, FormatWrites, KeptWrites, LAYERS, Layer, LayerContext, LayerKind,
+    LayerRedundancy, Need, Remount, Shape, ShapeError, StackError, Volume, find_layer,
 };
 
 /// The size of the drives on which [`Stack::parse`] tries whether the layers
@@ -60,7 +60,9 @@ impl Stack {
             stack.volume(&vec![AMPLE; spec.drives.len()], None).map_err(|(index, why)| {
                 let place =
                     index.and_then(|i| spec.layers.get(i)).map_or(&spec.place, |l| &l.place);
-                place.error(format!("stack '{}': {why}", spec.id))
+                let below = index.and_then(|i| spec.layers.get(i.checked_sub(1)?));
+                let remedy = below.and_then(|below| groups_instead(&why, below));
+                place.error(format!("stack '{}': {why}{}", spec.id, remedy.unwrap_or_default()))
             })?;
         }
         Ok(stack)
@@ -76,11 +78,19 @@ impl Stack {
         PlannedLayer::notation(&self.planned())
     }
 
-    /// What making it writes, where it becomes `made`: its last layer's, for what the others
-    /// write is little.
-    pub fn format_writes(&self, made: &Volume) -> FormatWrites {
-        let last = self.layers.last();
-        last.map_or_else(|| FormatWrites::none(made), |(_, layer)| layer.format_writes(made))
+    /// What making it on drives of these sizes and in this state writes.
+    pub fn format_writes(&self, drives: &[Bytes], mut state: DeviceState) -> FormatWrites {
+        let mut writes = FormatWrites { bytes: vec![0.0; drives.len()], ..Default::default() };
+        let mut shape = Shape::drives(drives);
+        for (_, layer) in &self.layers {
+            writes = writes.and(layer.format_writes(&shape, state));
+            state.reads_zeros = layer.leaves_zeros(state.reads_zeros);
+            match layer.shape(&shape) {
+                Ok(next) => shape = next,
+                Err(_) => break,
+            }
+        }
+        writes
     }
 
     /// What its drives keep of what is written to it, besides the data as they are at last.
@@ -205,6 +215,7 @@ impl Stack {
             };
             tracing::debug!(layer = %spec, ?form, "make");
             form = layer.make(form, context)?;
+            context.below.reads_zeros = layer.leaves_zeros(context.below.reads_zeros);
             device = match (&form, below.as_slice()) {
                 (Form::Devices(_), _) => None,
                 (_, [one]) => Some(one.clone()),
@@ -235,6 +246,15 @@ fn wipe(devices: &[PathBuf], context: &LayerContext<'_>) -> Result<(), StackErro
     }
     let paths = devices.iter().map(PathBuf::as_path).collect::<Vec<&Path>>();
     context.run("stack", &Invocation::new("wipefs").arg("--all").args(paths)).map(|_| ())
+}
+
+/// What to do where a layer needs several devices and the one below makes one of all.
+fn groups_instead(why: &ShapeError, below: &LayerSpec) -> Option<String> {
+    let ShapeError::TooFew { got: 1, .. } = why else { return None };
+    let has_width = |kind: &LayerKind| kind.options.iter().any(|(name, _)| *name == "width");
+    let several = find_layer(&below.name).is_some_and(has_width) && below.name.starts_with("md-");
+    let example = format!("{}[width=4]", below.name);
+    several.then(|| format!("; {example} makes an array of each four devices"))
 }
 
 /// # Errors

@@ -293,6 +293,10 @@ impl Drives for ModelledDrives {
         false
     }
 
+    fn are_zero(&self) -> bool {
+        true
+    }
+
     fn are_simulated(&self) -> bool {
         true
     }
@@ -311,7 +315,7 @@ impl Drives for ModelledDrives {
         _ledger: &mut Ledger,
         _executor: &Executor,
     ) -> Result<Ready, BenchError> {
-        let mut ready = Ready { are_zero: true, ..Ready::default() };
+        let mut ready = Ready { are_zero: self.are_zero(), ..Ready::default() };
         let root = SystemRoot::here();
         for index in indices {
             let drive = self.drives.get(*index).ok_or(BenchError::NoSuchDrive(*index))?;

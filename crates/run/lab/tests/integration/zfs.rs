@@ -18,7 +18,7 @@ use disklab_exec::{Executor, Interrupt, Invocation};
 use disklab_lab::kernel::{ZFS_HOST, ZfsKernel, cache_folder, find_zfs};
 use disklab_lab::{DiskOptions, LabOptions};
 use disklab_source::{Location, Source};
-use disklab_stack::{LayerContext, Ledger, Machine, Stack, needs_words};
+use disklab_stack::{DeviceState, LayerContext, Ledger, Machine, Stack, needs_words};
 use disklab_study::{StackSpec, parse_layers};
 use disklab_units::Bytes;
 
@@ -119,6 +119,7 @@ fn in_the_guest() {
                 notes: Vec::new(),
                 pools: Vec::new(),
                 drives_are_zero: false,
+                below: DeviceState::default(),
                 mounted: Vec::new(),
             };
             let made = stack.make(&drives, &mut context).unwrap_or_else(|e| panic!("{text}: {e}"));

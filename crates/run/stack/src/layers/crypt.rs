@@ -124,6 +124,11 @@ impl Layer for Crypt {
         KeptWrites { hides_repeats: true, ..KeptWrites::default() }
     }
 
+    /// What was never written decrypts to noise.
+    fn leaves_zeros(&self, _below: bool) -> bool {
+        false
+    }
+
     fn needs(&self) -> Vec<Need> {
         vec![
             Need::Root,
@@ -145,13 +150,8 @@ impl Layer for Crypt {
             context.run("crypt", &self.open(&device, &name, &key))?;
             mapped.push(wait_for_node(context, "crypt", &Path::new("/dev/mapper").join(name))?);
         }
-        if context.drives_are_zero {
-            // What was never written decrypts to noise.
-            context.drives_are_zero = false;
-            context.note(
-                "crypt",
-                "the drives' zeros decrypt to noise, so they count as zeros no more",
-            );
+        if context.below.reads_zeros {
+            context.note("crypt", "zeros below decrypt to noise: nothing above reads as zeros");
         }
         Ok(Form::Devices(mapped))
     }

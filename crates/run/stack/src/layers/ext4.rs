@@ -15,7 +15,8 @@ use super::file_system::{
 use crate::reading::OptionReader;
 use crate::seeded::uuid;
 use crate::{
-    Form, FormatWrites, Layer, LayerContext, LayerKind, Need, Shape, ShapeError, StackError, Volume,
+    DeviceState, Form, FormatWrites, Layer, LayerContext, LayerKind, Need, Shape, ShapeError,
+    StackError,
 };
 
 /// ext4's line in the table.
@@ -85,16 +86,17 @@ fn parse(spec: &LayerSpec) -> Result<Box<dyn Layer>, SourceError> {
 impl Layer for Ext4 {
     fn shape(&self, below: &Shape) -> Result<Shape, ShapeError> {
         let volume = one_volume("ext4", below, MINIMUM)?;
-        Ok(directory_on(volume, usable(volume.size)))
+        Ok(directory_on(volume, usable(volume.size, reserved_share(&self.options.mkfs))))
     }
 
     /// Each flex group is initialised by itself: 4,657 on 10 TB, where 4,800 writes were
     /// counted; on RAID 5 over four such drives each was read, modified and written (13,970 of
     /// them, 60,800 requests in all).
-    fn format_writes(&self, made: &Volume) -> FormatWrites {
-        let size = made.size.0 as f64;
+    fn format_writes(&self, below: &Shape, _state: DeviceState) -> FormatWrites {
+        let Ok(volume) = one_volume("ext4", below, MINIMUM) else { return FormatWrites::default() };
+        let size = volume.size.0 as f64;
         let requests = (size / GROUP / FLEX_GROUP).ceil();
-        FormatWrites { requests, ..FormatWrites::spread(written(size), made) }
+        FormatWrites { requests, ..FormatWrites::spread(written(size), volume) }
     }
 
     fn needs(&self) -> Vec<Need> {
@@ -190,14 +192,42 @@ fn release() -> String {
     rustix::system::uname().release().to_string_lossy().into_owned()
 }
 
-/// What is left for files: less the inode tables and the journal. An inode has
-/// 256 bytes for each 16 KiB, and for each 4 KiB below 512 MiB (mke2fs.conf,
-/// `small`): one 64th or one 16th, which descriptors, bitmaps and room to grow
-/// make one 50th or one 14th. The blocks reserved for root count, as
-/// root does the writing.
-fn usable(size: Bytes) -> Bytes {
-    let tables = Bytes(size.0 / if size < Bytes::mib(512) { 14 } else { 50 });
-    size.saturating_sub(tables).saturating_sub(journal(size))
+/// What users can fill: less the inode tables, the journal, and what is reserved for root and
+/// for the kernel. An inode has 256 bytes for each 16 KiB; below 512 MiB for each 4 KiB, from 4 TiB
+/// on for each 32 KiB and from 16 TiB on for each 64 KiB (mke2fs.conf, `small`, `big`, `huge`).
+/// Descriptors, bitmaps and room to grow come on top. The kernel keeps 2 %, 4096 blocks at most
+/// (`ext4_set_resv_clusters` in fs/ext4/super.c).
+fn usable(size: Bytes, reserved: f64) -> Bytes {
+    let share = match size.0 {
+        0..0x2000_0000 => 14,
+        0x2000_0000..0x400_0000_0000 => 62,
+        0x400_0000_0000..0x1000_0000_0000 => 126,
+        _ => 252,
+    };
+    let to_grow = Bytes((size.0 / 60).min(17 << 20));
+    let tables = if share == 14 { Bytes(size.0 / 14) } else { Bytes(size.0 / share) + to_grow };
+    let for_root = size.scaled(reserved, Bytes(4096));
+    let for_kernel = Bytes((size.0 / 50).min(4096 * 4096));
+    let reserved = for_root + for_kernel;
+    size.saturating_sub(tables).saturating_sub(journal(size)).saturating_sub(reserved)
+}
+
+/// mke2fs's share for root where `-m` does not say otherwise (mke2fs(8)).
+const RESERVED: f64 = 0.05;
+
+/// The share of blocks that is reserved for root, by mke2fs's arguments: its last `-m`.
+fn reserved_share(mkfs: &[String]) -> f64 {
+    let mut share = RESERVED;
+    let mut args = mkfs.iter();
+    while let Some(arg) = args.next() {
+        let value = match arg.strip_prefix("-m") {
+            Some("") => args.next().map(String::as_str),
+            other => other,
+        };
+        let percent = value.and_then(|value| value.parse::<f64>().ok());
+        share = percent.filter(|p| (0.0..=50.0).contains(p)).map_or(share, |p| p / 100.0);
+    }
+    share
 }
 
 /// The journal's size with blocks of 4 KiB (`ext2fs_default_journal_size` in
@@ -317,12 +347,34 @@ mod tests {
     }
 
     #[test]
-    fn the_estimate_is_near_what_df_shows() {
-        // mke2fs 1.47 on sparse files, root's blocks included, in MiB.
-        for (size, shown) in [(100, 88), (1024, 974), (10 << 10, 9980), (100 << 10, 100_221)] {
-            let estimate = usable(Bytes::mib(size)).0 >> 20;
+    fn the_estimate_is_what_users_can_fill() {
+        // mke2fs 1.47 on sparse files, what df calls available, in MiB.
+        for (mib, reserved, shown) in [
+            (100, 0.05, 82),
+            (100, 0.0, 87),
+            (1024, 0.05, 907),
+            (10_240, 0.05, 9452),
+            (10_240, 0.0, 9964),
+            (102_400, 0.05, 95_085),
+            (9_537_536, 0.05, 8_984_341),
+            (9_537_536, 0.0, 9_461_218),
+        ] {
+            let estimate = usable(Bytes::mib(mib), reserved).0 >> 20;
             let error = (estimate as f64 / shown as f64 - 1.0).abs();
-            assert!(error < 0.02, "{size} MiB: {estimate}, df: {shown}");
+            assert!(error < 0.02, "{mib} MiB: {estimate}, df: {shown}");
+        }
+    }
+
+    #[test]
+    fn what_is_reserved_is_read_from_the_arguments() {
+        let share = |text: &str| {
+            let args: Vec<String> = text.split_whitespace().map(str::to_owned).collect();
+            reserved_share(&args)
+        };
+        for (text, expected) in
+            [("", 0.05), ("-m 0", 0.0), ("-m1", 0.01), ("-O quota -m 2.5", 0.025), ("-m", 0.05)]
+        {
+            assert!((share(text) - expected).abs() < 1e-9, "{text}");
         }
     }
 }

@@ -20,7 +20,8 @@ use crate::redundancy::{devices, members};
 use crate::udev::{dm, wait_for_node};
 use crate::undo::DeviceMapping;
 use crate::{
-    Form, Layer, LayerContext, LayerKind, Need, Shape, ShapeError, StackError, Undo, Volume,
+    DeviceState, Form, FormatWrites, Layer, LayerContext, LayerKind, Need, PassKind, Shape,
+    ShapeError, StackError, Undo, Volume,
 };
 
 /// A checksum for every sector of each device below.
@@ -146,6 +147,24 @@ impl Layer for Integrity {
             Ok(Volume { size, drive_writes, ..volume.clone() })
         };
         members("integrity", below)?.iter().map(cut).collect::<Result<_, _>>().map(Shape::Devices)
+    }
+
+    /// The whole device is written once, without the journal (`_wipe_data_device` in
+    /// cryptsetup's src/integritysetup.c).
+    fn format_writes(&self, below: &Shape, _state: DeviceState) -> FormatWrites {
+        let Ok(volumes) = members("integrity", below) else { return FormatWrites::default() };
+        let length = volumes.iter().map(|v| self.room(v.size)).max().unwrap_or_default();
+        let share = |v: &Volume| {
+            let room = self.room(v.size).0 as f64 / length.0.max(1) as f64;
+            room * (1.0 + self.algorithm.tag as f64 / self.sector_size.0 as f64)
+        };
+        let written: Vec<f64> = volumes.iter().map(share).collect();
+        let kind = PassKind::Checksums;
+        FormatWrites::pass("integrity", kind, volumes, length, (0.0, &written), true)
+    }
+
+    fn leaves_zeros(&self, _below: bool) -> bool {
+        true
     }
 
     fn needs(&self) -> Vec<Need> {

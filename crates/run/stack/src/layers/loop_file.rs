@@ -59,6 +59,11 @@ impl Layer for LoopFile {
         Ok(Shape::Devices(vec![Volume { size: self.size, ..volume.clone() }]))
     }
 
+    /// What was never written reads as zeros.
+    fn leaves_zeros(&self, _below: bool) -> bool {
+        true
+    }
+
     fn needs(&self) -> Vec<Need> {
         vec![
             Need::Loop,

@@ -102,6 +102,16 @@ fn parse(spec: &LayerSpec) -> Result<Box<dyn Layer>, SourceError> {
     Ok(Box::new(Partition { start, size }))
 }
 
+/// The size of a block device.
+pub(super) fn device_size(layer: &str, device: &Path) -> Result<Bytes, StackError> {
+    let sectors = kernel_name(device)
+        .and_then(|name| read_to_string(format!("/sys/class/block/{name}/size")).ok())
+        .and_then(|text| text.trim().parse::<u64>().ok())
+        .ok_or_else(|| no_block_device(layer, device))?;
+    // The kernel counts in these units, whatever the sectors of the device.
+    Ok(Bytes(sectors.saturating_mul(512)))
+}
+
 impl Layer for Partition {
     fn shape(&self, below: &Shape) -> Result<Shape, ShapeError> {
         let volumes = members("partition", below)?;

@@ -10,7 +10,8 @@ use super::file_system::{
     label, one_device, one_volume,
 };
 use crate::{
-    Form, FormatWrites, Layer, LayerContext, LayerKind, Need, Shape, ShapeError, StackError, Volume,
+    DeviceState, Form, FormatWrites, Layer, LayerContext, LayerKind, Need, Shape, ShapeError,
+    StackError,
 };
 
 /// XFS's line in the table.
@@ -46,10 +47,11 @@ impl Layer for Xfs {
         Ok(directory_on(volume, usable(volume.size)))
     }
 
-    fn format_writes(&self, made: &Volume) -> FormatWrites {
+    fn format_writes(&self, below: &Shape, _state: DeviceState) -> FormatWrites {
+        let Ok(volume) = one_volume("xfs", below, MINIMUM) else { return FormatWrites::default() };
         let (share, least, most) = LOG;
-        let log = (made.size.0 as f64 * share).clamp(least, most);
-        FormatWrites::spread(log + BESIDES, made)
+        let log = (volume.size.0 as f64 * share).clamp(least, most);
+        FormatWrites::spread(log + BESIDES, volume)
     }
 
     fn needs(&self) -> Vec<Need> {
@@ -80,12 +82,13 @@ impl Layer for Xfs {
     }
 }
 
-/// What is left for files: less the log, 1/2048 of the device but 64 MiB to
-/// 2 GiB (mkfs/xfs_mkfs.c, `calculate_log_size`), and 1 % kept for the
-/// reverse-mapping and reference-count trees.
+/// What users can fill: less the log, 1/2048 of the device but 64 MiB to 2 GiB
+/// (mkfs/xfs_mkfs.c, `calculate_log_size`), and what is kept for the reference-count trees and
+/// for the kernel, 0.7 % and 30 MiB as df shows it.
 fn usable(size: Bytes) -> Bytes {
     let log = Bytes((size.0 / 2048).clamp(64 << 20, 2 << 30));
-    size.saturating_sub(Bytes(size.0 / 100)).saturating_sub(log)
+    let kept = size.scaled(0.007, Bytes(4096)) + Bytes::mib(30);
+    size.saturating_sub(kept).saturating_sub(log)
 }
 
 #[cfg(test)]
@@ -95,10 +98,16 @@ mod tests {
     #[test]
     fn the_estimate_is_near_what_df_shows() {
         // xfsprogs 6.1 on sparse files, in MiB available.
-        for (size, shown) in [(1024, 922), (10 << 10, 10_073), (1_024_000, 1_016_332)] {
+        for (size, shown) in [
+            (1024, 922),
+            (10 << 10, 10_073),
+            (102_400, 101_591),
+            (1_024_000, 1_016_332),
+            (9_537_536, 9_468_983),
+        ] {
             let estimate = usable(Bytes::mib(size)).0 >> 20;
             let error = (estimate as f64 / shown as f64 - 1.0).abs();
-            assert!(error < 0.04, "{size} MiB: {estimate}, df: {shown}");
+            assert!(error < 0.005, "{size} MiB: {estimate}, df: {shown}");
         }
     }
 }

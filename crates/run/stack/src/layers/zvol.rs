@@ -98,6 +98,11 @@ impl Layer for Zvol {
         Ok(Shape::Devices(vec![volume; self.count as usize]))
     }
 
+    /// What was never written reads as zeros.
+    fn leaves_zeros(&self, _below: bool) -> bool {
+        true
+    }
+
     fn needs(&self) -> Vec<Need> {
         vec![Need::Root, ZFS, Need::Zfs]
     }

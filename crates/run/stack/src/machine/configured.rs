@@ -38,6 +38,7 @@ pub(super) fn option(need: &Need) -> Option<String> {
         Need::Md(personality) => format!("CONFIG_MD_{}", upper(personality)),
         // Parts of dm-mod itself (drivers/md/Makefile).
         Need::DeviceMapper("linear" | "striped" | "error") => "CONFIG_BLK_DEV_DM".to_owned(),
+        Need::DeviceMapper("thin-pool") => "CONFIG_DM_THIN_PROVISIONING".to_owned(),
         Need::DeviceMapper(target) => format!("CONFIG_DM_{}", upper(target)),
         Need::Zfs => "CONFIG_ZFS".to_owned(),
         Need::Loop => "CONFIG_BLK_DEV_LOOP".to_owned(),
@@ -53,7 +54,8 @@ mod tests {
     fn options_are_found_under_their_names() {
         let kernel = Configured::new(
             "CONFIG_EXT4_FS=y\nCONFIG_NILFS2_FS=m\n# CONFIG_XFS_FS is not set\n\
-             CONFIG_MD_RAID456=y\nCONFIG_MD_LINEAR=y\nCONFIG_BLK_DEV_DM=y\nCONFIG_DM_CRYPT=y\n",
+             CONFIG_MD_RAID456=y\nCONFIG_MD_LINEAR=y\nCONFIG_BLK_DEV_DM=y\nCONFIG_DM_CRYPT=y\n\
+             CONFIG_DM_THIN_PROVISIONING=y\n",
             &["zpool"],
         );
         for need in [
@@ -62,6 +64,7 @@ mod tests {
             Need::Md("linear"),
             Need::DeviceMapper("crypt"),
             Need::DeviceMapper("linear"),
+            Need::DeviceMapper("thin-pool"),
         ] {
             assert_eq!(kernel.has(&need), Some(true), "{need}");
         }

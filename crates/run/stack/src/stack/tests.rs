@@ -26,6 +26,12 @@ fn errors_show_the_place_and_what_was_meant() {
         ("loop-file/ext4", 1, "loop-file needs a directory or a pool, got 1 device"),
         ("btrfs-raid1c4", 3, "needs at least 4 devices, got 3"),
         (
+            "md-raid5/md-raid0/ext4",
+            6,
+            "md-raid0 needs at least 2 devices, got 1; md-raid5[width=4] makes an array of each \
+             four devices",
+        ),
+        (
             "ext4[lazy-init=maybe]",
             1,
             "`lazy-init`: expected 'skip', 'off' or 'wait', found 'maybe'",
@@ -53,6 +59,23 @@ fn sizes_are_judged_with_the_drives_only() {
         let error = stack.shape(&[Bytes::mib(200)]).expect_err(text).to_string();
         assert!(error.contains(words), "{text}: {error}");
         assert!(stack.shape(&[Bytes::gib(10)]).is_ok(), "{text}");
+    }
+}
+
+#[test]
+fn raid_50_and_60_are_groups_below_a_stripe() {
+    for (text, drives, data, tolerates) in [
+        ("md-raid5[width=3]/md-raid0/xfs", 6, 4.0, 1),
+        ("md-raid6[width=4]/md-raid0/xfs", 12, 6.0, 2),
+        ("md-raid1[width=2]/md-raid0/xfs", 6, 3.0, 1),
+        ("md-raid1[width=2]/md-raid5/xfs", 6, 2.0, 3),
+    ] {
+        let stack = parse(text, drives).expect(text);
+        let volume = stack.shape(&vec![Bytes::gib(1000); drives]).expect(text);
+        let held = volume.size.0 as f64 / Bytes::gib(1000).0 as f64;
+        assert!((held / data - 1.0).abs() < 0.01, "{text}: {held}");
+        assert_eq!(volume.tolerates, tolerates, "{text}");
+        assert!(volume.drive_writes.iter().all(|w| (w * data - 1.0).abs() < 0.01), "{volume:?}");
     }
 }
 

@@ -35,6 +35,7 @@ mod wipe_drive;
 mod write_cache;
 
 pub(crate) use marks::Marks;
+pub(crate) use pool::DATASET_NAME;
 pub(crate) use program::started;
 pub(crate) use queue::instance;
 pub(crate) use users::end_programs_of;

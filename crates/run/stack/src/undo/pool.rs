@@ -11,6 +11,9 @@ use crate::StackError;
 use crate::layers::MARK;
 use crate::mounts::mounts;
 
+/// The data set of a pool that has one; it has the mark by itself, as no other below the pool.
+pub(crate) const DATASET_NAME: &str = "data";
+
 /// How long a pool may stay busy.
 const PATIENCE: Duration = Duration::from_secs(20);
 
@@ -75,7 +78,7 @@ pub(super) fn obstacles(
         return Ok(Vec::new());
     }
     if is_imported(name, mark, context)? {
-        return in_imported(name, devices, marks, context);
+        return in_imported(name, mark, devices, marks, context);
     }
     let mut labelled = None;
     for device in devices.iter().filter(|device| device.exists()) {
@@ -100,7 +103,7 @@ pub(super) fn obstacles(
     if !is_imported(name, mark, context)? {
         return Ok(vec![Obstacle::Unseen { on, content: UnseenContent::PoolMember }]);
     }
-    let found = in_imported(name, devices, marks, context);
+    let found = in_imported(name, mark, devices, marks, context);
     let export = Invocation::new("zpool").args(["export", name]).uninterruptible();
     context.executor.check(&export).map_err(program)?;
     found
@@ -120,6 +123,7 @@ fn program(source: ExecError) -> StackError {
 
 fn in_imported(
     name: &str,
+    mark: &str,
     devices: &[PathBuf],
     marks: &Marks,
     context: &TeardownContext<'_>,
@@ -149,7 +153,7 @@ fn in_imported(
                 marks,
                 context,
             )?);
-        } else if dataset != name {
+        } else if dataset != name && !is_own_dataset(dataset, name, mark, context)? {
             obstacles.push(Obstacle::Volume(dataset.to_owned()));
         }
     }
@@ -173,9 +177,28 @@ fn other_members(list: &str, own: &[PathBuf]) -> Vec<Obstacle> {
     others.map(|name| Obstacle::Member(name.to_owned())).collect()
 }
 
+/// Whether it is the data set that the layer made: others inherit the pool's mark.
+fn is_own_dataset(
+    dataset: &str,
+    pool: &str,
+    mark: &str,
+    context: &TeardownContext<'_>,
+) -> Result<bool, StackError> {
+    if dataset.strip_prefix(pool) != Some(&format!("/{DATASET_NAME}")) {
+        return Ok(false);
+    }
+    let get = Invocation::new("zfs")
+        .args(["get", "-H", "-o", "value", "-s", "local", MARK, dataset])
+        .uninterruptible();
+    let found = context.executor.check(&get).map_err(program)?;
+    Ok(found.text().trim() == mark)
+}
+
 /// Whether a dataset is named as the zvol layer names them.
 fn is_volume(dataset: &str, below: &str) -> bool {
-    let number = dataset.strip_prefix(below).and_then(|rest| rest.strip_prefix("volume-"));
+    let rest = dataset.strip_prefix(below);
+    let rest = rest.map(|rest| rest.strip_prefix(&format!("{DATASET_NAME}/")).unwrap_or(rest));
+    let number = rest.and_then(|rest| rest.strip_prefix("volume-"));
     number.is_some_and(|number| !number.is_empty() && number.bytes().all(|b| b.is_ascii_digit()))
 }
 

@@ -81,7 +81,7 @@ pub(super) fn obstacles(
     }
     let own = format!("vg_name={name} && vg_tags={mark}");
     let list = lvm("lvs", &filter(&devices))
-        .args(["--noheadings", "--options", "lv_name,lv_dm_path", "--select", &own])
+        .args(["--noheadings", "--options", "lv_name,lv_dm_path,lv_tags", "--select", &own])
         .uninterruptible();
     let text = context.executor.check(&list).map_err(program)?.text();
     // Also those that are out of sight: the group's metadata names them.
@@ -96,6 +96,10 @@ pub(super) fn obstacles(
     for line in text.lines() {
         let mut words = line.split_whitespace();
         let (Some(volume), Some(node)) = (words.next(), words.next()) else { continue };
+        // The pool below a thin volume.
+        if words.next().is_some_and(|tags| tags.split(',').any(|tag| tag == mark)) {
+            continue;
+        }
         if volume != LOGICAL_VOLUME {
             found.push(Obstacle::Volume(format!("{name}/{volume}")));
             continue;

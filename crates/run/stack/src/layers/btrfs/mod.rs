@@ -11,8 +11,8 @@ use super::file_system::{
 use crate::reading::OptionReader;
 use crate::redundancy::{combine, members};
 use crate::{
-    Form, FormatWrites, KeptWrites, Layer, LayerContext, LayerKind, LayerRedundancy, Need, Shape,
-    ShapeError, StackError, Undo, Volume,
+    DeviceState, Form, FormatWrites, KeptWrites, Layer, LayerContext, LayerKind, LayerRedundancy,
+    Need, Shape, ShapeError, StackError, Undo, Volume,
 };
 
 mod allocate;
@@ -244,12 +244,14 @@ impl Layer for Btrfs {
         KeptWrites { old_data: !in_place, ..KeptWrites::elsewhere(METADATA) }
     }
 
-    fn format_writes(&self, made: &Volume) -> FormatWrites {
+    fn format_writes(&self, below: &Shape, _state: DeviceState) -> FormatWrites {
+        let Ok(Shape::Directory(made)) = self.shape(below) else { return FormatWrites::default() };
         let is_used = |share: &f64| *share > 0.0;
         let used = made.drive_writes.iter().filter(|share| is_used(share)).count();
         let each = if used > 1 { WRITTEN.1 } else { WRITTEN.0 };
         let bytes = |share: &f64| if is_used(share) { each } else { 0.0 };
-        FormatWrites { bytes: made.drive_writes.iter().map(bytes).collect(), requests: 0.0 }
+        let bytes = made.drive_writes.iter().map(bytes).collect();
+        FormatWrites { bytes, ..FormatWrites::default() }
     }
 
     fn needs(&self) -> Vec<Need> {

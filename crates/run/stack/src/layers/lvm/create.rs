@@ -2,18 +2,25 @@
 
 use std::path::{Path, PathBuf};
 
+use disklab_exec::Invocation;
+use disklab_units::Bytes;
+
 use crate::lvm_tools::{filter, lvm};
 use crate::udev::wait_for_node;
 use crate::{LayerContext, StackError, Undo, seeded};
 
 /// The name of the one logical volume of a group.
 pub(crate) const VOLUME: &str = "data";
+/// The name of the pool below a thin one; it has the group's tag.
+const POOL: &str = "pool";
 
 /// A volume group that was made.
 #[derive(Debug)]
 pub(crate) struct VolumeGroup {
     layer: &'static str,
     name: String,
+    /// The tag by which it is known.
+    mark: String,
     filter: String,
 }
 
@@ -57,7 +64,7 @@ impl VolumeGroup {
         let vgcreate =
             lvm("vgcreate", &filter).args(["--yes", "--addtag", &mark]).arg(&name).args(devices);
         context.run(layer, &vgcreate)?;
-        Ok(Self { layer, name, filter })
+        Ok(Self { layer, name, mark, filter })
     }
 
     /// Makes the logical volume, on `devices` alone where there are some, and
@@ -80,6 +87,63 @@ impl VolumeGroup {
             .args(devices);
         context.run(self.layer, &lvcreate)?;
         wait_for_node(context, self.layer, &self.node())
+    }
+
+    /// Makes a thin pool of all there is, and returns its size.
+    ///
+    /// # Errors
+    /// [`StackError`] if LVM fails, or does not tell the size.
+    pub(super) fn thin_pool(
+        &self,
+        chunk: Option<Bytes>,
+        context: &LayerContext<'_>,
+    ) -> Result<Bytes, StackError> {
+        let mut lvcreate = lvm("lvcreate", &self.filter)
+            .args(["--yes", "--type", "thin-pool", "--name", POOL])
+            .args(["--extents", "100%FREE", "--addtag", &self.mark]);
+        if let Some(chunk) = chunk {
+            lvcreate = lvcreate.args(["--chunksize", &format!("{}k", chunk.0 / 1024)]);
+        }
+        context.run(self.layer, &lvcreate.arg(&self.name))?;
+        let text = context.run(self.layer, &self.report_pool("lv_size"))?.text();
+        text.trim().parse().map(Bytes).map_err(|_| StackError::Output {
+            command: format!("lvs {}/{POOL}", self.name),
+            expected: "a number of bytes",
+            found: text.trim().to_owned(),
+        })
+    }
+
+    /// Makes the volume on the thin pool, and returns its node.
+    ///
+    /// # Errors
+    /// As for [`VolumeGroup::volume`].
+    pub(super) fn thin_volume(
+        &self,
+        size: Bytes,
+        context: &LayerContext<'_>,
+    ) -> Result<PathBuf, StackError> {
+        let lvcreate = lvm("lvcreate", &self.filter)
+            .args(["--yes", "--wipesignatures", "n", "--type", "thin", "--name", VOLUME])
+            .args(["--virtualsize", &format!("{}b", size.0), "--thinpool", POOL])
+            .arg(&self.name);
+        context.run(self.layer, &lvcreate)?;
+        wait_for_node(context, self.layer, &self.node())
+    }
+
+    /// Asks for a field of the logical volume, such as `sync_percent`.
+    pub(super) fn report(&self, field: &str) -> Invocation {
+        self.field(field, VOLUME)
+    }
+
+    /// The same of the pool.
+    pub(super) fn report_pool(&self, field: &str) -> Invocation {
+        self.field(field, POOL)
+    }
+
+    fn field(&self, field: &str, volume: &str) -> Invocation {
+        lvm("lvs", &self.filter)
+            .args(["--noheadings", "--nosuffix", "--units", "b", "--options", field])
+            .arg(format!("{}/{volume}", self.name))
     }
 
     /// Device-mapper doubles the hyphens within a name (dmsetup(8)).

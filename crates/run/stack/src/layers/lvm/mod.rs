@@ -9,11 +9,15 @@ use crate::redundancy::{devices, members};
 use crate::{Form, Layer, LayerContext, LayerKind, Need, Shape, ShapeError, StackError};
 
 mod create;
+mod raid;
 mod space;
+mod thin;
 
 pub(crate) use create::{VOLUME, VolumeGroup, append_all};
+pub(super) use raid::{RAID1, RAID5, RAID6, RAID10};
 use space::EXTENT;
 pub(crate) use space::extents;
+pub(super) use thin::KIND as THIN;
 
 /// One logical volume over all devices below.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -26,15 +30,17 @@ struct Lvm {
     size: Option<Bytes>,
 }
 
+const STRIPE_SIZE: (&str, &str) = (
+    "stripe-size",
+    "stripe size, the bytes on one device before the next, such as 64K [default: 64K]",
+);
+
 pub(super) const KIND: LayerKind = LayerKind {
     name: "lvm",
     summary: "LVM: a volume group over all devices, and one logical volume",
     options: &[
         ("stripes", "devices at a time, 1 to 128 (default 1: one after the other)"),
-        (
-            "stripe-size",
-            "stripe size, the bytes on one device before the next, such as 64K [default: 64K]",
-        ),
+        STRIPE_SIZE,
         ("size", "of the logical volume, such as 200G (default: all there is)"),
     ],
     parse,

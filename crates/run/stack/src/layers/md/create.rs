@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use disklab_exec::Invocation;
 
 use super::{Md, Resync};
+use crate::layers::partition::device_size;
 use crate::md_arrays::{array_uuid, arrays_over, same_uuid};
 use crate::udev::{kernel_name, wait_for_node};
 use crate::{LayerContext, StackError, Undo, seeded};
@@ -17,6 +18,7 @@ struct Creation<'a> {
     /// In the usual form.
     uuid: &'a str,
     assume_clean: bool,
+    bitmap: bool,
     members: &'a [PathBuf],
 }
 
@@ -34,21 +36,16 @@ impl Md {
         let number = context.ledger.mark();
         let name = format!("disklab-{}-{number}", context.tag);
         let uuid = seeded::uuid(context, &format!("md {number}"));
-        let resync = self.resync.unwrap_or(if context.drives_are_zero {
-            Resync::Skip
-        } else {
-            Resync::Wait
-        });
+        let resync = self.resync(context.below);
         let assume_clean = self.level.is_redundant() && resync == Resync::Skip;
         context.ledger.enter(Undo::StopArray {
             name: name.clone(),
             uuid: uuid.clone(),
             members: members.to_vec(),
         })?;
-        context.run(
-            self.layer,
-            &self.invocation(&Creation { name: &name, uuid: &uuid, assume_clean, members }),
-        )?;
+        let bitmap = self.has_bitmap(members)?;
+        let creation = Creation { name: &name, uuid: &uuid, assume_clean, bitmap, members };
+        context.run(self.layer, &self.invocation(&creation))?;
         let array = self.find(&uuid, members, context)?;
         let node = wait_for_node(context, self.layer, &Path::new("/dev").join(&array))?;
         if let Some(pages) = self.stripe_cache {
@@ -59,8 +56,17 @@ impl Md {
         if self.level.is_redundant() {
             self.agree(&array, resync, context)?;
         }
-        self.note_what_was_made(&array, context);
+        self.note_what_was_made(&array, bitmap, context);
         Ok(node)
+    }
+
+    /// Whether the array over `members` gets a bitmap.
+    fn has_bitmap(&self, members: &[PathBuf]) -> Result<bool, StackError> {
+        if let Some(bitmap) = self.bitmap {
+            return Ok(bitmap);
+        }
+        let sizes = members.iter().map(|member| device_size(self.layer, member));
+        Ok(self.level.has_bitmap(&sizes.collect::<Result<Vec<_>, _>>()?, self.chunk))
     }
 
     fn invocation(&self, creation: &Creation<'_>) -> Invocation {
@@ -80,8 +86,8 @@ impl Md {
             invocation = invocation.args(["--layout", layout]);
         }
         if self.level.is_redundant() {
-            // Said always: mdadm's own default depends on the array's size.
-            let bitmap = if self.bitmap { "internal" } else { "none" };
+            // Said always: mdadm's default differs between versions, and some ask.
+            let bitmap = if creation.bitmap { "internal" } else { "none" };
             invocation = invocation.args(["--bitmap", bitmap]);
         }
         if creation.assume_clean {
@@ -108,7 +114,7 @@ impl Md {
         })
     }
 
-    fn note_what_was_made(&self, array: &str, context: &mut LayerContext<'_>) {
+    fn note_what_was_made(&self, array: &str, bitmap: bool, context: &mut LayerContext<'_>) {
         let read = |name: &str| {
             let path = format!("/sys/block/{array}/md/{name}");
             std::fs::read_to_string(path).map(|text| text.trim().to_owned()).unwrap_or_default()
@@ -120,7 +126,7 @@ impl Md {
             words.push(format!("chunk {}", disklab_units::Bytes(chunk)));
         }
         if self.level.is_redundant() {
-            words.push(if self.bitmap { "internal bitmap" } else { "no bitmap" }.to_owned());
+            words.push(if bitmap { "internal bitmap" } else { "no bitmap" }.to_owned());
         }
         if self.level.has_parity() {
             words.push(format!("stripe cache of {} pages", read("stripe_cache_size")));
@@ -158,6 +164,7 @@ mod tests {
             name: "disklab-a1-0",
             uuid: "00112233-4455-6677-8899-aabbccddeeff",
             assume_clean: true,
+            bitmap: false,
             members: &members,
         };
         let mut md = Md {
@@ -165,7 +172,8 @@ mod tests {
             level: Level::Raid5,
             chunk: Some(Bytes::kib(64)),
             layout: Some("left-symmetric"),
-            bitmap: false,
+            width: None,
+            bitmap: None,
             resync: None,
             stripe_cache: None,
         };

@@ -24,6 +24,10 @@ pub(crate) enum Level {
     Raid10(u32),
 }
 
+/// mdadm 4.2, as in Debian 12, has a bitmap where a member has more than this (`Create` in
+/// Create.c). That of Debian 13, 4.4, asks whatever the size is, and recommends one.
+const BITMAP_ABOVE: Bytes = Bytes::gib(100);
+
 /// mdadm's chunk where none is asked for (mdadm(8), `--chunk`).
 pub(crate) const DEFAULT_CHUNK: Bytes = Bytes::kib(512);
 
@@ -93,6 +97,51 @@ impl Level {
         }
     }
 
+    /// What a first resync of so many members does, as shares of what each holds: reads of all
+    /// together, and writes to each. Zeros are the parity of zeros, which RAID 6 checks first.
+    ///
+    /// mdadm has RAID 4 and 5 rebuild their last member instead (`Create` in Create.c); RAID 1
+    /// and 10 are copied from the first copy (`raid1_sync_request` in drivers/md/raid1.c).
+    pub fn resync(self, members: usize, zeros: bool) -> (f64, Vec<f64>) {
+        let n = members as f64;
+        let last = members.saturating_sub(1);
+        match self {
+            Self::Linear | Self::Raid0 => (0.0, vec![0.0; members]),
+            Self::Raid1 => (1.0, (0..members).map(|i| f64::from(u8::from(i > 0))).collect()),
+            Self::Raid4 | Self::Raid5 => {
+                (n - 1.0, (0..members).map(|i| f64::from(u8::from(i == last))).collect())
+            }
+            Self::Raid6 => (n, vec![if zeros { 0.0 } else { 2.0 / n }; members]),
+            Self::Raid10(copies) => {
+                let copies = f64::from(copies.max(1));
+                (n / copies, vec![(copies - 1.0) / copies; members])
+            }
+        }
+    }
+
+    /// The chunk, with mdadm's default; of a mirror, what its size is a multiple of.
+    fn chunk(self, chunk: Option<Bytes>) -> Bytes {
+        if self.has_chunks() { chunk.unwrap_or(DEFAULT_CHUNK) } else { Bytes::kib(4) }
+    }
+
+    /// What is left for data of a member of this size.
+    fn room_on(self, member: Bytes, chunk: Option<Bytes>) -> Bytes {
+        let chunk = self.chunk(chunk);
+        let offset = data_offset(member, self.has_chunks().then_some(chunk));
+        (member - offset).round_down(chunk)
+    }
+
+    /// What the array uses of each of `members` where it uses the same of all.
+    pub fn room(self, members: &[Volume], chunk: Option<Bytes>) -> Bytes {
+        members.iter().map(|m| self.room_on(m.size, chunk)).min().unwrap_or(Bytes::ZERO)
+    }
+
+    /// Whether mdadm gives such an array a bitmap by itself: where a member has this much room.
+    pub fn has_bitmap(self, members: &[Bytes], chunk: Option<Bytes>) -> bool {
+        let room = members.iter().map(|size| self.room_on(*size, chunk)).min();
+        self.is_redundant() && room.is_some_and(|room| room > BITMAP_ABOVE)
+    }
+
     /// The array over `members` with this chunk.
     ///
     /// # Errors
@@ -108,13 +157,9 @@ impl Level {
             let got = members.len();
             return Err(ShapeError::TooFew { layer: layer.to_owned(), least, got });
         }
-        let chunk = if self.has_chunks() { chunk.unwrap_or(DEFAULT_CHUNK) } else { Bytes::kib(4) };
-        let room: Vec<Bytes> = members
-            .iter()
-            .map(|m| m.size - data_offset(m.size, self.has_chunks().then_some(chunk)))
-            .map(|room| room.round_down(chunk))
-            .collect();
+        let room: Vec<Bytes> = members.iter().map(|m| self.room_on(m.size, chunk)).collect();
         let least_room = room.iter().copied().min().unwrap_or(Bytes::ZERO);
+        let chunk = self.chunk(chunk);
         if least_room == Bytes::ZERO {
             let smallest = members.iter().map(|m| m.size).min().unwrap_or(Bytes::ZERO);
             return Err(ShapeError::NothingLeft { layer, got: smallest });
@@ -223,6 +268,23 @@ mod tests {
             let volume = Level::Raid5.array("x", &drives(&[Bytes::gib(gib); 4]), None);
             assert_eq!(volume.expect("array").size, Bytes(sectors * 512), "{gib} GiB");
         }
+    }
+
+    #[test]
+    fn large_members_have_a_bitmap() {
+        for (level, gib, expected) in [
+            (Level::Raid1, 100, false),
+            (Level::Raid1, 101, true),
+            (Level::Raid5, 4096, true),
+            (Level::Raid10(2), 101, true),
+            (Level::Raid6, 99, false),
+            (Level::Raid0, 4096, false),
+        ] {
+            let members = [Bytes::gib(gib); 4];
+            assert_eq!(level.has_bitmap(&members, None), expected, "{level:?} {gib}");
+        }
+        let unequal = [Bytes::gib(4096), Bytes::gib(50)];
+        assert!(!Level::Raid1.has_bitmap(&unequal, None), "the smallest counts");
     }
 
     #[test]

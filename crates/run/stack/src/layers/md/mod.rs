@@ -1,4 +1,4 @@
-//! Linux md: arrays over all devices below.
+//! Linux md: arrays over all devices below, or over groups of them.
 
 use disklab_source::SourceError;
 use disklab_study::LayerSpec;
@@ -7,7 +7,8 @@ use disklab_units::Bytes;
 use crate::reading::OptionReader;
 use crate::redundancy::{devices, members};
 use crate::{
-    Form, Layer, LayerContext, LayerKind, LayerRedundancy, Need, Shape, ShapeError, StackError,
+    DeviceState, Form, FormatWrites, Layer, LayerContext, LayerKind, LayerRedundancy, Need,
+    PassKind, Shape, ShapeError, StackError, Volume,
 };
 
 mod create;
@@ -16,7 +17,7 @@ mod resync;
 
 pub(crate) use level::Level;
 
-/// One array over all devices below.
+/// Arrays over the devices below.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Md {
     /// The layer's name, for errors and notes.
@@ -27,9 +28,11 @@ pub(crate) struct Md {
     pub chunk: Option<Bytes>,
     /// As mdadm has it, such as `f2`; mdadm's default where absent.
     pub layout: Option<&'static str>,
-    /// Whether there is an internal write-intent bitmap.
-    pub bitmap: bool,
-    /// Whether to wait for the first resync; see [`resync`] where absent.
+    /// Devices in one array; all where absent.
+    pub width: Option<usize>,
+    /// Whether there is an internal write-intent bitmap; as mdadm decides where absent.
+    pub bitmap: Option<bool>,
+    /// Whether to wait for the first resync; see [`Md::resync`] where absent.
     pub resync: Option<Resync>,
     /// Pages per member in the stripe cache; the kernel's 256 where absent.
     pub stripe_cache: Option<u32>,
@@ -48,9 +51,14 @@ const CHUNK: (&str, &str) = (
     "chunk",
     "chunk size, the bytes on one member before the next, such as 64K [default: mdadm's, 512K]",
 );
-pub(super) const BITMAP: (&str, &str) = ("bitmap", "write-intent bitmap: none (default), internal");
-pub(super) const RESYNC: (&str, &str) =
-    ("resync", "first resync: wait, or skip (default where the drives read as zeros)");
+const BITMAP: (&str, &str) =
+    ("bitmap", "write-intent bitmap: none, internal [default: internal from 100 GiB a member]");
+const WIDTH: (&str, &str) =
+    ("width", "devices in one array, several side by side: md-raid5[width=3]/md-raid0 is RAID 50");
+pub(super) const RESYNC: (&str, &str) = (
+    "resync",
+    "first resync: wait, or skip (default on members that read as zeros, and in the lab)",
+);
 pub(super) const STRIPE_CACHE: (&str, &str) =
     ("stripe-cache", "pages per member in the stripe cache, 17 to 32768 (the kernel's: 256)");
 const PARITY_LAYOUT: (&str, &str) =
@@ -60,21 +68,21 @@ pub(super) const LINEAR: LayerKind =
     kind("md-linear", "md: one device after the other (JBOD)", &[]);
 pub(super) const RAID0: LayerKind = kind("md-raid0", "md RAID 0: striped, no redundancy", &[CHUNK]);
 pub(super) const RAID1: LayerKind =
-    kind("md-raid1", "md RAID 1: every device a copy", &[BITMAP, RESYNC]);
+    kind("md-raid1", "md RAID 1: every device a copy", &[WIDTH, BITMAP, RESYNC]);
 pub(super) const RAID4: LayerKind = kind(
     "md-raid4",
     "md RAID 4: striped, parity on the last device",
-    &[CHUNK, BITMAP, RESYNC, STRIPE_CACHE],
+    &[CHUNK, WIDTH, BITMAP, RESYNC, STRIPE_CACHE],
 );
 pub(super) const RAID5: LayerKind = kind(
     "md-raid5",
     "md RAID 5: striped, distributed parity; any device may fail",
-    &[CHUNK, PARITY_LAYOUT, BITMAP, RESYNC, STRIPE_CACHE],
+    &[CHUNK, PARITY_LAYOUT, WIDTH, BITMAP, RESYNC, STRIPE_CACHE],
 );
 pub(super) const RAID6: LayerKind = kind(
     "md-raid6",
     "md RAID 6: striped, two distributed parities; any two devices may fail",
-    &[CHUNK, PARITY_LAYOUT, BITMAP, RESYNC, STRIPE_CACHE],
+    &[CHUNK, PARITY_LAYOUT, WIDTH, BITMAP, RESYNC, STRIPE_CACHE],
 );
 pub(super) const RAID10: LayerKind = kind(
     "md-raid10",
@@ -82,6 +90,7 @@ pub(super) const RAID10: LayerKind = kind(
     &[
         CHUNK,
         ("layout", "near2 (default), far2, offset2; or with 3 or 4 copies, such as near3"),
+        WIDTH,
         BITMAP,
         RESYNC,
     ],
@@ -148,11 +157,14 @@ fn understand(spec: &LayerSpec) -> Result<Md, SourceError> {
     } else {
         None
     };
-    let (bitmap, resync) =
-        if level.is_redundant() { bitmap_and_resync(&mut reading)? } else { (false, None) };
+    let (mut width, mut bitmap, mut resync) = (None, None, None);
+    if level.is_redundant() {
+        width = reading.integer("width", 2..=255)?.map(|width| width as usize);
+        (bitmap, resync) = bitmap_and_resync(&mut reading)?;
+    }
     let stripe_cache = if level.has_parity() { stripe_cache(&mut reading)? } else { None };
     reading.finish()?;
-    Ok(Md { layer, level, chunk, layout, bitmap, resync, stripe_cache })
+    Ok(Md { layer, level, chunk, layout, width, bitmap, resync, stripe_cache })
 }
 
 /// The option `chunk`: md takes powers of two from a page on
@@ -164,8 +176,8 @@ pub(super) fn chunk(reading: &mut OptionReader<'_>) -> Result<Option<Bytes>, Sou
 /// The options `bitmap` and `resync`.
 pub(super) fn bitmap_and_resync(
     reading: &mut OptionReader<'_>,
-) -> Result<(bool, Option<Resync>), SourceError> {
-    let bitmap = reading.word("bitmap", &[("none", false), ("internal", true)])?.unwrap_or(false);
+) -> Result<(Option<bool>, Option<Resync>), SourceError> {
+    let bitmap = reading.word("bitmap", &[("none", false), ("internal", true)])?;
     let resync = reading.word("resync", &[("skip", Resync::Skip), ("wait", Resync::Wait)])?;
     Ok((bitmap, resync))
 }
@@ -178,10 +190,50 @@ pub(super) fn stripe_cache(reading: &mut OptionReader<'_>) -> Result<Option<u32>
 
 pub(super) const MDADM: Need = Need::Program { name: "mdadm", package: "mdadm" };
 
+impl Md {
+    /// The devices of each array.
+    ///
+    /// # Errors
+    /// [`ShapeError::Groups`] if they do not come out even.
+    fn groups<'a, T>(&self, devices: &'a [T]) -> Result<Vec<&'a [T]>, ShapeError> {
+        let width = self.width.unwrap_or(devices.len()).max(1);
+        if !devices.len().is_multiple_of(width) {
+            let (layer, devices) = (self.layer, devices.len());
+            return Err(ShapeError::Groups { layer, devices, width, what: "arrays" });
+        }
+        // Of no device at all, there is one array, which is refused.
+        Ok(if devices.is_empty() { vec![devices] } else { devices.chunks(width).collect() })
+    }
+
+    /// What happens to the members of a new array.
+    pub(super) fn resync(&self, below: DeviceState) -> Resync {
+        let skips = below.reads_zeros || below.simulated;
+        self.resync.unwrap_or(if skips { Resync::Skip } else { Resync::Wait })
+    }
+
+    /// What the first resync of an array over `members` reads and writes.
+    pub(super) fn first_resync(&self, members: &[Volume], state: DeviceState) -> FormatWrites {
+        if !self.level.is_redundant() || self.resync(state) == Resync::Skip {
+            return FormatWrites::default();
+        }
+        let length = self.level.room(members, self.chunk);
+        let (read, written) = self.level.resync(members.len(), state.reads_zeros);
+        let kind = PassKind::Resync;
+        FormatWrites::pass(self.layer, kind, members, length, (read, &written), state.reads_zeros)
+    }
+}
+
 impl Layer for Md {
     fn shape(&self, below: &Shape) -> Result<Shape, ShapeError> {
-        let members = members(self.layer, below)?;
-        Ok(Shape::Devices(vec![self.level.array(self.layer, members, self.chunk)?]))
+        let groups = self.groups(members(self.layer, below)?)?;
+        let array = |group: &&[Volume]| self.level.array(self.layer, group, self.chunk);
+        groups.iter().map(array).collect::<Result<_, _>>().map(Shape::Devices)
+    }
+
+    fn format_writes(&self, below: &Shape, state: DeviceState) -> FormatWrites {
+        let groups = members(self.layer, below).and_then(|members| self.groups(members));
+        let resyncs = groups.unwrap_or_default().into_iter().map(|g| self.first_resync(g, state));
+        resyncs.fold(FormatWrites::default(), FormatWrites::and)
     }
 
     fn redundancy(&self) -> LayerRedundancy {
@@ -194,7 +246,9 @@ impl Layer for Md {
 
     fn make(&self, below: Form, context: &mut LayerContext<'_>) -> Result<Form, StackError> {
         let members = devices(self.layer, below)?;
-        Ok(Form::Devices(vec![self.create(&members, context)?]))
+        let groups = self.groups(&members)?;
+        let arrays = groups.into_iter().map(|group| self.create(group, context));
+        arrays.collect::<Result<_, _>>().map(Form::Devices)
     }
 }
 
@@ -215,13 +269,14 @@ mod tests {
                 level: Level::Raid5,
                 chunk: Some(Bytes::kib(64)),
                 layout: Some("left-asymmetric"),
-                bitmap: false,
+                width: None,
+                bitmap: None,
                 resync: Some(Resync::Wait),
                 stripe_cache: None,
             }
         );
         let md = understand(&spec("md-raid10[layout=far3,bitmap=internal]")).expect("raid10");
-        assert_eq!((md.level, md.layout, md.bitmap), (Level::Raid10(3), Some("f3"), true));
+        assert_eq!((md.level, md.layout, md.bitmap), (Level::Raid10(3), Some("f3"), Some(true)));
         let md = understand(&spec("md-raid6[stripe-cache=4096]")).expect("raid6");
         assert_eq!(md.stripe_cache, Some(4096));
     }
@@ -235,10 +290,31 @@ mod tests {
             ("md-raid10[layout=left-symmetric]", "expected 'near2', 'far2'"),
             ("md-raid5[layout=near2]", "expected 'left-symmetric'"),
             ("md-raid5[chunk=48K]", "a power of two from 4 KiB"),
+            ("md-raid0[width=2]", "'width' is not an option of md-raid0"),
+            ("md-raid5[width=1]", "an integer from 2 to 255"),
             ("md-raid5[stripe-cache=3]", "an integer from 17 to 32768"),
         ] {
             let error = understand(&spec(text)).expect_err(text);
             assert!(error.message.contains(words), "{text}: {}", error.message);
+        }
+    }
+
+    #[test]
+    fn groups_become_arrays_side_by_side() {
+        let six = Shape::drives(&[Bytes::gib(10); 6]);
+        let shape = understand(&spec("md-raid5[width=3]")).expect("raid5").shape(&six);
+        let Ok(Shape::Devices(arrays)) = shape else { panic!("{shape:?}") };
+        assert_eq!(arrays.len(), 2);
+        let whole = understand(&spec("md-raid0")).expect("raid0").shape(&Shape::Devices(arrays));
+        let Ok(Shape::Devices(whole)) = whole else { panic!("{whole:?}") };
+        assert_eq!((whole.len(), whole[0].tolerates), (1, 1));
+        assert!(whole[0].drive_writes.iter().all(|w| (w - 0.25).abs() < 1e-9), "{whole:?}");
+        for (text, words) in [
+            ("md-raid5[width=4]", "md-raid5: 6 devices do not make arrays of 4"),
+            ("md-raid6[width=3]", "md-raid6 needs at least 4 devices, got 3"),
+        ] {
+            let error = understand(&spec(text)).expect("md").shape(&six).expect_err(text);
+            assert_eq!(error.to_string(), words);
         }
     }
 
@@ -258,7 +334,7 @@ mod tests {
         #[test]
         fn no_option_panics(
             level in 0_usize..LEVELS.len(),
-            key in "chunk|layout|bitmap|resync|stripe-cache|.{0,9}",
+            key in "chunk|layout|width|bitmap|resync|stripe-cache|.{0,9}",
             value in ".{0,12}",
         ) {
             let mut spec = spec(LEVELS[level].0);

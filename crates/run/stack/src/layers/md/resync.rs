@@ -30,15 +30,19 @@ impl Md {
         resync: Resync,
         context: &mut LayerContext<'_>,
     ) -> Result<(), StackError> {
-        match (resync, context.drives_are_zero) {
+        let why = if self.resync.is_some() { "as asked" } else { "as the lab makes none" };
+        match (resync, context.below.reads_zeros) {
             (Resync::Skip, true) => context.note(
                 self.layer,
-                "no first resync: the drives read as zeros, so their copies and parity agree",
+                "no first resync: the members read as zeros, so their copies and parity agree",
             ),
             (Resync::Skip, false) => context.note(
                 self.layer,
-                "no first resync, as asked, on drives that may hold anything: copies and parity \
-                 may disagree, so a drive failure could lose data; speeds are not affected",
+                format!(
+                    "no first resync, {why}, on members that may hold anything: copies and parity \
+                     of what is not written may disagree, so a drive failure could lose data; \
+                     speeds are not affected"
+                ),
             ),
             (Resync::Wait, _) => {
                 let folder = Path::new("/sys/block").join(array).join("md");

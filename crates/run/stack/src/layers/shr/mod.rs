@@ -13,11 +13,12 @@ use disklab_units::Bytes;
 
 use super::lvm::{self, VolumeGroup};
 use super::md::{self, Md, Resync};
+use super::partition::device_size;
 use crate::reading::OptionReader;
 use crate::redundancy::{combine, devices, members};
 use crate::{
-    Form, Layer, LayerContext, LayerKind, LayerRedundancy, Need, Shape, ShapeError, StackError,
-    Volume,
+    DeviceState, Form, FormatWrites, Layer, LayerContext, LayerKind, LayerRedundancy, Need, Shape,
+    ShapeError, StackError, Volume,
 };
 
 mod partitions;
@@ -31,14 +32,14 @@ struct Shr {
     layer: &'static str,
     kind: SliceKind,
     chunk: Bytes,
-    bitmap: bool,
+    bitmap: Option<bool>,
     resync: Option<Resync>,
     stripe_cache: Option<u32>,
 }
 
 const OPTIONS: &[(&str, &str)] = &[
     ("chunk", "chunk size [default: 64K, as on a DiskStation]"),
-    md::BITMAP,
+    ("bitmap", "write-intent bitmap: none (default, as on a DiskStation), internal"),
     md::RESYNC,
     md::STRIPE_CACHE,
 ];
@@ -123,7 +124,8 @@ impl Shr {
             level: slice.level,
             chunk: chunks,
             layout: None,
-            bitmap: self.bitmap,
+            width: None,
+            bitmap: Some(self.bitmap.unwrap_or(false)),
             resync: self.resync,
             stripe_cache: self.stripe_cache.filter(|_| slice.level.has_parity()),
         }
@@ -136,12 +138,7 @@ impl Layer for Shr {
         let sizes: Vec<Bytes> = drives.iter().map(|drive| drive.size).collect();
         let mut arrays = Vec::new();
         for slice in self.slices(&sizes)? {
-            let members: Vec<Volume> = slice
-                .drives
-                .iter()
-                .filter_map(|drive| drives.get(*drive))
-                .map(|drive| Volume { size: slice.height, ..drive.clone() })
-                .collect();
+            let members = on_drives(&slice, drives);
             let mut array = slice.level.array(self.layer, &members, self.array(&slice).chunk)?;
             array.size = lvm::extents(array.size);
             arrays.push(array);
@@ -153,6 +150,14 @@ impl Layer for Shr {
         }
         let shares: Vec<f64> = arrays.iter().map(|a| a.size.0 as f64 / total.0 as f64).collect();
         Ok(Shape::Devices(vec![combine(&arrays, &shares, total, 0)]))
+    }
+
+    fn format_writes(&self, below: &Shape, state: DeviceState) -> FormatWrites {
+        let Ok(drives) = members(self.layer, below) else { return FormatWrites::default() };
+        let sizes: Vec<Bytes> = drives.iter().map(|drive| drive.size).collect();
+        let slices = self.slices(&sizes).unwrap_or_default();
+        let resync = |s: &Slice| self.array(s).first_resync(&on_drives(s, drives), state);
+        slices.iter().map(resync).fold(FormatWrites::default(), FormatWrites::and)
     }
 
     /// Some slices may have copies, most have parity.
@@ -174,7 +179,7 @@ impl Layer for Shr {
         let drives = devices(self.layer, below)?;
         let mut sizes = Vec::new();
         for drive in &drives {
-            sizes.push(partitions::size_of(self.layer, drive)?);
+            sizes.push(device_size(self.layer, drive)?);
         }
         let slices = self.slices(&sizes)?;
         context.note(self.layer, words(&slices));
@@ -193,6 +198,12 @@ impl Layer for Shr {
         lvm::append_all(&group, more, context)?;
         Ok(Form::Devices(vec![volume]))
     }
+}
+
+/// The members of the array over a slice.
+fn on_drives(slice: &Slice, drives: &[Volume]) -> Vec<Volume> {
+    let of_slice = slice.drives.iter().filter_map(|drive| drives.get(*drive));
+    of_slice.map(|drive| Volume { size: slice.height, ..drive.clone() }).collect()
 }
 
 /// The slices, for the sample: '0 B to 126 MiB: raid5 over 4 drives; …'.

@@ -7,21 +7,11 @@ use disklab_exec::Invocation;
 use disklab_units::Bytes;
 
 use super::{FRONT, Slice};
-use crate::layers::partition::{no_block_device, not_shown};
+use crate::layers::partition::not_shown;
 use crate::udev::{kernel_name, nap, wait_for_node};
 use crate::{LayerContext, Need, StackError, Undo, seeded};
 
 pub(super) const SFDISK: Need = Need::Program { name: "sfdisk", package: "fdisk" };
-
-/// The size of a block device.
-pub(super) fn size_of(layer: &str, device: &Path) -> Result<Bytes, StackError> {
-    let sectors = kernel_name(device)
-        .and_then(|name| fs::read_to_string(format!("/sys/class/block/{name}/size")).ok())
-        .and_then(|text| text.trim().parse::<u64>().ok())
-        .ok_or_else(|| no_block_device(layer, device))?;
-    // The kernel counts in these units, whatever the sectors of the device.
-    Ok(Bytes(sectors.saturating_mul(512)))
-}
 
 /// Cuts `drives` into `slices` and returns the partitions, slice by slice.
 pub(super) fn cut(

@@ -7,8 +7,10 @@ use disklab_source::SourceError;
 use disklab_study::LayerSpec;
 
 use super::partition;
+use crate::reading::OptionReader;
 use crate::redundancy::{devices, members};
 use crate::udev;
+use crate::undo::DATASET_NAME;
 use crate::{
     Form, KeptWrites, Layer, LayerContext, LayerKind, LayerRedundancy, MadePool, Need, Remount,
     Shape, ShapeError, StackError, Undo, Volume, seeded,
@@ -32,6 +34,8 @@ struct Zfs {
     /// Devices in one top-level vdev; all where absent.
     width: Option<usize>,
     properties: Properties,
+    /// Whether files are in a data set of their own, which has the properties.
+    has_dataset: bool,
     /// For whole disks where there is no udev.
     partition: Box<dyn Layer>,
 }
@@ -45,17 +49,27 @@ const ASHIFT: (&str, &str) = (
 const RECORDSIZE: (&str, &str) =
     ("recordsize", "largest block of a file, such as 1M (ZFS's: 128K)");
 const COMPRESSION: (&str, &str) = ("compression", "lz4, zstd, zstd-3, gzip-6, off …");
+const ENCRYPTION: (&str, &str) = (
+    "encryption",
+    "ZFS's own: on, aes-256-gcm, aes-128-ccm, … (keyformat and keylocation: no effect)",
+);
+const DATASET: (&str, &str) =
+    ("dataset", "files are in a data set of the pool, which has the properties; not in its root");
 const REST: (&str, &str) = (
     LayerKind::ANY_OPTION,
-    "a compression alone, such as lz4; or atime, sync, primarycache, checksum, … (zfsprops(7))",
+    "a compression alone, such as lz4; or atime, sync, primarycache, checksum, … (zfsprops(7)); \
+     acltype, normalization, … are set and change no figure, mountpoint, canmount, … are not set",
 );
 
+const POOL_OPTIONS: &[(&str, &str)] =
+    &[WIDTH, ASHIFT, RECORDSIZE, COMPRESSION, ENCRYPTION, DATASET, REST];
+
 const fn kind(name: &'static str, summary: &'static str) -> LayerKind {
-    LayerKind { name, summary, options: &[WIDTH, ASHIFT, RECORDSIZE, COMPRESSION, REST], parse }
+    LayerKind { name, summary, options: POOL_OPTIONS, parse }
 }
 
 pub(super) const STRIPE: LayerKind = LayerKind {
-    options: &[ASHIFT, RECORDSIZE, COMPRESSION, REST],
+    options: &[ASHIFT, RECORDSIZE, COMPRESSION, ENCRYPTION, DATASET, REST],
     ..kind("zfs", "ZFS pool over all devices, no redundancy")
 };
 pub(super) const MIRROR: LayerKind =
@@ -86,8 +100,9 @@ fn parse(spec: &LayerSpec) -> Result<Box<dyn Layer>, SourceError> {
 fn understand(spec: &LayerSpec) -> Result<Zfs, SourceError> {
     let found = VDEVS.iter().find(|(name, _)| *name == spec.name);
     let (layer, vdev) = *found.ok_or_else(|| spec.error("no kind of ZFS pool"))?;
-    let own: &[&str] = if vdev == Vdev::Stripe { &[] } else { &["width"] };
-    let width = match spec.option("width").filter(|_| !own.is_empty()) {
+    let own: &[&str] = if vdev == Vdev::Stripe { &["dataset"] } else { &["width", "dataset"] };
+    let has_dataset = OptionReader::new(spec).flag("dataset")?;
+    let width = match spec.option("width").filter(|_| own.contains(&"width")) {
         None => None,
         Some(text) => {
             Some(text.parse().ok().filter(|n| (2..=255).contains(n)).ok_or_else(|| {
@@ -102,7 +117,7 @@ fn understand(spec: &LayerSpec) -> Result<Zfs, SourceError> {
     let plain =
         LayerSpec { name: "partition".to_owned(), options: Vec::new(), place: spec.place.clone() };
     let partition = (partition::KIND.parse)(&plain)?;
-    Ok(Zfs { layer, vdev, width, properties, partition })
+    Ok(Zfs { layer, vdev, width, properties, has_dataset, partition })
 }
 
 impl Vdev {
@@ -145,23 +160,43 @@ impl Zfs {
         }
         if !devices.len().is_multiple_of(width) {
             let devices = devices.len();
-            return Err(ShapeError::Vdevs { layer: self.layer, devices, width });
+            return Err(ShapeError::Groups { layer: self.layer, devices, width, what: "vdevs" });
         }
         Ok(devices.chunks(width).collect())
     }
 
-    fn create(&self, pool: &str, mark: &str, directory: &Path, vdevs: &[&[PathBuf]]) -> Invocation {
+    fn create(&self, made: &NewPool<'_>, vdevs: &[&[PathBuf]]) -> Invocation {
         let mut create = Invocation::new("zpool")
             .args(["create", "-f", "-o", "cachefile=none"])
-            .args(self.properties.args("-o", "-O"))
-            .args(["-O", &format!("{MARK}={mark}")])
-            .arg("-m")
-            .arg(directory)
-            .arg(pool);
+            .args(self.properties.args_of(|owner| owner == Owner::Pool, "-o"));
+        if !self.has_dataset {
+            create = self.dataset_properties(create, "-O", made);
+        }
+        create = create.args(["-O", &format!("{MARK}={}", made.mark)]).arg("-m");
+        create = if self.has_dataset { create.arg("none") } else { create.arg(made.directory) };
+        create = create.arg(made.pool);
         for devices in vdevs {
             create = create.args(self.vdev.word()).args(*devices);
         }
         create
+    }
+
+    /// What makes the data set of a pool.
+    fn create_dataset(&self, made: &NewPool<'_>) -> Invocation {
+        let create = Invocation::new("zfs").arg("create");
+        self.dataset_properties(create, "-o", made)
+            .args(["-o", &format!("{MARK}={}", made.mark), "-o"])
+            .arg(format!("mountpoint={}", made.directory.display()))
+            .arg(made.files())
+    }
+
+    /// The properties of what holds the files, and the key, from standard input.
+    fn dataset_properties(&self, mut to: Invocation, flag: &str, made: &NewPool<'_>) -> Invocation {
+        to = to.args(self.properties.args_of(|owner| owner != Owner::Pool, flag));
+        if let Some(key) = &made.key {
+            to = to.args([flag, "keyformat=hex", flag, "keylocation=prompt"]).stdin(key.as_str());
+        }
+        to
     }
 
     /// zpool partitions a whole disk and then waits for udev to show it; where
@@ -182,6 +217,26 @@ impl Zfs {
             self.layer,
             self.partition.make(Form::Devices(devices), context)?,
         )
+    }
+}
+
+/// A pool that is to be made.
+struct NewPool<'a> {
+    pool: &'a str,
+    mark: &'a str,
+    directory: &'a Path,
+    has_dataset: bool,
+    /// In hexadecimal digits, of one that is encrypted.
+    key: Option<String>,
+}
+
+impl NewPool<'_> {
+    /// What holds the files: the root of the pool, or its data set.
+    fn files(&self) -> String {
+        match self.has_dataset {
+            true => format!("{}/{DATASET_NAME}", self.pool),
+            false => self.pool.to_owned(),
+        }
     }
 }
 
@@ -214,7 +269,10 @@ impl Layer for Zfs {
     }
 
     fn kept_writes(&self) -> KeptWrites {
-        KeptWrites::elsewhere(METADATA)
+        KeptWrites {
+            hides_repeats: self.properties.is_encrypted(),
+            ..KeptWrites::elsewhere(METADATA)
+        }
     }
 
     fn is_imported(&self) -> bool {
@@ -244,14 +302,26 @@ impl Layer for Zfs {
         // Before the pool is destroyed: this also ends what still uses it.
         context.ledger.enter(Undo::Unmount(directory.clone()))?;
         let vdevs = self.vdevs(&devices)?;
-        context.run(self.layer, &self.create(&pool, &mark, &directory, &vdevs))?;
-        note_what_was_made(self.layer, &pool, self.properties.get("ashift"), context)?;
+        let new = NewPool {
+            pool: &pool,
+            mark: &mark,
+            directory: &directory,
+            has_dataset: self.has_dataset,
+            key: self.properties.is_encrypted().then(|| seeded::key(&mark)),
+        };
+        context.run(self.layer, &self.create(&new, &vdevs))?;
+        if self.has_dataset {
+            context.run(self.layer, &self.create_dataset(&new))?;
+        }
+        let (files, key) = (new.files(), new.key);
+        note_what_was_made(self.layer, &pool, &files, &self.properties, context)?;
         context.mounted.push(Remount::Pool {
             name: pool.clone(),
             directory: directory.clone(),
             devices,
+            key,
         });
-        Ok(Form::Pool { name: pool, directory })
+        Ok(Form::Pool { name: files, directory })
     }
 }
 
@@ -259,12 +329,16 @@ impl Layer for Zfs {
 fn note_what_was_made(
     layer: &str,
     pool: &str,
-    asked: Option<&str>,
+    files: &str,
+    properties: &Properties,
     context: &mut LayerContext<'_>,
 ) -> Result<(), StackError> {
-    let others = Invocation::new("zfs")
-        .args(["get", "-H", "-o", "property,value"])
-        .args(["recordsize,compression,checksum,atime,sync,primarycache", pool]);
+    let mut shown = "recordsize,compression,checksum,atime,sync,primarycache".to_owned();
+    if properties.is_encrypted() {
+        shown.push_str(",encryption");
+    }
+    let others = Invocation::new("zfs").args(["get", "-H", "-o", "property,value", &shown, files]);
+    let asked = properties.get("ashift");
     let ashift = ashift(layer, pool, context)?;
     let words: Vec<String> = ashift.iter().map(u8::to_string).collect();
     let made = words.join(" and ");
@@ -284,6 +358,9 @@ fn note_what_was_made(
     let sync = text.lines().find_map(|line| Some(line.strip_prefix("sync")?.trim().to_owned()));
     context.pools.push(MadePool { name: pool.to_owned(), ashift, sync });
     context.note(layer, words.join(", "));
+    for note in properties.notes() {
+        context.note(layer, note);
+    }
     Ok(())
 }
 
@@ -335,7 +412,22 @@ mod tests {
         let zfs = understand(&spec(text)).expect("zfs");
         let devices: Vec<PathBuf> = devices.iter().map(PathBuf::from).collect();
         let vdevs = zfs.vdevs(&devices).expect("vdevs");
-        zfs.create("p", "m", Path::new("/run/p"), &vdevs).command_line().replace('\'', "")
+        let lines = zfs.create(&new(&zfs), &vdevs).command_line();
+        match zfs.has_dataset {
+            true => format!("{lines}; {}", zfs.create_dataset(&new(&zfs)).command_line()),
+            false => lines,
+        }
+        .replace('\'', "")
+    }
+
+    fn new(zfs: &Zfs) -> NewPool<'static> {
+        NewPool {
+            pool: "p",
+            mark: "m",
+            directory: Path::new("/run/p"),
+            has_dataset: zfs.has_dataset,
+            key: zfs.properties.is_encrypted().then(|| "00".to_owned()),
+        }
     }
 
     #[test]
@@ -354,6 +446,22 @@ mod tests {
             "zpool create -f -o cachefile=none -O disklab:mark=m -m /run/p p mirror /dev/a /dev/b \
              mirror /dev/c /dev/d"
         );
+    }
+
+    #[test]
+    fn encryption_and_data_sets() {
+        assert_eq!(
+            line("zfs[encryption=aes-256-gcm,keyformat=passphrase]", &["/dev/a1"]),
+            "zpool create -f -o cachefile=none -O encryption=aes-256-gcm -O keyformat=hex -O \
+             keylocation=prompt -O disklab:mark=m -m /run/p p /dev/a1"
+        );
+        assert_eq!(
+            line("zfs[dataset,ashift=12,recordsize=16K,encryption=on]", &["/dev/a1"]),
+            "zpool create -f -o cachefile=none -o ashift=12 -O disklab:mark=m -m none p /dev/a1; \
+             zfs create -o recordsize=16384 -o encryption=on -o keyformat=hex -o \
+             keylocation=prompt -o disklab:mark=m -o mountpoint=/run/p p/data"
+        );
+        assert!(understand(&spec("zfs[dataset=tank]")).is_err());
     }
 
     #[test]

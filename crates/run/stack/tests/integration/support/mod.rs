@@ -9,7 +9,8 @@ use disklab_config::{Node, Value};
 use disklab_exec::{Executor, Interrupt, Invocation};
 use disklab_source::{Location, Source, SourceError};
 use disklab_stack::{
-    LayerContext, Ledger, Machine, Made, Need, Stack, StackError, Undo, mounts, needs_words,
+    DeviceState, LayerContext, Ledger, Machine, Made, Need, Stack, StackError, Undo, mounts,
+    needs_words,
 };
 use disklab_study::{StackSpec, parse_layers};
 use disklab_units::Bytes;
@@ -116,6 +117,7 @@ impl LoopFixture {
             notes: Vec::new(),
             pools: Vec::new(),
             drives_are_zero: false,
+            below: DeviceState::default(),
             mounted: Vec::new(),
         };
         let made = stack.make(&self.drives, &mut context);
