@@ -54,3 +54,17 @@ fn drives_alike_share_a_line() {
     let plan = disklab(home.path()).args(["plan", "s.toml"]).assert().success();
     plan.stdout(contains("simulated d-1 to d-48, each: about"));
 }
+
+#[test]
+fn a_shelf_of_128_drives_is_planned_and_one_more_is_refused() {
+    let home = tempfile::tempdir().expect("temp");
+    let plan = || disklab(home.path()).args(["plan", "s.toml"]).assert();
+    study(home.path(), 128, "md-raid6[width=8]/md-raid0/xfs");
+    plan().success().stdout(contains("simulated d-1 to d-128, each: about"));
+    study(home.path(), 129, "md-raid0/xfs");
+    let refused = plan().failure();
+    let output = refused.get_output();
+    let text = [output.stdout.as_slice(), &output.stderr].concat();
+    let text = String::from_utf8_lossy(&text).into_owned();
+    assert!(text.contains("needs 129 drives; a stack in the lab has up to 128"), "{text}");
+}

@@ -159,7 +159,7 @@ fn drives(node: &Node) -> Result<Vec<DriveSpec>, SourceError> {
         let mut fields = Fields::new(item, "a drive")?;
         let model = fields.require_line("model")?;
         let name = drive_name(&mut fields, &model)?;
-        let count = fields.integer("count", 1..=64)?.unwrap_or(1);
+        let count = fields.integer("count", 1..=MOST_DRIVES)?.unwrap_or(1);
         let size = fields.bytes("size")?.or_else(|| model_size(&model)).ok_or_else(|| {
             item.error(format!(
                 "a drive needs a field 'size' unless its model comes with disklab; '{model}' does \

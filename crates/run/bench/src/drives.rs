@@ -85,6 +85,11 @@ pub trait Drives {
         self.are_ata()
     }
 
+    /// How many of them a stack can have, if there is a limit.
+    fn most_at_once(&self) -> Option<usize> {
+        None
+    }
+
     /// Whether they read as zeros all over when they are made ready.
     fn are_zero(&self) -> bool {
         false

@@ -118,6 +118,12 @@ fn volume_of(
     if spec.host_cache.is_some() && !drives.are_simulated() {
         return Err(left_out("needs the lab, where the host below a guest is a model".to_owned()));
     }
+    if let Some(most) = drives.most_at_once().filter(|most| spec.drives.len() > *most) {
+        let wanted = spec.drives.len();
+        return Err(left_out(format!(
+            "needs {wanted} drives; a stack in the lab has up to {most}"
+        )));
+    }
     let chosen = spec.drives.iter().map(|drive| sizes.get(*drive).copied().flatten());
     let Some(chosen) = chosen.collect::<Option<Vec<Bytes>>>() else {
         let have = sizes.iter().flatten().count();

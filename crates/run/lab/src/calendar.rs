@@ -122,7 +122,7 @@ impl Calendar {
     }
 
     /// The disks that the waiting guest has new requests for, one bit each.
-    pub fn take_kicks(&self) -> u64 {
+    pub fn take_kicks(&self) -> u128 {
         self.memory.take_kicks()
     }
 
@@ -137,7 +137,7 @@ impl Calendar {
     }
 
     /// Has disks, one bit each, interrupt the guest when it is told to run.
-    pub fn set_calls(&self, disks: u64) {
+    pub fn set_calls(&self, disks: u128) {
         self.memory.set_calls(disks);
     }
 

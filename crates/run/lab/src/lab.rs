@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use disklab_drive::{Nanos, Statistics};
+use rustix::process::{Resource, getrlimit, setrlimit};
 
 use crate::boot::KernelProcess;
 use crate::bus;
@@ -26,6 +27,18 @@ pub struct Lab {
     _pinned: Pinned,
     // Last: by then nothing of the guest is left.
     _memory: Released,
+}
+
+/// With more disks than this, sockets, rings and files of several guests may be more than the 1,024
+/// that a process usually opens.
+const MANY: usize = 32;
+
+/// Opens as many files as this process may: by default, it is held to fewer.
+fn open_more_files() {
+    let mut limit = getrlimit(Resource::Nofile);
+    limit.current = limit.maximum;
+    // Without, a lab that has too few says so.
+    let _ = setrlimit(Resource::Nofile, limit);
 }
 
 /// Keeps the guest's memory for another when it goes.
@@ -76,6 +89,9 @@ impl Lab {
         options.check()?;
         if let Some(rate) = options.bus {
             options.disks = bus::share(options.disks, rate)?;
+        }
+        if options.disks.len() > MANY {
+            open_more_files();
         }
         let began = Instant::now();
         let pinned = Pinned::to(options.core)?;

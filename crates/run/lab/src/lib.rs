@@ -51,7 +51,7 @@ pub use event_loop::EventCounts;
 pub use lab::{DiskReport, Lab, LabReport};
 pub use leases::{CpuLease, CpuLeases};
 pub use mappings::MappingLimit;
-pub use options::{Console, LabOptions, OPERATOR_LINE};
+pub use options::{Console, LabOptions, MOST_DISKS, OPERATOR_LINE};
 pub use options_problem::OptionsProblem;
 pub use pinned::{Pinned, processors};
 pub use protocol_breach::ProtocolBreach;

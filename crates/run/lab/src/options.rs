@@ -16,6 +16,10 @@ use crate::{DiskOptions, LabError, OptionsProblem, place};
 /// same, so that what files record of the time is the same in every run.
 const TIME_OF_DAY_SECONDS: u64 = 1_767_225_600;
 
+/// The most disks of a guest: as many as `kernel/patches/shelves.patch` has interrupts, room on the
+/// command line, and bits in the calendar's memory for.
+pub const MOST_DISKS: usize = 128;
+
 /// Where the guest's console is.
 #[derive(Debug, Default)]
 pub enum Console {
@@ -123,8 +127,7 @@ impl LabOptions {
         if self.memory_bytes < 64 << 20 || self.memory_bytes > 1 << 40 {
             return bad(OptionsProblem::Memory(self.memory_bytes));
         }
-        // virtio_blk's minor numbers and the kernel's command line end somewhere.
-        if self.disks.len() > 64 {
+        if self.disks.len() > MOST_DISKS {
             return bad(OptionsProblem::Disks(self.disks.len()));
         }
         if !self.init.is_absolute() {

@@ -2,6 +2,8 @@
 
 use std::path::PathBuf;
 
+use crate::MOST_DISKS;
+
 /// An option of a lab, or of one of its disks, that cannot be; or a place that it does not have.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum OptionsProblem {
@@ -9,7 +11,7 @@ pub enum OptionsProblem {
     #[error("{0} bytes of memory: use 64 MiB to 1 TiB")]
     Memory(u64),
     /// More disks than a guest has names for.
-    #[error("{0} disks: use up to 64")]
+    #[error("{0} disks: use up to {MOST_DISKS}")]
     Disks(usize),
     /// The guest's first program has a path that depends on a directory.
     #[error("the path of '{}' must be absolute", .0.display())]

@@ -40,6 +40,9 @@ mod header {
     pub const KICK_WINDOW: usize = 48;
     pub const EARLIER_COUNT: usize = 56;
     pub const EARLIER: usize = 64;
+    /// After the earlier kicks: `more_kicks` and `more_calls`, of the disks from 64 on.
+    pub const MORE_KICKS: usize = EARLIER + super::EARLIER * super::earlier::BYTES;
+    pub const MORE_CALLS: usize = MORE_KICKS + 8;
 }
 
 /// Offsets of the fields of an earlier kick.
@@ -52,7 +55,7 @@ mod earlier {
 
 /// `UM_TIMETRAVEL_SCHEDSHM_EARLIER`, of `kernel/patches/kicks.patch`.
 const EARLIER: usize = 32;
-const _: () = assert!(header::EARLIER + EARLIER * earlier::BYTES <= HEADER_BYTES);
+const _: () = assert!(header::MORE_CALLS + 8 <= HEADER_BYTES);
 
 /// Offsets of the fields of a client's entry.
 mod client {
@@ -182,12 +185,15 @@ impl SharedMemory {
     }
 
     /// The disks, by their bits, that the waiting guest has new requests for.
-    pub fn take_kicks(&self) -> u64 {
-        let kicks = self.get64(header::KICKS);
-        if kicks != 0 {
-            self.set64(header::KICKS, 0);
-        }
-        kicks
+    pub fn take_kicks(&self) -> u128 {
+        let take = |offset| {
+            let kicks = self.get64(offset);
+            if kicks != 0 {
+                self.set64(offset, 0);
+            }
+            u128::from(kicks)
+        };
+        take(header::KICKS) | take(header::MORE_KICKS) << 64
     }
 
     /// How long after a kick the guest may run on without a word: no disk has anything to
@@ -216,8 +222,10 @@ impl SharedMemory {
     }
 
     /// The disks, by their bits, that interrupt the guest when it runs.
-    pub fn set_calls(&self, disks: u64) {
-        self.set64(header::CALLS, disks);
+    pub fn set_calls(&self, disks: u128) {
+        // The lower half and the upper one.
+        self.set64(header::CALLS, disks as u64);
+        self.set64(header::MORE_CALLS, (disks >> 64) as u64);
     }
 
     /// When the waiting guest wants to run; `None` where it has no timer.
@@ -326,6 +334,10 @@ mod tests {
         assert_eq!((memory.take_kicks(), memory.take_kicks()), (0b101, 0));
         memory.set_calls(0b11);
         assert_eq!(memory.get64(header::CALLS), 0b11);
+        memory.set64(header::MORE_KICKS, 1 << 63);
+        assert_eq!((memory.take_kicks(), memory.take_kicks()), (1 << 127, 0));
+        memory.set_calls(1 << 64 | 1);
+        assert_eq!((memory.get64(header::CALLS), memory.get64(header::MORE_CALLS)), (1, 1));
     }
 
     #[test]

@@ -6,7 +6,7 @@ use disklab_config::ModelSetting;
 use disklab_drive::{DriveFile, Kind, Nanos, SettingChange, SizeError};
 use disklab_exec::Executor;
 use disklab_host::HostSettings;
-use disklab_lab::DiskOptions;
+use disklab_lab::{DiskOptions, MOST_DISKS};
 use disklab_measure::{DriveTraits, SystemRoot};
 use disklab_sample::Note;
 use disklab_source::{SourceError, one_of};
@@ -291,6 +291,10 @@ impl Drives for ModelledDrives {
 
     fn are_ata(&self) -> bool {
         false
+    }
+
+    fn most_at_once(&self) -> Option<usize> {
+        Some(MOST_DISKS)
     }
 
     fn are_zero(&self) -> bool {

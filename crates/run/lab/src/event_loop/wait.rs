@@ -129,12 +129,12 @@ impl EventLoop {
         // The interrupts lower 'free until' where the guest handles them before it
         // is told to run; see SharedMemory.
         let mut interrupts = 0;
-        let mut calls = 0;
+        let mut calls = 0_u128;
         for (number, disk) in self.disks.iter_mut().enumerate() {
             let Some(disk) = disk else { continue };
             if disk.next_event().is_some_and(|t| t <= self.now) && disk.advance(self.now)? {
                 if calendar.has_devices() {
-                    calls |= 1 << number;
+                    calls |= 1_u128.checked_shl(number as u32).unwrap_or(0);
                 } else {
                     disk.interrupt()?;
                 }

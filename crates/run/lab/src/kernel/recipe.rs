@@ -59,6 +59,8 @@ pub(super) const PATCHES_6_12: &[Patch] = &[
     patch!("queues.patch"),
     patch!("hz.patch"),
     patch!("looks.patch"),
+    patch!("shelves.patch"),
+    patch!("depth.patch"),
 ];
 
 /// Those of Linux 7.3.

@@ -6,6 +6,7 @@ mod hostile;
 mod interrupts;
 mod kernel_boots;
 mod large_drives;
+mod many_disks;
 mod processor;
 mod support;
 mod zfs;
