@@ -16,12 +16,14 @@ mod option_value_error;
 mod sensitivity;
 mod shipped;
 
+use std::ffi::OsString;
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use clap_complete::ArgValueCompleter;
 use disklab_runner::{BenchKind, RunOptions};
 
+use crate::exit::Failure;
 pub use bench::{DiskArgs, LabArgs, LoopArgs};
 pub use compare::CompareArgs;
 pub use doctor::DoctorArgs;
@@ -273,6 +275,19 @@ pub fn command() -> clap::Command {
     negative_numbers(<Cli as clap::CommandFactory>::command())
 }
 
+/// Checks that all words of the command line are UTF-8: names become part of a run's texts, of
+/// JSON and of other programs' command lines.
+///
+/// # Errors
+/// A usage error with the first word that is not.
+pub fn check_words(mut words: impl Iterator<Item = OsString>) -> Result<(), Failure> {
+    let Some(word) = words.find(|word| word.to_str().is_none()) else { return Ok(()) };
+    Err(Failure::usage_error(format!(
+        "the argument '{}' is not UTF-8; give files and directories names in UTF-8",
+        word.display()
+    )))
+}
+
 fn parse_seed(text: &str) -> Result<u64, OptionValueError> {
     text.trim().parse().map_err(|_| OptionValueError::Seed)
 }
@@ -328,6 +343,18 @@ mod tests {
             let is_common = ["json", "help"].contains(&name);
             assert_eq!(argument.get_help_heading().is_none(), is_common, "--{name}");
         }
+    }
+
+    #[test]
+    fn words_that_are_not_utf_8_are_refused() {
+        use std::os::unix::ffi::OsStringExt;
+        let check = |word: &[u8]| {
+            check_words([OsString::from("disklab"), OsString::from_vec(word.to_vec())].into_iter())
+        };
+        assert!(check("plän".as_bytes()).is_ok());
+        let failure = check(b"pl\xe4n").expect_err("Latin-1");
+        assert_eq!(failure.code, crate::exit::USAGE_ERROR);
+        assert!(failure.to_string().contains("'pl\u{fffd}n' is not UTF-8"), "{failure}");
     }
 
     #[test]

@@ -10,6 +10,7 @@ use disklab_probe::{DriveFileError, ProbeError};
 use disklab_report::ReportError;
 use disklab_runner::sensitivity::SensitivityError;
 use disklab_runner::{LeftoversError, PlanError, RunnerError, StudyError};
+use disklab_source::shortened;
 use disklab_speed::AgainstError;
 use disklab_wml::WmlError;
 
@@ -32,6 +33,9 @@ pub const TOO_NOISY: u8 = 11;
 pub const TOO_FEW: u8 = 12;
 /// Interrupted, resumable.
 pub const INTERRUPTED: u8 = 130;
+
+/// Characters of a message. Those that list what cannot run have some thousand.
+const LONGEST_MESSAGE: usize = 20_000;
 
 /// An error for the user, with the exit code it leads to.
 #[derive(Debug)]
@@ -204,7 +208,8 @@ fn runner_message(error: &RunnerError) -> String {
 
 impl fmt::Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.message)
+        // What it repeats may be a file, an argument, or a name in a run that somebody made.
+        f.write_str(&shortened(&self.message, LONGEST_MESSAGE))
     }
 }
 

@@ -32,6 +32,10 @@ fn main() -> ExitCode {
             return ExitCode::from(exit::USAGE_ERROR);
         }
     }
+    if let Err(failure) = cli::check_words(std::env::args_os()) {
+        eprintln!("disklab: {failure}");
+        return ExitCode::from(failure.code);
+    }
     let mut command = cli::command();
     let matches = command.try_get_matches_from_mut(std::env::args_os());
     let cli = matches.and_then(|matches| {

@@ -9,7 +9,7 @@ use disklab_bench::{CellProgress, Phase};
 use disklab_source::printable;
 use disklab_store::{CellRecord, CellState};
 use disklab_study::Cell;
-use disklab_units::show_duration;
+use disklab_units::{show_duration, show_seconds};
 use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 /// Where there is no terminal, no more than one line in so long tells how far cells are.
@@ -88,8 +88,7 @@ impl Running {
             _ => expected - self.began.elapsed().as_secs_f64(),
         };
         if left > 1.0 {
-            let left = Duration::from_secs_f64(left.min(1e9));
-            words.push_str(&format!(", about {} left", show_duration(left)));
+            words.push_str(&format!(", about {} left", show_seconds(left)));
         }
         words
     }
@@ -244,7 +243,7 @@ impl Progress {
             self.total,
             cell.stack,
             cell.workload,
-            show_duration(Duration::from_secs_f64(seconds)),
+            show_seconds(seconds),
         );
         match &self.bars {
             Some(bars) => {
@@ -345,7 +344,7 @@ pub fn left_words(about: &str, seconds: f64) -> String {
     if seconds < 1.0 {
         return "less than 1 s left".to_owned();
     }
-    format!("{about} {} left", show_duration(Duration::from_secs_f64(seconds)))
+    format!("{about} {} left", show_seconds(seconds))
 }
 
 #[cfg(test)]

@@ -6,7 +6,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use disklab_source::{Source, SourceError};
+use disklab_source::{Source, SourceError, csv_cell, text_of_csv_cell};
 use disklab_units::significant;
 use serde::{Deserialize, Serialize};
 
@@ -45,12 +45,18 @@ struct Record {
 
 /// The rows of several studies as CSV, with a header.
 pub fn rows_csv(comparisons: &[RowComparison]) -> String {
+    // Writing to memory fails for no record of this shape.
     let mut writer = csv::Writer::from_writer(Vec::new());
     for comparison in comparisons {
         for judged in &comparison.rows {
-            // Writing to memory fails for no record of this shape.
             let _ = writer.serialize(record(comparison, judged));
         }
+    }
+    let plain = writer.into_inner().unwrap_or_default();
+    let mut reader = csv::ReaderBuilder::new().has_headers(false).from_reader(plain.as_slice());
+    let mut writer = csv::Writer::from_writer(Vec::new());
+    for record in reader.records().map_while(Result::ok) {
+        let _ = writer.write_record(record.iter().map(csv_cell).map(|cell| cell.into_owned()));
     }
     String::from_utf8(writer.into_inner().unwrap_or_default()).unwrap_or_default()
 }
@@ -67,8 +73,13 @@ pub fn comparisons_of_csv(
     let mut reader = csv::Reader::from_reader(source.text.as_bytes());
     let mut studies: Vec<String> = Vec::new();
     let mut records: HashMap<(String, String), Record> = HashMap::new();
-    for record in reader.deserialize::<Record>() {
-        let record = record.map_err(|e| line_error(&source, e.position(), e.to_string()))?;
+    let wrong = |e: csv::Error| line_error(&source, e.position(), e.to_string());
+    let header = reader.headers().map_err(wrong)?.clone();
+    for record in reader.into_records() {
+        let record = record.map_err(wrong)?;
+        let mut texts: csv::StringRecord = record.iter().map(text_of_csv_cell).collect();
+        texts.set_position(record.position().cloned());
+        let record: Record = texts.deserialize(Some(&header)).map_err(wrong)?;
         if !studies.contains(&record.study) {
             studies.push(record.study.clone());
         }
@@ -181,13 +192,18 @@ mod tests {
         made.rows[0].is_certain = Some(true);
         made.rows[0].quotient = Some(5.70483);
         made.rows[1].quotient = Some(0.999);
-        made.rows[1].measured_note = Some("a \"quoted\", note".to_owned());
-        made.changed_drives = vec!["a: b = 1".to_owned(), "a: c = 2".to_owned()];
+        made.rows[1].measured_note = Some("=a \"quoted\", note".to_owned());
+        made.changed_drives = vec!["@a: b = 1".to_owned(), "a: c = 2".to_owned()];
         made.tally = RowTally::of(&made.rows);
         let text = rows_csv(std::slice::from_ref(&made));
         let read = comparisons_of_csv(&catalogue(&made), source(&text)).expect("valid");
         assert_eq!(read, [made]);
         assert_eq!(rows_csv(&read), text);
+        assert!(
+            text.contains(",\"'=a") && text.contains(",'@a: b"),
+            "a spreadsheet's formulas: {text}"
+        );
+        assert!(text.contains(",-1.0,"), "a number stays one: {text}");
         // An order has no figure that the measured one could be divided by.
         assert!(text.contains(",5.70483,") && text.contains(",0.999,,,1,,"), "{text}");
     }

@@ -15,6 +15,7 @@ use std::path::Path;
 
 use disklab_bench::find_model;
 use disklab_drive::{DriveFile, SHIPPED, shipped};
+use disklab_exec::{LARGEST_TEXT, read_text};
 use disklab_validation::{Checked, page};
 use serde_json::json;
 
@@ -80,7 +81,7 @@ fn described(name: Option<&str>) -> Result<Vec<Described>, Failure> {
     let known = SHIPPED.iter().find(|(id, _)| shipped(id).as_ref() == Some(&file));
     let text = match known {
         Some((_, text)) => (*text).to_owned(),
-        None => std::fs::read_to_string(name).map_err(|e| {
+        None => read_text(Path::new(name), LARGEST_TEXT).map_err(|e| {
             Failure::usage_error(format!("cannot read the drive file '{name}': {e}"))
         })?,
     };

@@ -4,7 +4,7 @@ use disklab_import::{Import, ImportError, ImportRequest, ImportTarget};
 use disklab_published::Catalogue;
 use disklab_runner::{check_outputs, find_study, is_study, session};
 
-use super::run::finish;
+use super::run::finish_new;
 use crate::cli::ImportArgs;
 use crate::exit::Failure;
 
@@ -31,7 +31,7 @@ pub fn import(args: ImportArgs, as_json: bool) -> Result<u8, Failure> {
         error => Failure::failed(error),
     })?;
     let failed = import.cells.iter().filter(|cell| cell.result.is_err()).count();
-    finish(&run, failed, as_json)
+    finish_new(run, failed, as_json)
 }
 
 fn read(args: ImportArgs) -> Result<Import, Failure> {

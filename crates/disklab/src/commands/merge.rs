@@ -4,7 +4,7 @@ use disklab_runner::RunnerError;
 use disklab_store::{CellState, Run};
 use disklab_units::count;
 
-use super::run::finish;
+use super::run::finish_new;
 use crate::cli::MergeArgs;
 use crate::exit::Failure;
 
@@ -26,5 +26,5 @@ pub fn merge(args: &MergeArgs, as_json: bool) -> Result<u8, Failure> {
             shell_words::quote(&args.to.to_string_lossy())
         );
     }
-    finish(&run, in_state(CellState::Failed), as_json)
+    finish_new(run, in_state(CellState::Failed), as_json)
 }

@@ -1,17 +1,21 @@
 //! Files that commands write: never half of one, never through a link that nobody named, and
 //! never in place of what disklab did not write.
 
+mod part_file;
+
 use std::fs::{File, OpenOptions};
 use std::io::{self, ErrorKind, Read, Write};
 use std::os::fd::OwnedFd;
-use std::os::unix::fs::FileTypeExt;
+use std::os::unix::fs::{FileTypeExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
-use disklab_exec::{NamedPathError, follow_own_links, open_real_directory, owner};
+use disklab_exec::{NamedPathError, follow_own_links, open_real_directory, open_regular};
 use disklab_measure::{FileUse, FileUses, SystemRoot};
-use rustix::fs::{AtFlags, Mode, OFlags, openat, renameat, unlinkat};
+use rustix::fs::{OFlags, fcntl_setfl};
+use rustix::io::Errno;
 
 use crate::exit::Failure;
+use part_file::PartFile;
 
 /// How much of a file says what it is.
 const HEAD_BYTES: u64 = 4096;
@@ -148,14 +152,25 @@ pub fn check_named(path: &Path) -> Result<Option<PathBuf>, OutputError> {
 /// is written to.
 pub fn write_named(path: &Path, text: &str) -> Result<(), OutputError> {
     let Some(real) = check_named(path)? else {
-        return OpenOptions::new()
-            .write(true)
-            .open(path)
+        return open_special(path)
             .and_then(|mut file| file.write_all(text.as_bytes()))
             .map_err(OutputError::io(path));
     };
     let parent = open_real_directory(parent_of(&real)).map_err(OutputError::io(path))?;
     replace(&real, parent, text)
+}
+
+/// Opens a device or a pipe to be written, without waiting for a program that reads.
+fn open_special(path: &Path) -> io::Result<File> {
+    let flags = OFlags::NONBLOCK | OFlags::NOCTTY;
+    let file = OpenOptions::new().write(true).custom_flags(flags.bits() as i32).open(path);
+    let file = file.map_err(|e| match Errno::from_io_error(&e) {
+        Some(Errno::NXIO) => io::Error::other("no program reads from it"),
+        _ => e,
+    })?;
+    // A program that reads slowly is waited for.
+    fcntl_setfl(&file, OFlags::empty())?;
+    Ok(file)
 }
 
 /// The path without links, or why the system does not say.
@@ -180,26 +195,18 @@ fn parent_of(path: &Path) -> &Path {
 
 fn head(path: &Path) -> io::Result<String> {
     let mut bytes = Vec::new();
-    File::open(path)?.take(HEAD_BYTES).read_to_end(&mut bytes)?;
+    open_regular(path)?.take(HEAD_BYTES).read_to_end(&mut bytes)?;
     Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
 
-/// Writes a file in `parent` under a name of its own first, which nothing has, so that there is
-/// never half of it. The directory is held open meanwhile: nobody can put a link in its place.
+/// Writes a file in `parent` as a whole: there is never half of it, and nothing else of it if this
+/// process is killed. The directory is held open meanwhile: nobody can put a link in its place.
 fn replace(path: &Path, parent: OwnedFd, text: &str) -> Result<(), OutputError> {
     let wrong = OutputError::io(path);
     let name = path.file_name().ok_or_else(|| wrong(ErrorKind::InvalidFilename.into()))?;
-    let unfinished = format!(".disklab-{}.part", owner());
-    let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::CLOEXEC;
-    let file = openat(&parent, &unfinished, flags, Mode::from_raw_mode(0o666));
-    let mut file = File::from(file.map_err(|e| wrong(e.into()))?);
-    let written = file
-        .write_all(text.as_bytes())
-        .and_then(|()| Ok(renameat(&parent, &unfinished, &parent, name)?));
-    written.map_err(|e| {
-        let _ = unlinkat(&parent, &unfinished, AtFlags::empty());
-        wrong(e)
-    })
+    part_file::sweep(&parent);
+    let unfinished = PartFile::new(&parent, text).map_err(&wrong)?;
+    unfinished.rename(name).map_err(wrong)
 }
 
 #[cfg(test)]
@@ -282,6 +289,29 @@ mod tests {
         assert!(!Path::new("/dev/null").metadata().expect("metadata").is_file());
         write_named(&temp.path().join("none/file"), "new").expect_err("no directory");
         write_named(Path::new("/"), "new").expect_err("a directory");
+    }
+
+    #[test]
+    fn fifo_without_a_reader_is_not_waited_for() {
+        use rustix::fs::{CWD, FileType, Mode, mknodat};
+        let temp = tempfile::tempdir().expect("temp");
+        let fifo = temp.path().join("fifo");
+        mknodat(CWD, &fifo, FileType::Fifo, Mode::RWXU, 0).expect("a FIFO");
+        let error = write_named(&fifo, "new").expect_err("nobody reads");
+        assert!(error.to_string().ends_with("fifo: no program reads from it"), "{error}");
+        let error = write_own(temp.path(), "fifo", "new", |_| true).expect_err("not a file");
+        assert!(matches!(error, OutputError::Unexpected { .. }), "{error}");
+        let copy = File::create(temp.path().join("copy")).expect("made");
+        let mut reader = std::process::Command::new("cat");
+        let mut reader = reader.arg(&fifo).stdout(copy).spawn().expect("cat");
+        let text = "x".repeat(1 << 20);
+        // It may still be starting.
+        while write_named(&fifo, &text).is_err() {
+            std::thread::sleep(std::time::Duration::from_millis(10));
+        }
+        assert!(reader.wait().expect("ended").success());
+        let copied = std::fs::metadata(temp.path().join("copy")).expect("a copy").len();
+        assert_eq!(copied, text.len() as u64, "more than a pipe holds");
     }
 
     #[test]

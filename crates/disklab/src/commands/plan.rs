@@ -6,7 +6,6 @@ mod written;
 
 use std::collections::BTreeSet;
 use std::path::Path;
-use std::time::Duration;
 
 use disklab_lab::kernel::{self, Parts};
 use disklab_runner::{
@@ -14,7 +13,7 @@ use disklab_runner::{
     kernel_parts, new_run_folder,
 };
 use disklab_study::{Cell, PlannedLayer, PlannedStack};
-use disklab_units::{Bytes, count, scale_words, show_duration};
+use disklab_units::{Bytes, count, scale_words, show_seconds};
 use serde_json::{Value, json};
 
 use self::extent::PlanExtent;
@@ -73,7 +72,7 @@ pub fn words(run: &CheckedRun, estimate: &RunEstimate<'_>, with_cells: bool) -> 
         lines.add(if at == 0 { "time" } else { "" }, &time);
     }
     if let Some(seconds) = estimate.virtual_seconds(&plan.cells) {
-        let shown = show_duration(Duration::from_secs_f64(seconds));
+        let shown = show_seconds(seconds);
         lines.add("", &format!("about {shown} of the drives' own, virtual time"));
     }
     for (at, pass) in passes::words(plan).into_iter().enumerate() {
@@ -224,7 +223,7 @@ fn cell_line(estimate: &RunEstimate<'_>, cell: &Cell) -> String {
         cell.block + 1,
         cell.stack,
         cell.workload,
-        show_duration(Duration::from_secs_f64(estimate.seconds(cell)))
+        show_seconds(estimate.seconds(cell))
     )
 }
 

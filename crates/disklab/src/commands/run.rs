@@ -111,6 +111,14 @@ fn resume_request(args: &RunArgs) -> Result<ResumeRequest, Failure> {
     })
 }
 
+/// Writes the report of a run that is made as a whole and says where it is. The run is there
+/// only when that is done: a command that is killed before can be repeated as it was.
+pub(super) fn finish_new(run: Run, failed: usize, as_json: bool) -> Result<u8, Failure> {
+    let code = finish(&run, failed, as_json)?;
+    run.publish().map_err(Failure::failed)?;
+    Ok(code)
+}
+
 /// Writes the report and says where it is.
 pub(super) fn finish(run: &Run, failed: usize, as_json: bool) -> Result<u8, Failure> {
     let report = Report::gather(run)?;

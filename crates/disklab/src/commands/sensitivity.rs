@@ -5,7 +5,7 @@ mod outcome;
 mod pace;
 mod page;
 
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use disklab_published::{RowComparison, compared_with, own_claims};
 use disklab_report::Report;
@@ -13,7 +13,7 @@ use disklab_runner::sensitivity::{
     Begun, CaseRun, SensitivityPlan, SensitivityRequest, SensitivityRun, Variation, own_ratios,
 };
 use disklab_runner::{Caller, Pairs, RunnerError, find_study, is_shipped, new_run_folder};
-use disklab_units::show_duration;
+use disklab_units::show_seconds;
 use serde_json::json;
 
 use self::outcome::{SensitivityConditions, SensitivityOutcome};
@@ -74,7 +74,7 @@ fn overview(analysis: &SensitivityRun) -> String {
         cases.len() + 1,
         pairs.len() as u32 * shipped.repeats,
         plan.about(),
-        show_duration(Duration::from_secs_f64(analysis.total_seconds())),
+        show_seconds(analysis.total_seconds()),
     )
 }
 

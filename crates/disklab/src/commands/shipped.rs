@@ -31,7 +31,7 @@ pub fn shipped(args: &ShippedArgs, as_json: bool) -> Result<u8, Failure> {
         print(&paragraph(&about(&shipped)))?;
         print("\n")?;
     }
-    let code = run::finish(&restored, 0, as_json)?;
+    let code = run::finish_new(restored, 0, as_json)?;
     if !as_json {
         print(&next(&shipped)?)?;
     }

@@ -10,6 +10,9 @@ use tracing_subscriber::layer::Context;
 
 use super::stderr::StandardError;
 
+/// Characters of a line: it may name anything that a file has.
+const LONGEST: usize = 4000;
+
 /// Prints each event as a line.
 #[derive(Debug, Clone, Copy)]
 pub struct Messages;
@@ -27,7 +30,7 @@ impl<S: Subscriber> Layer<S> for Messages {
 fn line(level: Level, words: &Words) -> String {
     let kind = if level == Level::ERROR { "error" } else { "warning" };
     let text = format!("disklab: {kind}: {}{}", words.message, words.fields);
-    format!("{}\n", disklab_source::printable(&text))
+    format!("{}\n", disklab_source::printable(&disklab_source::shortened(&text, LONGEST)))
 }
 
 /// What an event says.

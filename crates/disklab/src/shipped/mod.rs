@@ -90,13 +90,13 @@ impl ShippedRun {
         campaign(&self.info)
     }
 
-    /// Makes it a run in a folder.
+    /// Makes it a run in a folder, which is there for others from [`Run::publish`] on.
     ///
     /// # Errors
     /// [`Failure`] if the folder cannot be written, or has something else in it.
     pub fn restore(&self, folder: &Path) -> Result<Run, Failure> {
         let cells: Vec<Cell> = self.samples.iter().map(|(cell, _)| cell.clone()).collect();
-        let mut run = Run::create(folder, &self.info, &cells).map_err(Failure::usage_error)?;
+        let mut run = Run::prepare(folder, &self.info, &cells).map_err(Failure::usage_error)?;
         let samples = self.samples.iter().map(|(cell, sample)| (cell, Ok(sample)));
         run.record_all(samples).map_err(Failure::failed)?;
         Ok(run)

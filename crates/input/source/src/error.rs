@@ -2,7 +2,12 @@
 
 use std::fmt;
 
-use crate::{Location, is_hidden};
+use crate::{Location, is_hidden, shortened};
+
+/// Characters of a message and of an excerpt. A value, a line or a list of names can have as many
+/// as the file.
+const LONGEST_MESSAGE: usize = 3000;
+const LONGEST_EXCERPT: usize = 200;
 
 /// What is wrong in a text, where, and what was expected.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -31,8 +36,8 @@ impl SourceError {
             file: place.source.name.clone(),
             line: text[..start].matches('\n').count() + 1,
             column: text[line_start..start].chars().count() + 1,
-            message: message.into(),
-            excerpt: text[line_start..line_end].trim_end().to_owned(),
+            message: shortened(&message.into(), LONGEST_MESSAGE).into_owned(),
+            excerpt: text[line_start..line_end].trim_end().chars().take(LONGEST_EXCERPT).collect(),
             width: text[start..end.min(line_end)].chars().count().max(1),
         }
     }
@@ -55,14 +60,12 @@ impl fmt::Display for SourceError {
                 .excerpt
                 .chars()
                 .map(|c| if c.is_control() || is_hidden(c) { ' ' } else { c })
-                .take(200)
                 .collect();
             let number = self.line.to_string();
-            let indent = " ".repeat(self.column - 1);
-            let marks = "^".repeat(self.width.min(80));
             write!(f, "\n {number} | {excerpt}\n {} | ", " ".repeat(number.len()))?;
-            if self.column <= 200 {
-                write!(f, "{indent}{marks}")?;
+            if self.column <= LONGEST_EXCERPT {
+                let marks = "^".repeat(self.width.min(80));
+                write!(f, "{}{marks}", " ".repeat(self.column - 1))?;
             }
         }
         Ok(())

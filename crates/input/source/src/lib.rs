@@ -8,10 +8,12 @@ mod error;
 mod file_name;
 mod place;
 mod printable;
+mod spreadsheet;
 mod words;
 
 pub use error::SourceError;
 pub use file_name::{FileName, FileNameError};
 pub use place::{Location, Source};
 pub use printable::{is_hidden, printable, printable_json};
-pub use words::{did_you_mean, one_of};
+pub use spreadsheet::{csv_cell, text_of_csv_cell};
+pub use words::{did_you_mean, one_of, shortened};

@@ -38,7 +38,7 @@ pub fn parse_duration(text: &str) -> Result<Duration, ParseDurationError> {
     };
     let seconds = number.parse::<f64>().map_err(|_| error())? * factor;
     if seconds.is_finite() && (0.0..=86_400_000.0).contains(&seconds) {
-        Ok(Duration::from_secs_f64(seconds))
+        Ok(duration_of(seconds))
     } else {
         Err(error())
     }
@@ -73,6 +73,17 @@ pub fn show_duration(duration: Duration) -> String {
     }
 }
 
+/// Seconds as a duration: what is below 0 or no number as none, centuries of centuries as the
+/// longest that there is.
+pub fn duration_of(seconds: f64) -> Duration {
+    Duration::try_from_secs_f64(seconds.max(0.0)).unwrap_or(Duration::MAX)
+}
+
+/// Seconds for people, as [`show_duration`] shows them.
+pub fn show_seconds(seconds: f64) -> String {
+    show_duration(duration_of(seconds))
+}
+
 /// A latency with three significant digits: `850 ns`, `12.5 µs`, `8.33 ms`, `1.2 s`.
 pub fn show_nanoseconds(nanoseconds: f64) -> String {
     let (value, unit) = match nanoseconds {
@@ -105,6 +116,20 @@ mod tests {
         assert_eq!(parse_nanoseconds("0 ns"), Some(0));
         for text in ["", "7", "us", "-1 us", "1 m", "1e400 s", "9999999999 s", "NaN s"] {
             assert_eq!(parse_nanoseconds(text), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn every_number_of_seconds_is_shown() {
+        for (seconds, shown) in [
+            (250.0, "4 min 10 s"),
+            (-1.0, "0 ns"),
+            (f64::NAN, "0 ns"),
+            (f64::NEG_INFINITY, "0 ns"),
+            (1e20, "213503982334601 days 7 h"),
+            (f64::INFINITY, "213503982334601 days 7 h"),
+        ] {
+            assert_eq!(show_seconds(seconds), shown);
         }
     }
 

@@ -14,7 +14,8 @@ mod share;
 pub use bit_rate::{BitsPerSecond, ParseBitRateError};
 pub use bytes::{Bytes, ParseBytesError};
 pub use duration::{
-    ParseDurationError, parse_duration, parse_nanoseconds, show_duration, show_nanoseconds,
+    ParseDurationError, duration_of, parse_duration, parse_nanoseconds, show_duration,
+    show_nanoseconds, show_seconds,
 };
 pub use number::{count, scale_words, significant};
 pub use rate::{BytesPerSecond, Iops, ParseRateError};

@@ -38,6 +38,17 @@ pub enum ImportError {
         /// As many bytes may be.
         most: u64,
     },
+    /// More than one run compares.
+    #[error(
+        "the files have more than {most} {what}, which one run does not compare; import them in \
+         several runs"
+    )]
+    TooMany {
+        /// What there is too much of.
+        what: &'static str,
+        /// As many may be.
+        most: usize,
+    },
     /// Two files with one content, which would count as repeats.
     #[error(
         "{known} and {name} hold the same output: a copy is not a repeat; leave one of them out"

@@ -1,12 +1,12 @@
 //! The texts of files.
 
 use std::collections::{HashMap, HashSet};
-use std::fs::File;
 use std::hash::{DefaultHasher, Hash, Hasher};
-use std::io::Read;
+use std::io::ErrorKind;
 use std::path::Path;
 use std::sync::Arc;
 
+use disklab_exec::read_input;
 use disklab_source::Source;
 
 use crate::encoding::decode;
@@ -17,18 +17,10 @@ const LARGEST: u64 = 256 << 20;
 
 /// A file's text.
 pub(crate) fn source(path: &Path) -> Result<Arc<Source>, ImportError> {
-    let unreadable = |error: std::io::Error| ImportError::file(path, error);
-    let too_large = || ImportError::file(path, FileFault::TooLarge(LARGEST));
-    let file = File::open(path).map_err(unreadable)?;
-    // Without reading what is known to be too large; a device has no size that is known.
-    if file.metadata().is_ok_and(|about| about.len() > LARGEST) {
-        return Err(too_large());
-    }
-    let mut bytes = Vec::new();
-    file.take(LARGEST + 1).read_to_end(&mut bytes).map_err(unreadable)?;
-    if bytes.len() as u64 > LARGEST {
-        return Err(too_large());
-    }
+    let bytes = read_input(path, LARGEST).map_err(|error| match error.kind() {
+        ErrorKind::FileTooLarge => ImportError::file(path, FileFault::TooLarge(LARGEST)),
+        _ => ImportError::file(path, error),
+    })?;
     let text = decode(&bytes).ok_or_else(|| {
         let is_run = path.file_name().is_some_and(|name| name == "run.sqlite");
         ImportError::file(path, if is_run { FileFault::OwnRun } else { FileFault::NotText })

@@ -10,6 +10,7 @@ use disklab_study::{Cell, LeftOut, Study};
 use disklab_units::count;
 use indexmap::IndexMap;
 
+use crate::breadth::Breadth;
 use crate::files::{Seen, source};
 use crate::formats::{FORMATS, ImportFormat, detect, near};
 use crate::mapping::{MappingTable, TABLE};
@@ -112,6 +113,13 @@ impl Import {
             seen.add(&source)?;
             read_file(path, &source, request, &tables, &mut placed)?;
         }
+        let mut breadth = Breadth::default();
+        for one in &placed {
+            for step in &one.reading.steps {
+                breadth.add(&one.stack, &one.workload, &step.name)?;
+            }
+        }
+        drop(breadth);
         let table = tables.values().flatten().next().cloned().unwrap_or_default();
         let study = match &request.target {
             ImportTarget::Existing(study) => {
@@ -228,7 +236,7 @@ fn readings(
     let Some((format, Ok(mut readings))) = of(&bare) else { return whole() };
     if !front.trim().is_empty() {
         let front = one_line(&front);
-        let note = format!("What stands in front of its lines, such as '{front}', was left out.");
+        let note = format!("The front of its lines, such as '{front}', was left out.");
         readings.iter_mut().for_each(|reading| reading.notes.push(note.clone()));
     }
     Ok((format, readings))

@@ -6,6 +6,7 @@
 //! that were published about a study. A figure is taken as it stands or not at all:
 //! errors show the line and the column.
 
+mod breadth;
 mod drives;
 mod encoding;
 mod error;

@@ -58,7 +58,7 @@ fn part(text: &str) -> Option<(FrontPart<'_>, usize)> {
     Some((part, length))
 }
 
-/// The text without what stands in front of nearly all its lines, and an example of that; none if
+/// The text without the front that nearly all its lines have, and an example of that; none if
 /// there is nothing, or nothing but blanks in front of lines that are read with them.
 pub(crate) fn without_front(text: &str) -> Option<(String, String)> {
     let front = front(text)?;

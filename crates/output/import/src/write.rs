@@ -6,8 +6,7 @@ use std::sync::Arc;
 
 use disklab_sample::Environment;
 use disklab_source::{Location, Source};
-use disklab_store::{Run, RunInfo, RunOrigin, RunSettings, Session};
-use jiff::Timestamp;
+use disklab_store::{Run, RunInfo, RunOrigin, RunSettings, Session, now};
 
 use crate::{Import, ImportError, ImportedCell, ImportedSample};
 
@@ -19,8 +18,9 @@ const MOST_RAW: usize = 10_000;
 pub const BENCH: &str = "import";
 
 impl Import {
-    /// Makes a run of it in `folder`, which must not hold one already. Next to each
-    /// sample lies the part of the file that it was read from, unless there are very many.
+    /// Makes a run of it in `folder`, which must not hold one already, and which is there for
+    /// others from [`Run::publish`] on. Next to each sample lies the part of the file that it was
+    /// read from, unless there are very many.
     ///
     /// # Errors
     /// Where the folder holds a run, or cannot be written.
@@ -38,14 +38,14 @@ impl Import {
             scale: 1.0,
             repeats: self.cells.iter().map(|c| c.cell.block + 1).max().unwrap_or(1),
             seed: 0,
-            created: Timestamp::now(),
+            created: now(),
             stacks: Vec::new(),
             left_out: self.left_out.clone(),
             // That of this machine is not that of the figures.
             environment: Environment::default(),
         };
         let cells: Vec<_> = self.cells.iter().map(|c| c.cell.clone()).collect();
-        let mut run = Run::create(folder, &info, &cells)?;
+        let mut run = Run::prepare(folder, &info, &cells)?;
         run.begin_session(session)?;
         if self.cells.len() <= MOST_RAW {
             let mut lines = LineNumbers::default();

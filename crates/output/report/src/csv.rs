@@ -2,6 +2,8 @@
 
 use std::fmt::Write as _;
 
+use disklab_source::csv_cell;
+
 use crate::Report;
 
 /// The columns. Throughput is in bytes per second, times are in the unit of
@@ -55,8 +57,9 @@ fn number(value: Option<f64>) -> String {
     value.filter(|v| v.is_finite()).map_or_else(String::new, |v| v.to_string())
 }
 
-/// The field in quotes where it needs them.
+/// The field as a spreadsheet takes it for a text, in quotes where it needs them.
 fn quote(field: &str) -> String {
+    let field = &*csv_cell(field);
     if field.contains([',', '"', '\n', '\r']) || field.trim() != field {
         format!("\"{}\"", field.replace('"', "\"\""))
     } else {
@@ -66,6 +69,7 @@ fn quote(field: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use disklab_source::text_of_csv_cell;
     use proptest::prelude::*;
 
     use super::*;
@@ -91,8 +95,11 @@ mod tests {
 
     proptest! {
         #[test]
-        fn fields_come_back(a in ".*", b in "[,\"\n\r a]*") {
-            prop_assert_eq!(fields(&format!("{},{}", quote(&a), quote(&b))), vec![a, b]);
+        fn fields_come_back(a in ".*", b in "[,\"\n\r =a]*") {
+            let line = format!("{},{}", quote(&a), quote(&b));
+            let found = fields(&line);
+            let found: Vec<&str> = found.iter().map(|field| text_of_csv_cell(field)).collect();
+            prop_assert_eq!(found, [&a, &b], "{}", line);
         }
 
         #[test]

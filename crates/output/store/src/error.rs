@@ -98,7 +98,7 @@ pub enum StoreError {
     NoRun(PathBuf),
     /// A run where another one was to be made.
     #[error(
-        "{} already contains a run; use another --out, or continue it with --resume",
+        "{} already contains a run, which is left as it is; choose another directory",
         .0.display()
     )]
     HoldsRun(PathBuf),

@@ -3,6 +3,7 @@
 mod bench_kind;
 mod bus;
 mod claim;
+mod clock;
 mod directory;
 mod error;
 mod merge;
@@ -15,11 +16,13 @@ mod run;
 mod schema;
 mod settings;
 mod stacks;
+mod unfinished;
 mod untrusted;
 
 pub use bench_kind::{BenchKind, UnknownBench};
 pub use bus::Bus;
 pub use claim::DirectoryClaim;
+pub use clock::now;
 pub use directory::RunDirectory;
 pub use disklab_study::{LeftOut, PlannedStack};
 pub use error::{NoPart, StoreError};

@@ -26,7 +26,8 @@ impl Run {
     ///
     /// Cells keep the order of their blocks, and within a block that of the parts. Where
     /// two parts have the same cell, the one that is done is taken. The raw outputs are
-    /// copied, and every start of the program on a part is remembered.
+    /// copied, and every start of the program on a part is remembered. The run is there for others
+    /// from [`Run::publish`] on: half of a merged run would pass for a whole one.
     ///
     /// # Errors
     /// Where the parts are not parts of one run, such as of two seeds, kernels or settings;
@@ -49,15 +50,9 @@ impl Run {
         }
         let chosen = choose(parts)?;
         let cells: Vec<Cell> = chosen.iter().map(|chosen| chosen.new.clone()).collect();
-        let run = Self::create(folder, &merged_info(first, rest), &cells)?;
-        match run.fill(parts, &chosen) {
-            Ok(()) => Ok(run),
-            Err(error) => {
-                // Half of a merged run would pass for a whole one.
-                let _ = std::fs::remove_file(folder.join(DATABASE));
-                Err(error)
-            }
-        }
+        let run = Self::prepare(folder, &merged_info(first, rest), &cells)?;
+        run.fill(parts, &chosen)?;
+        Ok(run)
     }
 
     /// Whether a run can be part of another at all.

@@ -114,6 +114,18 @@ pub(crate) fn clear_unfinished(folder: &Path, cells: &[CellRecord]) -> Result<()
     Ok(())
 }
 
+/// Removes the outputs of all these cells, and the directory of outputs if that leaves it empty.
+pub(crate) fn clear_all(folder: &Path, cells: &[CellRecord]) -> Result<(), StoreError> {
+    let raw = raw(folder)?;
+    for record in cells {
+        let name = name(&record.cell);
+        remove(&raw.join(format!("{name}{UNFINISHED}")))?;
+        remove(&raw.join(name))?;
+    }
+    let _ = std::fs::remove_dir(raw);
+    Ok(())
+}
+
 /// Whether there is a directory, or nothing, at `path`; a link is neither.
 fn is_directory(path: &Path) -> Result<bool, StoreError> {
     match path.symlink_metadata() {

@@ -63,7 +63,7 @@ pub(crate) fn end_cell(
     let changed = update.execute(params![
         state,
         error,
-        Timestamp::now().to_string(),
+        crate::now().to_string(),
         seconds,
         cell.number,
         cell.stack,

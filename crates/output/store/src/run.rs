@@ -2,7 +2,7 @@
 
 use std::borrow::Borrow;
 use std::fs::File;
-use std::os::unix::fs::OpenOptionsExt;
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
 use disklab_sample::{Sample, TraceEntry};
@@ -14,13 +14,14 @@ use crate::claim::safe_for_root;
 use crate::directory::{RunDirectory, keep_links_in_paths};
 use crate::rows::{BadValue, MOST_SESSIONS};
 use crate::schema::{SCHEMA, VERSION};
+use crate::unfinished::{self, UNFINISHED, UnfinishedRun};
 use crate::untrusted::{self, Steps};
 use crate::{CellRecord, CellState, DirectoryClaim, RunInfo, Session, StoreError, raw, rows};
 
 /// Name of the database in a run's folder.
 pub(crate) const DATABASE: &str = "run.sqlite";
 /// Name of the file whose lock says that a run is being written.
-const LOCK: &str = "lock";
+pub(crate) const LOCK: &str = "lock";
 
 /// A run, open. Readers may open it while it is being written.
 #[derive(Debug)]
@@ -31,6 +32,8 @@ pub struct Run {
     pub(crate) connection: Connection,
     /// Restarted before each call.
     steps: Steps,
+    /// Until all of the run is there. Dropped after the connection, and before the lock.
+    unfinished: Option<UnfinishedRun>,
     /// Held by the one process that writes.
     lock: Option<File>,
 }
@@ -43,13 +46,7 @@ impl Run {
     /// [`StoreError::NotEmpty`] if it contains what disklab did not put there; others if it
     /// contains a run already or cannot be written.
     pub fn create(folder: &Path, info: &RunInfo, cells: &[Cell]) -> Result<Self, StoreError> {
-        if folder.join(DATABASE).exists() {
-            return Err(StoreError::HoldsRun(folder.to_owned()));
-        }
-        let claim = DirectoryClaim::make(folder)?;
-        let run = Self::create_in(&claim, info, cells)?;
-        claim.keep();
-        Ok(run)
+        Self::prepare(folder, info, cells)?.publish()
     }
 
     /// The same in a directory that is claimed already.
@@ -61,26 +58,42 @@ impl Run {
         info: &RunInfo,
         cells: &[Cell],
     ) -> Result<Self, StoreError> {
-        let directory = claim.directory().clone();
+        Self::build(claim.directory().clone(), None, info, cells)?.publish()
+    }
+
+    /// Makes a run that is not there for others before [`Run::publish`]: if this process ends
+    /// before, there is none, and the same can be made again.
+    ///
+    /// # Errors
+    /// As [`Run::create`].
+    pub fn prepare(folder: &Path, info: &RunInfo, cells: &[Cell]) -> Result<Self, StoreError> {
+        if folder.join(DATABASE).exists() {
+            return Err(StoreError::HoldsRun(folder.to_owned()));
+        }
+        let claim = DirectoryClaim::make(folder)?;
+        Self::build(claim.directory().clone(), Some(claim), info, cells)
+    }
+
+    fn build(
+        directory: RunDirectory,
+        claim: Option<DirectoryClaim>,
+        info: &RunInfo,
+        cells: &[Cell],
+    ) -> Result<Self, StoreError> {
         let folder = directory.path().to_owned();
-        let path = directory.at(DATABASE);
         if !directory.is_still_there() {
             return Err(StoreError::Moved(folder));
         }
-        if path.exists() {
-            return Err(StoreError::HoldsRun(folder));
-        }
         let named = |error| directory.named(error);
         let lock = Some(take_lock(&directory)?);
-        // Built under another name, so that a folder never holds half a run.
-        let unfinished = directory.at("run.sqlite.new");
-        if unfinished.exists() {
-            std::fs::remove_file(&unfinished)
-                .map_err(StoreError::io("cannot remove", &unfinished))
-                .map_err(named)?;
+        if directory.at(DATABASE).exists() {
+            return Err(StoreError::HoldsRun(folder));
         }
+        unfinished::clear(&directory.at("")).map_err(named)?;
+        let unfinished = Some(UnfinishedRun::new(directory.clone(), claim));
+        let path = directory.at(UNFINISHED);
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE;
-        let (mut connection, _) = connect(&unfinished, flags).map_err(named)?;
+        let (mut connection, steps) = connect(&path, flags).map_err(named)?;
         let result = (|| {
             let transaction = connection.transaction()?;
             transaction.execute_batch(SCHEMA)?;
@@ -90,14 +103,33 @@ impl Run {
             }
             transaction.commit()
         })();
-        result.map_err(StoreError::sqlite(&unfinished)).map_err(named)?;
-        connection.close().map_err(|(_, e)| named(StoreError::sqlite(&unfinished)(e)))?;
-        std::fs::rename(&unfinished, &path)
-            .map_err(StoreError::io("cannot make", &path))
-            .map_err(named)?;
-        let (connection, steps) =
-            connect(&path, OpenFlags::SQLITE_OPEN_READ_WRITE).map_err(named)?;
-        Ok(Self { folder, directory, connection, steps, lock })
+        result.map_err(StoreError::sqlite(&path)).map_err(named)?;
+        Ok(Self { folder, directory, connection, steps, unfinished, lock })
+    }
+
+    /// All of the run is there: gives it to others. Does nothing to one that is there already.
+    ///
+    /// # Errors
+    /// [`StoreError`] if its database cannot be closed, renamed or opened again; in the first two
+    /// cases, there is no run.
+    pub fn publish(self) -> Result<Self, StoreError> {
+        if self.unfinished.is_none() {
+            return Ok(self);
+        }
+        // What is not published goes before the lock.
+        let Self { folder, directory, connection, lock, unfinished, .. } = self;
+        let named = |error| directory.named(error);
+        let (from, to) = (directory.at(UNFINISHED), directory.at(DATABASE));
+        connection.close().map_err(|(_, e)| named(StoreError::sqlite(&from)(e)))?;
+        std::fs::rename(&from, &to).map_err(StoreError::io("cannot make", &to)).map_err(named)?;
+        unfinished.into_iter().for_each(UnfinishedRun::keep);
+        let (connection, steps) = connect(&to, OpenFlags::SQLITE_OPEN_READ_WRITE).map_err(named)?;
+        Ok(Self { folder, directory, connection, steps, unfinished: None, lock })
+    }
+
+    /// The name of its database.
+    fn database(&self) -> &'static str {
+        if self.unfinished.is_some() { UNFINISHED } else { DATABASE }
     }
 
     /// Opens a run for reading.
@@ -114,7 +146,7 @@ impl Run {
     fn open_checked(directory: RunDirectory) -> Result<Self, StoreError> {
         let path = existing(&directory)?;
         let open = || {
-            untrusted::check_journal(&path)?;
+            untrusted::check_side_files(&path)?;
             // Read-write where possible: only then can SQLite roll back what a
             // killed writer left half done.
             let (connection, steps) = connect(&path, OpenFlags::SQLITE_OPEN_READ_WRITE)
@@ -126,7 +158,7 @@ impl Run {
         };
         let (connection, steps) = open().map_err(|error| directory.named(error))?;
         let folder = directory.path().to_owned();
-        Ok(Self { folder, directory, connection, steps, lock: None })
+        Ok(Self { folder, directory, connection, steps, unfinished: None, lock: None })
     }
 
     /// Opens a run to resume it, and clears away the raw outputs of cells
@@ -164,7 +196,7 @@ impl Run {
     /// Whether the run is still where it was opened: its directory may have been deleted or
     /// moved since, or a link put in its place.
     pub fn is_still_there(&self) -> bool {
-        self.directory.is_still_there() && self.directory.at(DATABASE).is_file()
+        self.directory.is_still_there() && self.directory.at(self.database()).is_file()
     }
 
     /// What the run is.
@@ -197,7 +229,7 @@ impl Run {
             value,
         })?;
         if cells.len() as u64 > MOST_CELLS {
-            let path = self.folder.join(DATABASE);
+            let path = self.folder.join(self.database());
             return Err(StoreError::TooManyRows { path, rows: "cells", most: MOST_CELLS });
         }
         Ok(cells)
@@ -212,7 +244,7 @@ impl Run {
         self.steps.restart();
         let texts = rows::sessions(&self.connection).map_err(self.sqlite())?;
         if texts.len() > MOST_SESSIONS {
-            let path = self.folder.join(DATABASE);
+            let path = self.folder.join(self.database());
             let most = MOST_SESSIONS as u64;
             return Err(StoreError::TooManyRows { path, rows: "starts of the program", most });
         }
@@ -276,7 +308,7 @@ impl Run {
     /// Where they cannot be written, or one of them is there already.
     pub fn append(&mut self, cells: &[Cell]) -> Result<(), StoreError> {
         self.writable()?;
-        let path = self.folder.join(DATABASE);
+        let path = self.folder.join(self.database());
         let result = (|| {
             let transaction = self.connection.transaction()?;
             for cell in cells {
@@ -333,7 +365,7 @@ impl Run {
         self.writable()?;
         self.finish_outputs(cell, &sample.trace)?;
         let json = to_json(cell, sample)?;
-        let path = self.folder.join(DATABASE);
+        let path = self.folder.join(self.database());
         let result = (|| {
             let transaction = self.connection.transaction()?;
             rows::end_cell(&transaction, cell, None, seconds)?;
@@ -354,7 +386,7 @@ impl Run {
         cells: impl IntoIterator<Item = (&'a Cell, Result<S, &'a str>)>,
     ) -> Result<(), StoreError> {
         self.writable()?;
-        let path = self.folder.join(DATABASE);
+        let path = self.folder.join(self.database());
         let sqlite = StoreError::sqlite(&path);
         let directory = self.directory.clone();
         let transaction = self.connection.transaction().map_err(&sqlite)?;
@@ -408,7 +440,7 @@ impl Run {
     }
 
     pub(crate) fn sqlite(&self) -> impl Fn(rusqlite::Error) -> StoreError + '_ {
-        StoreError::sqlite(&self.folder.join(DATABASE))
+        StoreError::sqlite(&self.folder.join(self.database()))
     }
 }
 
@@ -430,7 +462,7 @@ fn to_json(cell: &Cell, sample: &Sample) -> Result<String, StoreError> {
         .map_err(|source| StoreError::SampleJson { cell: cell.number, source })
 }
 
-fn connect(path: &Path, flags: OpenFlags) -> Result<(Connection, Steps), StoreError> {
+pub(crate) fn connect(path: &Path, flags: OpenFlags) -> Result<(Connection, Steps), StoreError> {
     keep_links_in_paths();
     let wrap = StoreError::sqlite(path);
     let connection = Connection::open_with_flags(path, flags).map_err(&wrap)?;
@@ -464,15 +496,25 @@ fn no_run_in(path: &Path, connection: &Connection) -> Result<StoreError, StoreEr
 
 fn take_lock(directory: &RunDirectory) -> Result<File, StoreError> {
     let path = directory.at(LOCK);
+    // Without waiting: under that name there may be a FIFO, which nobody reads.
+    let flags = OFlags::NOFOLLOW | OFlags::NONBLOCK;
     let file = File::options()
         .create(true)
         .truncate(false)
         .write(true)
-        .custom_flags(OFlags::NOFOLLOW.bits() as i32)
-        .open(&path)
+        .custom_flags(flags.bits() as i32)
+        .open(&path);
+    if path.symlink_metadata().is_ok_and(|there| !there.is_file()) {
+        let path = directory.path().join(LOCK);
+        return Err(StoreError::Unexpected { path, expected: "regular file" });
+    }
+    let file = file
         .map_err(StoreError::io("cannot make", &path))
         .map_err(|error| directory.named(error))?;
-    flock(&file, FlockOperation::NonBlockingLockExclusive)
-        .map_err(|_| StoreError::BeingWritten(directory.path().to_owned()))?;
-    Ok(file)
+    let held = flock(&file, FlockOperation::NonBlockingLockExclusive).is_ok();
+    // The one who held it before may have removed it.
+    if held && file.metadata().is_ok_and(|lock| lock.nlink() > 0) {
+        return Ok(file);
+    }
+    Err(StoreError::BeingWritten(directory.path().to_owned()))
 }

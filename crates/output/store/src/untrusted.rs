@@ -5,12 +5,12 @@
 //! the schema must be exactly disklab's, and a journal must name no other file.
 
 use std::collections::BTreeSet;
-use std::fs::File;
-use std::io::{Read, Seek, SeekFrom};
-use std::path::Path;
+use std::io::{ErrorKind, Read, Seek, SeekFrom};
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use disklab_exec::open_regular;
 use rusqlite::config::DbConfig;
 use rusqlite::limits::Limit;
 use rusqlite::{Connection, OpenFlags};
@@ -68,26 +68,46 @@ pub(crate) fn guard(connection: &Connection) -> rusqlite::Result<Steps> {
     Ok(steps)
 }
 
+/// Files next to a database that SQLite opens with it.
+pub(crate) const SIDE_FILES: [&str; 3] = ["-journal", "-wal", "-shm"];
+
+/// The file next to a database whose name ends so.
+pub(crate) fn side_file(database: &Path, ending: &str) -> PathBuf {
+    let mut path = database.as_os_str().to_owned();
+    path.push(ending);
+    path.into()
+}
+
+/// Refuses what SQLite would open next to a database and must not: anything but a regular file,
+/// as it would wait for a FIFO's writer, and a journal that names another file.
+pub(crate) fn check_side_files(database: &Path) -> Result<(), StoreError> {
+    for ending in SIDE_FILES {
+        let path = side_file(database, ending);
+        match path.symlink_metadata() {
+            Ok(there) if there.is_file() => {}
+            Ok(_) => return Err(StoreError::Unexpected { path, expected: "regular file" }),
+            Err(e) if e.kind() == ErrorKind::NotFound => {}
+            Err(e) => return Err(StoreError::io("cannot look at", &path)(e)),
+        }
+    }
+    check_journal(database)
+}
+
 /// Refuses a journal that names a file of its own, which SQLite would read and remove when
 /// it rolls back. Only a transaction over several databases writes such a name, and disklab
 /// has none.
-pub(crate) fn check_journal(database: &Path) -> Result<(), StoreError> {
+fn check_journal(database: &Path) -> Result<(), StoreError> {
     /// With this a journal ends that names another (sqlite.org/fileformat2.html, 3).
     const MAGIC: [u8; 8] = [0xd9, 0xd5, 0x05, 0xf9, 0x20, 0xa1, 0x63, 0xd7];
-    let mut path = database.as_os_str().to_owned();
-    path.push("-journal");
-    let path = Path::new(&path);
-    if !path.is_file() {
-        return Ok(());
-    }
+    let path = side_file(database, "-journal");
     let mut end = [0; 8];
-    let found = File::open(path).and_then(|mut file| {
+    let found = open_regular(&path).and_then(|mut file| {
         file.seek(SeekFrom::End(-8))?;
         file.read_exact(&mut end)
     });
-    // Shorter than that, it is no journal, and SQLite takes it for none.
+    // Without one, or with a shorter one, SQLite has nothing to roll back.
     if found.is_ok() && end == MAGIC {
-        return Err(StoreError::UnknownJournal { path: path.to_owned() });
+        return Err(StoreError::UnknownJournal { path });
     }
     Ok(())
 }

@@ -58,8 +58,10 @@ const LINKS: &[(&str, &str)] = &[
 
 /// Whether this process is a guest's first program, and which words came with it.
 pub fn arguments() -> Option<Vec<String>> {
-    let mut words = std::env::args().skip(1);
-    (std::process::id() == 1 && words.next().as_deref() == Some(GUEST)).then(|| words.collect())
+    // Of the host's process, they may be anything.
+    let mut words = std::env::args_os().skip(1);
+    let is_guest = std::process::id() == 1 && words.next().is_some_and(|word| word == GUEST);
+    is_guest.then(|| words.map(|word| word.to_string_lossy().into_owned()).collect())
 }
 
 /// The first of [`crate::LabOptions::init_arguments`] that this program, as a

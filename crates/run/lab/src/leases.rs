@@ -8,6 +8,7 @@ use std::io::{self, Read, Write};
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
+use disklab_exec::open_regular;
 use rustix::fs::{FlockOperation, flock};
 use rustix::process::getuid;
 
@@ -114,7 +115,7 @@ impl CpuLeases {
             let Some((core, number)) = entry.file_name().to_str().and_then(numbers) else {
                 continue;
             };
-            let Ok(mut file) = File::open(entry.path()) else { continue };
+            let Ok(mut file) = open_regular(&entry.path()) else { continue };
             if flock(&file, FlockOperation::NonBlockingLockExclusive).is_ok() {
                 let _ = fs::remove_file(entry.path());
                 continue;

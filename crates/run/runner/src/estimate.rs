@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use disklab_bench::{CellWrites, LayoutCost, PredictedBytes, cell_seconds, predict_bytes};
 use disklab_study::Cell;
-use disklab_units::Bytes;
+use disklab_units::{Bytes, duration_of};
 use disklab_workload::Cost;
 
 use crate::RunnerError;
@@ -68,7 +68,7 @@ impl<'a> RunEstimate<'a> {
         if block <= budget.as_secs_f64() {
             return Ok(());
         }
-        let (cells, block) = (self.plan.preflight.pairs.len(), Duration::from_secs_f64(block));
+        let (cells, block) = (self.plan.preflight.pairs.len(), duration_of(block));
         Err(RunnerError::BudgetTooShort { budget, cells, block })
     }
 
@@ -258,8 +258,7 @@ fn side_by_side(seconds: impl Iterator<Item = f64>, at_once: usize) -> f64 {
     let mut last = Duration::ZERO;
     for seconds in seconds {
         let Some(Reverse(free)) = free_at.pop() else { continue };
-        let took = Duration::try_from_secs_f64(seconds.max(0.0)).unwrap_or(Duration::MAX);
-        let end = free.saturating_add(took);
+        let end = free.saturating_add(duration_of(seconds));
         last = last.max(end);
         free_at.push(Reverse(end));
     }

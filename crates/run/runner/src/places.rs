@@ -2,8 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
-use disklab_store::DirectoryClaim;
-use jiff::Zoned;
+use disklab_store::{DirectoryClaim, now};
+use jiff::tz::TimeZone;
 
 use crate::RunnerError;
 
@@ -56,7 +56,7 @@ pub(crate) fn ledger_folder(state: &Path) -> PathBuf {
 
 /// A run's folder where the user named none: `disklab-runs/nas-20261121-104933`.
 pub fn new_run_folder(study: &str) -> PathBuf {
-    let time = Zoned::now().strftime("%Y%m%d-%H%M%S").to_string();
+    let time = now().to_zoned(TimeZone::system()).strftime("%Y%m%d-%H%M%S").to_string();
     let base = Path::new("disklab-runs").join(format!("{study}-{time}"));
     (1..)
         .map(

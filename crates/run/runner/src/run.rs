@@ -3,9 +3,8 @@
 use std::path::PathBuf;
 
 use disklab_bench::ReadyBench;
-use disklab_store::{CellState, Provenance, Run, RunInfo, Session};
+use disklab_store::{CellState, Provenance, Run, RunInfo, Session, now};
 use disklab_study::{Cell, load};
-use jiff::Timestamp;
 
 use crate::adaptive;
 use crate::observer::{CellForecast, Observer, UpcomingCells};
@@ -55,7 +54,7 @@ impl CheckedRun {
             scale: plan.campaign.scale,
             repeats: plan.repeats,
             seed: plan.seed,
-            created: Timestamp::now(),
+            created: now(),
             stacks: plan.preflight.stacks.clone(),
             left_out: plan.preflight.left_out.clone(),
             environment: bench.environment(),
@@ -310,8 +309,8 @@ pub fn session() -> Session {
     let uname = rustix::system::uname();
     let part = |text: &std::ffi::CStr| text.to_string_lossy().into_owned();
     Session {
-        began: Timestamp::now(),
-        command: std::env::args().collect(),
+        began: now(),
+        command: std::env::args_os().map(|word| word.to_string_lossy().into_owned()).collect(),
         disklab: VERSION.to_owned(),
         kernel: [
             part(uname.sysname()),

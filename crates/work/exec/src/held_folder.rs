@@ -9,6 +9,8 @@ use std::time::Duration;
 use rustix::fs::{FlockOperation, flock};
 use rustix::process::getuid;
 
+use crate::open_regular;
+
 /// Held by the process that uses a folder, for as long as it does; the system lets go of it
 /// with the process.
 const LOCK: &str = "lock";
@@ -66,7 +68,7 @@ impl HeldFolder {
             if !own || !entry.file_name().to_string_lossy().starts_with(prefix) {
                 continue;
             }
-            let Ok(lock) = File::open(path.join(LOCK)) else {
+            let Ok(lock) = open_regular(&path.join(LOCK)) else {
                 // It is just being made, its maker was killed in that moment, or it had
                 // no lock yet. Such a one is empty.
                 if is_old(&path) {

@@ -40,10 +40,11 @@ impl Interrupt {
     /// # Errors
     /// [`Interrupted`] where the flag is raised.
     pub fn sleep(&self, duration: Duration) -> Result<(), Interrupted> {
-        let end = Instant::now() + duration;
+        // However long: the end may be beyond what the clock can tell.
+        let began = Instant::now();
         loop {
             self.check()?;
-            let left = end.saturating_duration_since(Instant::now());
+            let left = duration.saturating_sub(began.elapsed());
             if left.is_zero() {
                 return Ok(());
             }

@@ -29,7 +29,9 @@ pub use error::ExecError;
 pub use executor::{Executor, Finished};
 pub use held_folder::HeldFolder;
 pub use inherited::close_inherited;
-pub use input_file::{LARGEST_TEXT, read_file, read_file_below, read_input, read_start};
+pub use input_file::{
+    LARGEST_TEXT, open_regular, read_file, read_file_below, read_input, read_start, read_text,
+};
 pub use interrupt::{Interrupt, Interrupted};
 pub use invocation::Invocation;
 pub use named_path::{NamedPathError, follow_own_links, open_real_directory};

@@ -24,6 +24,8 @@ mod workload;
 pub use caches::Remounter;
 pub use context::{StepOutcome, WorkContext};
 pub use error::{Damage, FioJobFailure, WorkloadError};
+#[doc(hidden)]
+pub use kinds::jobs_in_report;
 pub use kinds::{WORKLOADS, assume_fio, find_workload, read_workload};
 pub use output_problem::OutputProblem;
 pub use since_boot::count_from_boot;

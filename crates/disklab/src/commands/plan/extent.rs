@@ -1,9 +1,7 @@
 //! From how much to how much a run goes.
 
-use std::time::Duration;
-
 use disklab_runner::{Plan, Prediction, RunEstimate};
-use disklab_units::{Bytes, show_duration};
+use disklab_units::{Bytes, show_seconds};
 use serde_json::{Value, json};
 
 /// The blocks of a run: of a fixed one, all that it has.
@@ -52,7 +50,7 @@ impl PlanExtent {
 
     /// What to say of its time, line by line.
     pub fn times(&self) -> Vec<String> {
-        let show = |seconds: f64| show_duration(Duration::from_secs_f64(seconds.max(0.0)));
+        let show = show_seconds;
         let mut lines = Vec::new();
         if self.has_looks && self.times_at_most >= 1.0 {
             lines.push(format!(

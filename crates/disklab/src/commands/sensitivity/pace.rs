@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use disklab_units::show_duration;
+use disklab_units::{show_duration, show_seconds};
 
 /// What is done and what is left, by the predicted times of the runs.
 pub struct SensitivityPace {
@@ -24,7 +24,7 @@ impl SensitivityPace {
     /// The line for the run that begins.
     pub fn next(&mut self, words: &str) -> String {
         self.begun += 1;
-        let left = show_duration(Duration::from_secs_f64(self.seconds_left()));
+        let left = show_seconds(self.seconds_left());
         let so_far = match self.begun {
             1 => String::new(),
             _ => format!("{} so far, ", show_duration(self.start.elapsed())),

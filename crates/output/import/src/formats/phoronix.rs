@@ -6,6 +6,7 @@
 //! (`pts-core/objects/pts_result_file.php`). What is reported in no unit of data,
 //! operations or time is left out.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use disklab_sample::{Direction, Figure, OperationKind, Tool};
@@ -14,7 +15,7 @@ use roxmltree::{Document, Node};
 
 use super::ImportFormat;
 use crate::naming::direction_in;
-use crate::reading::{ImportedWork, Reading, figure, id_of, one_line, step};
+use crate::reading::{ImportedWork, Reading, check_count, figure, id_of, one_line, step};
 use crate::text::{byte_unit, decimal, span};
 
 pub(super) const FORMAT: ImportFormat = ImportFormat {
@@ -35,7 +36,35 @@ const DIRECTIONS: [(&str, Direction); 4] = [
     ("create", Direction::Mixed),
 ];
 
+/// Attributes of one tag; Phoronix writes none. Reading them takes time that grows with the
+/// square of their number.
+const MOST_ATTRIBUTES: usize = 1000;
+
+/// Refuses a tag of more attributes than that. What is no tag, such as a comment's text, is looked
+/// at as if it were one.
+fn check_attributes(source: &Arc<Source>) -> Result<(), SourceError> {
+    for (start, _) in source.text.match_indices('<') {
+        let (mut quote, mut attributes) = (None, 0_usize);
+        for byte in source.text.as_bytes()[start + 1..].iter() {
+            match (quote, byte) {
+                (Some(open), byte) if open == byte => quote = None,
+                (_, b'<') | (None, b'>') => break,
+                (None, b'"' | b'\'') => quote = Some(byte),
+                (None, b'=') => attributes += 1,
+                _ => {}
+            }
+        }
+        if attributes > MOST_ATTRIBUTES {
+            return Err(span(source, start, start + 1).error(format!(
+                "this tag has {attributes} attributes, and may have {MOST_ATTRIBUTES}"
+            )));
+        }
+    }
+    Ok(())
+}
+
 fn read(source: &Arc<Source>) -> Result<Vec<Reading>, SourceError> {
+    check_attributes(source)?;
     let whole = |start: usize, end: usize| span(source, start, end);
     let document = Document::parse(&source.text).map_err(|error| {
         let at = error.pos();
@@ -47,6 +76,7 @@ fn read(source: &Arc<Source>) -> Result<Vec<Reading>, SourceError> {
     let mut readings = Vec::new();
     let results = document.root_element().children().filter(|n| n.has_tag_name("Result"));
     let mut unknown = Vec::new();
+    let mut known = KnownRuns::new();
     for result in results {
         let scale = text(result, "Scale").unwrap_or_default();
         let Some(unit) = Unit::of(&scale) else {
@@ -54,8 +84,10 @@ fn read(source: &Arc<Source>) -> Result<Vec<Reading>, SourceError> {
             continue;
         };
         let entries = result.descendants().filter(|n| n.has_tag_name("Entry"));
+        let test = PhoronixTest::new(result, unit);
         for entry in entries {
-            runs(source, result, entry, unit, &mut readings)?;
+            let place = Location { source: Arc::clone(source), span: entry.range() };
+            runs(place, &test, entry, &mut readings, &mut known)?;
         }
     }
     unknown.sort();
@@ -150,38 +182,53 @@ fn text(node: Node<'_, '_>, name: &str) -> Option<String> {
     child.text().map(one_line).filter(|t| !t.is_empty())
 }
 
+/// What a result says of all its entries.
+struct PhoronixTest {
+    unit: Unit,
+    direction: Option<Direction>,
+    work: ImportedWork,
+    tools: Vec<Tool>,
+}
+
+impl PhoronixTest {
+    fn new(result: Node<'_, '_>, unit: Unit) -> Self {
+        let described = [text(result, "Title"), text(result, "Description")];
+        let described = described.into_iter().flatten().collect::<Vec<_>>().join(", ");
+        let lower = described.to_lowercase();
+        let other = || DIRECTIONS.iter().find(|(word, _)| lower.contains(word)).map(|(_, d)| *d);
+        let direction = direction_in(&described).or_else(other);
+        Self { unit, direction, work: work(result, &described), tools: version(result) }
+    }
+}
+
+/// The readings of a workload's id on a system.
+type KnownRuns = HashMap<(String, String), Vec<usize>>;
+
 /// One reading for each run of an entry.
 fn runs(
-    source: &Arc<Source>,
-    result: Node<'_, '_>,
+    place: Location,
+    test: &PhoronixTest,
     entry: Node<'_, '_>,
-    unit: Unit,
     readings: &mut Vec<Reading>,
+    known: &mut KnownRuns,
 ) -> Result<(), SourceError> {
-    let range = entry.range();
-    let place = Location { source: Arc::clone(source), span: range };
     let Some(system) = text(entry, "Identifier") else {
         return Err(place.error("this entry has no Identifier: whose figures are they?"));
     };
     let raw = text(entry, "RawString").or_else(|| text(entry, "Value")).unwrap_or_default();
-    let described = [text(result, "Title"), text(result, "Description")];
-    let described = described.into_iter().flatten().collect::<Vec<_>>().join(", ");
-    let lower = described.to_lowercase();
-    let other = || DIRECTIONS.iter().find(|(word, _)| lower.contains(word)).map(|(_, d)| *d);
-    let direction = direction_in(&described).or_else(other);
-    let work = work(result, &described);
+    let &PhoronixTest { unit, direction, ref work, ref tools } = test;
     // The same runs of the same work may be told twice, once in MB/s and once in IOPS.
-    let before = readings.len();
-    let mut twins: Vec<usize> = (0..before)
-        .filter(|at| readings[*at].work == work && readings[*at].stack.as_ref() == Some(&system))
-        .rev()
-        .collect();
-    for value in raw.split([':', ',']).map(str::trim).filter(|v| !v.is_empty()) {
+    let known = known.entry((work.id.clone(), system.clone())).or_default();
+    let values: Vec<&str> =
+        raw.split([':', ',']).map(str::trim).filter(|v| !v.is_empty()).collect();
+    let same = known.iter().filter(|at| readings[**at].work == *work);
+    let mut twins = same.take(values.len()).copied().collect::<Vec<_>>().into_iter();
+    for value in values {
         let value = decimal(value).filter(|v| *v > 0.0).ok_or_else(|| {
             place.error(format!("{system}: expected figures above 0, found '{value}'"))
         })?;
         let figure = unit.figure(direction.unwrap_or(Direction::Copy), value);
-        let twin = twins.pop().and_then(|at| readings[at].steps.first_mut()?.figures.first_mut());
+        let twin = twins.next().and_then(|at| readings[at].steps.first_mut()?.figures.first_mut());
         if twin.is_some_and(|twin| unit.join(twin, &figure)) {
             continue;
         }
@@ -189,13 +236,15 @@ fn runs(
         reading.stack = Some(system.clone());
         reading.direction_is_open = direction.is_none();
         reading.steps = vec![step("result", vec![figure])];
-        reading.tools = version(result);
+        reading.tools = tools.clone();
         reading.notes.push(
             "Phoronix stops repeating when the deviation looks small, and its tests often fit into \
              memory: the figures may be of memory and not of drives."
                 .to_owned(),
         );
+        known.push(readings.len());
         readings.push(reading);
+        check_count(readings.len(), &place)?;
     }
     Ok(())
 }

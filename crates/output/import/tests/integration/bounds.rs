@@ -52,25 +52,143 @@ fn a_stream_of_reports_is_read_in_linear_time() {
     }
 }
 
-#[test]
-fn a_report_of_thousands_of_jobs_is_read_in_linear_time() {
-    let folder = tempfile::tempdir().expect("temp");
-    let job = |n: usize| {
+/// A report of fio's with jobs of these names.
+fn jobs(names: impl Iterator<Item = String>) -> String {
+    let job = |name: String| {
         format!(
-            "{{\"jobname\":\"a{n}\",\"error\":0,\"job options\":{{\"rw\":\"randread\",\"bs\":\"4k\",\
+            "{{\"jobname\":\"{name}\",\"error\":0,\"job options\":{{\"rw\":\"randread\",\"bs\":\"4k\",\
              \"direct\":\"1\",\"size\":\"1g\"}},\"read\":{{\"io_bytes\":409600,\"iops\":100.0,\
              \"runtime\":1000,\"total_ios\":100}}}}"
         )
     };
-    let jobs: Vec<String> = (0..4_000).map(job).collect();
-    let text = format!("{{\"fio version\":\"fio-3.33\",\"jobs\":[{}]}}", jobs.join(","));
+    let jobs: Vec<String> = names.map(job).collect();
+    format!("{{\"fio version\":\"fio-3.33\",\"jobs\":[{}]}}", jobs.join(","))
+}
+
+#[test]
+fn a_report_of_thousands_of_jobs_is_read_in_linear_time() {
+    let folder = tempfile::tempdir().expect("temp");
+    let text = jobs((0..8_000).map(|n| format!("a{}", n % 1_000)));
     let path = file(folder.path(), "jobs.json", &text);
     let before = thread_cpu_seconds();
     let import = Import::read(&request(vec![path])).expect("read");
     assert_eq!(import.cells.len(), 1);
-    assert_eq!(import.cells[0].result.as_ref().expect("a sample").sample().steps.len(), 4_000);
+    assert_eq!(import.cells[0].result.as_ref().expect("a sample").sample().steps.len(), 1_000);
     let used = thread_cpu_seconds() - before;
     assert!(used < 60.0, "{used} s");
+}
+
+/// A table of Phoronix's.
+fn phoronix(results: &str, attributes: &str, entries: &str) -> String {
+    format!(
+        "<PhoronixTestSuite>{results}<Result {attributes}><Title>T</Title><Scale>MB/s</Scale><Data>\
+         {entries}</Data></Result></PhoronixTestSuite>"
+    )
+}
+
+fn entries(n: usize, system: impl Fn(usize) -> String) -> String {
+    (0..n)
+        .map(|i| {
+            let system = system(i);
+            format!("<Entry><Identifier>{system}</Identifier><Value>1</Value></Entry>")
+        })
+        .collect()
+}
+
+/// What one run compares grows with the square of these.
+#[test]
+fn more_than_one_run_compares_is_refused_before_it_takes_long() {
+    let folder = tempfile::tempdir().expect("temp");
+    let one = entries(1, |_| "ext4".to_owned());
+    let attributes: Vec<String> = (0..160_000).map(|i| format!("a{i}='<>' ")).collect();
+    let attributes = attributes.concat().replace('<', "&lt;");
+    let commands: Vec<String> =
+        (0..8_000).map(|i| format!("{{\"command\":\"c{i}\",\"times\":[1.0]}}")).collect();
+    let results: String = (0..8_000)
+        .map(|i| phoronix("", "", &one).replace("<Title>T", &format!("<Title>T{i}")))
+        .map(|one| one.replace("<PhoronixTestSuite>", "").replace("</PhoronixTestSuite>", ""))
+        .collect();
+    for (name, text, said) in [
+        ("jobs.json", jobs((0..8_000).map(|n| format!("a{n}"))), "more than 1000 jobs or steps"),
+        (
+            "commands.json",
+            format!("{{\"results\":[{}]}}", commands.join(",")),
+            "more than 1000 jobs or steps",
+        ),
+        ("results.xml", phoronix(&results, "", &one), "more than 1000 jobs or steps"),
+        ("attributes.xml", phoronix("", &attributes, &one), "160000 attributes"),
+        (
+            "systems.xml",
+            phoronix("", "", &entries(8_000, |i| format!("s{i}"))),
+            "more than 200 stacks",
+        ),
+    ] {
+        let path = file(folder.path(), name, &text);
+        let before = thread_cpu_seconds();
+        let request = ImportRequest { files: vec![path], ..ImportRequest::default() };
+        let request = match name.ends_with("json") {
+            true => ImportRequest { stack: Some("single/ext4".to_owned()), ..request },
+            false => request,
+        };
+        let error = Import::read(&request).expect_err(name).to_string();
+        assert!(error.contains(said), "{name}: {error}");
+        let used = thread_cpu_seconds() - before;
+        assert!(used < 20.0, "{name}: {used} s");
+    }
+}
+
+/// CPU time that reading a text takes.
+fn seconds(name: &str, text: String) -> f64 {
+    let source = std::sync::Arc::new(Source { name: "x".to_owned(), text });
+    let format = detect(&source.text).expect(name);
+    let once = || {
+        let before = thread_cpu_seconds();
+        let _ = format.read(&source);
+        thread_cpu_seconds() - before
+    };
+    once().min(once())
+}
+
+/// Eight times the text takes eight times as long, not sixty-four.
+#[test]
+fn all_formats_are_read_in_linear_time() {
+    type Texts = Box<dyn Fn(usize) -> String>;
+    let one = entries(1, |_| "ext4".to_owned());
+    let same = |n: usize| entries(n, |_| "ext4".to_owned());
+    let names = |n: usize| jobs((0..n).map(|i| format!("a{i}")));
+    let mut texts: Vec<(String, Texts)> = vec![
+        ("entries".to_owned(), Box::new(move |n| phoronix("", "", &same(n)))),
+        (
+            "children".to_owned(),
+            Box::new(move |n| {
+                phoronix("", "", &same(n)).replace("<Title>", &("<x/>".repeat(n) + "<Title>"))
+            }),
+        ),
+        (
+            "results".to_owned(),
+            Box::new(move |n| {
+                let result = phoronix("", "", &one);
+                let result = result.replace("<PhoronixTestSuite>", "");
+                let result = result.replace("</PhoronixTestSuite>", "");
+                phoronix(&result.repeat(n), "", &one)
+            }),
+        ),
+        ("names".to_owned(), Box::new(names)),
+        ("braces".to_owned(), Box::new(move |n| names(1) + &"\n{ \"a\"".repeat(n))),
+        ("brackets".to_owned(), Box::new(move |n| names(1) + "\n" + &"[".repeat(n))),
+    ];
+    let data = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data");
+    for entry in std::fs::read_dir(data).expect("data").flatten() {
+        let Ok(text) = std::fs::read_to_string(entry.path()) else { continue };
+        let about = 20_000 / text.len().max(100);
+        let repeated: Texts = Box::new(move |n| (text.clone() + "\n").repeat(n * about / 500 + 1));
+        texts.push((entry.file_name().to_string_lossy().into_owned(), repeated));
+    }
+    for (name, text) in texts {
+        let (short, long) = (seconds(&name, text(500)), seconds(&name, text(4_000)));
+        // Below, the clock and the first pages count as much.
+        assert!(long < 24.0 * short || long < 0.2, "{name}: {short} s, then {long} s");
+    }
 }
 
 #[test]

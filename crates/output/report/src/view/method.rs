@@ -73,8 +73,7 @@ pub(crate) fn progress(report: &Report) -> String {
     }
     let seconds = busy_seconds(&report.cells);
     if (1.0..1e12).contains(&seconds) {
-        let time = disklab_units::show_duration(std::time::Duration::from_secs_f64(seconds));
-        text.push_str(&format!(", in {time}"));
+        text.push_str(&format!(", in {}", disklab_units::show_seconds(seconds)));
     }
     text.push('.');
     text

@@ -116,8 +116,9 @@ fn pending_cells_wait_and_failed_ones_are_reported() {
     assert_eq!(of(&cells[1]).error.as_deref(), Some("no space"));
     assert_eq!(of(&cells[2]).state, CellState::Done);
     assert_eq!(of(&cells[3]).state, CellState::Waiting);
-    drop(run);
-    assert!(Run::resume(&to).is_ok(), "it can be gone on with");
+    assert!(Run::resume(&to).is_err(), "half of it could be there");
+    drop(run.publish().expect("publish"));
+    assert!(Run::resume(&to).is_ok(), "it can be resumed");
 }
 
 /// What is said where a run as `one` and a run as `other` are merged.
@@ -290,7 +291,7 @@ fn links_and_pipes_in_raw_outputs_are_left_behind() {
     rustix::fs::mknodat(rustix::fs::CWD, hostile.join("pipe"), kind, mode, 0).expect("pipe");
     let huge = std::fs::File::create(hostile.join("huge")).expect("make");
     huge.set_len(1 << 40).expect("a terabyte");
-    Run::merge(&parts, &to).expect("merge");
+    Run::merge(&parts, &to).and_then(Run::publish).expect("merge");
     let raw = to.join("raw");
     let copied = walk(&raw);
     assert_eq!(copied.iter().filter(|path| path.ends_with("cell.txt")).count(), cells().len());

@@ -1,7 +1,10 @@
 //! A run's life: made, written, cut off, resumed, read.
 
+use std::path::Path;
+
 use crate::support::{cells, info, raw_folders, sample};
 use disklab_store::{CellState, Run, RunInfo, RunSettings, Session, StoreError};
+use tempfile::TempDir;
 
 #[test]
 fn a_run_is_read_back_as_written() {
@@ -284,4 +287,55 @@ fn a_run_knows_what_kind_it_is() {
     assert!(charged("lab", None, true) && !charged("lab", None, false));
     assert!(!charged("loop", None, true));
     assert!(!charged("lab", Some("none"), true) && charged("lab", Some("x"), false));
+}
+
+/// A directory as a process leaves it that is killed.
+fn as_killed(folder: &Path) -> TempDir {
+    fn copy(from: &Path, to: &Path) {
+        for entry in std::fs::read_dir(from).expect("read").flatten() {
+            let to = to.join(entry.file_name());
+            if entry.path().is_dir() {
+                std::fs::create_dir(&to).expect("make");
+                copy(&entry.path(), &to);
+            } else {
+                std::fs::copy(entry.path(), to).expect("copy");
+            }
+        }
+    }
+    let left = tempfile::tempdir().expect("temp");
+    copy(folder, left.path());
+    left
+}
+
+#[test]
+fn run_made_as_a_whole_is_there_from_its_publication_on() {
+    let temp = tempfile::tempdir().expect("temp");
+    let folder = temp.path().join("run");
+    let begun = || Run::prepare(&folder, &info(), &cells()).expect("prepare");
+    let mut run = begun();
+    let cells = cells();
+    std::fs::write(run.begin_cell(&cells[0]).expect("begin").join("out"), "raw").expect("write");
+    run.record(&cells[0], &sample(1), 1.0).expect("record");
+    run.begin_cell(&cells[1]).expect("begin");
+    assert_eq!(run.cells().expect("cells").len(), cells.len(), "its maker sees it");
+    assert!(run.is_still_there());
+    assert!(matches!(Run::open(&folder), Err(StoreError::NoRun(_))));
+    assert!(matches!(Run::prepare(&folder, &info(), &cells), Err(StoreError::BeingWritten(_))));
+    let killed = as_killed(&folder);
+    drop(run);
+    assert!(!folder.exists(), "an error leaves nothing");
+
+    // Another run, with other cells: nothing of the killed one is in it.
+    std::fs::write(killed.path().join("raw/note.txt"), "the user's").expect("write");
+    assert!(matches!(Run::open(killed.path()), Err(StoreError::NoRun(_))));
+    let mut run = Run::prepare(killed.path(), &info(), &cells[..1]).expect("again");
+    assert_eq!(raw_folders(killed.path()), ["note.txt"]);
+    run.begin_cell(&cells[0]).expect("begin");
+    run.record(&cells[0], &sample(2), 1.0).expect("record");
+    let run = run.publish().expect("publish");
+    assert_eq!(run.cells().expect("cells").len(), 1);
+    assert_eq!(Run::open(killed.path()).expect("open").cells().expect("cells").len(), 1);
+    assert!(!killed.path().join("run.sqlite.new").exists());
+    drop(run);
+    assert!(matches!(Run::prepare(killed.path(), &info(), &cells), Err(StoreError::HoldsRun(_))));
 }

@@ -1,5 +1,7 @@
 //! Databases that somebody prepared: none hangs, none changes anything.
 
+use std::os::unix::fs::symlink;
+use std::os::unix::net::UnixListener;
 use std::path::Path;
 use std::sync::mpsc;
 use std::time::Duration;
@@ -8,6 +10,7 @@ use crate::support::{cells, info, raw_folders, sample};
 use disklab_store::{Run, StoreError};
 use proptest::prelude::*;
 use rusqlite::Connection;
+use rustix::fs::{CWD, FileType, Mode, mknodat};
 use tempfile::TempDir;
 
 /// A run with one sample, that is then changed as an attacker would.
@@ -24,24 +27,26 @@ fn changed(change: impl FnOnce(&Connection)) -> TempDir {
     temp
 }
 
-/// All that reading a run can say, within a time; fails if that is over.
+/// What a call gives within a time; fails if that is over.
+fn in_time<T: Send + 'static>(call: impl FnOnce() -> T + Send + 'static) -> T {
+    let (send, receive) = mpsc::channel();
+    std::thread::spawn(move || send.send(call()));
+    receive.recv_timeout(Duration::from_secs(60)).expect("it hangs")
+}
+
+/// All that reading a run can say.
 fn read_all(folder: &Path) -> Result<usize, StoreError> {
     let folder = folder.to_owned();
-    let (send, receive) = mpsc::channel();
-    std::thread::spawn(move || {
-        let read = || -> Result<usize, StoreError> {
-            let run = Run::open(&folder)?;
-            let mut samples = 0;
-            run.info()?;
-            run.sessions()?;
-            run.outcome()?;
-            run.cells()?;
-            run.for_each_sample(|_, _| samples += 1)?;
-            Ok(samples)
-        };
-        let _ = send.send(read());
-    });
-    receive.recv_timeout(Duration::from_secs(60)).expect("reading it hangs")
+    in_time(move || {
+        let run = Run::open(&folder)?;
+        let mut samples = 0;
+        run.info()?;
+        run.sessions()?;
+        run.outcome()?;
+        run.cells()?;
+        run.for_each_sample(|_, _| samples += 1)?;
+        Ok(samples)
+    })
 }
 
 const ENDLESS: &str = "WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n)";
@@ -112,6 +117,47 @@ fn a_journal_that_names_another_file_is_not_used() {
     let error = read_all(run.path()).expect_err("a foreign journal");
     assert!(matches!(error, StoreError::UnknownJournal { .. }), "{error}");
     assert_eq!(std::fs::read_to_string(&victim).expect("it is there"), "precious");
+}
+
+/// Puts something into a run's directory that is not a regular file.
+fn put(kind: &str, path: &Path) {
+    let _ = std::fs::remove_file(path);
+    match kind {
+        "FIFO" => mknodat(CWD, path, FileType::Fifo, Mode::RWXU, 0).map_err(Into::into),
+        "socket" => UnixListener::bind(path).map(drop),
+        "directory" => std::fs::create_dir(path),
+        _ => symlink("/dev/zero", path),
+    }
+    .expect(kind);
+}
+
+#[test]
+fn what_is_not_a_regular_file_is_neither_waited_for_nor_read() {
+    for kind in ["FIFO", "socket", "directory", "link"] {
+        for name in ["-journal", "-wal", "-shm", ""].map(|ending| format!("run.sqlite{ending}")) {
+            let run = changed(|_| {});
+            put(kind, &run.path().join(&name));
+            let folder = run.path().to_owned();
+            let resumed = in_time(move || Run::resume(&folder).map(drop));
+            for error in [read_all(run.path()).map(drop), resumed] {
+                let error = error.expect_err(kind).to_string();
+                assert!(error.contains("regular file") || error.contains("not a run"), "{error}");
+            }
+        }
+        let run = changed(|_| {});
+        put(kind, &run.path().join("lock"));
+        assert_eq!(read_all(run.path()).expect(kind), 1, "readers need no lock");
+        let folder = run.path().to_owned();
+        let error = in_time(move || Run::resume(&folder)).expect_err(kind).to_string();
+        assert!(error.contains("lock is not a regular file"), "{kind}: {error}");
+        let new = tempfile::tempdir().expect("temp");
+        drop(Run::create(new.path(), &info(), &cells()).expect("create"));
+        std::fs::remove_file(new.path().join("run.sqlite")).expect("removed");
+        put(kind, &new.path().join("run.sqlite.new"));
+        let folder = new.path().to_owned();
+        let error = in_time(move || Run::create(&folder, &info(), &cells())).expect_err(kind);
+        assert!(matches!(error, StoreError::Unexpected { .. }), "{kind}: {error}");
+    }
 }
 
 #[test]

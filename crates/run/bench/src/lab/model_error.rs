@@ -3,7 +3,7 @@
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
-use disklab_exec::read_input;
+use disklab_exec::read_text;
 use disklab_source::{SourceError, did_you_mean};
 
 /// Such a file is some kilobytes; one larger than this is none.
@@ -65,9 +65,8 @@ impl ModelError {
 /// The text of a model's file.
 pub(super) fn read_model_file(file: &'static str, path: &Path) -> Result<String, ModelError> {
     let unreadable = |source| ModelError::Unreadable { file, path: path.to_owned(), source };
-    let bytes = read_input(path, LARGEST_FILE).map_err(|source| match source.kind() {
+    read_text(path, LARGEST_FILE).map_err(|source| match source.kind() {
         ErrorKind::FileTooLarge => ModelError::TooLarge { file, path: path.to_owned() },
         _ => unreadable(source),
-    })?;
-    String::from_utf8(bytes).map_err(|e| unreadable(std::io::Error::new(ErrorKind::InvalidData, e)))
+    })
 }

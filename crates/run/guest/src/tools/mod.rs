@@ -55,10 +55,11 @@ pub fn scripts() -> impl Iterator<Item = (&'static str, bool, String)> {
 /// Does the work of one of them and ends, where this process was called as one in a session's
 /// guest; returns otherwise.
 pub fn be_tool() {
-    let mut words = std::env::args().skip(1);
-    if words.next().as_deref() != Some(WORD) {
+    let mut words = std::env::args_os().skip(1);
+    if words.next().is_none_or(|word| word != WORD) {
         return;
     }
+    let mut words = words.map(|word| word.to_string_lossy().into_owned());
     let (Some(name), Ok(session)) = (words.next(), ShellSession::read(Path::new(LAB_FOLDER)))
     else {
         return;

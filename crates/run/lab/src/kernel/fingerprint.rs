@@ -1,11 +1,10 @@
 //! What tells one kernel from another: its release does not, as two builds may share it.
 
-use std::fs::File;
 use std::io;
 use std::path::Path;
 use std::time::Duration;
 
-use disklab_exec::{Executor, Invocation};
+use disklab_exec::{Executor, Invocation, open_regular, read_text};
 use sha2::{Digest, Sha256};
 
 use super::cache::RECIPE;
@@ -24,7 +23,7 @@ const LONGEST_RECIPE: u64 = 64 << 10;
 /// [`io::Error`] if the file cannot be read.
 pub fn digest(kernel: &Path) -> io::Result<String> {
     let mut hash = Sha256::new();
-    io::copy(&mut File::open(kernel)?, &mut hash)?;
+    io::copy(&mut open_regular(kernel)?, &mut hash)?;
     Ok(hex(&hash.finalize()))
 }
 
@@ -60,10 +59,7 @@ pub fn recipe(kernel: &Path) -> Option<String> {
 
 /// A file `recipe`, if it is one.
 pub(super) fn read_recipe(path: &Path) -> Option<String> {
-    if path.metadata().ok()?.len() > LONGEST_RECIPE {
-        return None;
-    }
-    let text = std::fs::read_to_string(path).ok()?;
+    let text = read_text(path, LONGEST_RECIPE).ok()?;
     text.starts_with("configuration ").then_some(text)
 }
 

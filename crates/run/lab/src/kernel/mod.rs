@@ -40,6 +40,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use disklab_exec::Executor;
+use disklab_units::duration_of;
 
 pub use apt_problem::AptProblem;
 use build::Build;
@@ -124,7 +125,7 @@ fn compile_time(objects: u64) -> Duration {
     let processors = std::thread::available_parallelism().map_or(1, usize::from);
     #[expect(clippy::cast_precision_loss, reason = "a kernel has some thousand objects")]
     let compile = objects as f64 * SECONDS_PER_OBJECT / processors as f64;
-    Duration::from_secs_f64(BESIDES + compile)
+    duration_of(BESIDES + compile)
 }
 
 /// Whether [`ensure`] could build a kernel here, as far as that is known without

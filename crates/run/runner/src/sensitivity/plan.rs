@@ -6,6 +6,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use disklab_drive::DriveFile;
+use disklab_exec::{LARGEST_TEXT, read_text};
 use disklab_source::one_of;
 use disklab_store::RunDirectory;
 use disklab_study::matches;
@@ -164,7 +165,7 @@ impl SensitivityPlan {
             file: file.clone(),
             source,
         };
-        let text = std::fs::read_to_string(&file).map_err(|e| not_there(e.into()))?;
+        let text = read_text(&file, LARGEST_TEXT).map_err(|e| not_there(e.into()))?;
         serde_json::from_str(&text).map_err(|e| not_there(e.into()))
     }
 }

@@ -13,6 +13,7 @@ mod rsync;
 mod sqlite;
 mod streams;
 
+pub use fio::jobs_in_report;
 pub use fio::real::assume_fio;
 
 use disklab_source::{SourceError, did_you_mean};

@@ -12,7 +12,7 @@ use std::io::{IsTerminal, Read};
 use std::path::{Path, PathBuf};
 
 use disklab_bench::find_processor;
-use disklab_exec::Interrupt;
+use disklab_exec::{Interrupt, read_input};
 use disklab_lab::kernel::{self, LinuxSource, LinuxVersion, ZfsSource};
 use disklab_lab::processors;
 use disklab_lab::{
@@ -207,13 +207,14 @@ fn script(args: &ShellArgs) -> Result<Option<ShellInput>, Failure> {
     let wrong = |e: std::io::Error| {
         Failure::usage_error(format!("cannot read the script '{}': {e}", path.display()))
     };
+    if path.as_os_str() != "-" {
+        return Ok(Some(ShellInput::File(read_input(path, LARGEST_SCRIPT).map_err(wrong)?)));
+    }
     let mut text = Vec::new();
-    let from: Box<dyn Read> = if path.as_os_str() == "-" {
-        Box::new(std::io::stdin())
-    } else {
-        Box::new(std::fs::File::open(path).map_err(wrong)?)
-    };
-    from.take(LARGEST_SCRIPT).read_to_end(&mut text).map_err(wrong)?;
+    std::io::stdin().take(LARGEST_SCRIPT + 1).read_to_end(&mut text).map_err(wrong)?;
+    if text.len() as u64 > LARGEST_SCRIPT {
+        return Err(wrong(std::io::ErrorKind::FileTooLarge.into()));
+    }
     Ok(Some(ShellInput::File(text)))
 }
 

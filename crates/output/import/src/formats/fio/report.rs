@@ -179,6 +179,9 @@ fn growth(earlier: &FioReport, later: &FioReport) -> Option<f64> {
     }
 }
 
+/// Bytes of the options of all jobs in all readings of a report: each group repeats them.
+const MOST_REPEATED: usize = 16 << 20;
+
 /// The readings of a report: one, or one for each group if a name is in several groups.
 fn readings(report: &FioReport) -> Result<Vec<Reading>, SourceError> {
     let mut groups: IndexMap<u64, Vec<&FioJob>> = IndexMap::new();
@@ -192,6 +195,13 @@ fn readings(report: &FioReport) -> Result<Vec<Reading>, SourceError> {
         true => groups.into_iter().map(|(group, jobs)| (Some(group), jobs)).collect(),
         false => vec![(None, report.jobs.iter().collect())],
     };
+    let repeated = parts.len() * report.global.iter().map(String::len).sum::<usize>();
+    if repeated > MOST_REPEATED {
+        return Err(report.place.error(format!(
+            "the options of all jobs, for each of {} groups, have more than {MOST_REPEATED} bytes",
+            parts.len()
+        )));
+    }
     let mut all = Vec::new();
     for (group, jobs) in parts {
         let reading = reading(report, group, &jobs);

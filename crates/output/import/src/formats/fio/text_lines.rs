@@ -84,7 +84,7 @@ pub(super) fn result(line: &str) -> Option<FioResult> {
     let (name, rest) = line.split_once(": (groupid=")?;
     let (group, rest) = rest.split_once(", jobs=")?;
     let (members, rest) = rest.split_once("): err=")?;
-    // What fio shows of its progress may stand in the same line.
+    // What fio shows of its progress may be in the same line.
     let name = name.rsplit("[eta ").next().unwrap_or(name);
     let name = name.rsplit(']').next().filter(|name| !name.is_empty()).unwrap_or(name);
     let rest = rest.trim_start();

@@ -20,7 +20,7 @@ pub fn read_with(text: &str, set: &[(&str, &str)], seconds: Option<f64>) -> Pers
     let source = Arc::new(Source { name: "test.f".to_owned(), text: text.to_owned() });
     let overrides = Overrides {
         variables: set.iter().map(|(n, v)| ((*n).to_owned(), (*v).to_owned())).collect(),
-        run_time: seconds.map(Duration::from_secs_f64),
+        run_time: seconds.map(|s| Duration::try_from_secs_f64(s).expect("a time")),
     };
     Personality::read(&source, &overrides).unwrap_or_else(|error| panic!("{error}"))
 }

@@ -13,6 +13,8 @@ mod steps;
 mod surroundings;
 mod work;
 
+pub use output::jobs_in_report;
+
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;

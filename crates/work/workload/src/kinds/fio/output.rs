@@ -85,6 +85,14 @@ pub(super) fn parse(text: &str) -> Result<FioOutput, WorkloadError> {
     Ok(FioOutput { version: text_of(&report, "fio version"), jobs })
 }
 
+/// How many jobs a text of fio's reports. For the fuzzer, which gives it any.
+///
+/// # Errors
+/// [`WorkloadError::Output`] if there is no report in it.
+pub fn jobs_in_report(text: &str) -> Result<usize, WorkloadError> {
+    parse(text).map(|output| output.jobs.len())
+}
+
 /// The first object in the text that has `jobs`.
 fn find(text: &str) -> Option<Map<String, Value>> {
     let starts = text.match_indices('{').map(|(at, _)| at);
