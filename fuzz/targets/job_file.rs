@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 
-use disklab_jobfile::{Policy, Runner, jobs, parse, sections};
+use disklab_jobfile::{FileSize, Policy, Runner, jobs, parse, sections};
 use disklab_source::{Location, Source, SourceError};
 use libfuzzer_sys::fuzz_target;
 
@@ -24,7 +24,8 @@ fuzz_target!(|text: &str| {
                 for job in jobs {
                     assert!(job.blocks.min() >= 1 && job.blocks.min() <= job.blocks.max());
                     // Without `size`, it is known when the job finds its files.
-                    assert!(job.length.size >= 1 || job.takes_existing_lengths());
+                    let is_known = !matches!(job.files.size, FileSize::Existing { .. });
+                    assert!(job.length.size >= 1 || !is_known);
                     assert!(job.depth.low <= job.depth.depth);
                     assert!(job.depth.batch >= 1 && job.depth.complete_max >= 1);
                     job.warnings.iter().for_each(|warning| inside(warning, text));
