@@ -44,7 +44,7 @@ fn usage_error_ends_with_2_and_touches_nothing() {
         (&["run", "wrong.toml"], "wrong.toml:10:8: "),
         (&["run", "binary.toml"], "not UTF-8"),
         (&["run", "."], "cannot read the study"),
-        (&["plan", "/dev/zero"], "'/dev/zero' is not a study, which has at most 4194304 bytes"),
+        (&["plan", "/dev/zero"], "'/dev/zero': it is a character device, not a regular file"),
         (&["fio", "/dev/zero"], "cannot read the job file /dev/zero: it has more than 4194304"),
         (&["import", "/dev/zero", "--to", "x"], "results have at most 268435456 bytes"),
         (&["drive", "/dev/zero"], "too large for a drive file"),

@@ -366,7 +366,7 @@ fn leftovers_of_a_killed_run_are_torn_down_at_the_next_start() {
         );
         assert_eq!(said.contains("the md array on"), layout == "md", "{said}");
         assert_eq!(said.contains("the file system on /dev/sda"), layout == "single", "{said}");
-        assert_eq!(guest.case(&after).leftovers_after(), "");
+        assert_eq!(guest.case(&after).leftovers_after(), "", "{said}");
         let said = guest.said(&format!("resumed-{layout}"), DONE);
         assert!(said.contains("2 of 2 cells are left") && !said.contains("FAILED"), "{said}");
     }

@@ -65,8 +65,8 @@ pub(crate) fn preflight_devices(
             }
             let id = &study.workloads[*workload].id;
             let space = campaign.workloads[*workload].cost().space;
-            // In the last twentieth all are slow, and those that write elsewhere may find no place.
-            let usable = Bytes((volume.size.0 as f64 * 0.95) as u64);
+            // What `df` calls available, less what file systems need to find the last of it.
+            let usable = Bytes((volume.size.0 as f64 * 0.99) as u64);
             if space > usable {
                 let why = format!(
                     "needs {} and the stack has {}; make the files smaller with --scale",

@@ -154,7 +154,7 @@ fn replace(region: &'static Region) -> bool {
     let bytes = region.bytes.load(Ordering::SeqCst);
     let access = libc::PROT_READ | libc::PROT_WRITE;
     let kind = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_FIXED | libc::MAP_NORESERVE;
-    // SAFETY: the region is mapped, and who reads it expects anything at any time.
+    // SAFETY: the region is mapped, and its readers expect anything at any time.
     let mapped = unsafe { libc::mmap(start, bytes, access, kind, -1, 0) };
     let is_replaced = mapped == start;
     region.is_lost.store(is_replaced, Ordering::SeqCst);

@@ -51,10 +51,13 @@ pub(crate) fn carriers(
     context: &TeardownContext<'_>,
 ) -> Result<Vec<Obstacle>, StackError> {
     let root = SystemRoot::here();
-    let own: Vec<_> = own.iter().filter_map(|path| BlockDevice::at(&root, path)).collect();
+    // By number: the kernel may know a device by two names.
+    let own = own.iter().filter_map(|path| BlockDevice::at(&root, path)?.number());
+    let own: Vec<_> = own.collect();
     let mut found = Vec::new();
     for device in BlockDevice::all(&root) {
-        if device.size_bytes() == 0 || own.contains(&device) {
+        let is_own = device.number().is_some_and(|number| own.contains(&number));
+        if device.size_bytes() == 0 || is_own {
             continue;
         }
         let node = device.node();
