@@ -1,6 +1,6 @@
 //! One figure of all stacks.
 
-use disklab_stats::{CONFIDENCE_OF_LOOKS, Interval, block_interval, estimate_at};
+use disklab_stats::{CONFIDENCE_OF_LOOKS, Interval, VariancePrior, block_interval, estimate_at};
 
 /// One figure of all stacks, with its values so far.
 #[derive(Debug, Clone, PartialEq)]
@@ -67,12 +67,28 @@ impl Contest {
         second: usize,
         look: usize,
         confidence: f64,
+        prior: Option<&VariancePrior>,
     ) -> Option<(f64, Interval)> {
-        let pairs: Vec<(f64, f64)> = (0..look)
+        let pairs = self.pairs(first, second, look);
+        let (centre, interval) = block_interval(&pairs, confidence, prior)?;
+        Some((centre, interval?))
+    }
+
+    /// What the variances of all ratios to the first stack have in common, over the first `look`
+    /// blocks.
+    pub(crate) fn prior(&self, look: usize) -> Option<VariancePrior> {
+        let logs = |stack: usize| -> Vec<f64> {
+            self.pairs(stack, 0, look).iter().map(|(a, b)| (a / b).ln()).collect()
+        };
+        let all: Vec<Vec<f64>> = (1..self.stacks()).map(logs).collect();
+        VariancePrior::of(all.iter().map(Vec::as_slice))
+    }
+
+    /// The values of two stacks in the blocks that both have, more being better.
+    fn pairs(&self, first: usize, second: usize, look: usize) -> Vec<(f64, f64)> {
+        (0..look)
             .filter_map(|block| Some((self.value(first, block)?, self.value(second, block)?)))
             .map(|(a, b)| if self.higher_is_better { (a, b) } else { (b, a) })
-            .collect();
-        let (centre, interval) = block_interval(&pairs, confidence)?;
-        Some((centre, interval?))
+            .collect()
     }
 }

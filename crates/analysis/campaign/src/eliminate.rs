@@ -1,6 +1,6 @@
 //! The looks, one after the other.
 
-use disklab_stats::Interval;
+use disklab_stats::{Interval, VariancePrior};
 
 use crate::width::is_within;
 use crate::{Conclusion, Contest, Decision, Goal, Next, Rank, Relation, Rules};
@@ -23,6 +23,8 @@ struct Play<'a> {
     /// All pairs, for the goal rank: by first and second stack.
     pairs: Vec<Vec<Pair>>,
     looked: usize,
+    /// What the variances of this look have in common.
+    prior: Option<VariancePrior>,
 }
 
 /// See [`decide`](crate::decide()).
@@ -37,6 +39,7 @@ pub(crate) fn play(rules: &Rules, contest: &Contest) -> Decision {
         running: (0..stacks).collect(),
         pairs: vec![vec![Pair::Open; stacks]; stacks],
         looked: 0,
+        prior: None,
     };
     let mut next = None;
     for look in rules.looks() {
@@ -62,6 +65,7 @@ impl Play<'_> {
 
     fn look(&mut self, look: usize) {
         self.looked = look;
+        self.prior = self.contest.prior(look);
         let contest = self.contest;
         self.running.retain(|stack| contest.has_values(*stack, look));
         match self.rules.goal {
@@ -76,7 +80,7 @@ impl Play<'_> {
     }
 
     fn pair(&self, first: usize, second: usize, look: usize) -> (Pair, Option<(f64, Interval)>) {
-        let ratio = self.contest.ratio(first, second, look, self.confidence);
+        let ratio = self.contest.ratio(first, second, look, self.confidence, self.prior.as_ref());
         let Some((_, interval)) = ratio else { return (Pair::Open, None) };
         let tie = self.rules.tie_log();
         let pair = if interval.low.ln() >= -tie && interval.high.ln() <= tie {

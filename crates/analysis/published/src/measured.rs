@@ -80,7 +80,7 @@ impl MeasuredValues {
             })
             .collect();
         // The interval of verdicts; each row is one comparison of its own.
-        let ratio = block_ratio(&pairs, 1.0 - CONFIDENCE);
+        let ratio = block_ratio(&pairs, 1.0 - CONFIDENCE, None);
         if let Some(ratio) = ratio.filter(|r| r.pairs == pairs.len()) {
             let interval = ratio.interval.map(|i| (i.low, i.high));
             return Some((ratio.centre, interval, ratio.pairs));

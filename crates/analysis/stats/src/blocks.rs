@@ -7,8 +7,9 @@
 //! judge would be no test.
 
 use crate::hodges_lehmann::paired_shift;
-use crate::paired::{bounded, logs_of, paired_ratio};
-use crate::student::{mean_and_deviation, multiplier};
+use crate::moderated::VariancePrior;
+use crate::paired::{bounded, logs_of};
+use crate::student::{mean_and_deviation, multiplier, two_sided_p};
 use crate::wilcoxon::{signed_rank_distribution, signed_rank_p};
 use crate::{CONFIDENCE, Interval, Ratio};
 
@@ -56,40 +57,43 @@ pub fn fewest_despite_a_stall(level: f64) -> usize {
 
 /// The ratio first ÷ second of pairs measured in the same block. Its 95 % interval, with
 /// its centre, is of ranks from 7 blocks on, else of t; its p is of the test for `level`,
-/// which is 5 % divided by the number of comparisons that are made together.
+/// which is 5 % divided by the number of comparisons that are made together. Where t judges, the
+/// variance is moderated by what it has in common with those of the other comparisons (`prior`).
 ///
 /// Pairs in which a value is not positive and finite are left out; none where no pair
-/// is left. Where all blocks give exactly the same ratio, as in virtual time, the
-/// interval has no width; p is then 0, or 1 for a ratio of 1, unless ranks are used.
-pub fn block_ratio(pairs: &[(f64, f64)], level: f64) -> Option<Ratio> {
+/// is left. Where all blocks give exactly the same ratio, as in virtual time, and nothing is known
+/// of others, the interval has no width; p is then 0, or 1 for a ratio of 1, unless ranks are used.
+pub fn block_ratio(
+    pairs: &[(f64, f64)],
+    level: f64,
+    prior: Option<&VariancePrior>,
+) -> Option<Ratio> {
     let logs = logs_of(pairs);
     let n = logs.len();
-    let by_t = paired_ratio(pairs)?;
+    let student = Student::of(&logs, prior)?;
     let p = match BlockTest::of(n, level) {
-        BlockTest::Student => by_t.p,
+        BlockTest::Student => student.p(),
         BlockTest::Wilcoxon => Some(signed_rank_p(&logs)),
     };
     let ranked = (n >= RANKED_INTERVAL).then(|| by_ranks(&logs, CONFIDENCE)).flatten();
-    Some(match ranked {
-        Some((centre, interval)) => Ratio { pairs: n, centre, interval: Some(interval), p },
-        None => Ratio { p, ..by_t },
-    })
+    let (centre, interval) = match ranked {
+        Some((centre, interval)) => (centre, Some(interval)),
+        None => (bounded(student.mean), student.interval(CONFIDENCE)),
+    };
+    Some(Ratio { pairs: n, centre, interval, p })
 }
 
 /// The same ratio with the interval that belongs to its p: by the test that bears
 /// `family`, the level of each of the comparisons that are made together, at the level
 /// `own`, at which this one is judged. It holds 1 where p is above `own`.
-pub fn block_ratio_judged(pairs: &[(f64, f64)], family: f64, own: f64) -> Option<Ratio> {
-    let ratio = block_ratio(pairs, family)?;
-    let logs = logs_of(pairs);
-    let (n, confidence) = (logs.len(), 1.0 - own);
-    let ranked = (BlockTest::of(n, family) == BlockTest::Wilcoxon)
-        .then(|| by_ranks(&logs, confidence))
-        .flatten();
-    let (centre, interval) = match ranked {
-        Some((centre, interval)) => (centre, Some(interval)),
-        None => by_student(&logs, confidence),
-    };
+pub fn block_ratio_judged(
+    pairs: &[(f64, f64)],
+    family: f64,
+    own: f64,
+    prior: Option<&VariancePrior>,
+) -> Option<Ratio> {
+    let ratio = block_ratio(pairs, family, prior)?;
+    let (centre, interval) = judged_interval(pairs, family, 1.0 - own, prior)?;
     // Ties and rounding aside the two say the same; the test is what is corrected.
     let interval = interval.map(|i| match ratio.p {
         Some(p) if p > own => Interval { low: i.low.min(1.0), high: i.high.max(1.0), ..i },
@@ -98,17 +102,60 @@ pub fn block_ratio_judged(pairs: &[(f64, f64)], family: f64, own: f64) -> Option
     Some(Ratio { centre, interval, ..ratio })
 }
 
-fn by_student(logs: &[f64], confidence: f64) -> (f64, Option<Interval>) {
-    let n = logs.len();
-    let (mean, deviation) = mean_and_deviation(logs);
-    if n == 1 {
-        return (bounded(mean), None);
+/// Centre and interval at any confidence, by the test that bears `level`; without an interval for
+/// one pair.
+fn judged_interval(
+    pairs: &[(f64, f64)],
+    level: f64,
+    confidence: f64,
+    prior: Option<&VariancePrior>,
+) -> Option<(f64, Option<Interval>)> {
+    let logs = logs_of(pairs);
+    if BlockTest::of(logs.len(), level) == BlockTest::Wilcoxon
+        && let Some((centre, interval)) = by_ranks(&logs, confidence)
+    {
+        return Some((centre, Some(interval)));
     }
-    let error = deviation / (n as f64).sqrt();
-    // No spread has no width, however sure one wants to be.
-    let half = if error == 0.0 { 0.0 } else { multiplier(confidence, n as f64 - 1.0) * error };
-    let (low, high) = (bounded(mean - half), bounded(mean + half));
-    (bounded(mean), Some(Interval { low, high, confidence }))
+    let student = Student::of(&logs, prior)?;
+    Some((bounded(student.mean), student.interval(confidence)))
+}
+
+/// Student's t of logarithms, with a variance that others may have moderated.
+struct Student {
+    n: usize,
+    mean: f64,
+    error: f64,
+    freedom: f64,
+}
+
+impl Student {
+    /// None of no logarithm.
+    fn of(logs: &[f64], prior: Option<&VariancePrior>) -> Option<Self> {
+        let n = logs.len();
+        let (mean, deviation) = (n > 0).then(|| mean_and_deviation(logs))?;
+        let own = (deviation.powi(2), n as f64 - 1.0);
+        let (variance, freedom) = match prior.filter(|_| n > 1) {
+            Some(prior) => prior.moderate(own.0, own.1),
+            None => own,
+        };
+        Some(Self { n, mean, error: (variance / n as f64).sqrt(), freedom })
+    }
+
+    fn p(&self) -> Option<f64> {
+        (self.n > 1).then(|| match (self.error == 0.0, self.mean == 0.0) {
+            (true, true) => 1.0,
+            (true, false) => 0.0,
+            _ => two_sided_p(self.mean / self.error, self.freedom),
+        })
+    }
+
+    fn interval(&self, confidence: f64) -> Option<Interval> {
+        // No spread has no width, however sure one wants to be.
+        let half =
+            if self.error == 0.0 { 0.0 } else { multiplier(confidence, self.freedom) * self.error };
+        let (low, high) = (bounded(self.mean - half), bounded(self.mean + half));
+        (self.n > 1).then_some(Interval { low, high, confidence })
+    }
 }
 
 fn by_ranks(logs: &[f64], confidence: f64) -> Option<(f64, Interval)> {
@@ -120,18 +167,12 @@ fn by_ranks(logs: &[f64], confidence: f64) -> Option<(f64, Interval)> {
 
 /// Centre and interval of the ratio first ÷ second at any confidence, by the test for
 /// it; without an interval for one pair. None as for [`block_ratio`].
-pub fn block_interval(pairs: &[(f64, f64)], confidence: f64) -> Option<(f64, Option<Interval>)> {
-    let logs = logs_of(pairs);
-    let n = logs.len();
-    if n == 0 {
-        return None;
-    }
-    if BlockTest::of(n, 1.0 - confidence) == BlockTest::Wilcoxon
-        && let Some((centre, interval)) = by_ranks(&logs, confidence)
-    {
-        return Some((centre, Some(interval)));
-    }
-    Some(by_student(&logs, confidence))
+pub fn block_interval(
+    pairs: &[(f64, f64)],
+    confidence: f64,
+    prior: Option<&VariancePrior>,
+) -> Option<(f64, Option<Interval>)> {
+    judged_interval(pairs, 1.0 - confidence, confidence, prior)
 }
 
 #[cfg(test)]
@@ -139,6 +180,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+    use crate::paired_ratio;
 
     /// Ratios near 1.05 in so many blocks, the last of them wild.
     fn with_a_stall(n: i32) -> Vec<(f64, f64)> {
@@ -164,9 +206,13 @@ mod tests {
     #[test]
     fn few_blocks_are_the_paired_t() {
         let pairs = [(171_092.0, 140_902.0), (107_767.0, 78_532.0), (66_649.0, 56_740.0)];
-        assert_eq!(block_ratio(&pairs, 0.05), paired_ratio(&pairs));
-        assert_eq!(block_ratio(&pairs[..1], 0.05), paired_ratio(&pairs[..1]));
-        assert_eq!(block_ratio(&[], 0.05), None);
+        let (got, t) = (block_ratio(&pairs, 0.05, None), paired_ratio(&pairs));
+        let (got, t) = (got.expect("three"), t.expect("three"));
+        assert_eq!((got.pairs, got.centre, got.interval), (t.pairs, t.centre, t.interval));
+        let p = |ratio: Ratio| ratio.p.expect("three");
+        assert!((p(got) / p(t) - 1.0).abs() < 1e-9, "{got:?} {t:?}");
+        assert_eq!(block_ratio(&pairs[..1], 0.05, None), paired_ratio(&pairs[..1]));
+        assert_eq!(block_ratio(&[], 0.05, None), None);
     }
 
     #[test]
@@ -178,7 +224,7 @@ mod tests {
         let pairs = with_a_stall(14);
         let by_t = paired_ratio(&pairs).expect("fourteen");
         assert!(by_t.interval.is_some_and(|i| i.contains(1.0)), "{by_t:?}");
-        let got = block_ratio(&pairs, level).expect("fourteen");
+        let got = block_ratio(&pairs, level, None).expect("fourteen");
         assert!((got.centre - 1.05).abs() < 0.01, "{got:?}");
         assert!(got.interval.is_some_and(|i| i.low > 1.0 && i.high < 1.1), "{got:?}");
         assert!(got.p.is_some_and(|p| p <= level && p > 0.01), "{got:?}");
@@ -188,11 +234,13 @@ mod tests {
     fn a_surer_interval_is_wider() {
         let pairs = with_a_stall(30);
         let width = |confidence: f64| {
-            let interval = block_interval(&pairs, confidence).and_then(|(_, i)| i).expect("thirty");
+            let interval =
+                block_interval(&pairs, confidence, None).and_then(|(_, i)| i).expect("thirty");
             interval.high - interval.low
         };
         assert!(width(0.95) < width(0.99) && width(0.99) < width(0.9996));
-        let equal = block_interval(&[(2.0, 1.0); 3], 0.9999).and_then(|(_, i)| i).expect("three");
+        let equal =
+            block_interval(&[(2.0, 1.0); 3], 0.9999, None).and_then(|(_, i)| i).expect("three");
         assert_eq!(equal.low, equal.high);
     }
 
@@ -202,7 +250,7 @@ mod tests {
             pairs in proptest::collection::vec((proptest::num::f64::ANY, 1e-300_f64..1e300), 0..40),
             level in 1e-6_f64..0.1
         ) {
-            if let Some(ratio) = block_ratio(&pairs, level) {
+            if let Some(ratio) = block_ratio(&pairs, level, None) {
                 prop_assert!(ratio.centre > 0.0 && ratio.centre.is_finite());
                 prop_assert!(ratio.interval.is_none_or(|i| i.contains(ratio.centre)));
                 prop_assert!(ratio.p.is_none_or(|p| (0.0..=1.0).contains(&p)));
@@ -218,7 +266,7 @@ mod tests {
             let pairs: Vec<(f64, f64)> = logs.iter().map(|l| (l.exp(), 1.0)).collect();
             let family = 0.05 / number as f64;
             let own = 0.05 / number.saturating_sub(rank).max(1) as f64;
-            let ratio = block_ratio_judged(&pairs, family, own).expect("several");
+            let ratio = block_ratio_judged(&pairs, family, own, None).expect("several");
             let (p, interval) = (ratio.p.expect("several"), ratio.interval.expect("several"));
             prop_assert!(interval.contains(ratio.centre));
             if (p / own - 1.0).abs() > 1e-6 {
@@ -234,7 +282,7 @@ mod tests {
         ) {
             let unit = 2.0_f64.powi(power);
             let scaled: Vec<_> = shuffled.iter().map(|(a, b)| (a * unit, b * unit)).collect();
-            let (a, b) = (block_ratio(&pairs, 0.01).expect("some"), block_ratio(&scaled, 0.01).expect("some"));
+            let (a, b) = (block_ratio(&pairs, 0.01, None).expect("some"), block_ratio(&scaled, 0.01, None).expect("some"));
             let close = |x: f64, y: f64| (x / y - 1.0).abs() < 1e-6;
             prop_assert!(close(a.centre, b.centre));
             prop_assert!((a.p.expect("several") - b.p.expect("several")).abs() < 1e-6);

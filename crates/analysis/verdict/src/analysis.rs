@@ -62,14 +62,14 @@ impl Group {
         self.profile.as_ref().unwrap_or(&UNKNOWN)
     }
 
-    /// The value by which an observation is compared with those of other stacks: a time of work
-    /// on files is at least [`LEAST_FILE_SECONDS`].
-    pub fn compared(&self, observation: &Observation, measure: Measure) -> Option<f64> {
+    /// The value by which it is decided whether more repeats are worth their time: a time of work
+    /// on files is at least [`LEAST_FILE_SECONDS`], so that no repeats are spent on less.
+    pub fn floored(&self, observation: &Observation, measure: Measure) -> Option<f64> {
         let value = observation.value(measure)?;
         Some(self.least(measure).map_or(value, |least| value.max(least)))
     }
 
-    /// What less counts as, in comparisons.
+    /// Below this, a figure rests on a few requests, and two of them are not compared.
     pub(crate) fn least(&self, measure: Measure) -> Option<f64> {
         (measure == Measure::Elapsed && counts_files(self.profile())).then_some(LEAST_FILE_SECONDS)
     }

@@ -7,7 +7,7 @@ use disklab_study::{Measure, Study};
 
 use crate::asked::AskedQuestion;
 use crate::audits::CORRELATED_REPEATS;
-use crate::compare::{comparisons, judged_ratio, level_of, outcome, ratio_of_looks};
+use crate::compare::{Scatter, comparisons, judged_ratio, level_of, outcome, ratio_of_looks};
 use crate::figures::{FigureSet, figures};
 use crate::modes::modes_of;
 use crate::sentences::sentences;
@@ -159,15 +159,17 @@ pub(crate) fn leads<'a>(groups: &[Group], answer: &'a Answer) -> Vec<Lead<'a>> {
         }
         let [first, others @ ..] = ranked.as_slice() else { continue };
         let level = level_of(pairs);
+        let two = others.iter().map(|other| (&groups[first.group], &groups[other.group]));
+        let scatter = Scatter::of(two, answer.measure, answer.looks);
         let to = |other: &Point| {
             let (first, other) = (&groups[first.group], &groups[other.group]);
-            ratio_of_looks(first, other, answer.measure, level, answer.looks)
+            ratio_of_looks(first, other, answer.measure, level, &scatter)
         };
         let has_modes = |p: &Point| modes_of(&groups[p.group], answer.measure).is_some();
         let Some(second) = others.first() else { continue };
         // The interval of a lead is that of its verdict among all of them.
         let (one, two) = (&groups[first.group], &groups[second.group]);
-        let ratio = judged_ratio(one, two, answer.measure, (level, level), answer.looks);
+        let ratio = judged_ratio(one, two, answer.measure, (level, level), &scatter);
         let Some(ratio) = ratio.filter(|r| r.interval.is_some()) else { continue };
         let (mut level, mut open, mut largest_p) = (Vec::new(), Vec::new(), 0.0_f64);
         for other in others {

@@ -172,7 +172,7 @@ fn power(residuals: &[f64], blocks: usize, level: f64, ask: &Ask) -> f64 {
             let mut draw = || residuals[random.random_range(0..residuals.len())];
             *pair = ((1.0 + ask.effect) * f64::exp(draw()), f64::exp(draw()));
         }
-        let Some(ratio) = block_ratio(&pairs, level) else { continue };
+        let Some(ratio) = block_ratio(&pairs, level, None) else { continue };
         let apart = ratio.interval.is_some_and(|i| i.low > 1.0 && i.high >= level_end);
         found += usize::from(apart && ratio.p.is_some_and(|p| p <= level));
     }

@@ -2,7 +2,9 @@
 
 use std::collections::HashMap;
 
-use disklab_stats::{CONFIDENCE, Interval, Ratio, block_ratio, block_ratio_judged, holm};
+use disklab_stats::{
+    CONFIDENCE, Interval, Ratio, VariancePrior, block_ratio, block_ratio_judged, holm,
+};
 use disklab_study::{Measure, Question, Study};
 
 use crate::figures::FigureSet;
@@ -36,48 +38,40 @@ pub(crate) fn comparisons(
 ) -> Vec<Comparison> {
     let wanted = wanted_baseline(study, groups, question, figures, measure);
     let pairs = figure_pairs(groups, figures, measure, wanted);
+    let scatter = scatter(groups, &pairs, measure, looks);
     // How many are judged together says which test bears each of them.
-    let ratio_of = |(_, group, baseline): &(&FigureSet, usize, usize), level: f64| {
-        ratio_of_looks(&groups[*group], &groups[*baseline], measure, level, looks)
+    let ratio_of = |n: usize, level: f64| {
+        let (_, group, baseline) = pairs[n];
+        ratio_of_looks(&groups[group], &groups[baseline], measure, level, &scatter[n])
     };
-    let judged = |pair: &&_| ratio_of(pair, LEVEL_OF_ONE).is_some_and(|r| r.p.is_some());
-    let level = level_of(pairs.iter().filter(judged).count());
+    let judged = |n: &usize| ratio_of(*n, LEVEL_OF_ONE).is_some_and(|r| r.p.is_some());
+    let level = level_of((0..pairs.len()).filter(judged).count());
     let mut all = Vec::new();
-    for pair in &pairs {
-        let (figure, group, baseline_group) = *pair;
-        if let Some(ratio) = ratio_of(pair, level) {
-            all.push(Comparison {
-                stack: groups[group].key.stack.clone(),
-                baseline: groups[baseline_group].key.stack.clone(),
-                group,
-                baseline_group,
-                figure: figure.name.clone(),
-                x: figure.x.clone(),
-                pairs: ratio.pairs,
-                ratio: ratio.centre,
-                interval: ratio.interval,
-                p: ratio.p,
-                outcome: ComparisonOutcome::Once,
-            });
+    let mut scatter_of = Vec::new();
+    for (n, (figure, group, baseline_group)) in pairs.iter().copied().enumerate() {
+        if let Some(ratio) = ratio_of(n, level) {
+            scatter_of.push(&scatter[n]);
+            all.push(comparison(groups, (figure, group, baseline_group), &ratio));
         }
     }
     let own = levels(&all);
     correct(&mut all);
-    for (comparison, own) in all.iter_mut().zip(own) {
+    for ((comparison, own), scatter) in all.iter_mut().zip(own).zip(scatter_of) {
         comparison.outcome = outcome(measure, comparison.ratio, comparison.interval, comparison.p);
         let (group, baseline) = (&groups[comparison.group], &groups[comparison.baseline_group]);
         if let (
             ComparisonOutcome::Better | ComparisonOutcome::Worse | ComparisonOutcome::Inconclusive,
             Some(own),
         ) = (comparison.outcome, own)
-            && let Some(judged) = judged_ratio(group, baseline, measure, (level, own), looks)
+            && let Some(judged) = judged_ratio(group, baseline, measure, (level, own), scatter)
         {
             (comparison.ratio, comparison.interval) = (judged.centre, judged.interval);
             comparison.outcome = outcome(measure, judged.centre, judged.interval, comparison.p);
         }
         let (ratio, interval) = (comparison.ratio, comparison.interval);
         let has_modes = || [group, baseline].iter().any(|g| modes_of(g, measure).is_some());
-        if comparison.outcome == ComparisonOutcome::Level && has_modes() {
+        let is_between_modes = comparison.outcome == ComparisonOutcome::Level && has_modes();
+        if is_between_modes || are_too_short(group, baseline, measure) {
             comparison.outcome = ComparisonOutcome::Inconclusive;
             comparison.interval = interval.filter(|i| i.contains(1.0));
         } else if comparison.outcome == ComparisonOutcome::Inconclusive {
@@ -85,6 +79,51 @@ pub(crate) fn comparisons(
         }
     }
     all
+}
+
+/// A comparison that is not judged yet.
+fn comparison(
+    groups: &[Group],
+    (figure, group, baseline_group): (&FigureSet, usize, usize),
+    ratio: &Ratio,
+) -> Comparison {
+    Comparison {
+        stack: groups[group].key.stack.clone(),
+        baseline: groups[baseline_group].key.stack.clone(),
+        group,
+        baseline_group,
+        figure: figure.name.clone(),
+        x: figure.x.clone(),
+        pairs: ratio.pairs,
+        ratio: ratio.centre,
+        interval: ratio.interval,
+        p: ratio.p,
+        outcome: ComparisonOutcome::Once,
+    }
+}
+
+/// What is known of each pair's scatter: the stacks of a figure share what disturbs them.
+fn scatter(
+    groups: &[Group],
+    pairs: &[(&FigureSet, usize, usize)],
+    measure: Measure,
+    looks: usize,
+) -> Vec<Scatter> {
+    let of = |figure: &FigureSet| {
+        let of_figure = pairs.iter().filter(|(other, ..)| std::ptr::eq(*other, figure));
+        let two = of_figure.map(|(_, group, baseline)| (&groups[*group], &groups[*baseline]));
+        Scatter::of(two, measure, looks)
+    };
+    pairs.iter().map(|(figure, ..)| of(figure)).collect()
+}
+
+/// Whether both figures are so short that a few requests make the difference.
+fn are_too_short(group: &Group, baseline: &Group, measure: Measure) -> bool {
+    let is_short = |group: &Group| {
+        let values = || group.observations.iter().filter_map(|o| o.value(measure));
+        group.least(measure).is_some_and(|least| values().all(|value| value < least))
+    };
+    is_short(group) && is_short(baseline)
 }
 
 /// Each figure's groups with its baseline: the `wanted` stack's, or else the first with data.
@@ -149,29 +188,53 @@ fn has_data(group: &Group, measure: Measure) -> bool {
     group.observations.iter().any(|o| o.value(measure).is_some())
 }
 
+/// What is known of the scatter of comparisons beyond their own samples.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Scatter {
+    /// How often the campaign looked at its samples to decide whether to continue.
+    pub looks: usize,
+    /// What their variances have in common.
+    pub prior: Option<VariancePrior>,
+}
+
+impl Scatter {
+    /// Of the comparisons of one figure: each group with the one that it is compared with.
+    pub fn of<'a>(
+        two: impl Iterator<Item = (&'a Group, &'a Group)>,
+        measure: Measure,
+        looks: usize,
+    ) -> Self {
+        let logs: Vec<Vec<f64>> = two
+            .filter_map(|(group, baseline)| pairs(group, baseline, measure))
+            .map(|pairs| {
+                pairs.iter().map(|(a, b)| (a / b).ln()).filter(|l| l.is_finite()).collect()
+            })
+            .collect();
+        Self { looks, prior: VariancePrior::of(logs.iter().map(Vec::as_slice)) }
+    }
+}
+
 /// The ratio of two groups, paired over the blocks that both have. None where one
 /// of the two missed no deadline in a block: 0 has no ratio, and the blocks that
 /// are left would not stand for all. `level` is that at which its p will be judged.
-pub(crate) fn ratio(
+fn ratio(
     group: &Group,
     baseline: &Group,
     measure: Measure,
     level: f64,
+    prior: Option<&VariancePrior>,
 ) -> Option<Ratio> {
-    block_ratio(&pairs(group, baseline, measure)?, level)
+    block_ratio(&pairs(group, baseline, measure)?, level, prior)
 }
 
 /// The values of two groups in the blocks that both have; none as for [`ratio`].
 fn pairs(group: &Group, baseline: &Group, measure: Measure) -> Option<Vec<(f64, f64)>> {
-    let by_block: HashMap<u32, f64> = baseline
-        .observations
-        .iter()
-        .filter_map(|o| Some((o.block, baseline.compared(o, measure)?)))
-        .collect();
+    let by_block: HashMap<u32, f64> =
+        baseline.observations.iter().filter_map(|o| Some((o.block, o.value(measure)?))).collect();
     let pairs: Vec<(f64, f64)> = group
         .observations
         .iter()
-        .filter_map(|o| Some((group.compared(o, measure)?, *by_block.get(&o.block)?)))
+        .filter_map(|o| Some((o.value(measure)?, *by_block.get(&o.block)?)))
         .collect();
     if measure == Measure::Missed && pairs.iter().any(|(a, b)| *a == 0.0 || *b == 0.0) {
         return None;
@@ -186,11 +249,12 @@ pub(crate) fn judged_ratio(
     baseline: &Group,
     measure: Measure,
     (family, own): (f64, f64),
-    looks: usize,
+    scatter: &Scatter,
 ) -> Option<Ratio> {
-    let looks = looks.max(1) as f64;
+    let looks = scatter.looks.max(1) as f64;
     let pairs = pairs(group, baseline, measure)?;
-    let mut ratio = block_ratio_judged(&pairs, family / looks, own / looks)?;
+    let prior = scatter.prior.as_ref();
+    let mut ratio = block_ratio_judged(&pairs, family / looks, own / looks, prior)?;
     ratio.p = ratio.p.map(|p| (p * looks).min(1.0));
     Some(ratio)
 }
@@ -202,10 +266,10 @@ pub(crate) fn ratio_of_looks(
     baseline: &Group,
     measure: Measure,
     level: f64,
-    looks: usize,
+    scatter: &Scatter,
 ) -> Option<Ratio> {
-    let looks = looks.max(1) as f64;
-    let mut ratio = ratio(group, baseline, measure, level / looks)?;
+    let looks = scatter.looks.max(1) as f64;
+    let mut ratio = ratio(group, baseline, measure, level / looks, scatter.prior.as_ref())?;
     ratio.p = ratio.p.map(|p| (p * looks).min(1.0));
     Some(ratio)
 }
@@ -403,7 +467,7 @@ mod tests {
 
     /// A delete of 0.15 s rests on a few requests, and was a third faster or slower by chance.
     #[test]
-    fn short_times_of_work_on_files_are_equivalent() {
+    fn two_short_times_of_work_on_files_are_not_compared() {
         let ask = "[[questions]]\nask = \"?\"\nworkloads = \"copy\"\nmeasure = \"elapsed\"";
         let mut fixture = RunFixture::new(ask);
         for (stack, seconds) in [("single/ext4", 0.15), ("single/btrfs", 0.2), ("raid1/ext4", 3.0)]
@@ -417,9 +481,11 @@ mod tests {
         }
         let got = compared(&fixture);
         let of = |stack: &str| got.iter().find(|c| c.stack == stack).expect(stack);
-        assert_eq!(of("single/btrfs").outcome, ComparisonOutcome::Level);
+        // The ratio is that of the two figures.
+        assert_eq!(of("single/btrfs").outcome, ComparisonOutcome::Inconclusive);
+        assert!((of("single/btrfs").ratio - 0.2 / 0.15).abs() < 0.01, "{got:?}");
         assert_eq!(of("raid1/ext4").outcome, ComparisonOutcome::Worse);
-        assert!((of("raid1/ext4").ratio - 12.03).abs() < 0.05, "{got:?}");
+        assert!((of("raid1/ext4").ratio - 20.0).abs() < 0.05, "{got:?}");
         let (_, points) = (&got, &fixture.analyse().answers[0].points);
         assert!(points.iter().any(|p| p.estimate.centre < 0.16), "figures are as measured");
     }

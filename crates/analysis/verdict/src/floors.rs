@@ -23,7 +23,7 @@ pub const LEAST_REQUESTS: u64 = 16;
 /// Btrfs chunk 1 GiB, so that less says nothing of how they are allocated.
 pub const LEAST_STREAM: u64 = 32 << 20;
 
-/// Seconds of work on files: where stacks are compared, less counts as this. In the lab, ext4
+/// Seconds of work on files: two figures below it are not compared. In the lab, ext4
 /// deletes 4,000 files in 0.15 s and 16,000 in 0.28 s: that is a few requests, which differ by
 /// 30 % from repeat to repeat.
 pub const LEAST_FILE_SECONDS: f64 = 0.25;

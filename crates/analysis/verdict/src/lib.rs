@@ -15,6 +15,7 @@ mod blocks_needed;
 mod choice;
 mod compare;
 mod contradictions;
+mod decision;
 mod describe;
 mod evidence;
 mod figures;
@@ -23,7 +24,6 @@ pub mod floors;
 mod hostile;
 mod modes;
 mod nothing;
-mod purposes;
 mod quantity;
 mod screen;
 mod sentences;
@@ -43,10 +43,9 @@ pub use analysis::{
 };
 pub use audits::{AUDITS, Audit, Reproducer, audits_markdown};
 pub use blocks_needed::{Ask, BlocksError, Planned, Tails, blocks_needed};
-pub use purposes::{
-    Advice, AdviceChange, Aspect, Confidence, ConfidenceWords, Guess, GuessFigure, NextBest,
-    NoAdvice, PURPOSES, Purpose, PurposeClass, PurposeRank, RankWord, Recommendation, Score,
-    recommend,
+pub use decision::{
+    AdviceChange, Aspect, Confidence, DECIDES, DecidingFigure, NextBest, PURPOSES, Purpose,
+    PurposeRank, RankWord, Recommendation, Score, StackChoice, Trade, recommend,
 };
 pub use quantity::{
     Quantity, Unit, confidence_level, measure_heading, range, show_figure, times, times_range,

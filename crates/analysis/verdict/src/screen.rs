@@ -10,7 +10,7 @@
 use disklab_stats::{CONFIDENCE, benjamini_hochberg};
 use disklab_study::Measure;
 
-use crate::compare::{level_of, ratio_of_looks};
+use crate::compare::{Scatter, level_of, ratio_of_looks};
 use crate::{Answer, Comparison, Group};
 
 /// The comparisons of a run that stand among all of them.
@@ -41,7 +41,13 @@ impl Screen {
             .iter()
             .map(|(group, baseline, measure)| {
                 let (group, baseline) = (&groups[*group], &groups[*baseline]);
-                let ratio = ratio_of_looks(group, baseline, *measure, level, looks);
+                let ratio = ratio_of_looks(
+                    group,
+                    baseline,
+                    *measure,
+                    level,
+                    &Scatter { looks, prior: None },
+                );
                 ratio.and_then(|r| r.p).unwrap_or(1.0)
             })
             .collect();

@@ -90,7 +90,7 @@ impl ShippedRun {
         campaign(&self.info)
     }
 
-    /// Makes it a run in a folder, which is there for others from [`Run::publish`] on.
+    /// Makes it a run in a directory, which is there for others from [`Run::publish`] on.
     ///
     /// # Errors
     /// [`Failure`] if the folder cannot be written, or has something else in it.

@@ -4,8 +4,7 @@ use disklab_stats::{Estimate, Interval, Method};
 use disklab_store::{CellRecord, CellState};
 use disklab_study::{ChartKind, Measure};
 use disklab_verdict::{
-    Advice, AdviceChange, Answer, Comparison, Finding, Group, Observation, Point, PurposeClass,
-    Recommendation, recommend,
+    Answer, Comparison, Finding, Group, Observation, Point, Recommendation, StackChoice,
 };
 use serde_json::{Map, Value, json};
 
@@ -16,7 +15,7 @@ use crate::view::{PERCENTILES, percentile_name, percentiles, severity_word};
 const SCHEMA: &str = "disklab-report";
 /// Its version: raised when a field changes its meaning or goes; new fields do
 /// not raise it.
-const VERSION: u32 = 1;
+const VERSION: u32 = 2;
 
 /// The whole report. Numbers that are not finite are null.
 pub(crate) fn text(report: &Report) -> String {
@@ -31,8 +30,7 @@ pub(crate) fn text(report: &Report) -> String {
         "sessions": report.sessions,
         "cells": report.cells.iter().map(cell).collect::<Value>(),
         "summary": analysis.summary,
-        "recommendations": recommend(&report.study, &report.info, analysis)
-            .iter().map(recommendation).collect::<Value>(),
+        "recommendations": report.recommendations.iter().map(recommendation).collect::<Value>(),
         "findings": analysis.findings.iter().map(finding).collect::<Value>(),
         "groups": analysis.groups.iter().map(|g| group(report, g)).collect::<Value>(),
         "answers": analysis.answers.iter().map(answer).collect::<Value>(),
@@ -47,32 +45,45 @@ pub(crate) fn text(report: &Report) -> String {
 }
 
 fn recommendation(r: &Recommendation) -> Value {
-    let class = |class: &PurposeClass| {
-        let stacks = match &class.advice {
-            Advice::One(stack) => vec![stack.as_str()],
-            Advice::Any(stacks) => stacks.iter().map(String::as_str).collect(),
-            Advice::None(_) => Vec::new(),
-        };
-        json!({
-            "survives_lost_drives": class.survives,
-            "recommended": stacks,
-            "advice": class.advice.text(),
-            "places": class.places.iter().map(|p| json!({
-                "stack": p.stack, "rank": p.word.word(), "next_to_leader": p.distance,
-            })).collect::<Value>(),
-            "reasons": class.reasons,
-            "against": class.against,
-            "would_change":
-                class.would_change.iter().map(AdviceChange::sentence).collect::<Vec<_>>(),
-        })
-    };
     json!({
         "purpose": r.purpose.word,
         "title": r.purpose.title,
         "why_not": r.why_not,
-        "classes": r.classes.iter().map(class).collect::<Value>(),
+        "classes": r.decisions.iter().map(|d| decision(r, d)).collect::<Value>(),
+        "scores": r.scores.iter().map(|s| json!({ "stack": s.stack, "share_of_best": s.share }))
+            .collect::<Value>(),
         "lacking": r.lacking,
         "suspect": r.suspect,
+    })
+}
+
+fn decision(r: &Recommendation, decision: &StackChoice) -> Value {
+    let name = str::to_owned;
+    json!({
+        "survives_failed_drives": decision.survives,
+        "take": decision.take,
+        "as_good": decision.as_good,
+        "confidence": decision.confidence.word(),
+        "partial": decision.is_partial,
+        "how_sure": decision.how_sure(r),
+        "figures": decision.figures.iter().map(|f| json!({
+            "aspect": f.aspect, "of": f.of, "value": f.value,
+        })).collect::<Value>(),
+        "next": decision.next.as_ref().map(|n| json!({
+            "stack": n.stack, "times": n.times,
+            "ahead_in_repeats": n.ahead, "repeats": n.repeats,
+        })),
+        "trade": decision.trade.as_ref().map(|t| json!({
+            "stack": t.stack, "more_bytes": t.more_bytes, "times": t.times,
+            "significant": t.is_significant,
+        })),
+        "places": decision.places.iter().map(|p| json!({
+            "stack": p.stack, "rank": p.word.word(), "next_to_taken": p.distance,
+        })).collect::<Value>(),
+        "reasons": decision.reasons,
+        "against": decision.against,
+        "would_change":
+            decision.would_change.iter().map(|c| c.sentence(&name)).collect::<Vec<_>>(),
     })
 }
 

@@ -7,7 +7,7 @@ use disklab_published::RowComparison;
 use disklab_source::{SourceError, printable, printable_json};
 use disklab_store::{CellRecord, RunInfo, Session, StoreError};
 use disklab_study::Study;
-use disklab_verdict::Analysis;
+use disklab_verdict::{Analysis, Recommendation};
 
 use crate::Facts;
 
@@ -27,6 +27,8 @@ pub struct Report {
     pub study: Study,
     /// Figures, answers, findings.
     pub analysis: Analysis,
+    /// What to take for which purpose.
+    pub recommendations: Vec<Recommendation>,
     /// Surroundings, overhead, notes, commands.
     pub facts: Facts,
     /// Published and measured results; `None` if nothing was published about the study.

@@ -14,8 +14,10 @@ pub enum Task {
     RandomRead,
     /// Small writes at random offsets, not each made durable.
     RandomWrite,
-    /// Small writes, each made durable.
+    /// Small writes into a file, each made durable.
     DurableWrite,
+    /// The same, sequentially: a file that is saved, or grows.
+    DurableAppend,
     /// Trees of small files copied.
     SmallFiles,
     /// Entries of a folder made.

@@ -3,6 +3,7 @@
 use disklab_sample::{Direction, Order};
 use disklab_units::Bytes;
 
+use crate::audits::drive_memory_reads::LARGEST_SHARE;
 use crate::audits::support::on_hard_disks;
 use crate::audits::{Audit, Detection, Reproducer};
 use crate::evidence::{CellFacts, Detail, Evidence};
@@ -52,12 +53,18 @@ fn kept(evidence: &Evidence<'_>, index: usize, group: &Group) -> Option<u64> {
     (!flushed && written > 0 && (written as f64) < SHARE * memory as f64).then_some(memory)
 }
 
+/// Whether the drives' own counts say that their memory answered hardly any read.
+fn is_from_media(group: &Group) -> bool {
+    let shares = group.observations.iter().filter_map(|o| Some(o.memory_reads?.of_reads));
+    crate::audits::support::median(shares.collect()).is_some_and(|share| share < LARGEST_SHARE)
+}
+
 /// Random reads per second of the busiest rotating drive, where no arm can do so many.
 fn too_many(evidence: &Evidence<'_>, index: usize, group: &Group) -> Option<f64> {
     let profile = group.profile();
     let random =
         profile.writes.is_none() && profile.reads.is_some_and(|reads| reads.order == Order::Random);
-    if !random || !on_hard_disks(evidence, group) {
+    if !random || !on_hard_disks(evidence, group) || is_from_media(group) {
         return None;
     }
     // An array cuts a large read into pieces that lie side by side on each drive: the arm

@@ -27,7 +27,7 @@ const HALF_TURN_NS: f64 = 2e6;
 const DELIVERED: f64 = 0.5;
 /// Reads from memory cost next to nothing: with this share of them, a rate is a quarter higher
 /// than that of the drives' media, which is what quick and whole studies may differ by.
-const LARGEST_SHARE: f64 = 0.2;
+pub(super) const LARGEST_SHARE: f64 = 0.2;
 
 /// Whether it is a figure of small random reads that the drives delivered.
 fn is_of_random_reads(evidence: &Evidence<'_>, group: &Group) -> bool {

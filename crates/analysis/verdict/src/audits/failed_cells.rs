@@ -32,8 +32,10 @@ fn check(evidence: &Evidence<'_>) -> Vec<Detection> {
     names.dedup();
     let line = first.lines().find(|line| !line.trim().is_empty()).unwrap_or("no reason given");
     let quoted: String = line.chars().take(QUOTED).collect();
+    // If nothing at all was measured, that is all there is to say.
+    let severity = if evidence.groups.is_empty() { Severity::Severe } else { Severity::Warning };
     vec![Detection {
-        severity: Severity::Warning,
+        severity,
         text: format!(
             "{} failed: {}. The first said: {quoted}",
             count(failed.len(), "cell"),
@@ -87,5 +89,14 @@ mod tests {
         fixture.info.bench = "import".parse().unwrap();
         let advice = &fixture.findings("failed-cells")[0].advice;
         assert!(advice.contains("import its outputs anew"), "{advice}");
+    }
+
+    #[test]
+    fn a_run_of_which_all_failed_is_a_severe_finding() {
+        let mut fixture = RunFixture::new("");
+        fixture.unfinished("single/ext4", "dd-4k", 0, CellState::Failed);
+        assert_eq!(fixture.findings("failed-cells")[0].severity, crate::Severity::Severe);
+        fixture.repeats("single/ext4", "dd-1M", &[1e6, 1e6, 1e6]);
+        assert_eq!(fixture.findings("failed-cells")[0].severity, crate::Severity::Warning);
     }
 }

@@ -7,7 +7,7 @@ use disklab_units::{BytesPerSecond, significant};
 use crate::audits::drive_cache::READS_OF_ONE_ARM;
 use crate::audits::{Audit, Detection, Reproducer};
 use crate::evidence::Evidence;
-use crate::{Group, Severity};
+use crate::{Group, Observation, Severity};
 
 pub(super) const AUDIT: Audit = Audit {
     name: "faster-than-drives",
@@ -99,12 +99,25 @@ impl Below<'_> {
         let most: f64 = self.drives.iter().map(|drive| most_of(drive, self.disks)).sum();
         let rates: Vec<f64> = group.observations.iter().filter_map(|o| o.throughput).collect();
         let rate = crate::audits::support::median(rates)?;
+        // What deduplication, compression or memory kept from the drives is not beyond them.
+        let rate = self.moved(group).map_or(rate, |moved| rate.min(moved));
         let moves = matches!(group.key.direction, Direction::Read | Direction::Write);
         (moves && rate > most).then(|| {
             let (shown, most_shown) = (BytesPerSecond(rate).si(), BytesPerSecond(most).si());
             let text = format!("{shown} from {} that can give {most_shown} at most", self.count());
             (rate / most, text)
         })
+    }
+
+    /// Bytes per second that the drives moved by their own counters; none if they were not read.
+    fn moved(&self, group: &Group) -> Option<f64> {
+        let counted = group.observations.iter().filter(|o| !o.drives.is_empty() && o.elapsed > 0.0);
+        let rate = |o: &Observation| (o.drive_read + o.drive_write) as f64 / o.elapsed;
+        if self.imported {
+            None
+        } else {
+            crate::audits::support::median(counted.map(rate).collect())
+        }
     }
 
     /// Random reads per second beyond what arms do, or what requests take that wait for each

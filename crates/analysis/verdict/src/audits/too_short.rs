@@ -11,7 +11,7 @@ use crate::{Group, Severity};
 pub(super) const AUDIT: Audit = Audit {
     name: "too-short",
     severity: Severity::Warning,
-    detects: "figures of less than a tenth of a second (a quarter if they are of work on files: in comparisons, less counts as that), or of fewer than eight operations",
+    detects: "figures of less than a tenth of a second (a quarter if they are of work on files: two of these are not compared), or of fewer than eight operations",
     evidence: "the time and the operations of each figure",
     remedy: "more data or a longer runtime",
     reproducer: Reproducer::Lab("dd of three blocks"),

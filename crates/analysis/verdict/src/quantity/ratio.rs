@@ -78,7 +78,10 @@ pub fn confidence_level(interval: Interval) -> String {
     if !percent.is_finite() || (percent - 100.0 * CONFIDENCE).abs() < 0.5 {
         return String::new();
     }
-    format!(" ({percent:.0} %)")
+    // As many digits as it takes not to call it certain.
+    let below = |text: &String| text.parse().is_ok_and(|shown: f64| shown < 100.0);
+    let shown = (0..5).map(|decimals| format!("{percent:.decimals$}")).find(below);
+    shown.map_or_else(|| " (over 99.9999 %)".to_owned(), |text| format!(" ({text} %)"))
 }
 
 /// How one figure stands to another: as a factor above 1 where they are far
@@ -136,6 +139,14 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+
+    #[test]
+    fn no_confidence_is_certain() {
+        let of = |confidence| confidence_level(Interval { low: 0.0, high: 1.0, confidence });
+        assert_eq!([of(0.95), of(0.9375), of(0.99)], ["", " (94 %)", " (99 %)"]);
+        assert_eq!(of(1.0 - 0.05 / 286.0), " (99.98 %)");
+        assert_eq!([of(1.0 - 1e-9), of(1.0)], [" (over 99.9999 %)"; 2]);
+    }
 
     fn interval(low: f64, high: f64) -> Interval {
         Interval { low, high, confidence: 0.95 }

@@ -196,7 +196,9 @@ fn a_workload_of_a_new_kind_gets_audits_sentences_and_purposes() {
     let safe = all
         .iter()
         .flat_map(|r| r.purpose.aspects.iter().map(move |aspect| (r.purpose.word, aspect)))
-        .find(|(_, aspect)| aspect.work.contains(&disklab_sample::Task::DurableWrite))
+        .find(|(_, aspect)| {
+            aspect.work.iter().any(|of| of.contains(&disklab_sample::Task::DurableWrite))
+        })
         .expect("a purpose asks for safe writes");
     assert!(!lacks(safe.0, safe.1.name), "what it logs shows '{}'", safe.1.name);
     assert!(lacks("media", "reading large files"), "it reads nothing");

@@ -11,13 +11,13 @@ const PURPOSE: usize = 25;
 const SPACE: usize = 8;
 
 /// The answers: first those for one drive that may fail, then the others while there is room.
-pub(super) fn answers(screen: &FirstScreen, room: usize, width: usize) -> Vec<ScreenLine> {
+pub(super) fn answers(screen: &FirstScreen<'_>, room: usize, width: usize) -> Vec<ScreenLine> {
     let first = screen.first_class();
     let mut classes: Vec<Option<u32>> = first.into_iter().collect();
     classes.extend(screen.classes.iter().copied().filter(|class| Some(*class) != first));
     let picks: Vec<(Option<u32>, Vec<Pick<'_>>)> =
         classes.into_iter().map(|class| (class, screen.picks(class))).collect();
-    let widest = |of: fn(&FirstScreen, &Pick<'_>) -> String, most: usize| {
+    let widest = |of: fn(&FirstScreen<'_>, &Pick<'_>) -> String, most: usize| {
         let all = picks.iter().flat_map(|(_, picks)| picks);
         all.map(|pick| of(screen, pick).chars().count()).max().unwrap_or(0).min(most)
     };
@@ -44,7 +44,7 @@ pub(super) fn answers(screen: &FirstScreen, room: usize, width: usize) -> Vec<Sc
 
 /// The answers of a class, one a line.
 fn table(
-    screen: &FirstScreen,
+    screen: &FirstScreen<'_>,
     class: Option<u32>,
     picks: &[Pick<'_>],
     widths: (usize, usize),
@@ -59,7 +59,7 @@ fn table(
 /// The answers of a class where a line has no room for one: what for and what to take, and below
 /// it the space and the speed.
 fn narrow(
-    screen: &FirstScreen,
+    screen: &FirstScreen<'_>,
     class: Option<u32>,
     picks: &[Pick<'_>],
     width: usize,
@@ -81,30 +81,28 @@ fn narrow(
 }
 
 fn purpose(pick: &Pick<'_>) -> String {
-    let purpose = pick.purpose.short;
-    match pick.guess.words().short {
-        Some(short) => format!("{purpose} ({short})"),
+    let purpose = pick.recommendation.purpose.short;
+    match pick.decision.caveat() {
+        Some(caveat) => format!("{purpose} ({caveat})"),
         None => purpose.to_owned(),
     }
 }
 
-fn take(screen: &FirstScreen, pick: &Pick<'_>) -> String {
-    pick.guess.stacks.first().map_or_else(String::new, |id| screen.label(id).to_owned())
+fn take(screen: &FirstScreen<'_>, pick: &Pick<'_>) -> String {
+    screen.label(&pick.decision.take).to_owned()
 }
 
-fn usable(screen: &FirstScreen, pick: &Pick<'_>) -> String {
-    let stack = pick.guess.stacks.first().and_then(|id| screen.stack(id));
-    space(stack.and_then(|s| s.usable))
+fn usable(screen: &FirstScreen<'_>, pick: &Pick<'_>) -> String {
+    space(screen.stack(&pick.decision.take).and_then(|s| s.usable))
 }
 
-/// How fast, and how far ahead of what else there is, in so many columns if that can be.
-fn speed(screen: &FirstScreen, pick: &Pick<'_>, room: usize) -> String {
-    let mut speed = pick.guess.figure.value.clone();
-    match (&pick.guess.stacks[1..], &pick.guess.next) {
+/// How fast, and how it stands to what else there is, in so many columns if that can be.
+fn speed(screen: &FirstScreen<'_>, pick: &Pick<'_>, room: usize) -> String {
+    let mut speed = pick.decision.values().unwrap_or_else(|| "by all figures".to_owned());
+    match (pick.decision.as_good.as_slice(), &pick.decision.next) {
         ([], Some(next)) => {
-            let ahead = next.times_ahead_short();
-            let ahead = ahead.as_deref().unwrap_or("like");
-            speed.push_str(&format!(", {ahead} the next"));
+            let times = next.times_short();
+            speed.push_str(&format!(", {} the next", times.as_deref().unwrap_or("like")));
         }
         ([], None) => speed.push_str(", the only one"),
         ([one], _) => {
@@ -117,7 +115,11 @@ fn speed(screen: &FirstScreen, pick: &Pick<'_>, room: usize) -> String {
     speed
 }
 
-fn answer(screen: &FirstScreen, pick: &Pick<'_>, (purposes, takes): (usize, usize)) -> ScreenLine {
+fn answer(
+    screen: &FirstScreen<'_>,
+    pick: &Pick<'_>,
+    (purposes, takes): (usize, usize),
+) -> ScreenLine {
     let room = SCREEN_WIDTH.saturating_sub(purposes + takes + 4 + SPACE + 2);
     let usable = right(&usable(screen, pick), SPACE);
     let speed = column(&speed(screen, pick, room), room);

@@ -9,22 +9,24 @@ mod text;
 mod unsettled;
 
 use disklab_units::Bytes;
-use disklab_verdict::{Guess, Purpose, Recommendation, Severity, recommend};
+use disklab_verdict::{Recommendation, Severity, StackChoice};
 
 use crate::Report;
 
 pub(crate) use label::label;
 pub(crate) use next::{NextStep, SETTLE, next_steps};
-pub(crate) use speed::speeds;
+pub(crate) use speed::{SpeedBasis, speeds};
 pub use text::{SCREEN_WIDTH, TextStyle, first_screen, wrapped};
 
 /// All that is on it.
-pub(crate) struct FirstScreen {
-    pub recommendations: Vec<Recommendation>,
+pub(crate) struct FirstScreen<'a> {
+    pub recommendations: &'a [Recommendation],
     /// In the study's order.
     pub stacks: Vec<StackLine>,
     /// How many drives may fail, for each class that has an answer, in order.
     pub classes: Vec<Option<u32>>,
+    /// What the stacks' speed is of.
+    pub speed_of: SpeedBasis,
 }
 
 #[derive(Debug, Clone, PartialEq)]
@@ -37,29 +39,31 @@ pub(crate) struct StackLine {
     pub raw: Option<u64>,
     /// How many drives may fail.
     pub survives: Option<u32>,
-    /// All purposes alike, next to the best stack: 1 is the best.
+    /// All purposes that count alike, next to the best stack: 1 is the best.
     pub speed: Option<f64>,
 }
 
 /// An answer: the stack to take for a purpose.
 pub(crate) struct Pick<'a> {
-    pub purpose: &'static Purpose,
-    pub guess: &'a Guess,
+    pub recommendation: &'a Recommendation,
+    pub decision: &'a StackChoice,
     /// How sure, in a sentence.
     pub how_sure: String,
+    /// The stack on the other side of the trade, in a sentence.
+    pub trade: Option<String>,
     /// What would be taken if one of the things that count did not, in a sentence.
     pub would_change: Option<String>,
 }
 
-impl FirstScreen {
-    pub(crate) fn of(report: &Report) -> Self {
-        let recommendations = recommend(&report.study, &report.info, &report.analysis);
-        let stacks = stack_lines(report, &recommendations);
+impl<'a> FirstScreen<'a> {
+    pub(crate) fn of(report: &'a Report) -> Self {
+        let recommendations = &report.recommendations;
+        let (stacks, speed_of) = stack_lines(report);
         let mut classes: Vec<Option<u32>> =
-            recommendations.iter().flat_map(|r| &r.guesses).map(|g| g.survives).collect();
+            recommendations.iter().flat_map(|r| &r.decisions).map(|d| d.survives).collect();
         classes.sort_unstable();
         classes.dedup();
-        Self { recommendations, stacks, classes }
+        Self { recommendations, stacks, classes, speed_of }
     }
 
     /// The class that is shown first: one drive may fail, or else the most that one can have.
@@ -69,22 +73,21 @@ impl FirstScreen {
     }
 
     /// The answers of a class, judged purposes first.
-    pub(crate) fn picks(&self, class: Option<u32>) -> Vec<Pick<'_>> {
+    pub(crate) fn picks(&self, class: Option<u32>) -> Vec<Pick<'a>> {
         let (judged, partial): (Vec<_>, Vec<_>) =
             self.recommendations.iter().partition(|r| r.why_not.is_none());
         judged
             .into_iter()
             .chain(partial)
             .filter_map(|r| {
-                let guess = r.guesses.iter().find(|guess| guess.survives == class)?;
-                let of_class = r.classes.iter().find(|c| c.survives == class);
+                let decision = r.decisions.iter().find(|d| d.survives == class)?;
+                let name = |id: &str| self.label(id).to_owned();
                 Some(Pick {
-                    purpose: r.purpose,
-                    guess,
-                    how_sure: guess.how_sure(r.purpose, &r.lacking),
-                    would_change: of_class
-                        .and_then(|c| c.would_change.first())
-                        .map(|change| change.sentence_naming(&|id| self.label(id).to_owned())),
+                    recommendation: r,
+                    decision,
+                    how_sure: decision.how_sure(r),
+                    trade: decision.trade.as_ref().map(|trade| trade.sentence(&name)),
+                    would_change: decision.would_change.first().map(|c| c.sentence(&name)),
                 })
             })
             .collect()
@@ -94,7 +97,7 @@ impl FirstScreen {
         self.stacks.iter().find(|stack| stack.id == id)
     }
 
-    pub(crate) fn label<'a>(&'a self, id: &'a str) -> &'a str {
+    pub(crate) fn label<'b>(&'b self, id: &'b str) -> &'b str {
         self.stack(id).map_or(id, |stack| &stack.label)
     }
 
@@ -109,31 +112,29 @@ impl FirstScreen {
         })
     }
 
-    /// What its speed is of: of all that is done for purposes, or else of what was asked.
-    pub(crate) fn speed_of(&self) -> &'static str {
-        if self.classes.is_empty() { "questions" } else { "purposes" }
-    }
-
     /// Whether any answer is one to all that its purpose asks for.
     pub(crate) fn has_whole_answers(&self) -> bool {
-        self.recommendations.iter().any(|r| r.why_not.is_none() && !r.guesses.is_empty())
+        self.recommendations.iter().any(|r| r.why_not.is_none() && !r.decisions.is_empty())
     }
 
     /// Whether something that decides was not measured.
     pub(crate) fn is_partial(&self) -> bool {
-        let mut guesses = self.recommendations.iter().flat_map(|r| &r.guesses);
-        guesses.any(|guess| guess.is_partial)
+        self.decisions().any(|decision| decision.is_partial)
     }
 
     /// Whether more samples could settle something.
     pub(crate) fn is_unsettled(&self) -> bool {
-        let mut guesses = self.recommendations.iter().flat_map(|r| &r.guesses);
-        guesses.any(|guess| guess.is_unsettled())
+        self.decisions().any(|decision| decision.confidence.is_unsettled())
+    }
+
+    fn decisions(&self) -> impl Iterator<Item = &StackChoice> {
+        self.recommendations.iter().flat_map(|r| &r.decisions)
     }
 }
 
-fn stack_lines(report: &Report, recommendations: &[Recommendation]) -> Vec<StackLine> {
-    let speeds = speeds(report, recommendations);
+/// The stacks of a run, and what their speed is of.
+pub(crate) fn stack_lines(report: &Report) -> (Vec<StackLine>, SpeedBasis) {
+    let (speeds, speed_of) = speeds(report);
     let mut labels: Vec<String> =
         report.study.stacks.iter().map(|stack| label(&stack.id)).collect();
     // Two stacks that people would call the same keep their ids.
@@ -155,7 +156,8 @@ fn stack_lines(report: &Report, recommendations: &[Recommendation]) -> Vec<Stack
         }
     };
     let is_of_run = |line: &StackLine| line.survives.is_some() || line.speed.is_some();
-    report.study.stacks.iter().zip(labels).map(line).filter(is_of_run).collect()
+    let lines = report.study.stacks.iter().zip(labels).map(line).filter(is_of_run).collect();
+    (lines, speed_of)
 }
 
 /// The size of a drive: as the machine said, or else as the study does.

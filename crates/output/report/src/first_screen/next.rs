@@ -21,7 +21,7 @@ pub(crate) struct NextStep {
 }
 
 /// Commands that suit a run whose page is at `page`.
-pub(crate) fn next_steps(report: &Report, screen: &FirstScreen, page: &str) -> Vec<NextStep> {
+pub(crate) fn next_steps(report: &Report, screen: &FirstScreen<'_>, page: &str) -> Vec<NextStep> {
     let info = &report.info;
     let step = |what, words: &[&str]| NextStep { what, command: shell_words::join(words) };
     let mut steps = vec![step("Look at it", &["xdg-open", page])];

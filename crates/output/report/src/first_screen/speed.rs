@@ -1,4 +1,4 @@
-//! One number of speed for a stack: all purposes alike, or, where the study shows none, all
+//! One number of speed for a stack: all purposes alike, or, if the study shows none, all
 //! questions alike.
 
 use std::collections::BTreeMap;
@@ -7,24 +7,52 @@ use disklab_verdict::{Answer, Group, Recommendation};
 
 use crate::Report;
 
-/// The speed of each stack that was measured in all that counts, next to the best: 1 is the
-/// best. A purpose counts as much as any other: the mean is geometric, as of all ratios.
-pub(crate) fn speeds(report: &Report, all: &[Recommendation]) -> Vec<(String, f64)> {
-    let judged: Vec<&Recommendation> =
-        all.iter().filter(|r| r.why_not.is_none() && !r.scores.is_empty()).collect();
-    let partial = || all.iter().filter(|r| !r.scores.is_empty()).collect();
-    let of_purposes: Vec<&Recommendation> = if judged.is_empty() { partial() } else { judged };
-    let ratios: Vec<BTreeMap<String, f64>> = if of_purposes.is_empty() {
+/// What a stack's speed is the mean of.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum SpeedBasis {
+    /// What decides for all purposes.
+    AllPurposes,
+    /// What decides for these purposes alone; the others were not measured.
+    Purposes(Vec<&'static str>),
+    /// All questions of the study.
+    Questions,
+}
+
+impl SpeedBasis {
+    /// What it is of, behind 'Speed': ', all purposes alike'.
+    pub(crate) fn text(&self) -> String {
+        match self {
+            Self::AllPurposes => "all purposes alike".to_owned(),
+            Self::Purposes(names) => format!("{} alike", names.join(", ").to_lowercase()),
+            Self::Questions => "all questions alike".to_owned(),
+        }
+    }
+}
+
+/// The speed of each stack that was measured in all of it, next to the best: 1 is the best. A
+/// purpose counts as much as any other: the mean is geometric, as of all ratios.
+pub(crate) fn speeds(report: &Report) -> (Vec<(String, f64)>, SpeedBasis) {
+    let all = &report.recommendations;
+    let has_scores = |r: &&Recommendation| !r.scores.is_empty();
+    let whole: Vec<&Recommendation> =
+        all.iter().filter(has_scores).filter(|r| r.why_not.is_none()).collect();
+    let counted = if whole.is_empty() { all.iter().filter(has_scores).collect() } else { whole };
+    if counted.is_empty() {
         let groups = &report.analysis.groups;
         let asked = report.analysis.answers.iter().filter(|a| a.by_study);
-        asked.flat_map(|answer| of_answer(groups, answer)).collect()
-    } else {
-        let scores = |r: &&Recommendation| {
-            r.scores.iter().map(|score| (score.stack.clone(), score.share)).collect()
-        };
-        of_purposes.iter().map(scores).collect()
+        let ratios: Vec<_> = asked.flat_map(|answer| of_answer(groups, answer)).collect();
+        return (mean(&ratios), SpeedBasis::Questions);
+    }
+    let scores = |r: &&Recommendation| {
+        r.scores.iter().map(|score| (score.stack.clone(), score.share)).collect()
     };
-    mean(&ratios)
+    let ratios: Vec<BTreeMap<String, f64>> = counted.iter().map(scores).collect();
+    let basis = if counted.len() == all.len() {
+        SpeedBasis::AllPurposes
+    } else {
+        SpeedBasis::Purposes(counted.iter().map(|r| r.purpose.short).collect())
+    };
+    (mean(&ratios), basis)
 }
 
 /// Of each figure of an answer, its stacks next to the best.

@@ -196,7 +196,7 @@ fn head(report: &Report, width: usize) -> Vec<ScreenLine> {
 }
 
 /// The bars: all stacks by speed, with their space.
-fn bars(screen: &FirstScreen, width: usize) -> Vec<ScreenLine> {
+fn bars(screen: &FirstScreen<'_>, width: usize) -> Vec<ScreenLine> {
     let mut stacks: Vec<(&StackLine, f64)> =
         screen.stacks.iter().filter_map(|stack| Some((stack, stack.speed?))).collect();
     stacks.sort_by(|a, b| b.1.total_cmp(&a.1));
@@ -206,7 +206,7 @@ fn bars(screen: &FirstScreen, width: usize) -> Vec<ScreenLine> {
     let shown = stacks.len().min(BARS);
     let label = stacks[..shown].iter().map(|(s, _)| s.label.chars().count()).max().unwrap_or(0);
     let label = label.min(24);
-    let title = format!("Speed, all {} alike, best = 100 %", screen.speed_of());
+    let title = format!("Speed, {}, best = 100 %", screen.speed_of.text());
     let mut lines: Vec<ScreenLine> =
         wrapped(&title, width).iter().map(|l| ScreenLine::bold(l)).collect();
     let width = width.saturating_sub(2 + label + 9 + 2 + 2 + 4);

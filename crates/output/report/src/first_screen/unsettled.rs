@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use disklab_verdict::{RankWord, Recommendation};
+use disklab_verdict::{PurposeRank, RankWord, Recommendation};
 
 use super::FirstScreen;
 use crate::Report;
@@ -12,11 +12,11 @@ const MOST: usize = 4;
 
 /// The values of `--only` that leave the cells which an unsettled answer is about; none if
 /// these are all cells of the run.
-pub(super) fn only(report: &Report, screen: &FirstScreen) -> Vec<String> {
+pub(super) fn only(report: &Report, screen: &FirstScreen<'_>) -> Vec<String> {
     let all: BTreeSet<(&str, &str)> =
         report.cells.iter().map(|r| (r.cell.stack.as_str(), r.cell.workload.as_str())).collect();
     let mut wanted: BTreeSet<(&str, &str)> = BTreeSet::new();
-    for recommendation in &screen.recommendations {
+    for recommendation in screen.recommendations {
         for stack in concerned(screen, recommendation) {
             let of = recommendation.workloads.iter().map(|w| (stack, w.as_str()));
             wanted.extend(of.filter(|pair| all.contains(pair)));
@@ -26,19 +26,12 @@ pub(super) fn only(report: &Report, screen: &FirstScreen) -> Vec<String> {
 }
 
 /// The stacks of a purpose between which the samples do not decide.
-fn concerned<'a>(screen: &'a FirstScreen, recommendation: &'a Recommendation) -> Vec<&'a str> {
+fn concerned<'a>(screen: &FirstScreen<'_>, recommendation: &'a Recommendation) -> Vec<&'a str> {
     let mut stacks = Vec::new();
-    for guess in recommendation.guesses.iter().filter(|g| g.is_unsettled()) {
-        let places = recommendation
-            .classes
-            .iter()
-            .filter(|class| class.survives == guess.survives)
-            .flat_map(|class| &class.places);
-        let is_open = |status| !matches!(status, RankWord::Behind);
-        stacks.extend(places.filter(|p| is_open(p.word)).map(|p| p.stack.as_str()));
-        // Measured once, no place says how it stands.
-        stacks.extend(guess.stacks.iter().map(String::as_str));
-        stacks.extend(guess.next.iter().map(|next| next.stack.as_str()));
+    for decision in recommendation.decisions.iter().filter(|d| d.confidence.is_unsettled()) {
+        let is_open = |place: &&PurposeRank| place.word != RankWord::Behind;
+        stacks.extend(decision.places.iter().filter(is_open).map(|p| p.stack.as_str()));
+        stacks.extend(decision.next.iter().map(|next| next.stack.as_str()));
     }
     stacks.retain(|stack| screen.stack(stack).is_some());
     stacks

@@ -13,7 +13,7 @@ use crate::first_screen::{FirstScreen, Pick, SETTLE, next_steps, space};
 pub(super) const CHOICES: usize = 6;
 
 /// The section; empty where a run says nothing of any purpose.
-pub(crate) fn section(report: &Report, screen: &FirstScreen, folds: &CellFolds<'_>) -> Markup {
+pub(crate) fn section(report: &Report, screen: &FirstScreen<'_>, folds: &CellFolds<'_>) -> Markup {
     let has_answers = !screen.classes.is_empty();
     let picture = picture::section(screen);
     if !has_answers && picture.is_none() {
@@ -30,7 +30,7 @@ pub(crate) fn section(report: &Report, screen: &FirstScreen, folds: &CellFolds<'
     }
 }
 
-fn answers(report: &Report, screen: &FirstScreen) -> Markup {
+fn answers(report: &Report, screen: &FirstScreen<'_>) -> Markup {
     let first = screen.first_class();
     let can_settle = next_steps(report, screen, "").iter().any(|step| step.what == SETTLE);
     let are_chosen = screen.classes.len() > 1 && screen.classes.len() <= CHOICES;
@@ -57,14 +57,14 @@ fn answers(report: &Report, screen: &FirstScreen) -> Markup {
     }
 }
 
-fn card(screen: &FirstScreen, pick: &Pick<'_>, can_settle: bool) -> Markup {
-    let stack = pick.guess.stacks.first().and_then(|id| screen.stack(id));
-    let others: Vec<&str> = pick.guess.stacks.iter().skip(1).map(|id| screen.label(id)).collect();
-    let figure = &pick.guess.figure;
+fn card(screen: &FirstScreen<'_>, pick: &Pick<'_>, can_settle: bool) -> Markup {
+    let decision = pick.decision;
+    let stack = screen.stack(&decision.take);
+    let as_good: Vec<&str> = decision.as_good.iter().map(|id| screen.label(id)).collect();
     html! {
         div.answer {
-            h3.for { (pick.purpose.short) }
-            p.take { (stack.map_or("", |stack| &stack.label)) }
+            h3.for { (pick.recommendation.purpose.short) }
+            p.take { (screen.label(&decision.take)) }
             @if let Some(stack) = stack.filter(|stack| stack.usable.is_some()) {
                 p {
                     strong { (space(stack.usable)) }
@@ -72,20 +72,34 @@ fn card(screen: &FirstScreen, pick: &Pick<'_>, can_settle: bool) -> Markup {
                     " usable"
                 }
             }
-            p {
-                (figure.value) " in " (figure.aspect)
-                @if let Some(next) = pick.guess.next.as_ref().filter(|_| others.is_empty()) {
-                    "; overall " strong { (next.times_ahead().as_deref().unwrap_or("as good as")) } " "
-                    (screen.label(&next.stack)) ", the next"
-                }
-            }
-            @if !others.is_empty() { p { "As good: " (others.join(", ")) } }
+            p { (by_what(screen, pick)) }
+            @if !as_good.is_empty() { p { "As good: " (as_good.join(", ")) } }
+            @if let Some(trade) = &pick.trade { p { (trade) } }
             p.sure {
                 (pick.how_sure)
                 @if let Some(sentence) = &pick.would_change { " " (sentence) }
-                @else if pick.guess.is_unsettled() && can_settle {
+                @else if decision.confidence.is_unsettled() && can_settle {
                     " More repeats would settle it: " a href="#next" { "how" } "."
                 }
+            }
+        }
+    }
+}
+
+/// The figure by which it was chosen, and how that stands to the next.
+fn by_what(screen: &FirstScreen<'_>, pick: &Pick<'_>) -> Markup {
+    let decision = pick.decision;
+    let next = decision.next.as_ref().filter(|_| decision.as_good.is_empty());
+    html! {
+        @if decision.figures.is_empty() { "By all its figures together" }
+        @for (n, figure) in decision.figures.iter().enumerate() {
+            @if n > 0 { " and " }
+            (figure.value) " in " (figure.aspect)
+        }
+        @if let Some(next) = next {
+            @match next.times() {
+                Some(times) => { ", " strong { (times) } " " (screen.label(&next.stack)) ", the next" }
+                None => { ", as much as " (screen.label(&next.stack)) ", the next" }
             }
         }
     }

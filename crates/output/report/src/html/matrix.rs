@@ -15,7 +15,7 @@ const STEPS: [f64; 4] = [0.25, 0.45, 0.7, 0.95];
 const AS_GOOD: f64 = 0.975;
 
 /// The table; empty where no purpose was measured.
-pub(crate) fn section(report: &Report, screen: &FirstScreen, folds: &CellFolds<'_>) -> Markup {
+pub(crate) fn section(report: &Report, screen: &FirstScreen<'_>, folds: &CellFolds<'_>) -> Markup {
     let shown: Vec<&Recommendation> =
         screen.recommendations.iter().filter(|r| !r.scores.is_empty()).collect();
     if shown.is_empty() {
@@ -31,7 +31,7 @@ pub(crate) fn section(report: &Report, screen: &FirstScreen, folds: &CellFolds<'
             h2 { "Each stack, each purpose" }
             div.scroll role="region" tabindex="0" aria-label="Stacks by purpose" {
                 table.matrix.sortable {
-                    caption { "Speed next to the best stack" }
+                    caption { "What decides, next to the best stack" }
                     thead {
                         tr {
                             th scope="col" { "stack" }
@@ -67,7 +67,7 @@ fn partial(recommendation: &Recommendation) -> String {
 
 /// The stacks of a class, fastest first.
 fn rows<'a>(
-    screen: &'a FirstScreen,
+    screen: &'a FirstScreen<'_>,
     class: Option<u32>,
     shown: &[&Recommendation],
 ) -> Vec<&'a StackLine> {
@@ -116,10 +116,10 @@ fn cell(
         share => format!("{share:.2}"),
     };
     let place = recommendation
-        .classes
+        .decisions
         .iter()
-        .filter(|class| class.survives == stack.survives)
-        .flat_map(|class| &class.places)
+        .filter(|decision| decision.survives == stack.survives)
+        .flat_map(|decision| &decision.places)
         .find(|place| place.stack == stack.id);
     html! {
         td.n.depth.{ "d" (depth) } data-value=(format!("{share:.6}")) {
@@ -132,15 +132,15 @@ fn cell(
     }
 }
 
-/// How it stands among those that survive as many lost drives, with the interval.
+/// How it stands among those that survive as many failed drives, with the interval.
 fn tip(place: Option<&PurposeRank>, repeats: &str) -> String {
     match place {
         None => repeats.to_owned(),
         Some(place) if place.distance.is_empty() => {
-            format!("{} of these; {repeats}", place.word.word())
+            format!("{}; {repeats}", place.word.word())
         }
         Some(PurposeRank { word, distance, .. }) => {
-            format!("{}: {distance} of the first of these; {repeats}", word.word())
+            format!("{}: {distance} of the one taken; {repeats}", word.word())
         }
     }
 }

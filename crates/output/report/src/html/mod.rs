@@ -26,8 +26,6 @@ use crate::view::{Colours, all_absences};
 
 use cells::CellFolds;
 
-pub(crate) use purposes::parts;
-
 /// A long table is folded; one up to this many rows stands open.
 const OPEN_ROWS: usize = 12;
 
@@ -46,7 +44,7 @@ pub(crate) fn page(report: &Report) -> String {
         @for (number, answer) in report.analysis.answers.iter().enumerate() {
             (question::section(report, &colours, &folds, number, answer))
         }
-        (purposes::section(report, &screen.recommendations))
+        (purposes::section(report, &screen))
         (published::section(report))
         (absent(report))
         (findings::section(report))

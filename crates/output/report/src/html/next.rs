@@ -6,7 +6,7 @@ use crate::Report;
 use crate::first_screen::{FirstScreen, next_steps};
 
 /// Commands that suit the run. The page itself is looked at already.
-pub(crate) fn section(report: &Report, screen: &FirstScreen) -> Markup {
+pub(crate) fn section(report: &Report, screen: &FirstScreen<'_>) -> Markup {
     let steps = next_steps(report, screen, "");
     let steps: Vec<_> = steps.iter().skip(1).collect();
     html! {

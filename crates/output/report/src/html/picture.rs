@@ -29,7 +29,7 @@ struct Dot<'a> {
 }
 
 /// The picture, where at least two stacks have a speed.
-pub(crate) fn section(screen: &FirstScreen) -> Option<Markup> {
+pub(crate) fn section(screen: &FirstScreen<'_>) -> Option<Markup> {
     let drawn: Vec<&StackLine> = screen.stacks.iter().filter(|s| s.speed.is_some()).collect();
     if drawn.len() < 2 {
         return None;
@@ -42,20 +42,20 @@ pub(crate) fn section(screen: &FirstScreen) -> Option<Markup> {
         (Some(first), Some(last)) => *last as f64 > *first as f64 * 1.1,
         _ => false,
     };
-    let all = screen.speed_of();
+    let all = screen.speed_of.text();
     Some(html! {
         section {
             h2 { @if differ { "Space against speed" } @else { "Speed" } }
             @if differ {
-                (scatter(screen, &drawn, *sizes.last()?, all))
+                (scatter(screen, &drawn, *sizes.last()?, &all))
             } @else {
-                (bars(&drawn, all))
+                (bars(&drawn, &all))
             }
         }
     })
 }
 
-fn scatter(screen: &FirstScreen, drawn: &[&StackLine], most: u64, all: &str) -> Markup {
+fn scatter(screen: &FirstScreen<'_>, drawn: &[&StackLine], most: u64, all: &str) -> Markup {
     let most = most as f64 * 1.05;
     let mut dots: Vec<Dot<'_>> = Vec::new();
     for stack in drawn {
@@ -90,7 +90,7 @@ fn scatter(screen: &FirstScreen, drawn: &[&StackLine], most: u64, all: &str) -> 
                 @for dot in dots.iter().filter(|dot| dot.named) { (name(dot)) }
             }
             figcaption {
-                "Speed in per cent of the best stack, all " (all) " alike; usable space. Filled: \
+                "Speed in per cent of the best stack, " (all) "; usable space. Filled: \
                  no other stack beats it in space, safety and speed. "
                 @for class in survivals(drawn) {
                     span.key { (shape_word(class)) " " (Recommendation::may_fail(class).to_lowercase()) } " "
@@ -205,7 +205,7 @@ fn bars(drawn: &[&StackLine], all: &str) -> Markup {
                     span.n { (format!("{:.0}", speed(stack) * 100.0)) }
                 }
             }
-            figcaption { "Speed in per cent of the best stack, all " (all) " alike." }
+            figcaption { "Speed in per cent of the best stack, " (all) "." }
         }
     }
 }

@@ -1,37 +1,37 @@
 //! Why which stack for which purpose.
 
-use disklab_verdict::{Advice, AdviceChange, PurposeClass, Recommendation};
+use disklab_verdict::{Recommendation, StackChoice};
 use maud::{Markup, html};
 
 use crate::Report;
+use crate::first_screen::FirstScreen;
 
-/// The section; empty where a run has only one stack.
-pub(crate) fn section(report: &Report, all: &[Recommendation]) -> Markup {
-    let judged: Vec<&Recommendation> = all.iter().filter(|r| !r.classes.is_empty()).collect();
-    let others: Vec<&Recommendation> = all.iter().filter(|r| r.classes.is_empty()).collect();
+/// The section; empty if a run has only one stack.
+pub(crate) fn section(report: &Report, screen: &FirstScreen<'_>) -> Markup {
+    let all = screen.recommendations;
+    let (decided, others): (Vec<&Recommendation>, Vec<&Recommendation>) =
+        all.iter().partition(|r| !r.decisions.is_empty());
     if report.study.stacks.len() < 2 {
         return html! {};
     }
     html! {
         section id="purposes" {
             h2 { "Why, purpose by purpose" }
-            @if judged.is_empty() {
-                p { "This run recommends nothing, for no purpose:" }
-            } @else {
+            @if !decided.is_empty() {
                 p.muted {
-                    "Stacks are compared with those that survive as many lost drives, by all \
-                     figures that a purpose asks for, weighted. A stack is recommended only if it is \
-                     significantly better."
+                    "Stacks are compared with those that survive as many failed drives. Of those within \
+                     10 % of the best in what decides, the one is taken that is best by all that \
+                     counts, weighted."
                 }
                 @if let Some(sentence) = Recommendation::how_to_decide(all, &report.info) {
                     p { (sentence) }
                 }
-                @for recommendation in &judged { (purpose(recommendation)) }
+                @for recommendation in &decided { (purpose(recommendation, screen)) }
             }
             @if !others.is_empty() {
                 ul {
                     @for r in others {
-                        li { strong { (r.purpose.title) } ": no recommendation, " (r.why_not.as_deref().unwrap_or_default()) "." }
+                        li { strong { (r.purpose.title) } ": no answer, " (r.why_not.as_deref().unwrap_or_default()) "." }
                     }
                 }
             }
@@ -39,10 +39,10 @@ pub(crate) fn section(report: &Report, all: &[Recommendation]) -> Markup {
     }
 }
 
-fn purpose(recommendation: &Recommendation) -> Markup {
+fn purpose(recommendation: &Recommendation, screen: &FirstScreen<'_>) -> Markup {
     html! {
         h3 { (capital(recommendation.purpose.title)) }
-        @for class in &recommendation.classes { (of_class(class)) }
+        @for decision in &recommendation.decisions { (of_class(recommendation, decision, screen)) }
         @if !recommendation.lacking.is_empty() {
             p.muted { "Not measured here: " (recommendation.lacking.join(", ")) "." }
         }
@@ -60,18 +60,20 @@ fn purpose(recommendation: &Recommendation) -> Markup {
     }
 }
 
-fn of_class(class: &PurposeClass) -> Markup {
+fn of_class(
+    recommendation: &Recommendation,
+    decision: &StackChoice,
+    screen: &FirstScreen<'_>,
+) -> Markup {
     html! {
         p {
-            (Recommendation::survives(class.survives)) ": "
-            @match &class.advice {
-                Advice::None(_) => { (class.advice.text()) }
-                _ => { strong { (class.advice.text()) } }
-            }
-            "."
+            (Recommendation::survives(decision.survives)) ": "
+            strong { (decision.take) }
+            @if !decision.as_good.is_empty() { ", or " (decision.as_good.join(", ")) }
+            ". " (decision.how_sure(recommendation))
         }
-        @for (what, sentences) in parts(class) {
-            details open[what == WHY] {
+        @for (what, sentences) in parts(decision, screen) {
+            details {
                 summary { (what) }
                 ul { @for sentence in sentences { li { (sentence) } } }
             }
@@ -79,14 +81,17 @@ fn of_class(class: &PurposeClass) -> Markup {
     }
 }
 
-const WHY: &str = "Why";
-
-/// What is said of a class, by heading; empty parts are left out.
-pub(crate) fn parts(class: &PurposeClass) -> impl Iterator<Item = (&'static str, Vec<String>)> {
+/// What is said of a decision, by heading; empty parts are left out.
+fn parts(
+    decision: &StackChoice,
+    screen: &FirstScreen<'_>,
+) -> impl Iterator<Item = (&'static str, Vec<String>)> {
+    let name = |id: &str| screen.label(id).to_owned();
+    let changes = decision.would_change.iter().map(|change| change.sentence(&name)).collect();
     [
-        (WHY, class.reasons.clone()),
-        ("What speaks against it", class.against.clone()),
-        ("What would change it", class.would_change.iter().map(AdviceChange::sentence).collect()),
+        ("Why", decision.reasons.clone()),
+        ("What speaks against it", decision.against.clone()),
+        ("What would change it", changes),
     ]
     .into_iter()
     .filter(|(_, sentences)| !sentences.is_empty())

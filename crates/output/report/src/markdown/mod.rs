@@ -1,9 +1,9 @@
 //! Markdown to post in a forum: short, and in tables that fit.
 
+mod answers;
 mod escape;
 mod published;
 mod published_pages;
-mod purposes;
 mod question;
 mod table;
 
@@ -17,6 +17,7 @@ use disklab_verdict::Severity;
 use indexmap::IndexMap;
 
 use crate::Report;
+use crate::first_screen::FirstScreen;
 use crate::headings::{ABSENT, BEFORE};
 use crate::view::{
     Absences, FindingKind, IMPORTED, all_absences, bench_label, command_line, has_own_sizes, kinds,
@@ -30,25 +31,43 @@ use escape::code;
 pub(crate) use escape::text as escape;
 pub(crate) use table::MarkdownTable;
 
-/// The whole text.
+/// Forums take posts from 10,000 characters on; fewer are read.
+const LONGEST: usize = 6000;
+
+/// A post: the answers, one table, how it was measured, the command.
 pub(crate) fn text(report: &Report) -> String {
+    let screen = FirstScreen::of(report);
+    let mut end = String::new();
+    how_measured(&mut end, report);
     let mut md = String::new();
     header(&mut md, report);
-    list(&mut md, &report.analysis.summary);
-    list(&mut md, &crate::campaign::lines(report));
-    severe(&mut md, report);
-    purposes::write(&mut md, report);
-    for answer in &report.analysis.answers {
-        question::write(&mut md, report, answer);
+    let mut add = |part: String| {
+        if md.chars().count() + part.chars().count() + end.chars().count() <= LONGEST {
+            md.push_str(&part);
+        }
+    };
+    let written = |write: &dyn Fn(&mut String)| {
+        let mut part = String::new();
+        write(&mut part);
+        part
+    };
+    add(written(&|md| severe(md, report)));
+    if screen.classes.is_empty() {
+        add(written(&|md| list(md, &report.analysis.summary)));
+        for answer in &report.analysis.answers {
+            add(written(&|md| question::write(md, report, answer)));
+        }
+    } else {
+        add(written(&|md| answers::write(md, &screen)));
+        add(written(&|md| answers::table(md, &screen)));
     }
+    add(written(&|md| list(md, &crate::campaign::lines(report))));
     if let Some(comparison) = &report.published {
-        published::write(&mut md, comparison, "##");
+        add(written(&|md| published::write(md, comparison, "##")));
     }
-    absent(&mut md, &all_absences(report));
-    findings(&mut md, report);
-    environment(&mut md, report);
-    again(&mut md, report);
-    md
+    add(written(&|md| absent(md, &all_absences(report))));
+    add(written(&|md| findings(md, report)));
+    md + &end
 }
 
 fn header(md: &mut String, report: &Report) {
@@ -142,24 +161,37 @@ fn some(what: &[String]) -> String {
     text
 }
 
-fn environment(md: &mut String, report: &Report) {
-    md.push_str("## Environment\n\n");
-    if report.info.is_import() {
+/// The machine, the programs and the command, in a few lines.
+fn how_measured(md: &mut String, report: &Report) {
+    let info = &report.info;
+    md.push_str("**How it was measured**\n\n");
+    if info.is_import() {
         let _ = writeln!(md, "- {IMPORTED}");
     }
-    for part in machine(&report.info) {
-        let _ = writeln!(md, "- {}", escape(&part));
+    let machine = machine(info);
+    if !machine.is_empty() {
+        let _ = writeln!(md, "- {}", escape(&machine.join("; ")));
     }
-    for (what, names) in alike(&report.facts.drives) {
-        let _ = writeln!(md, "- {}: {}", escape(&names.join(", ")), escape(&what));
+    for (what, names) in alike(&report.facts.drives).iter().take(DRIVES) {
+        let _ = writeln!(md, "- {}: {}", escape(&names.join(", ")), escape(what));
     }
     let tools: Vec<String> =
         report.facts.tools.iter().filter(|t| was_used(report, &t.name)).map(tool).collect();
     if !tools.is_empty() {
         let _ = writeln!(md, "- {}", escape(&tools.join("; ")));
     }
-    md.push('\n');
+    let _ = write!(
+        md,
+        "\nAgain:\n\n{}\n\nStudy {}, order seed {}, with {}.\n",
+        code(&command_line(report)),
+        code(&info.study),
+        info.seed,
+        escape(&prerequisites(info)),
+    );
 }
+
+/// Kinds of drives that a post describes.
+const DRIVES: usize = 4;
 
 /// Whether a program ran, by the commands that are known.
 fn was_used(report: &Report, name: &str) -> bool {
@@ -185,16 +217,4 @@ fn alike(drives: &[DriveState]) -> IndexMap<String, Vec<&str>> {
         alike.entry(parts.join(", ")).or_default().push(&drive.drive);
     }
     alike
-}
-
-fn again(md: &mut String, report: &Report) {
-    let info = &report.info;
-    let _ = write!(
-        md,
-        "## How to do it again\n\n{}\n\nStudy {}, order seed {}, with {}.\n",
-        code(&command_line(report)),
-        code(&info.study),
-        info.seed,
-        escape(&prerequisites(info)),
-    );
 }

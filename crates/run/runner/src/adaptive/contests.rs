@@ -165,7 +165,7 @@ fn values(answer: &Answer, group: Option<&Group>, blocks: u32) -> Vec<Option<f64
     let Some(group) = group else { return values };
     for observation in &group.observations {
         if let Some(value) = values.get_mut(observation.block as usize) {
-            *value = group.compared(observation, answer.measure);
+            *value = group.floored(observation, answer.measure);
         }
     }
     values

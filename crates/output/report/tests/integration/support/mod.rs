@@ -131,6 +131,7 @@ pub fn made(layouts: usize, file_systems: usize, bench: &str, repeats: u32) -> R
         kernel: info.environment.kernel.clone(),
     };
     let published = None;
+    let recommendations = disklab_verdict::recommend(&study, &info, &analysis);
     Report {
         info,
         cells,
@@ -138,6 +139,7 @@ pub fn made(layouts: usize, file_systems: usize, bench: &str, repeats: u32) -> R
         sessions: vec![session],
         study,
         analysis,
+        recommendations,
         facts,
         published,
         campaign: None,

@@ -35,6 +35,7 @@ fn by_requests(group: &Group) -> Option<Task> {
     let (small, large) = (requests.are_small(), requests.smallest >= LARGE);
     let each_safe = profile.is_durable_each();
     match (group.key.direction, requests.order) {
+        (Direction::Write, Order::Sequential) if each_safe && small => Some(Task::DurableAppend),
         (Direction::Write, _) if each_safe && small => Some(Task::DurableWrite),
         (Direction::Read, Order::Random) if small => Some(Task::RandomRead),
         (Direction::Write, Order::Random) if small => Some(Task::RandomWrite),

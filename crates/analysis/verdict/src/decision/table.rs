@@ -6,6 +6,9 @@
 use disklab_sample::{Task, Task::*};
 use disklab_study::{Measure, Percentile};
 
+/// The weight of what decides. If a purpose has no such aspect, all that counts decides together.
+pub const DECIDES: u32 = 3;
+
 /// What people build storage for.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Purpose {
@@ -28,8 +31,9 @@ pub struct Aspect {
     pub weight: u32,
     /// Why it counts here.
     pub why: &'static str,
-    /// The tasks that show it.
-    pub work: &'static [Task],
+    /// The tasks that show it: the first of these sets that was measured, which is nearest to what
+    /// people do; the others stand for it.
+    pub work: &'static [&'static [Task]],
     /// What is looked at; of the first that was measured.
     pub measures: &'static [Measure],
     /// What could be done about it besides another stack; empty where nothing simple can.
@@ -50,7 +54,7 @@ const fn aspect(
     name: &'static str,
     weight: u32,
     why: &'static str,
-    work: &'static [Task],
+    work: &'static [&'static [Task]],
     measures: &'static [Measure],
     remedy: &'static str,
 ) -> Aspect {
@@ -66,9 +70,9 @@ pub const PURPOSES: [Purpose; 5] = [
         aspects: &[
             aspect(
                 "reading large files",
-                3,
+                DECIDES,
                 "films and photos are read far more often than written",
-                &[LargeRead, Browse],
+                &[&[LargeRead], &[Browse]],
                 RATE,
                 "",
             ),
@@ -76,7 +80,7 @@ pub const PURPOSES: [Purpose; 5] = [
                 "writing large files",
                 2,
                 "a card or a download comes in at once",
-                &[LargeWrite, PhotoImport],
+                &[&[LargeWrite], &[PhotoImport]],
                 RATE,
                 "",
             ),
@@ -84,7 +88,7 @@ pub const PURPOSES: [Purpose; 5] = [
                 "opening large directories",
                 1,
                 "libraries are leafed through",
-                &[List],
+                &[&[List]],
                 TIME,
                 "more memory keeps directories in it",
             ),
@@ -97,9 +101,9 @@ pub const PURPOSES: [Purpose; 5] = [
         aspects: &[
             aspect(
                 "writing large files",
-                3,
+                DECIDES,
                 "a backup is a stream into large archives or bands",
-                &[LargeWrite, Backup],
+                &[&[Backup], &[LargeWrite]],
                 RATE,
                 "",
             ),
@@ -107,7 +111,7 @@ pub const PURPOSES: [Purpose; 5] = [
                 "copying many small files",
                 2,
                 "homes are small files, and tools that copy trees wait for each",
-                &[SmallFiles, Create],
+                &[&[SmallFiles], &[Create]],
                 TIME,
                 "a backup program that packs files into archives",
             ),
@@ -115,7 +119,7 @@ pub const PURPOSES: [Purpose; 5] = [
                 "reading large files",
                 2,
                 "on the day of the restore, and for each check",
-                &[LargeRead, Restore],
+                &[&[Restore], &[LargeRead]],
                 RATE,
                 "",
             ),
@@ -123,7 +127,7 @@ pub const PURPOSES: [Purpose; 5] = [
                 "deleting many files",
                 1,
                 "old generations are thrown away",
-                &[Delete],
+                &[&[Delete]],
                 TIME,
                 "",
             ),
@@ -136,17 +140,17 @@ pub const PURPOSES: [Purpose; 5] = [
         aspects: &[
             aspect(
                 "random reads",
-                3,
+                DECIDES,
                 "guests start and load programs all over their images",
-                &[RandomRead],
+                &[&[RandomRead]],
                 NUMBER,
                 "more memory for the page cache, or an SSD as read cache",
             ),
             aspect(
                 "random writes",
-                3,
+                DECIDES,
                 "guests write all over their images",
-                &[RandomWrite],
+                &[&[RandomWrite]],
                 NUMBER,
                 SAFE_REMEDY,
             ),
@@ -154,7 +158,7 @@ pub const PURPOSES: [Purpose; 5] = [
                 "small synchronous writes",
                 2,
                 "guests flush, and wait",
-                &[DurableWrite],
+                &[&[DurableWrite], &[DurableAppend]],
                 WAIT,
                 SAFE_REMEDY,
             ),
@@ -167,9 +171,9 @@ pub const PURPOSES: [Purpose; 5] = [
         aspects: &[
             aspect(
                 "small synchronous writes",
-                3,
+                DECIDES,
                 "every commit waits until the log is on the disk",
-                &[DurableWrite, Commit],
+                &[&[Commit], &[DurableWrite], &[DurableAppend]],
                 NUMBER,
                 SAFE_REMEDY,
             ),
@@ -177,7 +181,7 @@ pub const PURPOSES: [Purpose; 5] = [
                 "random reads",
                 2,
                 "rows and indexes lie all over the files",
-                &[RandomRead, LookUp],
+                &[&[LookUp], &[RandomRead]],
                 NUMBER,
                 "enough memory for what is in use",
             ),
@@ -185,7 +189,7 @@ pub const PURPOSES: [Purpose; 5] = [
                 "reading large files",
                 1,
                 "reports and dumps read whole tables",
-                &[LargeRead],
+                &[&[LargeRead]],
                 RATE,
                 "",
             ),
@@ -200,7 +204,7 @@ pub const PURPOSES: [Purpose; 5] = [
                 "reading large files",
                 2,
                 "films, images, archives",
-                &[LargeRead, Browse],
+                &[&[LargeRead], &[Browse]],
                 RATE,
                 "",
             ),
@@ -208,7 +212,7 @@ pub const PURPOSES: [Purpose; 5] = [
                 "writing large files",
                 2,
                 "copies to the NAS",
-                &[LargeWrite, PhotoImport],
+                &[&[LargeWrite], &[PhotoImport]],
                 RATE,
                 "",
             ),
@@ -216,7 +220,7 @@ pub const PURPOSES: [Purpose; 5] = [
                 "copying many small files",
                 2,
                 "documents and projects",
-                &[SmallFiles, Create],
+                &[&[SmallFiles], &[Create]],
                 TIME,
                 "",
             ),
@@ -224,7 +228,7 @@ pub const PURPOSES: [Purpose; 5] = [
                 "small synchronous writes",
                 2,
                 "saving a file waits for it",
-                &[DurableWrite, Commit],
+                &[&[DurableAppend], &[DurableWrite], &[Commit]],
                 WAIT,
                 SAFE_REMEDY,
             ),
@@ -232,7 +236,7 @@ pub const PURPOSES: [Purpose; 5] = [
                 "random reads",
                 1,
                 "several people at once",
-                &[RandomRead],
+                &[&[RandomRead]],
                 NUMBER,
                 "more memory for the page cache",
             ),
@@ -240,7 +244,7 @@ pub const PURPOSES: [Purpose; 5] = [
                 "opening large directories",
                 1,
                 "directories are opened more often than files",
-                &[List],
+                &[&[List]],
                 TIME,
                 "more memory keeps directories in it",
             ),
@@ -258,6 +262,7 @@ mod tests {
             assert!(purpose.aspects.iter().any(|a| a.weight >= 2), "{}", purpose.word);
             for aspect in purpose.aspects {
                 assert!(!aspect.why.is_empty() && !aspect.work.is_empty(), "{}", aspect.name);
+                assert!(aspect.work.iter().all(|tasks| !tasks.is_empty()), "{}", aspect.name);
                 assert!((1..=3).contains(&aspect.weight) && !aspect.measures.is_empty());
             }
             let mut names: Vec<&str> = purpose.aspects.iter().map(|a| a.name).collect();

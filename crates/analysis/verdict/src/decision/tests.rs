@@ -1,6 +1,6 @@
 //! Recommendations of runs that are made up.
 
-use disklab_study::{Percentile, PlannedStack};
+use disklab_study::{Measure, Percentile, PlannedStack};
 
 use super::*;
 use crate::testing::{RunFixture, figure, on_drives, step};
@@ -45,6 +45,12 @@ fn measured(fixture: &mut RunFixture, stack: &str, workload: &str, rates: [f64; 
     }
 }
 
+/// The decision of those that survive so many lost drives.
+fn of_class(recommendation: &Recommendation, survives: u32) -> &StackChoice {
+    let mut all = recommendation.decisions.iter();
+    all.find(|decision| decision.survives == Some(survives)).expect("a decision")
+}
+
 fn database(fixture: &RunFixture) -> Recommendation {
     let analysis = fixture.analyse();
     recommend(&fixture.study, &fixture.info, &analysis)
@@ -74,24 +80,57 @@ fn the_best_of_each_class_is_named_with_reasons_and_objections() {
     all(&mut fixture, "raid1/btrfs", 1.5, 1.2, 1.0);
     let got = database(&fixture);
     assert_eq!(got.why_not, None, "{got:?}");
-    let classes: Vec<_> = got.classes.iter().map(|c| (c.survives, c.advice.clone())).collect();
-    assert_eq!(
-        classes,
-        [
-            (Some(0), Advice::One("single/ext4".to_owned())),
-            (Some(1), Advice::One("raid1/ext4".to_owned())),
-        ]
-    );
-    let single = &got.classes[0];
-    assert!(single.reasons[0].starts_with("By all that counts here, weighted,"), "{single:?}");
+    let (single, mirror) = (of_class(&got, 0), of_class(&got, 1));
+    assert_eq!((single.take.as_str(), mirror.take.as_str()), ("single/ext4", "raid1/ext4"));
+    assert_eq!((single.confidence, single.as_good.len()), (Confidence::Sure, 0), "{single:?}");
+    assert_eq!(single.figures.len(), 1, "{single:?}");
+    assert_eq!(single.figures[0].aspect, "small synchronous writes");
+    assert!(single.reasons[0].starts_with("In what decides, single/ext4 is"), "{single:?}");
     assert!(single.reasons.iter().all(|r| r.contains('[')), "{single:?}");
     assert!(single.reasons[1].contains("small synchronous writes"), "{single:?}");
     assert!(single.against[0].contains("single/btrfs is 2.00 times ["), "{single:?}");
-    let change = "If small synchronous writes did not matter to you, single/btrfs would be";
-    assert!(single.would_change.iter().any(|c| c.sentence().starts_with(change)), "{single:?}");
-    assert_eq!(single.places[0].word, RankWord::Best);
+    let change = "If small synchronous writes did not matter to you, take SINGLE/BTRFS.";
+    let sentence = |c: &AdviceChange| c.sentence(&str::to_uppercase);
+    assert!(single.would_change.iter().any(|c| sentence(c) == change), "{single:?}");
+    assert_eq!(single.places[0].word, RankWord::Taken);
     assert_eq!(single.places[1].word, RankWord::Behind);
     assert!(single.places[1].distance.contains('['), "{single:?}");
+    assert_eq!(single.how_sure(&got), "Sure.");
+    assert!(single.next.as_ref().is_some_and(|next| (next.times - 4.0).abs() < 0.01));
+}
+
+#[test]
+fn nothing_pleasant_outvotes_what_decides() {
+    let mut fixture = fixture();
+    // A fifth fewer commits, ten times the random reads and streams.
+    all(&mut fixture, "single/ext4", 1.0, 1.0, 1.0);
+    all(&mut fixture, "single/btrfs", 0.8, 10.0, 10.0);
+    assert_eq!(of_class(&database(&fixture), 0).take, "single/ext4");
+    // Within the margin all that counts decides.
+    let mut fixture = super::tests::fixture();
+    all(&mut fixture, "single/ext4", 1.0, 1.0, 1.0);
+    all(&mut fixture, "single/btrfs", 0.95, 10.0, 10.0);
+    let got = database(&fixture);
+    let decision = of_class(&got, 0);
+    assert_eq!(decision.take, "single/btrfs");
+    assert!(decision.next.as_ref().is_some_and(|next| next.times < 1.0), "{decision:?}");
+    assert!(decision.against[0].contains("small synchronous writes"), "{decision:?}");
+}
+
+#[test]
+fn the_other_side_of_the_trade_is_named() {
+    let mut fixture = fixture();
+    all(&mut fixture, "raid1/ext4", 1.0, 1.0, 1.0);
+    all(&mut fixture, "raid1/btrfs", 0.8, 1.0, 1.0);
+    assert_eq!(of_class(&database(&fixture), 1).trade, None);
+    for stack in &mut fixture.info.stacks {
+        stack.capacity =
+            if stack.id == "raid1/btrfs" { 30_000_000_000_000 } else { 20_000_000_000_000 };
+    }
+    let got = database(&fixture);
+    let trade = of_class(&got, 1).trade.clone().expect("more space");
+    assert_eq!(trade.sentence(&str::to_owned), "raid1/btrfs: 10 TB more space for 20 % less");
+    assert!(trade.is_significant);
 }
 
 #[test]
@@ -106,16 +145,15 @@ fn equivalent_stacks_tie_and_inconclusive_ones_get_no_advice() {
         measured(&mut fixture, stack, "fio", times(1e6, wild));
     }
     let got = database(&fixture);
-    assert!(matches!(&got.classes[0].advice, Advice::Any(two) if two.len() == 2), "{got:?}");
-    let Advice::None(why) = &got.classes[1].advice else { panic!("{got:?}") };
-    let why = why.text();
-    // Nobody measured its stream.
-    assert!(why.contains("0 of 2 stacks were measured"), "{why}");
+    let single = of_class(&got, 0);
+    assert_eq!((single.as_good.len(), single.confidence), (1, Confidence::Equivalent), "{got:?}");
+    // Its stream is not measured on any stack: a guess.
+    let mirror = of_class(&got, 1);
+    assert!(mirror.is_partial && mirror.how_sure(&got).starts_with("A guess: "), "{mirror:?}");
     measured(&mut fixture, "raid1/ext4", "stream", times(1e8, CALM));
     measured(&mut fixture, "raid1/btrfs", "stream", times(1e8, CALM));
     let got = database(&fixture);
-    let Advice::None(why) = &got.classes[1].advice else { panic!("{got:?}") };
-    assert!(why.text().contains("is inconclusive"), "{why:?}");
+    assert_eq!(of_class(&got, 1).confidence, Confidence::Inconclusive, "{got:?}");
     // And how it could be decided, unless that is what the run was for.
     let decides = |fixture: &RunFixture, all: &[Recommendation]| {
         Recommendation::how_to_decide(all, &fixture.info)
@@ -129,32 +167,7 @@ fn equivalent_stacks_tie_and_inconclusive_ones_get_no_advice() {
 }
 
 #[test]
-fn changed_advice_names_stacks_as_its_reader_does() {
-    let inconclusive = NoAdvice::Inconclusive {
-        leader: "btrfs-raid10".to_owned(),
-        over: vec!["btrfs-raid1".to_owned()],
-        equivalent: vec!["raid1/ext4".to_owned()],
-    };
-    let change = |instead| {
-        AdviceChange { aspect: "random reads", instead }.sentence_naming(&str::to_uppercase)
-    };
-    assert_eq!(
-        change(Advice::None(inconclusive)),
-        "If random reads did not matter to you, no stack would be recommended: BTRFS-RAID10 leads, \
-         but its lead over BTRFS-RAID1 is inconclusive; equivalent to it: RAID1/EXT4."
-    );
-    assert_eq!(
-        change(Advice::One("raid1/ext4".to_owned())),
-        "If random reads did not matter to you, RAID1/EXT4 would be recommended."
-    );
-    assert_eq!(
-        change(Advice::Any(vec!["a".to_owned(), "b".to_owned()])),
-        "If random reads did not matter to you, any of A and B would do."
-    );
-}
-
-#[test]
-fn one_repeat_gives_no_recommendation() {
+fn one_repeat_gives_a_guess() {
     let mut fixture = fixture();
     for stack in ["single/ext4", "single/btrfs"] {
         for work in ["safe", "fio", "stream"] {
@@ -163,9 +176,8 @@ fn one_repeat_gives_no_recommendation() {
     }
     fixture.cells.retain(|(record, _)| record.cell.block == 0);
     let got = database(&fixture);
-    assert!(matches!(&got.classes[0].advice, Advice::None(NoAdvice::MeasuredOnce)), "{got:?}");
-    let text = got.classes[0].advice.text();
-    assert!(text.starts_with("no recommendation (measured once: "), "{text}");
+    let decision = of_class(&got, 0);
+    assert_eq!(decision.how_sure(&got), "A guess: measured once.");
 }
 
 #[test]
@@ -174,7 +186,7 @@ fn missing_figures_are_named() {
     measured(&mut fixture, "single/ext4", "stream", times(1e8, CALM));
     measured(&mut fixture, "single/btrfs", "stream", times(2e8, CALM));
     let got = database(&fixture);
-    assert!(got.classes.is_empty());
+    assert!(got.decisions.is_empty());
     assert_eq!(
         got.why_not.as_deref(),
         Some("the run has no usable figure of small synchronous writes")
@@ -211,7 +223,7 @@ fn a_severe_finding_blocks() {
 fn a_run_without_samples_recommends_nothing() {
     let fixture = fixture();
     let all = recommend(&fixture.study, &fixture.info, &fixture.analyse());
-    assert!(all.iter().all(|r| r.why_not.is_some() && r.classes.is_empty()));
+    assert!(all.iter().all(|r| r.why_not.is_some() && r.decisions.is_empty()));
 }
 
 /// Samples of `safe` whose writes take so long, and commits, where they are recorded, so
@@ -239,7 +251,7 @@ fn durable_writes(fixture: &RunFixture) -> Criterion {
     let analysis = fixture.analyse();
     let stacks = stacks(&analysis.groups);
     let vm = PURPOSES.iter().find(|purpose| purpose.word == "vm").expect("a purpose");
-    let (criteria, _) = criteria(&fixture.study, &analysis, vm, &stacks);
+    let (criteria, _) = super::criteria::criteria(&fixture.study, &analysis, vm, &stacks);
     let named = |c: &Criterion| c.aspect.name == "small synchronous writes";
     criteria.into_iter().find(named).expect("an aspect")
 }

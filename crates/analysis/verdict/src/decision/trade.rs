@@ -1,0 +1,47 @@
+//! The other side of the trade: more usable space, at what cost in speed.
+
+use super::rule::{Comparer, blocks, deciding, is_better, mean};
+use super::{Judge, StackChoice};
+
+/// Less than this share more is no more space.
+const MORE: f64 = 1.05;
+
+/// A stack of the same class with more usable space.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Trade {
+    /// Its id.
+    pub stack: String,
+    /// So many usable bytes more.
+    pub more_bytes: u64,
+    /// How many times as good it is in what decides.
+    pub times: f64,
+    /// Whether that difference is significant.
+    pub is_significant: bool,
+}
+
+impl Judge<'_> {
+    /// Of the stacks with more usable space than the one that is taken, the best in what decides.
+    pub(super) fn trade(
+        &self,
+        decision: &StackChoice,
+        members: &[usize],
+        space: &dyn Fn(usize) -> Option<u64>,
+    ) -> Option<Trade> {
+        let taken = members.iter().copied().find(|m| self.stacks[*m] == decision.take)?;
+        let own = space(taken).filter(|bytes| *bytes > 0)?;
+        let decides = deciding(self.criteria);
+        let more = members.iter().filter_map(|m| {
+            let bytes = space(*m).filter(|bytes| *bytes as f64 >= own as f64 * MORE)?;
+            Some((*m, bytes - own, mean(&blocks(&decides, *m))?))
+        });
+        let (other, more_bytes, _) = more.max_by(|a, b| a.2.total_cmp(&b.2).then(a.1.cmp(&b.1)))?;
+        let comparer = Comparer::new(&decides, taken, members, self.number);
+        let (lead, behind) = (comparer.ratio(taken, other)?, comparer.ratio(other, taken));
+        Some(Trade {
+            stack: self.stacks[other].to_owned(),
+            more_bytes,
+            times: 1.0 / lead.centre,
+            is_significant: is_better(&lead) || behind.is_some_and(|r| is_better(&r)),
+        })
+    }
+}
