@@ -123,8 +123,14 @@ fn what_a_collection_lacks_is_said_with_its_place() {
     for (files, part) in [
         (&[("a.fio", "[a]\nrw=read\nsize=${SIZE}\n")][..], "a.fio:3:6: ${SIZE} has no value"),
         (&[("a.fio", "[a]\ninclude none.inc\n")], "a.fio:2:1: cannot include 'none.inc'"),
-        (&[("a.fio", "[a]\ninclude /dev/zero\n")], "cannot include '/dev/zero': it is a character device, not a regular file"),
-        (&[("a.fio", "[a]\ninclude d\n"), ("d/x", "")], "cannot include 'd': it is a directory, not a regular file"),
+        (
+            &[("a.fio", "[a]\ninclude /dev/zero\n")],
+            "cannot include '/dev/zero': it is a character device, not a regular file",
+        ),
+        (
+            &[("a.fio", "[a]\ninclude d\n"), ("d/x", "")],
+            "cannot include 'd': it is a directory, not a regular file",
+        ),
         (&loops, "b.inc:2:1: 'b.inc' includes itself: a.fio → b.inc"),
     ] {
         let (output, folder) = with(files, &[], &["a.fio"]);

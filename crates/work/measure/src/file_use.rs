@@ -10,6 +10,7 @@ use std::os::fd::AsRawFd;
 use std::os::unix::ffi::OsStringExt;
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 
 use rustix::fs::OFlags;
 
@@ -113,7 +114,24 @@ fn is_written_unseen(path: &Path) -> bool {
 
 /// Whether a file has a writer: then nobody gets a lease to read it (fcntl(2), `F_SETLEASE`), which
 /// is given back at once.
+///
+/// It must last: a ring of io_uring that was closed, or a process that ended, gives its files back
+/// a moment later.
 fn has_writer(file: &File) -> bool {
+    let began = Instant::now();
+    while is_refused_a_lease(file) {
+        if began.elapsed() > LASTS {
+            return true;
+        }
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    false
+}
+
+/// So long a writer must stay to count.
+const LASTS: Duration = Duration::from_secs(1);
+
+fn is_refused_a_lease(file: &File) -> bool {
     // The signal of a writer that comes meanwhile: one that is ignored (signal(7)). The usual one would
     // end this process.
     const F_SETSIG: libc::c_int = 10;
