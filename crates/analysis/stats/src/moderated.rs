@@ -178,12 +178,12 @@ mod tests {
         assert!((found.freedom / 6.0 - 1.0).abs() < 0.2, "{found:?}");
         assert!((found.variance / 1e-4 - 1.0).abs() < 0.1, "{found:?}");
         // Equal ones differ by chance alone, or nearly.
-        assert!(prior(400, 1e6, 2).freedom > 50.0);
+        assert!(prior(400, 200.0, 2).freedom > 20.0);
     }
 
     #[test]
     fn an_outlier_is_judged_by_its_own_variance() {
-        let all = comparisons(20, 3, 1e6, 3);
+        let all = comparisons(20, 3, 200.0, 3);
         let prior = VariancePrior::of(all.iter().map(Vec::as_slice)).expect("enough");
         assert_eq!(prior.moderate(1e-2, 2.0), (1e-2, 2.0));
         let (variance, freedom) = prior.moderate(1e-5, 2.0);

@@ -71,7 +71,7 @@ pub(crate) fn comparisons(
         let (ratio, interval) = (comparison.ratio, comparison.interval);
         let has_modes = || [group, baseline].iter().any(|g| modes_of(g, measure).is_some());
         let is_between_modes = comparison.outcome == ComparisonOutcome::Level && has_modes();
-        if is_between_modes || are_too_short(group, baseline, measure) {
+        if is_between_modes || comparison.p.is_some() && are_too_short(group, baseline, measure) {
             comparison.outcome = ComparisonOutcome::Inconclusive;
             comparison.interval = interval.filter(|i| i.contains(1.0));
         } else if comparison.outcome == ComparisonOutcome::Inconclusive {

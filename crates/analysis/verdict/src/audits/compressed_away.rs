@@ -131,6 +131,10 @@ mod tests {
             ..Environment::default()
         };
         fixture.around("single/btrfs", "dd-4k", 0, environment);
+        // What the drives moved is not known.
+        if let Some((_, Some(sample))) = fixture.cells.last_mut() {
+            sample.steps.iter_mut().for_each(|step| step.drives.clear());
+        }
         fixture.findings(AUDIT.name).len()
     }
 
