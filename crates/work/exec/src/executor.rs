@@ -14,6 +14,7 @@ use rustix::process::{
 };
 
 use crate::capture::capture;
+use crate::inherited::keep;
 use crate::wait::{GRACE, Reason, wait};
 use crate::{
     ExecError, Interrupt, Interrupted, Invocation, OWNER_VARIABLE, Trace, close_inherited,
@@ -212,6 +213,7 @@ impl Executor {
         if !self.in_guest {
             tie(&mut command);
         }
+        keep(&mut command, invocation.inherited.clone());
         prepare(&mut command);
         let at_seconds = self.trace.now_seconds();
         let began = Instant::now();

@@ -24,6 +24,19 @@ pub fn close_inherited(command: &mut Command) -> &mut Command {
     unsafe { command.pre_exec(close_on_exec) }
 }
 
+/// Has a program inherit these descriptors, too: call it after [`close_inherited`].
+#[allow(unsafe_code)]
+pub(crate) fn keep(command: &mut Command, descriptors: Vec<RawFd>) {
+    let keep = move || {
+        // SAFETY: each is open in disklab, which waits for the program; it is used for this call only.
+        descriptors.iter().try_for_each(|number| unsafe {
+            Ok(fcntl_setfd(BorrowedFd::borrow_raw(*number), FdFlags::empty())?)
+        })
+    };
+    // SAFETY: between fork and exec only async-signal-safe system calls are made.
+    unsafe { command.pre_exec(keep) };
+}
+
 /// Has all but the standard descriptors closed on exec. It allocates nothing.
 #[allow(unsafe_code)]
 fn close_on_exec() -> Result<()> {

@@ -1,6 +1,7 @@
 //! A command line to be run.
 
 use std::ffi::OsStr;
+use std::os::fd::{AsRawFd, RawFd};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -16,6 +17,7 @@ pub struct Invocation {
     pub(crate) save_as: Option<String>,
     pub(crate) uninterruptible: bool,
     pub(crate) output_to: Option<PathBuf>,
+    pub(crate) inherited: Vec<RawFd>,
 }
 
 impl Invocation {
@@ -32,7 +34,16 @@ impl Invocation {
             save_as: None,
             uninterruptible: false,
             output_to: None,
+            inherited: Vec::new(),
         }
+    }
+
+    /// Lets it inherit this descriptor, which it knows by its number. It must be open when the
+    /// program is started.
+    #[must_use]
+    pub fn inherits(mut self, descriptor: &impl AsRawFd) -> Self {
+        self.inherited.push(descriptor.as_raw_fd());
+        self
     }
 
     /// Adds one argument.

@@ -147,6 +147,7 @@ impl Postgresql {
             .arg("-l")
             .arg(format!("--log-prefix={}", log.path_for_programs().join("log").display()))
             .arg(server::DATABASE)
+            .inherits(log.handle())
             .save_as("pgbench");
         let finished = executor.check(&run)?;
         let output_of = output::output_of(&finished.text())?;

@@ -150,6 +150,11 @@ impl PrivateFolder {
         self.folder.path()
     }
 
+    /// What programs that get its path must inherit.
+    pub fn handle(&self) -> &OwnedFd {
+        &self.handle
+    }
+
     /// Its path for programs that are started.
     pub fn path_for_programs(&self) -> PathBuf {
         PathBuf::from(format!("/proc/self/fd/{}", self.handle.as_raw_fd()))
