@@ -2,7 +2,9 @@
 
 use disklab_stats::estimate;
 
-use super::rule::{Choice, Criterion, Rival, RivalVerdict, blocks, deciding, has_deciding, mean};
+use super::rule::{
+    Choice, Criterion, Rival, RivalVerdict, blocks, deciding, differences, has_deciding, mean,
+};
 use super::{DecidingFigure, NextBest};
 use crate::quantity::{Quantity, plain_value};
 
@@ -101,22 +103,17 @@ fn figure(criteria: &[&Criterion], stack: usize) -> Option<DecidingFigure> {
 pub(super) fn next(criteria: &[&Criterion], choice: &Choice, stacks: &[&str]) -> Option<NextBest> {
     let is_other = |r: &&Rival| r.verdict != RivalVerdict::Equivalent && r.ratio.is_some();
     let decides = deciding(criteria);
-    let mine = blocks(&decides, choice.stack);
     let best = choice.rivals.iter().filter(is_other).filter_map(|rival| {
-        let other = blocks(&decides, rival.stack);
-        let pairs: Vec<f64> =
-            mine.iter().filter_map(|(block, v)| Some(v - other.get(block)?)).collect();
-        let lead = pairs.iter().sum::<f64>() / pairs.len().max(1) as f64;
-        (!pairs.is_empty()).then_some((rival, lead))
+        let leads = differences(&decides, choice.stack, rival.stack);
+        (!leads.is_empty()).then(|| (rival, leads.iter().sum::<f64>() / leads.len() as f64))
     });
     let (rival, lead) = best.min_by(|a, b| a.1.total_cmp(&b.1))?;
     let by = if rival.by_deciding { decides.as_slice() } else { criteria };
-    let (first, second) = (blocks(by, choice.stack), blocks(by, rival.stack));
-    let pairs = first.iter().filter_map(|(block, v)| Some((v, second.get(block)?)));
+    let leads = differences(by, choice.stack, rival.stack);
     Some(NextBest {
         stack: stacks[rival.stack].to_owned(),
         times: lead.exp(),
-        ahead: pairs.clone().filter(|(a, b)| a > b).count(),
-        repeats: pairs.count(),
+        ahead: leads.iter().filter(|lead| **lead > 0.0).count(),
+        repeats: leads.len(),
     })
 }

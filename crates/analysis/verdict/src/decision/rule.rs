@@ -164,7 +164,7 @@ impl<'a> Comparer<'a> {
 }
 
 /// By how much one stack is better than another in each block, as logarithms.
-fn differences(criteria: &[&Criterion], first: usize, second: usize) -> Vec<f64> {
+pub(super) fn differences(criteria: &[&Criterion], first: usize, second: usize) -> Vec<f64> {
     let (x, y) = (blocks(criteria, first), blocks(criteria, second));
     x.iter().filter_map(|(block, v)| Some(v - y.get(block)?)).collect()
 }
