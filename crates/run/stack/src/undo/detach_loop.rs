@@ -10,9 +10,9 @@ use super::{FileIdentity, Marks, Obstacle, TeardownContext, as_kernel_shows, ins
 use crate::StackError;
 use crate::loops::loops_on;
 
-/// How long a detached device may stay attached: the kernel waits for
-/// its last user, such as udev having a look at it.
-const PATIENCE: Duration = Duration::from_secs(5);
+/// How long a detached device may stay attached: the kernel waits for its last user, such as udev
+/// or another disklab that looks whose it is, on a machine that is busy.
+const PATIENCE: Duration = Duration::from_secs(30);
 
 /// Detaches every loop device whose backing file is `file`, and waits until it
 /// really is detached.

@@ -41,7 +41,8 @@ pub(crate) fn device(
     Ok(found)
 }
 
-/// Block devices besides `own` that are members of what has this UUID.
+/// Block devices besides `own` that are members of what has this UUID. A device that carries one
+/// of `own`'s own identifiers is another path to that member, or a copy of it, and no member more.
 ///
 /// # Errors
 /// [`StackError`] if blkid cannot be run: the caller leaves it alone then.
@@ -52,20 +53,40 @@ pub(crate) fn carriers(
 ) -> Result<Vec<Obstacle>, StackError> {
     let root = SystemRoot::here();
     // By number: the kernel may know a device by two names.
-    let own = own.iter().filter_map(|path| BlockDevice::at(&root, path)?.number());
-    let own: Vec<_> = own.collect();
+    let own: Vec<_> = own.iter().filter_map(|path| BlockDevice::at(&root, path)).collect();
+    let own_numbers: Vec<_> = own.iter().filter_map(BlockDevice::number).collect();
     let mut found = Vec::new();
+    let mut own_members = None;
     for device in BlockDevice::all(&root) {
-        let is_own = device.number().is_some_and(|number| own.contains(&number));
+        let is_own = device.number().is_some_and(|number| own_numbers.contains(&number));
         if device.size_bytes() == 0 || is_own {
             continue;
         }
         let node = device.node();
-        if probe(&node, "UUID", context.executor)?.is_some_and(|other| same_uuid(&other, uuid)) {
+        if !probe(&node, "UUID", context.executor)?.is_some_and(|other| same_uuid(&other, uuid)) {
+            continue;
+        }
+        let own_members = match &mut own_members {
+            Some(known) => known,
+            none => none.insert(members(&own, context)?),
+        };
+        let member = probe(&node, MEMBER, context.executor)?;
+        if !member.is_some_and(|member| own_members.contains(&member)) {
             found.push(Obstacle::Member(node.display().to_string()));
         }
     }
     Ok(found)
+}
+
+/// blkid's name for what tells the members of one array or file system apart.
+const MEMBER: &str = "UUID_SUB";
+
+fn members(
+    devices: &[BlockDevice],
+    context: &TeardownContext<'_>,
+) -> Result<Vec<String>, StackError> {
+    let ids = devices.iter().map(|device| probe(&device.node(), MEMBER, context.executor));
+    Ok(ids.collect::<Result<Vec<_>, _>>()?.into_iter().flatten().collect())
 }
 
 /// Processes that keep one of these devices open. Those of the run have been ended.
