@@ -9,7 +9,7 @@ use disklab_measure::{
     close_cell_environment,
 };
 use disklab_sample::{Note, Pool, Sample};
-use disklab_stack::{DeviceState, LayerContext, Ledger, Made, MadePool, Stack, StackError, Undo};
+use disklab_stack::{DeviceState, LayerContext, Ledger, Made, MadePool, Stack, StackError, undo};
 use disklab_study::{Cell, Study, WorkloadSpec};
 use disklab_workload::{Remounter, WorkContext, Workload};
 
@@ -44,7 +44,7 @@ impl DeviceCell<'_> {
         let began = Instant::now();
         let tag = tag();
         let folder = self.scratch.join(&tag);
-        ledger.enter(Undo::RemoveFolder(folder.clone()))?;
+        ledger.enter(undo::RemoveFolder(folder.clone()))?;
         std::fs::create_dir_all(&folder)
             .map_err(|e| CellError::Drives(BenchError::io("cannot make", &folder)(e)))?;
         let mut ready = drives

@@ -6,7 +6,7 @@ use std::path::Path;
 use disklab_exec::Executor;
 use disklab_measure::{BlockDevice, SystemRoot, set_write_cache, write_cache};
 use disklab_sample::Note;
-use disklab_stack::{Ledger, Need, Undo};
+use disklab_stack::{Ledger, Need, undo};
 use disklab_study::Study;
 use disklab_units::Bytes;
 
@@ -262,7 +262,7 @@ fn switch_cache(
     if before != on {
         let serial = target.fingerprint.serial.clone();
         let serial = serial.ok_or_else(|| cannot(WriteCacheProblem::NoSerial))?;
-        ledger.enter(Undo::WriteCache { device: node.clone(), serial, on: before })?;
+        ledger.enter(undo::WriteCache { device: node.clone(), serial, on: before })?;
         set_write_cache(executor, &node, on).map_err(|e| cannot(WriteCacheProblem::Failed(e)))?;
     }
     Ok(())

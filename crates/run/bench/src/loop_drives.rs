@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use disklab_exec::{Executor, Invocation};
 use disklab_sample::Note;
-use disklab_stack::{Ledger, Need, Undo};
+use disklab_stack::{Ledger, Need, undo};
 use disklab_study::Study;
 use disklab_units::Bytes;
 
@@ -95,7 +95,7 @@ impl Drives for LoopDrives {
             let file = ledger.create_file(&path)?;
             file.set_len(size.0).map_err(BenchError::io("cannot extend", &path))?;
             drop(file);
-            ledger.enter(Undo::DetachLoop(path.clone()))?;
+            ledger.enter(undo::DetachLoop(path.clone()))?;
             let (device, direct) = attach(executor, &path)?;
             if !direct {
                 ready.notes.push(Note {

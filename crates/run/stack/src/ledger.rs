@@ -18,7 +18,7 @@ use disklab_exec::{Executor, owner};
 use rustix::fs::{FlockOperation, flock};
 
 use crate::undo::{FileIdentity, TeardownContext};
-use crate::{StackError, Undo};
+use crate::{StackError, Undo, undo};
 
 mod host;
 mod leftover;
@@ -72,7 +72,7 @@ impl Ledger {
     ///
     /// # Errors
     /// [`StackError::Io`] if the entry cannot be written: then the thing must not be made.
-    pub fn enter(&mut self, undo: Undo) -> Result<(), StackError> {
+    pub fn enter(&mut self, undo: impl Into<Undo>) -> Result<(), StackError> {
         self.enter_with(undo, Vec::new())
     }
 
@@ -81,7 +81,12 @@ impl Ledger {
     ///
     /// # Errors
     /// [`StackError::Io`] if the entry cannot be written: then the thing must not be made.
-    pub fn enter_with(&mut self, undo: Undo, marks: Vec<String>) -> Result<(), StackError> {
+    pub fn enter_with(
+        &mut self,
+        undo: impl Into<Undo>,
+        marks: Vec<String>,
+    ) -> Result<(), StackError> {
+        let undo = undo.into();
         if self.file.is_none() {
             self.file = Some(LockedFile::create(&self.folder, &self.marks)?);
         }
@@ -100,7 +105,7 @@ impl Ledger {
     /// # Errors
     /// [`StackError::Io`] if it exists, or cannot be created or entered; the entry is withdrawn.
     pub fn create_file(&mut self, path: &Path) -> Result<File, StackError> {
-        self.enter(Undo::RemoveFile(path.to_owned()))?;
+        self.enter(undo::RemoveFile(path.to_owned()))?;
         let created =
             OpenOptions::new().read(true).write(true).create_new(true).mode(0o600).open(path);
         match created {
@@ -118,7 +123,7 @@ impl Ledger {
     /// # Errors
     /// [`StackError::Io`] if it exists, or cannot be created or entered; the entry is withdrawn.
     pub fn create_tree(&mut self, path: &Path) -> Result<(), StackError> {
-        self.enter(Undo::RemoveTree(path.to_owned()))?;
+        self.enter(undo::RemoveTree(path.to_owned()))?;
         match DirBuilder::new().mode(0o700).create(path) {
             Ok(()) => self.created(path),
             Err(e) => {

@@ -26,7 +26,7 @@ mod stack;
 #[cfg(test)]
 mod test_support;
 mod udev;
-mod undo;
+pub mod undo;
 
 pub use error::{LedgerElsewhere, LeftAlone, LineProblem, QueueProblem, StackError, Undecidable};
 pub use format_writes::{DeviceState, FirstPass, FormatWrites, PassKind};

@@ -12,8 +12,8 @@ use crate::redundancy::{devices, members};
 use crate::udev::{dm, wait_for_node};
 use crate::undo::DeviceMapping;
 use crate::{
-    Form, KeptWrites, Layer, LayerContext, LayerKind, Need, Shape, ShapeError, StackError, Undo,
-    Volume, seeded,
+    Form, KeptWrites, Layer, LayerContext, LayerKind, Need, Shape, ShapeError, StackError, Volume,
+    seeded, undo,
 };
 
 /// LUKS2 on each device below.
@@ -145,7 +145,7 @@ impl Layer for Crypt {
             let name = format!("disklab-{}-{number}", context.tag);
             let uuid = seeded::uuid(context, &format!("crypt {number}"));
             let key = seeded::key(&uuid);
-            context.ledger.enter(Undo::CloseCrypt(DeviceMapping::new(&name, &device, &uuid)))?;
+            context.ledger.enter(undo::CloseCrypt(DeviceMapping::new(&name, &device, &uuid)))?;
             context.run("crypt", &self.format(&device, &uuid, &key))?;
             context.run("crypt", &self.open(&device, &name, &key))?;
             mapped.push(wait_for_node(context, "crypt", &Path::new("/dev/mapper").join(name))?);

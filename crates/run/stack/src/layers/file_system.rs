@@ -13,7 +13,7 @@ use super::mount_options;
 use crate::reading::OptionReader;
 use crate::seeded::uuid;
 use crate::{
-    Form, LayerContext, LayerKind, Need, Remount, Shape, ShapeError, StackError, Undo, Volume,
+    Form, LayerContext, LayerKind, Need, Remount, Shape, ShapeError, StackError, Volume, undo,
 };
 
 /// `block-size`, as every file system's table of options has it.
@@ -140,7 +140,7 @@ impl MountPoint {
         let directory = folder.join(&name);
         let uuid = uuid(context, &name);
         // With it, as what is mounted here is recognised by the UUID.
-        context.ledger.enter_with(Undo::RemoveFolder(directory.clone()), vec![uuid.clone()])?;
+        context.ledger.enter_with(undo::RemoveFolder(directory.clone()), vec![uuid.clone()])?;
         std::fs::create_dir(&directory)
             .map_err(|e| StackError::io("cannot create the directory", &directory, e))?;
         Ok(Self { uuid, directory })
@@ -167,7 +167,7 @@ impl MountPoint {
         if !options.is_empty() {
             mount = mount.arg("-o").arg(options.join(","));
         }
-        context.ledger.enter(Undo::Unmount(self.directory.clone()))?;
+        context.ledger.enter(undo::Unmount(self.directory.clone()))?;
         let mount = mount.arg(device).arg(&self.directory);
         context.run(file_system, &mount)?;
         context.mounted.push(Remount::FileSystem { directory: self.directory.clone(), mount });
@@ -179,7 +179,7 @@ impl MountPoint {
 /// itself: that would be left behind as if it were somebody's data. What is built on
 /// an array or a volume goes with that; so do drives that read as zeros, which are
 /// files or models made for this cell. `mark` is what it is recognised by; see
-/// [`Undo::WipeDrive`].
+/// [`undo::WipeDrive`].
 ///
 /// # Errors
 /// [`StackError`] if the undo cannot be entered in the ledger.
@@ -190,7 +190,7 @@ pub(super) fn enter(
 ) -> Result<(), StackError> {
     let drive = BlockDevice::at(&SystemRoot::here(), device).filter(BlockDevice::is_physical);
     let Some(drive) = drive.filter(|_| !context.drives_are_zero) else { return Ok(()) };
-    context.ledger.enter(Undo::WipeDrive {
+    context.ledger.enter(undo::WipeDrive {
         device: device.to_owned(),
         serial: identity(&drive).serial,
         mark: mark.to_owned(),

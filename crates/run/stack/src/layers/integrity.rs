@@ -21,7 +21,7 @@ use crate::udev::{dm, wait_for_node};
 use crate::undo::DeviceMapping;
 use crate::{
     DeviceState, Form, FormatWrites, Layer, LayerContext, LayerKind, Need, PassKind, Shape,
-    ShapeError, StackError, Undo, Volume,
+    ShapeError, StackError, Volume, undo,
 };
 
 /// A checksum for every sector of each device below.
@@ -180,7 +180,7 @@ impl Layer for Integrity {
         let mut mapped = Vec::new();
         for device in devices("integrity", below)? {
             let name = format!("disklab-{}-{}", context.tag, context.ledger.mark());
-            context.ledger.enter(Undo::CloseIntegrity(DeviceMapping::new(&name, &device, "")))?;
+            context.ledger.enter(undo::CloseIntegrity(DeviceMapping::new(&name, &device, "")))?;
             context.run("integrity", &self.format(&device))?;
             context.run("integrity", &self.open(&device, &name))?;
             mapped.push(wait_for_node(context, "integrity", &Path::new("/dev/mapper").join(name))?);

@@ -13,7 +13,7 @@ use rustix::io::Errno;
 
 use crate::reading::OptionReader;
 use crate::{
-    Form, Layer, LayerContext, LayerKind, Need, Shape, ShapeError, StackError, Undo, Volume,
+    Form, Layer, LayerContext, LayerKind, Need, Shape, ShapeError, StackError, Volume, undo,
 };
 
 /// The loop file's line in the table.
@@ -86,7 +86,7 @@ impl Layer for LoopFile {
             .allocate(&file)
             .map_err(|e| StackError::io("cannot give its blocks to", &path, e))?;
         drop(file);
-        context.ledger.enter(Undo::DetachLoop(path.clone()))?;
+        context.ledger.enter(undo::DetachLoop(path.clone()))?;
         let device = attach(&path, context)?;
         let direct = uses_direct_io(&device);
         context.note(

@@ -15,7 +15,7 @@ use super::file_system::{
 use crate::reading::OptionReader;
 use crate::undo::started;
 use crate::{
-    Form, KeptWrites, Layer, LayerContext, LayerKind, Need, Shape, ShapeError, StackError, Undo,
+    Form, KeptWrites, Layer, LayerContext, LayerKind, Need, Shape, ShapeError, StackError, undo,
 };
 
 /// NILFS2's line in the table.
@@ -122,5 +122,5 @@ fn start_cleaner(
         .start_daemon(&cleaner, PATIENCE, number)
         .map_err(|source| StackError::Program { layer: "nilfs2".to_owned(), source })?;
     let started = started(pid).ok_or(StackError::CleanerEnded)?;
-    context.ledger.enter(Undo::EndProgram { pid, started })
+    context.ledger.enter(undo::EndProgram { pid, started })
 }

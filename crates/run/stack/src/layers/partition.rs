@@ -17,7 +17,7 @@ use crate::redundancy::members;
 use crate::seeded::uuid;
 use crate::udev::{kernel_name, nap, wait_for_node};
 use crate::{
-    Form, Layer, LayerContext, LayerKind, Need, Shape, ShapeError, StackError, Undo, Volume,
+    Form, Layer, LayerContext, LayerKind, Need, Shape, ShapeError, StackError, Volume, undo,
 };
 
 /// The partition layer's line in the table.
@@ -152,7 +152,7 @@ impl Layer for Partition {
                 start.0 / 1024,
                 uuid(context, &format!("gpt {index} partition 1"))
             );
-            let undo = Undo::RemovePartitions { device: device.clone(), guid, count: 1 };
+            let undo = undo::RemovePartitions { device: device.clone(), guid, count: 1 };
             context.ledger.enter(undo)?;
             // The kernel is told below, by partx: its own look at the table
             // fails on loop devices, which have partitions only on request.

@@ -14,7 +14,7 @@ use crate::reading::OptionReader;
 use crate::redundancy::{devices, members};
 use crate::undo::{QueueSetting, instance};
 use crate::{
-    Form, Layer, LayerContext, LayerKind, Need, QueueProblem, Shape, ShapeError, StackError, Undo,
+    Form, Layer, LayerContext, LayerKind, Need, QueueProblem, Shape, ShapeError, StackError, undo,
 };
 
 /// The layer's line in the table.
@@ -126,7 +126,7 @@ fn set(
     if device.is_physical() || name.starts_with("loop") {
         let instance = instance(device).ok_or_else(|| cannot(QueueProblem::NoNumber))?;
         let device = device.node();
-        context.ledger.enter(Undo::Queue { device, instance, setting, value: before })?;
+        context.ledger.enter(undo::Queue { device, instance, setting, value: before })?;
     }
     setting.write(device, value)?;
     match setting.of(device) {

@@ -293,7 +293,7 @@ mod tests {
         let LineContent { owner, entries, strange: errors, marks, .. } =
             read_lines(Path::new("l"), text);
         assert_eq!(owner, None);
-        let folder = Undo::RemoveFolder("/tmp/a".into());
+        let folder = crate::undo::RemoveFolder("/tmp/a".into()).into();
         assert_eq!(entries, [Entry { number: 1, undo: folder, identity: None }]);
         assert_eq!(marks, ["m"]);
         assert_eq!(errors.len(), 2);

@@ -22,11 +22,11 @@ fn tears_down_newest_first_to_the_mark() {
     let outer = folder.path().join("outer");
     let inner = outer.join("inner");
     for path in [&outer, &inner] {
-        ledger.enter(Undo::RemoveFolder(path.clone())).expect("enter");
+        ledger.enter(undo::RemoveFolder(path.clone())).expect("enter");
         std::fs::create_dir(path).expect("make");
     }
     let file = inner.join("file");
-    ledger.enter(Undo::RemoveFile(file.clone())).expect("enter");
+    ledger.enter(undo::RemoveFile(file.clone())).expect("enter");
     std::fs::write(&file, "x").expect("write");
     assert_eq!(ledger.mark(), 3);
     assert!(ledger.tear_down_to(1, &executor).is_empty());
@@ -36,7 +36,7 @@ fn tears_down_newest_first_to_the_mark() {
     assert!(ledger.tear_down_to(0, &executor).is_empty());
     assert!(!outer.exists());
     assert!(ledgers(&state).is_empty(), "an empty ledger has no file");
-    ledger.enter(Undo::RemoveFolder(outer.clone())).expect("it can be used again");
+    ledger.enter(undo::RemoveFolder(outer.clone())).expect("it can be used again");
     assert_eq!(ledgers(&state).len(), 1);
     assert!(ledger.tear_down_to(0, &executor).is_empty());
 }
@@ -52,8 +52,8 @@ fn failed_entries_stay_and_the_rest_is_torn_down() {
     std::fs::write(full.join("strange"), "x").expect("write");
     let plain = folder.path().join("plain");
     std::fs::write(&plain, "x").expect("write");
-    ledger.enter(Undo::RemoveFile(plain.clone())).expect("enter");
-    ledger.enter(Undo::RemoveFolder(full.clone())).expect("enter");
+    ledger.enter(undo::RemoveFile(plain.clone())).expect("enter");
+    ledger.enter(undo::RemoveFolder(full.clone())).expect("enter");
     let errors = ledger.tear_down_to(0, &executor);
     assert_eq!(errors.len(), 1, "{errors:?}");
     assert!(full.exists() && !plain.exists());
@@ -96,8 +96,8 @@ fn owner_at(host: LedgerHost) -> LedgerLine {
     LedgerLine::Owner { mark: "a test's, long dead".to_owned(), host }
 }
 
-fn entered(number: u64, undo: Undo) -> LedgerLine {
-    LedgerLine::Enter { number, undo, marks: Vec::new() }
+fn entered(number: u64, undo: impl Into<Undo>) -> LedgerLine {
+    LedgerLine::Enter { number, undo: undo.into(), marks: Vec::new() }
 }
 
 fn created(number: u64, path: &Path) -> LedgerLine {
@@ -111,7 +111,7 @@ fn a_line_cut_short_is_dropped_and_a_strange_one_reported() {
     let executor = Executor::default();
     let victim = folder.path().join("victim");
     std::fs::write(&victim, "x").expect("write");
-    let entry = entered(0, Undo::RemoveFile(victim.clone()));
+    let entry = entered(0, undo::RemoveFile(victim.clone()));
     let cut = serde_json::to_string(&entry).expect("json");
     let owner = owner_at(LedgerHost::here());
     let path = write(folder.path(), &[owner, entry, created(0, &victim)], &cut[..20]);
@@ -119,7 +119,7 @@ fn a_line_cut_short_is_dropped_and_a_strange_one_reported() {
     assert!(done.len() == 1 && errors.is_empty(), "{done:?} {errors:?} {left:?}");
     assert!(!victim.exists() && !path.exists());
 
-    write(folder.path(), &[entered(0, Undo::Unmount("/".into()))], "");
+    write(folder.path(), &[entered(0, undo::Unmount("/".into()))], "");
     let Recovery { done, errors, .. } = recover(folder.path(), &executor);
     assert!(done.is_empty() && errors.len() == 1, "{done:?} {errors:?}");
     assert!(path.exists(), "it is for the user to look at");
@@ -130,7 +130,7 @@ fn a_ledger_without_a_machine_is_not_acted_on() {
     let folder = tempfile::tempdir().expect("temp");
     let victim = folder.path().join("victim");
     std::fs::write(&victim, "x").expect("write");
-    let entry = entered(0, Undo::RemoveFile(victim.clone()));
+    let entry = entered(0, undo::RemoveFile(victim.clone()));
     let path = write(folder.path(), &[entry, created(0, &victim)], "");
     let Recovery { done, errors, .. } = recover(folder.path(), &Executor::default());
     assert!(done.is_empty() && errors.len() == 1, "{done:?} {errors:?}");
@@ -159,10 +159,10 @@ fn a_ledger_of_another_machine_is_left_alone_and_stops_nobody() {
         std::fs::create_dir(&tree).expect("tree");
         let lines = [
             owner_at(host.clone()),
-            entered(0, Undo::RemoveTree(tree.clone())),
+            entered(0, undo::RemoveTree(tree.clone())),
             created(0, &tree),
             // Not mounted here: taken for done, it would be forgotten there.
-            entered(1, Undo::Unmount(folder.path().join("mnt"))),
+            entered(1, undo::Unmount(folder.path().join("mnt"))),
         ];
         // Its owner may be in the middle of a line: a lock does not reach everywhere.
         let path = write(folder.path(), &lines, "{\"gone\"");
@@ -201,9 +201,9 @@ fn a_restart_ends_processes_and_not_files() {
     let started = crate::undo::started(stranger.id()).expect("it runs");
     let lines = [
         owner_at(before),
-        entered(0, Undo::RemoveTree(tree.clone())),
+        entered(0, undo::RemoveTree(tree.clone())),
         created(0, &tree),
-        entered(1, Undo::EndProgram { pid: stranger.id(), started }),
+        entered(1, undo::EndProgram { pid: stranger.id(), started }),
     ];
     let path = write(folder.path(), &lines, "");
     let Recovery { done, errors, .. } = recover(folder.path(), &Executor::default());
@@ -222,7 +222,7 @@ fn a_state_directory_of_others_is_refused_and_nothing_in_it_touched() {
     std::fs::create_dir(&state).expect("state");
     let victim = folder.path().join("victim");
     std::fs::write(&victim, "x").expect("write");
-    let entry = entered(0, Undo::RemoveFile(victim.clone()));
+    let entry = entered(0, undo::RemoveFile(victim.clone()));
     let path = write(&state, &[owner_at(LedgerHost::here()), entry, created(0, &victim)], "");
     std::fs::set_permissions(&state, Permissions::from_mode(0o777)).expect("mode");
     let Recovery { done, errors, .. } = recover(&state, &Executor::default());
@@ -287,9 +287,9 @@ fn a_tree_stays_with_what_is_left_alone_in_it() {
     let image = inner.join("drive-0.img");
     let mut ledger = Ledger::open(&state).expect("ledger");
     ledger.create_tree(&tree).expect("tree");
-    ledger.enter(Undo::RemoveFolder(inner.clone())).expect("enter");
+    ledger.enter(undo::RemoveFolder(inner.clone())).expect("enter");
     std::fs::create_dir(&inner).expect("make");
-    ledger.enter(Undo::RemoveFile(image.clone())).expect("enter");
+    ledger.enter(undo::RemoveFile(image.clone())).expect("enter");
     drop(ledger);
     // Another file than the run's.
     std::fs::write(&image, "the user's").expect("write");
@@ -350,10 +350,10 @@ fn marks_outlive_the_file_that_they_were_entered_in() {
     let executor = Executor::default();
     let mut ledger = Ledger::open(folder.path()).expect("ledger");
     let inside = folder.path().join("x");
-    ledger.enter_with(Undo::RemoveFolder(inside.clone()), vec!["a-b".to_owned()]).expect("enter");
+    ledger.enter_with(undo::RemoveFolder(inside.clone()), vec!["a-b".to_owned()]).expect("enter");
     assert!(ledger.tear_down_to(0, &executor).is_empty());
     assert!(ledgers(folder.path()).is_empty());
-    ledger.enter(Undo::RemoveFolder(inside)).expect("enter");
+    ledger.enter(undo::RemoveFolder(inside)).expect("enter");
     let text = std::fs::read_to_string(&ledgers(folder.path())[0]).expect("ledger");
     let content = line::read_lines(Path::new("l"), text.as_bytes());
     assert!(content.strange.is_empty() && content.marks().has("AB"), "{text}");

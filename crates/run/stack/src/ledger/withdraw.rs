@@ -24,7 +24,7 @@ mod tests {
     use disklab_exec::{Executor, Interrupt};
 
     use super::*;
-    use crate::{Undo, recover};
+    use crate::{recover, undo};
 
     #[test]
     fn withdrawn_entry_is_never_torn_down() {
@@ -33,11 +33,11 @@ mod tests {
         std::fs::write(&another, "x").expect("write");
         let executor = Executor::new(Interrupt::new());
         let mut ledger = Ledger::open(&state).expect("ledger");
-        ledger.enter(Undo::RemoveFile(another.clone())).expect("enter");
+        ledger.enter(undo::RemoveFile(another.clone())).expect("enter");
         ledger.withdraw().expect("withdraw");
         assert!(ledger.tear_down_to(0, &executor).is_empty());
         assert!(another.exists());
-        ledger.enter(Undo::RemoveFile(another.clone())).expect("enter");
+        ledger.enter(undo::RemoveFile(another.clone())).expect("enter");
         ledger.withdraw().expect("withdraw");
         // As if the process had been killed.
         drop(ledger.file.take());

@@ -1,65 +1,93 @@
 //! Removing a Btrfs from its devices.
 
+use std::fmt;
 use std::fs::File;
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
 use disklab_exec::Invocation;
+use serde::{Deserialize, Serialize};
 
-use super::{Marks, Obstacle, TeardownContext, inspect, probe};
+use super::{Marks, Obstacle, Teardown, TeardownContext, any_is_built_on, inspect, list, probe};
 use crate::StackError;
 
-/// Wipes the devices that hold a part of the Btrfs with this UUID, and takes
-/// them out of the kernel's list of Btrfs devices. Without, the next file system
-/// on some of them is taken for this one: mkfs.btrfs refuses a UUID that it
-/// finds anywhere, and the kernel counts old members in.
-pub(super) fn remove(
-    uuid: &str,
-    devices: &[PathBuf],
-    context: &mut TeardownContext<'_>,
-) -> Result<bool, StackError> {
-    let program = |source| StackError::Program { layer: "btrfs".to_owned(), source };
-    let mut removed = false;
-    for device in devices.iter().filter(|device| device.exists()) {
-        if !is_part(device, uuid, context)? {
-            continue;
-        }
-        // A device that the kernel does not know cannot be forgotten, and need
-        // not be.
-        let forget = Invocation::new("btrfs")
-            .args(["device", "scan", "--forget"])
-            .arg(device)
-            .uninterruptible();
-        let _ = context.executor.run(&forget);
-        let wipe = Invocation::new("wipefs").arg("--all").arg(device).uninterruptible();
-        context.executor.check(&wipe).map_err(program)?;
-        removed = true;
-    }
-    Ok(removed)
+/// Remove the Btrfs with this UUID from its devices, and have the kernel forget them.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RemoveBtrfs {
+    /// The file system's, in lower case.
+    pub uuid: String,
+    /// The devices it was made of.
+    pub devices: Vec<PathBuf>,
 }
 
-/// What is not ours on the devices that hold a part of it, and devices that the user added to it
-/// or put in the place of the run's.
-pub(super) fn obstacles(
-    uuid: &str,
-    devices: &[PathBuf],
-    marks: &Marks,
-    context: &TeardownContext<'_>,
-) -> Result<Vec<Obstacle>, StackError> {
-    let mut found = Vec::new();
-    for device in devices.iter().filter(|device| device.exists()) {
-        if is_part(device, uuid, context)? {
-            found.extend(inspect::device(device, marks, context)?);
+impl Teardown for RemoveBtrfs {
+    /// Wipes the devices that hold a part of the Btrfs with this UUID, and takes
+    /// them out of the kernel's list of Btrfs devices. Without, the next file system
+    /// on some of them is taken for this one: mkfs.btrfs refuses a UUID that it
+    /// finds anywhere, and the kernel counts old members in.
+    fn tear_down(&self, context: &mut TeardownContext<'_>) -> Result<bool, StackError> {
+        let Self { uuid, devices } = self;
+        let program = |source| StackError::Program { layer: "btrfs".to_owned(), source };
+        let mut removed = false;
+        for device in devices.iter().filter(|device| device.exists()) {
+            if !is_part(device, uuid, context)? {
+                continue;
+            }
+            // A device that the kernel does not know cannot be forgotten, and need
+            // not be.
+            let forget = Invocation::new("btrfs")
+                .args(["device", "scan", "--forget"])
+                .arg(device)
+                .uninterruptible();
+            let _ = context.executor.run(&forget);
+            let wipe = Invocation::new("wipefs").arg("--all").arg(device).uninterruptible();
+            context.executor.check(&wipe).map_err(program)?;
+            removed = true;
         }
+        Ok(removed)
     }
-    let blocks: Vec<_> = devices.iter().filter_map(|d| Superblock::at(d, 0)).collect();
-    if has_other_members(uuid, &blocks) {
-        let members = inspect::carriers(uuid, devices, context)?;
-        // It may be unplugged.
-        let unknown = || vec![Obstacle::Member("a device that is not here".to_owned())];
-        found.extend(if members.is_empty() { unknown() } else { members });
+
+    /// What is not ours on the devices that hold a part of it, and devices that the user added to it
+    /// or put in the place of the run's.
+    fn obstacles(
+        &self,
+        marks: &Marks,
+        context: &TeardownContext<'_>,
+    ) -> Result<Vec<Obstacle>, StackError> {
+        let Self { uuid, devices } = self;
+        let mut found = Vec::new();
+        for device in devices.iter().filter(|device| device.exists()) {
+            if is_part(device, uuid, context)? {
+                found.extend(inspect::device(device, marks, context)?);
+            }
+        }
+        let blocks: Vec<_> = devices.iter().filter_map(|d| Superblock::at(d, 0)).collect();
+        if has_other_members(uuid, &blocks) {
+            let members = inspect::carriers(uuid, devices, context)?;
+            // It may be unplugged.
+            let unknown = || vec![Obstacle::Member("a device that is not here".to_owned())];
+            found.extend(if members.is_empty() { unknown() } else { members });
+        }
+        Ok(found)
     }
-    Ok(found)
+
+    fn marks(&self) -> Vec<String> {
+        vec![self.uuid.clone()]
+    }
+
+    fn paths(&self) -> Vec<&Path> {
+        self.devices.iter().map(PathBuf::as_path).collect()
+    }
+
+    fn contains(&self, others: &[&Path]) -> bool {
+        any_is_built_on(others, &self.paths())
+    }
+}
+
+impl fmt::Display for RemoveBtrfs {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "the Btrfs on {}", list(&self.devices))
+    }
 }
 
 fn is_part(device: &Path, uuid: &str, context: &TeardownContext<'_>) -> Result<bool, StackError> {

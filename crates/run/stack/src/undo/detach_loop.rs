@@ -1,12 +1,17 @@
 //! Detaching loop devices.
 
+use std::fmt;
 use std::fs::File;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use disklab_exec::Invocation;
+use serde::{Deserialize, Serialize};
 
-use super::{FileIdentity, Marks, Obstacle, TeardownContext, as_kernel_shows, inspect};
+use super::{
+    FileIdentity, Marks, Obstacle, Teardown, TeardownContext, any_is_built_on, as_kernel_shows,
+    inspect,
+};
 use crate::StackError;
 use crate::loops::loops_on;
 
@@ -14,54 +19,79 @@ use crate::loops::loops_on;
 /// or another disklab that looks whose it is, on a machine that is busy.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// Detaches every loop device whose backing file is `file`, and waits until it
-/// really is detached.
-pub(super) fn detach_loop(
-    file: &Path,
-    context: &mut TeardownContext<'_>,
-) -> Result<bool, StackError> {
-    let file = as_kernel_shows(file);
-    let devices = loops_on(&file);
-    let mut failure = None;
-    for device in &devices {
-        // While it is open, the kernel puts off the detaching. So nobody can
-        // attach it to another file between this look and losetup's work.
-        let open = File::open(device).map_err(|e| StackError::io("cannot open", device, e))?;
-        if !loops_on(&file).contains(device) {
-            continue;
+/// Detach the loop device whose backing file is this.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct DetachLoop(pub PathBuf);
+
+impl Teardown for DetachLoop {
+    /// Detaches every loop device whose backing file is `file`, and waits until it
+    /// really is detached.
+    fn tear_down(&self, context: &mut TeardownContext<'_>) -> Result<bool, StackError> {
+        let file = &self.0;
+        let file = as_kernel_shows(file);
+        let devices = loops_on(&file);
+        let mut failure = None;
+        for device in &devices {
+            // While it is open, the kernel puts off the detaching. So nobody can
+            // attach it to another file between this look and losetup's work.
+            let open = File::open(device).map_err(|e| StackError::io("cannot open", device, e))?;
+            if !loops_on(&file).contains(device) {
+                continue;
+            }
+            let detach = Invocation::new("losetup").arg("-d").arg(device).uninterruptible();
+            failure = context.executor.check(&detach).err().or(failure);
+            drop(open);
         }
-        let detach = Invocation::new("losetup").arg("-d").arg(device).uninterruptible();
-        failure = context.executor.check(&detach).err().or(failure);
-        drop(open);
+        let began = Instant::now();
+        loop {
+            let left = loops_on(&file);
+            let Some(device) = left.first() else { return Ok(!devices.is_empty()) };
+            if began.elapsed() >= PATIENCE {
+                return Err(failure.map_or_else(
+                    || StackError::StaysAttached { device: device.clone(), file: file.to_owned() },
+                    |source| StackError::Program { layer: "loop".to_owned(), source },
+                ));
+            }
+            std::thread::sleep(Duration::from_millis(20));
+        }
     }
-    let began = Instant::now();
-    loop {
-        let left = loops_on(&file);
-        let Some(device) = left.first() else { return Ok(!devices.is_empty()) };
-        if began.elapsed() >= PATIENCE {
-            return Err(failure.map_or_else(
-                || StackError::StaysAttached { device: device.clone(), file: file.to_owned() },
-                |source| StackError::Program { layer: "loop".to_owned(), source },
-            ));
+
+    /// What is not ours on the devices that are attached to `file`.
+    fn obstacles(
+        &self,
+        marks: &Marks,
+        context: &TeardownContext<'_>,
+    ) -> Result<Vec<Obstacle>, StackError> {
+        let file = &self.0;
+        let mut found = Vec::new();
+        for device in loops_on(&as_kernel_shows(file)) {
+            if is_replaced(file, &device, marks, context) {
+                found.push(Obstacle::Replaced(file.to_owned()));
+            }
+            found.extend(inspect::device(&device, marks, context)?);
         }
-        std::thread::sleep(Duration::from_millis(20));
+        Ok(found)
+    }
+
+    fn paths(&self) -> Vec<&Path> {
+        vec![&self.0]
+    }
+
+    fn ends_with_boot(&self) -> bool {
+        true
+    }
+
+    fn contains(&self, others: &[&Path]) -> bool {
+        let devices = loops_on(&as_kernel_shows(&self.0));
+        let devices: Vec<&Path> = devices.iter().map(AsRef::as_ref).collect();
+        any_is_built_on(others, &devices)
     }
 }
 
-/// What is not ours on the devices that are attached to `file`.
-pub(super) fn obstacles(
-    file: &Path,
-    marks: &Marks,
-    context: &TeardownContext<'_>,
-) -> Result<Vec<Obstacle>, StackError> {
-    let mut found = Vec::new();
-    for device in loops_on(&as_kernel_shows(file)) {
-        if is_replaced(file, &device, marks, context) {
-            found.push(Obstacle::Replaced(file.to_owned()));
-        }
-        found.extend(inspect::device(&device, marks, context)?);
+impl fmt::Display for DetachLoop {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "the loop device on {}", self.0.display())
     }
-    Ok(found)
 }
 
 /// Whether the device is attached to another file of that name, which may have got

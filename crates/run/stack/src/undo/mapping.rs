@@ -1,13 +1,13 @@
 //! Closing what device-mapper maps onto one device: LUKS and dm-integrity.
 
-use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
+use std::{fmt, fs};
 
 use disklab_exec::Invocation;
 use serde::{Deserialize, Serialize};
 
-use super::{Marks, Obstacle, TeardownContext, inspect, probe};
+use super::{Marks, Obstacle, Teardown, TeardownContext, any_is_built_on, inspect, probe};
 use crate::StackError;
 use crate::udev::{dm, is_block_device, kernel_name};
 
@@ -38,61 +38,131 @@ impl DeviceMapping {
         }
     }
 
+    fn marks(&self) -> Vec<String> {
+        vec![self.name.clone(), self.uuid.clone()]
+    }
+
     pub(super) fn is_same_device(&self) -> bool {
         !self.incarnation.is_empty() && incarnation(&self.device) == Some(self.incarnation.clone())
     }
 }
 
-/// Closes a LUKS mapping and removes the header.
-pub(super) fn close_crypt(
-    mapping: &DeviceMapping,
-    context: &mut TeardownContext<'_>,
-) -> Result<bool, StackError> {
-    // As cryptsetup's `dm_prepare_uuid` builds it.
-    let digits: String = mapping.uuid.chars().filter(|c| *c != '-').collect();
-    let dm_uuid = format!("CRYPT-LUKS2-{digits}-{}", mapping.name);
-    let mut done = close(&mapping.name, &dm_uuid, context)?;
-    done |= close_temporary(mapping, context)?;
-    if !is_block_device(&mapping.device) {
-        return Ok(done);
+impl fmt::Display for DeviceMapping {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "the mapping {} on {}", self.name, self.device.display())
     }
-    let header =
-        Invocation::new("cryptsetup").arg("luksUUID").arg(&mapping.device).uninterruptible();
-    // It fails where there is no header.
-    let found = context.executor.run(&header).map_err(|e| failed("crypt", e))?;
-    if found.code == 0 && found.text().trim() == mapping.uuid {
-        wipe("crypt", &mapping.device, "crypto_LUKS", context)?;
-        done = true;
-    }
-    Ok(done)
 }
 
-/// Closes a dm-integrity mapping and removes the superblock. That has no UUID; so it is
-/// removed only while the device's name means what it meant.
-pub(super) fn close_integrity(
-    mapping: &DeviceMapping,
-    context: &mut TeardownContext<'_>,
-) -> Result<bool, StackError> {
-    let dm_uuid = format!("CRYPT-INTEGRITY-{}", mapping.name);
-    let mut done = close(&mapping.name, &dm_uuid, context)?;
-    if !mapping.is_same_device() {
-        return Ok(done);
+/// Close a LUKS mapping and remove the header.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CloseCrypt(pub DeviceMapping);
+
+impl Teardown for CloseCrypt {
+    /// Closes a LUKS mapping and removes the header.
+    fn tear_down(&self, context: &mut TeardownContext<'_>) -> Result<bool, StackError> {
+        let mapping = &self.0;
+        // As cryptsetup's `dm_prepare_uuid` builds it.
+        let digits: String = mapping.uuid.chars().filter(|c| *c != '-').collect();
+        let dm_uuid = format!("CRYPT-LUKS2-{digits}-{}", mapping.name);
+        let mut done = close(&mapping.name, &dm_uuid, context)?;
+        done |= close_temporary(mapping, context)?;
+        if !is_block_device(&mapping.device) {
+            return Ok(done);
+        }
+        let header =
+            Invocation::new("cryptsetup").arg("luksUUID").arg(&mapping.device).uninterruptible();
+        // It fails where there is no header.
+        let found = context.executor.run(&header).map_err(|e| failed("crypt", e))?;
+        if found.code == 0 && found.text().trim() == mapping.uuid {
+            wipe("crypt", &mapping.device, "crypto_LUKS", context)?;
+            done = true;
+        }
+        Ok(done)
     }
-    done |= close_temporary(mapping, context)?;
-    if is_held(&mapping.device) {
-        // By something of another name, which is not ours.
-        return Ok(done);
+
+    fn obstacles(
+        &self,
+        marks: &Marks,
+        context: &TeardownContext<'_>,
+    ) -> Result<Vec<Obstacle>, StackError> {
+        obstacles(&self.0, marks, context)
     }
-    if probe(&mapping.device, "TYPE", context.executor)?.as_deref() == Some("DM_integrity") {
-        wipe("integrity", &mapping.device, "DM_integrity", context)?;
-        done = true;
+
+    fn marks(&self) -> Vec<String> {
+        self.0.marks()
     }
-    Ok(done)
+
+    fn paths(&self) -> Vec<&Path> {
+        vec![&self.0.device]
+    }
+
+    fn contains(&self, others: &[&Path]) -> bool {
+        any_is_built_on(others, &self.paths())
+    }
+}
+
+impl fmt::Display for CloseCrypt {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+/// Close a dm-integrity mapping and remove the superblock.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CloseIntegrity(pub DeviceMapping);
+
+impl Teardown for CloseIntegrity {
+    /// Closes a dm-integrity mapping and removes the superblock. That has no UUID; so it is
+    /// removed only while the device's name means what it meant.
+    fn tear_down(&self, context: &mut TeardownContext<'_>) -> Result<bool, StackError> {
+        let mapping = &self.0;
+        let dm_uuid = format!("CRYPT-INTEGRITY-{}", mapping.name);
+        let mut done = close(&mapping.name, &dm_uuid, context)?;
+        if !mapping.is_same_device() {
+            return Ok(done);
+        }
+        done |= close_temporary(mapping, context)?;
+        if is_held(&mapping.device) {
+            // By something of another name, which is not ours.
+            return Ok(done);
+        }
+        if probe(&mapping.device, "TYPE", context.executor)?.as_deref() == Some("DM_integrity") {
+            wipe("integrity", &mapping.device, "DM_integrity", context)?;
+            done = true;
+        }
+        Ok(done)
+    }
+
+    fn obstacles(
+        &self,
+        marks: &Marks,
+        context: &TeardownContext<'_>,
+    ) -> Result<Vec<Obstacle>, StackError> {
+        obstacles(&self.0, marks, context)
+    }
+
+    fn marks(&self) -> Vec<String> {
+        self.0.marks()
+    }
+
+    fn paths(&self) -> Vec<&Path> {
+        vec![&self.0.device]
+    }
+
+    fn contains(&self, others: &[&Path]) -> bool {
+        any_is_built_on(others, &self.paths())
+    }
+}
+
+impl fmt::Display for CloseIntegrity {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
 }
 
 /// What is not ours on the mapping, while it is open. The content of one that is
 /// closed can be read by nobody who does not have our key or table.
-pub(super) fn obstacles(
+fn obstacles(
     mapping: &DeviceMapping,
     marks: &Marks,
     context: &TeardownContext<'_>,

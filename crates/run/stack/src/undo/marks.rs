@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
-use super::{DeviceMapping, FileIdentity, Undo};
+use super::{CloseIntegrity, DeviceMapping, FileIdentity, Undo};
 use crate::udev::kernel_name;
 
 /// All UUIDs, names and labels that the owner of a ledger gave.
@@ -29,7 +29,7 @@ impl Marks {
 
     /// Adds an entry, and which file or directory it created.
     pub(crate) fn add_entry(&mut self, undo: &Undo, identity: Option<FileIdentity>) {
-        if let Undo::CloseIntegrity(mapping) = undo {
+        if let Undo::CloseIntegrity(CloseIntegrity(mapping)) = undo {
             self.integrity.push(mapping.clone());
         }
         for path in undo.paths() {
@@ -81,6 +81,7 @@ fn normal(mark: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use super::super::RemoveFile;
     use super::*;
 
     #[test]
@@ -99,7 +100,7 @@ mod tests {
     fn names_are_own_only_in_their_directory() {
         let mut marks = Marks::default();
         marks.add_names(Path::new("/x/mnt"), &["test".to_owned()]);
-        marks.add_entry(&Undo::RemoveFile("/x/mnt/a.img".into()), None);
+        marks.add_entry(&RemoveFile("/x/mnt/a.img".into()).into(), None);
         assert!(marks.has_path(Path::new("/x/mnt/test")));
         assert!(marks.has_path(Path::new("/x/mnt/a.img")));
         assert!(!marks.has_path(Path::new("/x/test")));

@@ -1,13 +1,14 @@
 //! Removing a partition table and its partitions.
 
-use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
+use std::{fmt, fs};
 
 use disklab_exec::{ExecError, Invocation};
 use disklab_measure::{BlockDevice, SystemRoot};
+use serde::{Deserialize, Serialize};
 
-use super::{Marks, Obstacle, TeardownContext, inspect};
+use super::{Marks, Obstacle, Teardown, TeardownContext, any_is_built_on, inspect};
 use crate::StackError;
 use crate::udev::kernel_name;
 
@@ -15,41 +16,72 @@ use crate::udev::kernel_name;
 /// something has changed, such as an array on it that was stopped.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// Removes the partitions of `device` from the kernel and the table from the
-/// device, if the table has this GUID.
-pub(super) fn remove(
-    device: &Path,
-    guid: &str,
-    context: &mut TeardownContext<'_>,
-) -> Result<bool, StackError> {
-    if !has_table(device, guid, context)? {
-        return Ok(false);
-    }
-    delete(device, context)?;
-    let wipe = Invocation::new("wipefs").args(["--all", "--force"]).arg(device).uninterruptible();
-    context.executor.check(&wipe).map_err(failed)?;
-    // udev may have read the table anew just before.
-    delete(device, context)?;
-    Ok(true)
+/// Remove the partition table with this GUID from a device, and its partitions from the kernel.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RemovePartitions {
+    /// The whole device.
+    pub device: PathBuf,
+    /// The GUID of the table, in lower case.
+    pub guid: String,
+    /// How many the run makes; 0 if it was not recorded.
+    #[serde(default)]
+    pub count: usize,
 }
 
-/// What is not ours on the device and in its partitions, and partitions that the user added: what
-/// is in them need not have a signature.
-pub(super) fn obstacles(
-    (device, guid, count): (&Path, &str, usize),
-    marks: &Marks,
-    context: &TeardownContext<'_>,
-) -> Result<Vec<Obstacle>, StackError> {
-    if !has_table(device, guid, context)? {
-        return Ok(Vec::new());
+impl Teardown for RemovePartitions {
+    /// Removes the partitions of `device` from the kernel and the table from the
+    /// device, if the table has this GUID.
+    fn tear_down(&self, context: &mut TeardownContext<'_>) -> Result<bool, StackError> {
+        let Self { device, guid, .. } = self;
+        if !has_table(device, guid, context)? {
+            return Ok(false);
+        }
+        delete(device, context)?;
+        let wipe =
+            Invocation::new("wipefs").args(["--all", "--force"]).arg(device).uninterruptible();
+        context.executor.check(&wipe).map_err(failed)?;
+        // udev may have read the table anew just before.
+        delete(device, context)?;
+        Ok(true)
     }
-    let mut found = inspect::device(device, marks, context)?;
-    let whole = BlockDevice::at(&SystemRoot::here(), device);
-    let number = |part: &BlockDevice| part.attribute("partition")?.trim().parse::<usize>().ok();
-    let others = whole.iter().flat_map(BlockDevice::partitions);
-    let others = others.filter(|part| count > 0 && number(part).is_none_or(|n| n > count));
-    found.extend(others.map(|part| Obstacle::Member(part.node().display().to_string())));
-    Ok(found)
+
+    /// What is not ours on the device and in its partitions, and partitions that the user added: what
+    /// is in them need not have a signature.
+    fn obstacles(
+        &self,
+        marks: &Marks,
+        context: &TeardownContext<'_>,
+    ) -> Result<Vec<Obstacle>, StackError> {
+        let Self { device, guid, count } = self;
+        if !has_table(device, guid, context)? {
+            return Ok(Vec::new());
+        }
+        let mut found = inspect::device(device, marks, context)?;
+        let whole = BlockDevice::at(&SystemRoot::here(), device);
+        let number = |part: &BlockDevice| part.attribute("partition")?.trim().parse::<usize>().ok();
+        let others = whole.iter().flat_map(BlockDevice::partitions);
+        let others = others.filter(|part| *count > 0 && number(part).is_none_or(|n| n > *count));
+        found.extend(others.map(|part| Obstacle::Member(part.node().display().to_string())));
+        Ok(found)
+    }
+
+    fn marks(&self) -> Vec<String> {
+        vec![self.guid.clone()]
+    }
+
+    fn paths(&self) -> Vec<&Path> {
+        vec![&self.device]
+    }
+
+    fn contains(&self, others: &[&Path]) -> bool {
+        any_is_built_on(others, &self.paths())
+    }
+}
+
+impl fmt::Display for RemovePartitions {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "the partitions of {}", self.device.display())
+    }
 }
 
 fn has_table(device: &Path, guid: &str, context: &TeardownContext<'_>) -> Result<bool, StackError> {

@@ -1,12 +1,14 @@
 //! Destroying ZFS pools.
 
+use std::fmt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use disklab_exec::{ExecError, Invocation, find_program};
 use disklab_measure::{BlockDevice, SystemRoot};
+use serde::{Deserialize, Serialize};
 
-use super::{Marks, Obstacle, TeardownContext, UnseenContent, inspect, probe};
+use super::{Marks, Obstacle, Teardown, TeardownContext, UnseenContent, inspect, probe};
 use crate::StackError;
 use crate::layers::MARK;
 use crate::mounts::mounts;
@@ -17,96 +19,123 @@ pub(crate) const DATASET_NAME: &str = "data";
 /// How long a pool may stay busy.
 const PATIENCE: Duration = Duration::from_secs(20);
 
-/// Destroys the pool of this name, if it has this mark.
-pub(super) fn destroy(
-    name: &str,
-    mark: &str,
-    devices: &[PathBuf],
-    context: &mut TeardownContext<'_>,
-) -> Result<bool, StackError> {
-    // Without the program there never was a pool.
-    if find_program("zfs").is_none() || find_program("zpool").is_none() {
-        return Ok(false);
-    }
-    let destroy = Invocation::new("zpool").args(["destroy", "-f", name]).uninterruptible();
-    let began = Instant::now();
-    let mut done = false;
-    while is_imported(name, mark, context)? {
-        done = true;
-        if let Err(source) = context.executor.check(&destroy) {
-            if began.elapsed() > PATIENCE {
-                return Err(program(source));
-            }
-            std::thread::sleep(Duration::from_millis(500));
-        }
-    }
-    // One that was exported, and not imported again, is known by its label alone; no
-    // other pool has this name.
-    let is_own = |device: &PathBuf| {
-        Ok::<_, StackError>(
-            probe(device, "LABEL", context.executor)?.is_some_and(|label| label == name),
-        )
-    };
-    if !done {
-        for device in devices.iter().filter(|device| device.exists()) {
-            done |= is_own(device)?;
-        }
-    }
-    if done {
-        for device in devices {
-            // The labels say 'destroyed' already; without them, other programs
-            // take the device for free, too. Where zpool made partitions, the
-            // device itself has none, and this fails.
-            let clear = Invocation::new("zpool").args(["labelclear", "-f"]).arg(device);
-            let _ = context.executor.run(&clear.uninterruptible());
-        }
-    }
-    Ok(done)
+/// Destroy a ZFS pool with all that is in it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct DestroyPool {
+    /// As zpool(8) lists it.
+    pub name: String,
+    /// The user property that marks it as disklab's.
+    pub mark: String,
+    /// The devices it was made of.
+    pub devices: Vec<PathBuf>,
 }
 
-/// What is not ours in the pool, if it has this mark: datasets, snapshots, the content of volumes,
-/// devices; and mounts, as disklab's has been unmounted. One that is not imported is imported
-/// read-only, as nothing else shows what is in it.
-pub(super) fn obstacles(
-    name: &str,
-    mark: &str,
-    devices: &[PathBuf],
-    marks: &Marks,
-    context: &TeardownContext<'_>,
-) -> Result<Vec<Obstacle>, StackError> {
-    if find_program("zfs").is_none() || find_program("zpool").is_none() {
-        return Ok(Vec::new());
-    }
-    if is_imported(name, mark, context)? {
-        return in_imported(name, mark, devices, marks, context);
-    }
-    let mut labelled = None;
-    for device in devices.iter().filter(|device| device.exists()) {
-        if probe(device, "LABEL", context.executor)?.is_some_and(|label| label == name) {
-            labelled = Some(device.clone());
+impl Teardown for DestroyPool {
+    /// Destroys the pool of this name, if it has this mark.
+    fn tear_down(&self, context: &mut TeardownContext<'_>) -> Result<bool, StackError> {
+        let Self { name, mark, devices } = self;
+        // Without the program there never was a pool.
+        if find_program("zfs").is_none() || find_program("zpool").is_none() {
+            return Ok(false);
         }
+        let destroy = Invocation::new("zpool").args(["destroy", "-f", name]).uninterruptible();
+        let began = Instant::now();
+        let mut done = false;
+        while is_imported(name, mark, context)? {
+            done = true;
+            if let Err(source) = context.executor.check(&destroy) {
+                if began.elapsed() > PATIENCE {
+                    return Err(program(source));
+                }
+                std::thread::sleep(Duration::from_millis(500));
+            }
+        }
+        // One that was exported, and not imported again, is known by its label alone; no
+        // other pool has this name.
+        let is_own = |device: &PathBuf| {
+            Ok::<_, StackError>(
+                probe(device, "LABEL", context.executor)?.is_some_and(|label| label == *name),
+            )
+        };
+        if !done {
+            for device in devices.iter().filter(|device| device.exists()) {
+                done |= is_own(device)?;
+            }
+        }
+        if done {
+            for device in devices {
+                // The labels say 'destroyed' already; without them, other programs
+                // take the device for free, too. Where zpool made partitions, the
+                // device itself has none, and this fails.
+                let clear = Invocation::new("zpool").args(["labelclear", "-f"]).arg(device);
+                let _ = context.executor.run(&clear.uninterruptible());
+            }
+        }
+        Ok(done)
     }
-    let Some(on) = labelled else { return Ok(Vec::new()) };
-    let mut import = Invocation::new("zpool").args([
-        "import",
-        "-f",
-        "-N",
-        "-o",
-        "readonly=on",
-        "-o",
-        "cachefile=none",
-    ]);
-    for device in devices {
-        import = import.arg("-d").arg(device);
+
+    /// What is not ours in the pool, if it has this mark: datasets, snapshots, the content of volumes,
+    /// devices; and mounts, as disklab's has been unmounted. One that is not imported is imported
+    /// read-only, as nothing else shows what is in it.
+    fn obstacles(
+        &self,
+        marks: &Marks,
+        context: &TeardownContext<'_>,
+    ) -> Result<Vec<Obstacle>, StackError> {
+        let Self { name, mark, devices } = self;
+        if find_program("zfs").is_none() || find_program("zpool").is_none() {
+            return Ok(Vec::new());
+        }
+        if is_imported(name, mark, context)? {
+            return in_imported(name, mark, devices, marks, context);
+        }
+        let mut labelled = None;
+        for device in devices.iter().filter(|device| device.exists()) {
+            if probe(device, "LABEL", context.executor)?.is_some_and(|label| label == *name) {
+                labelled = Some(device.clone());
+            }
+        }
+        let Some(on) = labelled else { return Ok(Vec::new()) };
+        let mut import = Invocation::new("zpool").args([
+            "import",
+            "-f",
+            "-N",
+            "-o",
+            "readonly=on",
+            "-o",
+            "cachefile=none",
+        ]);
+        for device in devices {
+            import = import.arg("-d").arg(device);
+        }
+        let _ = context.executor.run(&import.arg(name).uninterruptible()).map_err(program)?;
+        if !is_imported(name, mark, context)? {
+            return Ok(vec![Obstacle::Unseen { on, content: UnseenContent::PoolMember }]);
+        }
+        let found = in_imported(name, mark, devices, marks, context);
+        let export = Invocation::new("zpool").args(["export", name]).uninterruptible();
+        context.executor.check(&export).map_err(program)?;
+        found
     }
-    let _ = context.executor.run(&import.arg(name).uninterruptible()).map_err(program)?;
-    if !is_imported(name, mark, context)? {
-        return Ok(vec![Obstacle::Unseen { on, content: UnseenContent::PoolMember }]);
+
+    fn marks(&self) -> Vec<String> {
+        vec![self.name.clone(), self.mark.clone()]
     }
-    let found = in_imported(name, mark, devices, marks, context);
-    let export = Invocation::new("zpool").args(["export", name]).uninterruptible();
-    context.executor.check(&export).map_err(program)?;
-    found
+
+    fn paths(&self) -> Vec<&Path> {
+        self.devices.iter().map(PathBuf::as_path).collect()
+    }
+
+    fn contains(&self, others: &[&Path]) -> bool {
+        let volumes = Path::new("/dev/zvol").join(&self.name);
+        others.iter().any(|path| path.starts_with(&volumes))
+    }
+}
+
+impl fmt::Display for DestroyPool {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "the ZFS pool {}", self.name)
+    }
 }
 
 fn is_imported(name: &str, mark: &str, context: &TeardownContext<'_>) -> Result<bool, StackError> {

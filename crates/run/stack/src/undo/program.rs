@@ -1,10 +1,14 @@
 //! Ending a program that runs alongside a workload.
 
+use std::fmt;
+use std::path::Path;
 use std::time::{Duration, Instant};
 
 use disklab_exec::ProcessStat;
 use rustix::process::{Pid, Signal, WaitOptions, kill_process, waitpid};
+use serde::{Deserialize, Serialize};
 
+use super::{Teardown, TeardownContext};
 use crate::StackError;
 
 /// How long it may take to end by itself: the cleaner of NILFS2 first ends the move of
@@ -18,26 +22,52 @@ pub(crate) fn started(pid: u32) -> Option<u64> {
     (!stat.has_ended()).then_some(stat.started)
 }
 
-/// Asks it to end, kills it where it does not, and waits until it is gone.
-pub(super) fn end(pid: u32, since: u64) -> Result<bool, StackError> {
-    let number = i32::try_from(pid).ok().and_then(Pid::from_raw);
-    let Some(number) = number.filter(|_| started(pid) == Some(since)) else { return Ok(false) };
-    let began = Instant::now();
-    let mut signal = Signal::TERM;
-    while started(pid) == Some(since) {
-        // It may have ended by itself.
-        let _ = kill_process(number, signal);
-        if began.elapsed() > 2 * PATIENCE {
-            return Err(StackError::ProcessRuns(pid));
+/// End a program that runs alongside the workload.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct EndProgram {
+    /// Its number.
+    pub pid: u32,
+    /// When it was started, in ticks since the machine was.
+    pub started: u64,
+}
+
+impl Teardown for EndProgram {
+    /// Asks it to end, kills it where it does not, and waits until it is gone.
+    fn tear_down(&self, _: &mut TeardownContext<'_>) -> Result<bool, StackError> {
+        let Self { pid, started: since } = *self;
+        let number = i32::try_from(pid).ok().and_then(Pid::from_raw);
+        let Some(number) = number.filter(|_| started(pid) == Some(since)) else { return Ok(false) };
+        let began = Instant::now();
+        let mut signal = Signal::TERM;
+        while started(pid) == Some(since) {
+            // It may have ended by itself.
+            let _ = kill_process(number, signal);
+            if began.elapsed() > 2 * PATIENCE {
+                return Err(StackError::ProcessRuns(pid));
+            }
+            if began.elapsed() > PATIENCE {
+                signal = Signal::KILL;
+            }
+            std::thread::sleep(Duration::from_millis(20));
         }
-        if began.elapsed() > PATIENCE {
-            signal = Signal::KILL;
-        }
-        std::thread::sleep(Duration::from_millis(20));
+        // Where it was our child, nobody else asks for its end.
+        let _ = waitpid(Some(number), WaitOptions::NOHANG);
+        Ok(true)
     }
-    // Where it was our child, nobody else asks for its end.
-    let _ = waitpid(Some(number), WaitOptions::NOHANG);
-    Ok(true)
+
+    fn paths(&self) -> Vec<&Path> {
+        Vec::new()
+    }
+
+    fn ends_with_boot(&self) -> bool {
+        true
+    }
+}
+
+impl fmt::Display for EndProgram {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "process {}", self.pid)
+    }
 }
 
 #[cfg(test)]
@@ -52,10 +82,14 @@ mod tests {
         let number = |text: &str| text.trim().parse::<u32>().ok();
         let pid = Executor::default().start_daemon(&sh, PATIENCE, number).expect("sleep");
         let since = started(pid).expect("it runs");
-        assert!(!end(pid, since + 1).expect("another"), "one of that number, later");
+        let end = |started| {
+            let executor = Executor::default();
+            EndProgram { pid, started }.tear_down(&mut TeardownContext::by_force(&executor))
+        };
+        assert!(!end(since + 1).expect("another"), "one of that number, later");
         assert_eq!(started(pid), Some(since));
-        assert!(end(pid, since).expect("ended"));
+        assert!(end(since).expect("ended"));
         assert_eq!(started(pid), None);
-        assert!(!end(pid, since).expect("twice is once"));
+        assert!(!end(since).expect("twice is once"));
     }
 }

@@ -1,11 +1,12 @@
 //! Settings of a block device's queue: what they are called, and setting them back.
 
 use std::fmt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use disklab_measure::{BlockDevice, SystemRoot};
 use serde::{Deserialize, Serialize};
 
+use super::{Teardown, TeardownContext};
 use crate::StackError;
 
 /// One setting of a queue (Documentation/ABI/stable/sysfs-block in the kernel).
@@ -79,24 +80,50 @@ pub(crate) fn instance(device: &BlockDevice) -> Option<String> {
     Some(format!("{} {}", boot.trim(), number.trim()))
 }
 
-/// Sets it back, if the device is still that one.
-pub(super) fn restore(
-    node: &Path,
-    of: &str,
-    setting: QueueSetting,
-    value: &str,
-) -> Result<bool, StackError> {
-    let Some(device) = BlockDevice::at(&SystemRoot::here(), node).map(|d| d.whole()) else {
-        return Ok(false);
-    };
-    if instance(&device).as_deref() != Some(of) || setting.of(&device).as_deref() == Some(value) {
-        return Ok(false);
+/// Set a setting of a device's queue back.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Queue {
+    /// Its device node.
+    pub device: PathBuf,
+    /// What tells the device from another one of its name.
+    pub instance: String,
+    /// What was set.
+    pub setting: QueueSetting,
+    /// What it was before, as sysfs has it.
+    pub value: String,
+}
+
+impl Teardown for Queue {
+    /// Sets it back, if the device is still that one.
+    fn tear_down(&self, _: &mut TeardownContext<'_>) -> Result<bool, StackError> {
+        let Self { device: node, instance: of, setting, value } = self;
+        let Some(device) = BlockDevice::at(&SystemRoot::here(), node).map(|d| d.whole()) else {
+            return Ok(false);
+        };
+        if instance(&device).as_ref() != Some(of) || setting.of(&device).as_ref() == Some(value) {
+            return Ok(false);
+        }
+        setting.write(&device, value).map(|()| true)
     }
-    setting.write(&device, value).map(|()| true)
+
+    fn paths(&self) -> Vec<&Path> {
+        vec![&self.device]
+    }
+
+    fn ends_with_boot(&self) -> bool {
+        true
+    }
+}
+
+impl fmt::Display for Queue {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "the setting `{}` of the queue of {}", self.setting, self.device.display())
+    }
 }
 
 #[cfg(test)]
 mod tests {
+    use disklab_exec::Executor;
     use disklab_measure::fabricated::Fabricated;
 
     use super::*;
@@ -121,11 +148,16 @@ mod tests {
 
     #[test]
     fn another_device_of_that_name_is_left_alone() {
-        let loop0 = Path::new("/dev/loop0");
-        let done = restore(loop0, "another start 7", QueueSetting::ReadAhead, "128");
-        assert!(matches!(done, Ok(false)));
-        let gone = Path::new("/dev/no-such-disk");
-        let done = restore(gone, "another start 7", QueueSetting::ReadAhead, "128");
-        assert!(matches!(done, Ok(false)));
+        for device in ["/dev/loop0", "/dev/no-such-disk"] {
+            let undo = Queue {
+                device: device.into(),
+                instance: "another start 7".to_owned(),
+                setting: QueueSetting::ReadAhead,
+                value: "128".to_owned(),
+            };
+            let executor = Executor::default();
+            let done = undo.tear_down(&mut TeardownContext::by_force(&executor));
+            assert!(matches!(done, Ok(false)), "{device}");
+        }
     }
 }

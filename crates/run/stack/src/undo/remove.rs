@@ -1,91 +1,141 @@
 //! Removing files and folders.
 
+use std::fmt;
 use std::fs::{remove_dir, remove_file};
 use std::io::ErrorKind;
 use std::os::unix::fs::MetadataExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-use super::{Marks, Obstacle, TeardownContext, as_kernel_shows, inspect};
+use serde::{Deserialize, Serialize};
+
+use super::{Marks, Obstacle, Teardown, TeardownContext, as_kernel_shows, inspect};
 use crate::loops::loops_on;
 use crate::mounts::mounts;
 use crate::undo::FileIdentity;
 use crate::{LeftAlone, StackError};
 
-/// Removes a regular file; anything else of that name is not ours.
-pub(super) fn file(path: &Path) -> Result<bool, StackError> {
-    let kind = match path.symlink_metadata() {
-        Ok(metadata) => metadata.file_type(),
-        Err(e) if is_gone(e.kind()) => return Ok(false),
-        Err(e) => return Err(StackError::io("cannot look at", path, e)),
-    };
-    if !kind.is_file() {
-        return Err(StackError::LeftAlone { path: path.to_owned(), why: LeftAlone::NotTheFile });
+/// An image file; only if it is the one that the run made.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RemoveFile(pub PathBuf);
+
+impl Teardown for RemoveFile {
+    /// Removes a regular file; anything else of that name is not ours.
+    fn tear_down(&self, _: &mut TeardownContext<'_>) -> Result<bool, StackError> {
+        let path = &self.0;
+        let kind = match path.symlink_metadata() {
+            Ok(metadata) => metadata.file_type(),
+            Err(e) if is_gone(e.kind()) => return Ok(false),
+            Err(e) => return Err(StackError::io("cannot look at", path, e)),
+        };
+        if !kind.is_file() {
+            return Err(StackError::LeftAlone {
+                path: path.to_owned(),
+                why: LeftAlone::NotTheFile,
+            });
+        }
+        match remove_file(path) {
+            Ok(()) => Ok(true),
+            Err(e) if is_gone(e.kind()) => Ok(false),
+            Err(e) => Err(StackError::io("cannot remove", path, e)),
+        }
     }
-    match remove_file(path) {
-        Ok(()) => Ok(true),
-        Err(e) if is_gone(e.kind()) => Ok(false),
-        Err(e) => Err(StackError::io("cannot remove", path, e)),
+
+    /// Why the file is to stay: it is another one, is used, or holds what the run did
+    /// not make.
+    fn obstacles(
+        &self,
+        marks: &Marks,
+        context: &TeardownContext<'_>,
+    ) -> Result<Vec<Obstacle>, StackError> {
+        let path = &self.0;
+        let metadata = match path.symlink_metadata() {
+            Ok(metadata) => metadata,
+            Err(e) if is_gone(e.kind()) => return Ok(Vec::new()),
+            Err(e) => return Err(StackError::io("cannot look at", path, e)),
+        };
+        let same = match marks.identity(path) {
+            Some(identity) => identity == FileIdentity::new(&metadata),
+            // The run was killed just when it had created the file.
+            None => metadata.blocks() == 0,
+        };
+        if !metadata.is_file() || !same {
+            return Ok(vec![Obstacle::Replaced(path.to_owned())]);
+        }
+        let mut found = inspect::processes(&as_kernel_shows(path));
+        if !loops_on(&as_kernel_shows(path)).is_empty() {
+            found.push(Obstacle::Busy(path.to_owned()));
+        }
+        if found.is_empty() && metadata.blocks() > 0 {
+            found = inspect::image(path, marks, context.executor)?;
+        }
+        Ok(found)
+    }
+
+    fn paths(&self) -> Vec<&Path> {
+        vec![&self.0]
+    }
+
+    fn contains(&self, others: &[&Path]) -> bool {
+        others.contains(&self.0.as_path())
     }
 }
 
-/// Removes an empty folder. One with something in it is never emptied.
-pub(super) fn folder(path: &Path) -> Result<bool, StackError> {
-    match remove_dir(path) {
-        Ok(()) => Ok(true),
-        Err(e) if is_gone(e.kind()) => Ok(false),
-        Err(e) => Err(StackError::io("cannot remove the directory", path, e)),
+impl fmt::Display for RemoveFile {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "the file {}", self.0.display())
     }
 }
 
-/// Why the file is to stay: it is another one, is used, or holds what the run did
-/// not make.
-pub(super) fn file_obstacles(
-    path: &Path,
-    marks: &Marks,
-    context: &TeardownContext<'_>,
-) -> Result<Vec<Obstacle>, StackError> {
-    let metadata = match path.symlink_metadata() {
-        Ok(metadata) => metadata,
-        Err(e) if is_gone(e.kind()) => return Ok(Vec::new()),
-        Err(e) => return Err(StackError::io("cannot look at", path, e)),
-    };
-    let same = match marks.identity(path) {
-        Some(identity) => identity == FileIdentity::new(&metadata),
-        // The run was killed just when it had created the file.
-        None => metadata.blocks() == 0,
-    };
-    if !metadata.is_file() || !same {
-        return Ok(vec![Obstacle::Replaced(path.to_owned())]);
+/// Remove a directory that must be empty by now.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RemoveFolder(pub PathBuf);
+
+impl Teardown for RemoveFolder {
+    /// Removes an empty folder. One with something in it is never emptied.
+    fn tear_down(&self, _: &mut TeardownContext<'_>) -> Result<bool, StackError> {
+        let path = &self.0;
+        match remove_dir(path) {
+            Ok(()) => Ok(true),
+            Err(e) if is_gone(e.kind()) => Ok(false),
+            Err(e) => Err(StackError::io("cannot remove the directory", path, e)),
+        }
     }
-    let mut found = inspect::processes(&as_kernel_shows(path));
-    if !loops_on(&as_kernel_shows(path)).is_empty() {
-        found.push(Obstacle::Busy(path.to_owned()));
+
+    /// Why the directory is to stay: it is not empty.
+    fn obstacles(
+        &self,
+        marks: &Marks,
+        _: &TeardownContext<'_>,
+    ) -> Result<Vec<Obstacle>, StackError> {
+        let path = &self.0;
+        match path.symlink_metadata() {
+            Ok(metadata) if metadata.is_dir() => {}
+            Ok(_) => return Ok(vec![Obstacle::Replaced(path.to_owned())]),
+            Err(e) if is_gone(e.kind()) => return Ok(Vec::new()),
+            Err(e) => return Err(StackError::io("cannot look at", path, e)),
+        }
+        let shown = as_kernel_shows(path);
+        if mounts()?.iter().any(|mount| mount.mount_point == shown) {
+            return Ok(vec![Obstacle::Busy(path.to_owned())]);
+        }
+        let mut found = inspect::entries(path, marks)?;
+        let empty = std::fs::read_dir(path).is_ok_and(|mut entries| entries.next().is_none());
+        if found.is_empty() && !empty {
+            // What else is left alone is in it.
+            found.push(Obstacle::Busy(path.to_owned()));
+        }
+        Ok(found)
     }
-    if found.is_empty() && metadata.blocks() > 0 {
-        found = inspect::image(path, marks, context.executor)?;
+
+    fn paths(&self) -> Vec<&Path> {
+        vec![&self.0]
     }
-    Ok(found)
 }
 
-/// Why the directory is to stay: it is not empty.
-pub(super) fn folder_obstacles(path: &Path, marks: &Marks) -> Result<Vec<Obstacle>, StackError> {
-    match path.symlink_metadata() {
-        Ok(metadata) if metadata.is_dir() => {}
-        Ok(_) => return Ok(vec![Obstacle::Replaced(path.to_owned())]),
-        Err(e) if is_gone(e.kind()) => return Ok(Vec::new()),
-        Err(e) => return Err(StackError::io("cannot look at", path, e)),
+impl fmt::Display for RemoveFolder {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "the directory {}", self.0.display())
     }
-    let shown = as_kernel_shows(path);
-    if mounts()?.iter().any(|mount| mount.mount_point == shown) {
-        return Ok(vec![Obstacle::Busy(path.to_owned())]);
-    }
-    let mut found = inspect::entries(path, marks)?;
-    let empty = std::fs::read_dir(path).is_ok_and(|mut entries| entries.next().is_none());
-    if found.is_empty() && !empty {
-        // What else is left alone is in it.
-        found.push(Obstacle::Busy(path.to_owned()));
-    }
-    Ok(found)
 }
 
 fn is_gone(kind: ErrorKind) -> bool {
@@ -94,7 +144,21 @@ fn is_gone(kind: ErrorKind) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use disklab_exec::Executor;
+
     use super::*;
+
+    fn carry_out(undo: &dyn Teardown) -> Result<bool, StackError> {
+        undo.tear_down(&mut TeardownContext::by_force(&Executor::default()))
+    }
+
+    fn file(path: &Path) -> Result<bool, StackError> {
+        carry_out(&RemoveFile(path.to_owned()))
+    }
+
+    fn folder(path: &Path) -> Result<bool, StackError> {
+        carry_out(&RemoveFolder(path.to_owned()))
+    }
 
     #[test]
     fn only_what_was_made_is_removed() {

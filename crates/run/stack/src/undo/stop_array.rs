@@ -1,13 +1,16 @@
 //! Stopping md arrays.
 
-use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
+use std::{fmt, fs};
 
 use disklab_exec::{ExecError, Invocation};
+use serde::{Deserialize, Serialize};
 
-use super::{Marks, Obstacle, TeardownContext, UnseenContent, inspect};
+use super::{
+    Marks, Obstacle, Teardown, TeardownContext, UnseenContent, any_is_built_on, inspect, list,
+};
 use crate::StackError;
 use crate::md_arrays::{all_arrays, array_uuid, exported_uuid, same_uuid};
 use crate::udev;
@@ -19,33 +22,34 @@ const PATIENCE: Duration = Duration::from_secs(10);
 /// `Documentation/admin-guide/devices.txt`).
 const MD_MAJOR: u32 = 9;
 
-/// An array of the ledger.
-#[derive(Clone, Copy)]
-pub(super) struct Array<'a> {
+/// Stop the md array with this UUID, and make its members forget it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct StopArray {
     /// Its name below `/dev/md`.
-    pub name: &'a str,
-    pub uuid: &'a str,
+    pub name: String,
+    /// In the usual form, with or without separators.
+    pub uuid: String,
     /// The devices it was made of.
-    pub members: &'a [PathBuf],
+    pub members: Vec<PathBuf>,
 }
 
-impl Array<'_> {
-    fn link(self) -> PathBuf {
+impl StopArray {
+    fn link(&self) -> PathBuf {
         // A name that is a path is none that disklab gave.
         Path::new("/dev/md").join(self.name.replace('/', "-"))
     }
 
     /// The kernel's names of what this array runs as.
     fn running(
-        self,
+        &self,
         node: Option<&Path>,
         context: &TeardownContext<'_>,
     ) -> Result<Vec<String>, StackError> {
         let mut running = Vec::new();
         for array in all_arrays() {
             let found = array_uuid(&array, context.executor);
-            if found.is_some_and(|found| same_uuid(&found, self.uuid))
-                || is_unfinished(&array, node, self.uuid, self.members, context)?
+            if found.is_some_and(|found| same_uuid(&found, &self.uuid))
+                || is_unfinished(&array, node, &self.uuid, &self.members, context)?
             {
                 running.push(array);
             }
@@ -54,62 +58,79 @@ impl Array<'_> {
     }
 }
 
-/// Stops the array with this UUID and makes its members forget it.
-pub(super) fn stop_array(
-    array: &Array<'_>,
-    context: &mut TeardownContext<'_>,
-) -> Result<bool, StackError> {
-    let link = array.link();
-    // Before the array goes, and the number is free for another.
-    let node = fs::read_link(&link).ok();
-    let mut done = false;
-    for running in array.running(node.as_deref(), context)? {
-        stop(&running, context)?;
-        done = true;
+impl Teardown for StopArray {
+    /// Stops the array with this UUID and makes its members forget it.
+    fn tear_down(&self, context: &mut TeardownContext<'_>) -> Result<bool, StackError> {
+        let link = self.link();
+        // Before the array goes, and the number is free for another.
+        let node = fs::read_link(&link).ok();
+        let mut done = false;
+        for running in self.running(node.as_deref(), context)? {
+            stop(&running, context)?;
+            done = true;
+        }
+        if !udev::is_running() {
+            done |= remove_nodes(&link, node.as_deref());
+        }
+        for member in &self.members {
+            done |= forget(&self.uuid, member, context)?;
+        }
+        Ok(done)
     }
-    if !udev::is_running() {
-        done |= remove_nodes(&link, node.as_deref());
+
+    /// What is not ours on the array. One that does not run is started, read-only, as
+    /// nothing else shows what is in it.
+    fn obstacles(
+        &self,
+        marks: &Marks,
+        context: &TeardownContext<'_>,
+    ) -> Result<Vec<Obstacle>, StackError> {
+        let mut found = other_members(self, context)?;
+        let node = fs::read_link(self.link()).ok();
+        let running = self.running(node.as_deref(), context)?;
+        if running.is_empty() {
+            found.extend(in_stopped(self, marks, context)?);
+        }
+        for running in running {
+            found.extend(inspect::device(&Path::new("/dev").join(running), marks, context)?);
+        }
+        Ok(found)
     }
-    for member in array.members {
-        done |= forget(array.uuid, member, context)?;
+
+    fn marks(&self) -> Vec<String> {
+        vec![self.name.clone(), self.uuid.clone()]
     }
-    Ok(done)
+
+    fn paths(&self) -> Vec<&Path> {
+        self.members.iter().map(PathBuf::as_path).collect()
+    }
+
+    fn contains(&self, others: &[&Path]) -> bool {
+        any_is_built_on(others, &self.paths())
+    }
 }
 
-/// What is not ours on the array. One that does not run is started, read-only, as
-/// nothing else shows what is in it.
-pub(super) fn obstacles(
-    array: &Array<'_>,
-    marks: &Marks,
-    context: &TeardownContext<'_>,
-) -> Result<Vec<Obstacle>, StackError> {
-    let mut found = other_members(array, context)?;
-    let node = fs::read_link(array.link()).ok();
-    let running = array.running(node.as_deref(), context)?;
-    if running.is_empty() {
-        found.extend(in_stopped(array, marks, context)?);
+impl fmt::Display for StopArray {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "the md array on {}", list(&self.members))
     }
-    for running in running {
-        found.extend(inspect::device(&Path::new("/dev").join(running), marks, context)?);
-    }
-    Ok(found)
 }
 
 /// Members that the run did not add, if one that it added still is a member.
 fn other_members(
-    array: &Array<'_>,
+    array: &StopArray,
     context: &TeardownContext<'_>,
 ) -> Result<Vec<Obstacle>, StackError> {
     let (mut is_there, mut most) = (false, 0);
     for member in array.members.iter().filter(|member| udev::is_block_device(member)) {
-        if let Some(devices) = member_of(array.uuid, member, context)? {
+        if let Some(devices) = member_of(&array.uuid, member, context)? {
             (is_there, most) = (true, devices.max(most));
         }
     }
     if !is_there {
         return Ok(Vec::new());
     }
-    let mut found = inspect::carriers(array.uuid, array.members, context)?;
+    let mut found = inspect::carriers(&array.uuid, &array.members, context)?;
     if found.is_empty() && most > array.members.len() {
         found.push(Obstacle::Member("a device that is not here".to_owned()));
     }
@@ -117,13 +138,13 @@ fn other_members(
 }
 
 fn in_stopped(
-    array: &Array<'_>,
+    array: &StopArray,
     marks: &Marks,
     context: &TeardownContext<'_>,
 ) -> Result<Vec<Obstacle>, StackError> {
     let mut members = Vec::new();
     for member in array.members.iter().filter(|member| udev::is_block_device(member)) {
-        if is_member(array.uuid, member, context)? {
+        if is_member(&array.uuid, member, context)? {
             members.push(member);
         }
     }
@@ -132,7 +153,7 @@ fn in_stopped(
     let assemble = Invocation::new("mdadm")
         .arg("--assemble")
         .arg(&link)
-        .args(["--readonly", "--run", "--config", "none", "--uuid", array.uuid])
+        .args(["--readonly", "--run", "--config", "none", "--uuid", &array.uuid])
         .args(members.iter().copied())
         .uninterruptible();
     // It fails if too few members were written before the run was killed.

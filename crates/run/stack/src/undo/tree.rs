@@ -1,70 +1,98 @@
 //! Removing a folder with all that is in it: only one that disklab itself has
 //! made inside somebody else's directory.
 
+use std::fmt;
 use std::fs::remove_dir_all;
 use std::io::ErrorKind;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use rustix::fs::{FlockOperation, Mode, OFlags, flock, open};
 use rustix::io::Errno;
+use serde::{Deserialize, Serialize};
 
 use super::users::kill_users;
-use super::{FileIdentity, Marks, Obstacle, TeardownContext, as_kernel_shows, inspect};
+use super::{FileIdentity, Marks, Obstacle, Teardown, TeardownContext, as_kernel_shows, inspect};
 use crate::mounts::mounts;
 use crate::{LeftAlone, StackError};
 
 /// Every folder that may be removed so is named with this first.
 pub(crate) const PREFIX: &str = "disklab";
 
-/// Removes a tree that bears our prefix, is no link, and has nothing mounted in
-/// it. Programs that still write in it are killed first: fio's workers survive a
-/// `kill -9` of disklab.
-pub(super) fn tree(path: &Path, context: &TeardownContext<'_>) -> Result<bool, StackError> {
-    let refuse = |why| Err(StackError::LeftAlone { path: path.to_owned(), why });
-    let own = path.file_name().is_some_and(|n| n.to_string_lossy().starts_with(PREFIX));
-    if !own {
-        return refuse(LeftAlone::OtherName);
+/// Remove a directory that disklab has made in somebody else's directory, with all that is in it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RemoveTree(pub PathBuf);
+
+impl Teardown for RemoveTree {
+    /// Removes a tree that bears our prefix, is no link, and has nothing mounted in
+    /// it. Programs that still write in it are killed first: fio's workers survive a
+    /// `kill -9` of disklab.
+    fn tear_down(&self, context: &mut TeardownContext<'_>) -> Result<bool, StackError> {
+        let path = &self.0;
+        let refuse = |why| Err(StackError::LeftAlone { path: path.to_owned(), why });
+        let own = path.file_name().is_some_and(|n| n.to_string_lossy().starts_with(PREFIX));
+        if !own {
+            return refuse(LeftAlone::OtherName);
+        }
+        match path.symlink_metadata() {
+            Ok(metadata) if metadata.is_dir() => {}
+            Ok(_) => return refuse(LeftAlone::NotTheFolder),
+            Err(e) if e.kind() == ErrorKind::NotFound => return Ok(false),
+            Err(e) => return Err(StackError::io("cannot look at", path, e)),
+        }
+        let shown = as_kernel_shows(path);
+        if mounts()?.iter().any(|mount| mount.mount_point.starts_with(&shown)) {
+            return refuse(LeftAlone::MountedIn);
+        }
+        if is_held(path) {
+            return refuse(LeftAlone::InUse);
+        }
+        if context.by_force {
+            kill_users(&shown);
+        }
+        match remove_dir_all(path) {
+            Ok(()) => Ok(true),
+            Err(e) if e.kind() == ErrorKind::NotFound => Ok(false),
+            Err(e) => Err(StackError::io("cannot remove", path, e)),
+        }
     }
-    match path.symlink_metadata() {
-        Ok(metadata) if metadata.is_dir() => {}
-        Ok(_) => return refuse(LeftAlone::NotTheFolder),
-        Err(e) if e.kind() == ErrorKind::NotFound => return Ok(false),
-        Err(e) => return Err(StackError::io("cannot look at", path, e)),
+
+    /// Why the tree is to stay: it is another one, is used, or holds what the run did
+    /// not make.
+    fn obstacles(
+        &self,
+        marks: &Marks,
+        _: &TeardownContext<'_>,
+    ) -> Result<Vec<Obstacle>, StackError> {
+        let path = &self.0;
+        let metadata = match path.symlink_metadata() {
+            Ok(metadata) => metadata,
+            Err(e) if e.kind() == ErrorKind::NotFound => return Ok(Vec::new()),
+            Err(e) => return Err(StackError::io("cannot look at", path, e)),
+        };
+        let own = |identity| identity == FileIdentity::new(&metadata);
+        if !metadata.is_dir() || !marks.identity(path).is_none_or(own) {
+            return Ok(vec![Obstacle::Replaced(path.to_owned())]);
+        }
+        let shown = as_kernel_shows(path);
+        let mut found = inspect::submounts(&shown)?;
+        found.extend(inspect::entries(path, marks)?);
+        found.extend(inspect::processes(&shown));
+        Ok(found)
     }
-    let shown = as_kernel_shows(path);
-    if mounts()?.iter().any(|mount| mount.mount_point.starts_with(&shown)) {
-        return refuse(LeftAlone::MountedIn);
+
+    fn paths(&self) -> Vec<&Path> {
+        vec![&self.0]
     }
-    if is_held(path) {
-        return refuse(LeftAlone::InUse);
-    }
-    if context.by_force {
-        kill_users(&shown);
-    }
-    match remove_dir_all(path) {
-        Ok(()) => Ok(true),
-        Err(e) if e.kind() == ErrorKind::NotFound => Ok(false),
-        Err(e) => Err(StackError::io("cannot remove", path, e)),
+
+    fn contains(&self, others: &[&Path]) -> bool {
+        others.iter().any(|path| path.starts_with(&self.0))
     }
 }
 
-/// Why the tree is to stay: it is another one, is used, or holds what the run did
-/// not make.
-pub(super) fn obstacles(path: &Path, marks: &Marks) -> Result<Vec<Obstacle>, StackError> {
-    let metadata = match path.symlink_metadata() {
-        Ok(metadata) => metadata,
-        Err(e) if e.kind() == ErrorKind::NotFound => return Ok(Vec::new()),
-        Err(e) => return Err(StackError::io("cannot look at", path, e)),
-    };
-    let own = |identity| identity == FileIdentity::new(&metadata);
-    if !metadata.is_dir() || !marks.identity(path).is_none_or(own) {
-        return Ok(vec![Obstacle::Replaced(path.to_owned())]);
+impl fmt::Display for RemoveTree {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "the directory {} and what is in it", self.0.display())
     }
-    let shown = as_kernel_shows(path);
-    let mut found = inspect::submounts(&shown)?;
-    found.extend(inspect::entries(path, marks)?);
-    found.extend(inspect::processes(&shown));
-    Ok(found)
 }
 
 /// Whether another process holds this directory by a lock on it, as a run does with the
@@ -83,7 +111,7 @@ mod tests {
     use super::*;
 
     fn tree(path: &Path) -> Result<bool, StackError> {
-        super::tree(path, &TeardownContext::by_force(&Executor::default()))
+        RemoveTree(path.to_owned()).tear_down(&mut TeardownContext::by_force(&Executor::default()))
     }
 
     #[test]

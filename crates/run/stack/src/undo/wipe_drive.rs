@@ -1,5 +1,6 @@
 //! Wiping what is left of a file system from a drive.
 
+use std::fmt;
 use std::fs::OpenOptions;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
@@ -9,28 +10,76 @@ use disklab_exec::Invocation;
 use disklab_measure::{BlockDevice, SystemRoot, identity};
 use rustix::fs::OFlags;
 use rustix::io::Errno;
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::{Marks, Obstacle, TeardownContext, inspect};
+use super::{Marks, Obstacle, Teardown, TeardownContext, any_is_built_on, inspect};
 use crate::StackError;
 
 /// How long a drive may stay busy: udev may be having a look at it.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// Wipes the file system with this mark from the drive with this serial number,
-/// whatever that is called by now; after a restart `device` may be another one.
-/// Where the drive told no serial number, its name must still lead to it.
-pub(super) fn wipe(
-    device: &Path,
-    serial: Option<&str>,
-    mark: &str,
-    context: &TeardownContext<'_>,
-) -> Result<bool, StackError> {
-    let mut done = false;
-    for drive in drives(device, serial) {
-        done |= wipe_one(&drive, mark, context)?;
+/// Wipe what is left of a file system from a drive, if nothing else is on it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct WipeDrive {
+    /// Its device node.
+    pub device: PathBuf,
+    /// Its serial number, where it tells one.
+    pub serial: Option<String>,
+    /// What the file system is recognised by: its UUID, or a part of its label
+    /// that is unique.
+    pub mark: String,
+}
+
+impl Teardown for WipeDrive {
+    /// Wipes the file system with this mark from the drive with this serial number,
+    /// whatever that is called by now; after a restart `device` may be another one.
+    /// Where the drive told no serial number, its name must still lead to it.
+    fn tear_down(&self, context: &mut TeardownContext<'_>) -> Result<bool, StackError> {
+        let Self { device, serial, mark } = self;
+        let mut done = false;
+        for drive in drives(device, serial.as_deref()) {
+            done |= wipe_one(&drive, mark, context)?;
+        }
+        Ok(done)
     }
-    Ok(done)
+
+    /// What is not ours on the drives, if the file system with this mark still is on one.
+    fn obstacles(
+        &self,
+        marks: &Marks,
+        context: &TeardownContext<'_>,
+    ) -> Result<Vec<Obstacle>, StackError> {
+        let Self { device, serial, mark } = self;
+        let mut only = Marks::default();
+        only.add(mark);
+        let mut found = Vec::new();
+        for drive in drives(device, serial.as_deref()) {
+            // A drive that cannot be read is not wiped either.
+            if inspect::has_own(&drive, &only, context).unwrap_or(false) {
+                found.extend(inspect::device(&drive, marks, context)?);
+            }
+        }
+        Ok(found)
+    }
+
+    fn marks(&self) -> Vec<String> {
+        vec![self.mark.clone()]
+    }
+
+    fn paths(&self) -> Vec<&Path> {
+        vec![&self.device]
+    }
+
+    fn contains(&self, others: &[&Path]) -> bool {
+        any_is_built_on(others, &self.paths())
+    }
+}
+
+impl fmt::Display for WipeDrive {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "the file system on {}", self.device.display())
+    }
 }
 
 /// The drives with this serial number.
@@ -41,26 +90,6 @@ fn drives(device: &Path, serial: Option<&str>) -> Vec<PathBuf> {
         drive.is_physical() && same && (serial.is_some() || drive.node() == device)
     });
     drives.map(BlockDevice::node).collect()
-}
-
-/// What is not ours on the drives, if the file system with this mark still is on one.
-pub(super) fn obstacles(
-    device: &Path,
-    serial: Option<&str>,
-    mark: &str,
-    marks: &Marks,
-    context: &TeardownContext<'_>,
-) -> Result<Vec<Obstacle>, StackError> {
-    let mut only = Marks::default();
-    only.add(mark);
-    let mut found = Vec::new();
-    for drive in drives(device, serial) {
-        // A drive that cannot be read is not wiped either.
-        if inspect::has_own(&drive, &only, context).unwrap_or(false) {
-            found.extend(inspect::device(&drive, marks, context)?);
-        }
-    }
-    Ok(found)
 }
 
 /// Wipes a device if all that is on it bears this mark. It is held meanwhile, so that
@@ -201,7 +230,7 @@ mod tests {
     fn own_signatures_are_wiped_and_later_ones_stay() {
         let executor = Executor::default();
         let Some(drive) = LoopDevice::new(&executor) else { return };
-        let (device, context) = (Path::new(&drive.node), TeardownContext::by_force(&executor));
+        let (device, mut context) = (Path::new(&drive.node), TeardownContext::by_force(&executor));
         let ext4 = |uuid: &str| {
             let mkfs = Invocation::new("mkfs.ext4").args(["-F", "-q", "-U", uuid]).arg(device);
             executor.check(&mkfs).expect("made");
@@ -227,8 +256,10 @@ mod tests {
 
         // A loop device is no drive, and this machine has none with that number.
         ext4(OWN);
-        assert!(!wipe(device, None, OWN, &context).expect("left alone"));
-        assert!(!wipe(device, Some("no such number"), OWN, &context).expect("left alone"));
+        for serial in [None, Some("no such number".to_owned())] {
+            let undo = WipeDrive { device: device.to_owned(), serial, mark: OWN.to_owned() };
+            assert!(!undo.tear_down(&mut context).expect("left alone"));
+        }
         assert_eq!(kinds(), ["ext4"]);
     }
 }

@@ -1,29 +1,29 @@
 //! What is not ours is left alone, and what is held by others is reported.
 
 use std::fs::File;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use crate::support::{LOOPS, LoopFixture, can, output, stack};
 use disklab_exec::Invocation;
-use disklab_stack::{Need, Undo, mounts};
+use disklab_stack::{Need, Undo, mounts, undo};
 use disklab_units::Bytes;
 
 impl LoopFixture {
     fn folder(&mut self, name: &str) -> PathBuf {
         let path = self.path().join(name);
-        self.ledger.enter(Undo::RemoveFolder(path.clone())).expect("enter");
+        self.ledger.enter(undo::RemoveFolder(path.clone())).expect("enter");
         std::fs::create_dir(&path).expect("folder");
         path
     }
 
     fn mount_tmpfs(&mut self, path: &std::path::Path) {
-        self.ledger.enter(Undo::Unmount(path.to_owned())).expect("enter");
+        self.ledger.enter(undo::Unmount(path.to_owned())).expect("enter");
         let mount = Invocation::new("mount").args(["-t", "tmpfs", "none"]).arg(path);
         self.executor.check(&mount).expect("mount");
     }
 
     /// Tears down one thing, as if it had been entered last.
-    fn undo(&mut self, undo: Undo) -> Vec<String> {
+    fn undo(&mut self, undo: impl Into<Undo>) -> Vec<String> {
         let mark = self.ledger.mark();
         self.ledger.enter(undo).expect("enter");
         let errors = self.ledger.tear_down_to(mark, &self.executor);
@@ -46,12 +46,12 @@ fn only_exactly_that_mount_goes() {
         fixture.mount_tmpfs(path);
     }
     assert_eq!((mounts_at(&own), mounts_at(&theirs)), (2, 1), "one is mounted twice");
-    assert!(fixture.undo(Undo::Unmount(own.clone())).is_empty());
+    assert!(fixture.undo(undo::Unmount(own.clone())).is_empty());
     assert_eq!((mounts_at(&own), mounts_at(&theirs)), (0, 1));
     // A folder of a mount is no mount.
     let inside = theirs.join("inside");
     std::fs::create_dir(&inside).expect("folder");
-    assert!(fixture.undo(Undo::Unmount(inside)).is_empty());
+    assert!(fixture.undo(undo::Unmount(inside)).is_empty());
     assert_eq!(mounts_at(&theirs), 1);
 }
 
@@ -65,11 +65,11 @@ fn only_exactly_that_loop_device_goes() {
     fixture.attach("disk1", Bytes::mib(1));
     let before = fixture.leftovers();
     assert_eq!(before.len(), 2);
-    assert!(fixture.undo(Undo::DetachLoop(fixture.path().join("dis"))).is_empty());
+    assert!(fixture.undo(undo::DetachLoop(fixture.path().join("dis"))).is_empty());
     assert_eq!(fixture.leftovers(), before);
     // The backing file's name gets ' (deleted)' in sysfs.
     std::fs::remove_file(fixture.path().join("disk")).expect("remove");
-    assert!(fixture.undo(Undo::DetachLoop(fixture.path().join("disk"))).is_empty());
+    assert!(fixture.undo(undo::DetachLoop(fixture.path().join("disk"))).is_empty());
     assert_eq!(fixture.leftovers(), [fixture.path().join("disk1").display().to_string()]);
 }
 
@@ -95,18 +95,22 @@ fn another_table_and_another_btrfs_stay() {
     };
     let (guid, uuid) = (tag("PTUUID", &table), tag("UUID", &btrfs));
     let devices = vec![btrfs.clone(), table.clone()];
+    let partitions = |device: &Path, guid: &str| {
+        let (device, guid) = (device.to_owned(), guid.to_owned());
+        Undo::from(undo::RemovePartitions { device, guid, count: 1 })
+    };
     let remove_other = [
-        Undo::RemovePartitions { device: table.clone(), guid: other.clone(), count: 1 },
-        Undo::RemovePartitions { device: btrfs.clone(), guid: other.clone(), count: 1 },
-        Undo::RemoveBtrfs { uuid: other, devices: devices.clone() },
+        partitions(&table, &other),
+        partitions(&btrfs, &other),
+        undo::RemoveBtrfs { uuid: other, devices: devices.clone() }.into(),
     ];
     for undo in remove_other {
         assert!(fixture.undo(undo).is_empty());
     }
     assert_eq!((tag("PTUUID", &table), tag("UUID", &btrfs)), (guid.clone(), uuid.clone()));
     // And with their own ids they go.
-    assert!(fixture.undo(Undo::RemovePartitions { device: table, guid, count: 1 }).is_empty());
-    assert!(fixture.undo(Undo::RemoveBtrfs { uuid, devices }).is_empty());
+    assert!(fixture.undo(partitions(&table, &guid)).is_empty());
+    assert!(fixture.undo(undo::RemoveBtrfs { uuid, devices }).is_empty());
     for drive in &fixture.drives {
         let probe = Invocation::new("blkid").arg("--probe").arg(drive);
         assert_eq!(fixture.executor.run(&probe).expect("blkid").code, 2);
@@ -123,7 +127,7 @@ fn a_mount_that_is_held_is_detached_and_reported() {
     fixture.mount_tmpfs(&path);
     // This process is the one that must not be killed.
     let open = File::create(path.join("open")).expect("file");
-    let errors = fixture.undo(Undo::Unmount(path.clone()));
+    let errors = fixture.undo(undo::Unmount(path.clone()));
     assert_eq!(errors.len(), 1, "{errors:?}");
     let this = format!("process {}", std::process::id());
     assert!(errors[0].contains("still in use") && errors[0].contains(&this), "{errors:?}");

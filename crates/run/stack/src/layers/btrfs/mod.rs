@@ -12,7 +12,7 @@ use crate::reading::OptionReader;
 use crate::redundancy::{combine, members};
 use crate::{
     DeviceState, Form, FormatWrites, KeptWrites, Layer, LayerContext, LayerKind, LayerRedundancy,
-    Need, Shape, ShapeError, StackError, Undo, Volume,
+    Need, Shape, ShapeError, StackError, Volume, undo,
 };
 
 mod allocate;
@@ -285,7 +285,7 @@ impl Layer for Btrfs {
         }
         context
             .ledger
-            .enter(Undo::RemoveBtrfs { uuid: point.uuid.clone(), devices: devices.clone() })?;
+            .enter(undo::RemoveBtrfs { uuid: point.uuid.clone(), devices: devices.clone() })?;
         context.run(self.name, &mkfs.args(&self.options.mkfs).args(&devices))?;
         // Where there is no udev, nobody else tells the kernel which devices
         // belong together.

@@ -7,7 +7,7 @@ use disklab_units::Bytes;
 
 use crate::lvm_tools::{filter, lvm};
 use crate::udev::wait_for_node;
-use crate::{LayerContext, StackError, Undo, seeded};
+use crate::{LayerContext, StackError, seeded, undo};
 
 /// The name of the one logical volume of a group.
 pub(crate) const VOLUME: &str = "data";
@@ -49,7 +49,7 @@ impl VolumeGroup {
                 )
             })
             .collect();
-        context.ledger.enter(Undo::RemoveVolumeGroup {
+        context.ledger.enter(undo::RemoveVolumeGroup {
             name: name.clone(),
             mark: mark.clone(),
             volumes: volumes.clone(),

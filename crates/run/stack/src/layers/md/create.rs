@@ -8,7 +8,7 @@ use super::{Md, Resync};
 use crate::layers::partition::device_size;
 use crate::md_arrays::{array_uuid, arrays_over, same_uuid};
 use crate::udev::{kernel_name, wait_for_node};
-use crate::{LayerContext, StackError, Undo, seeded};
+use crate::{LayerContext, StackError, seeded, undo};
 
 /// How mdadm is to make an array.
 #[derive(Debug)]
@@ -38,7 +38,7 @@ impl Md {
         let uuid = seeded::uuid(context, &format!("md {number}"));
         let resync = self.resync(context.below);
         let assume_clean = self.level.is_redundant() && resync == Resync::Skip;
-        context.ledger.enter(Undo::StopArray {
+        context.ledger.enter(undo::StopArray {
             name: name.clone(),
             uuid: uuid.clone(),
             members: members.to_vec(),

@@ -9,7 +9,7 @@ use disklab_units::Bytes;
 use super::{FRONT, Slice};
 use crate::layers::partition::not_shown;
 use crate::udev::{kernel_name, nap, wait_for_node};
-use crate::{LayerContext, Need, StackError, Undo, seeded};
+use crate::{LayerContext, Need, StackError, seeded, undo};
 
 pub(super) const SFDISK: Need = Need::Program { name: "sfdisk", package: "fdisk" };
 
@@ -30,7 +30,7 @@ pub(super) fn cut(
         let guid = seeded::uuid(context, &format!("gpt {} {index}", context.ledger.mark()));
         let parts: Vec<&Slice> = mine.iter().map(|s| &slices[*s]).collect();
         let count = parts.len();
-        let undo = Undo::RemovePartitions { device: drive.clone(), guid: guid.clone(), count };
+        let undo = undo::RemovePartitions { device: drive.clone(), guid: guid.clone(), count };
         context.ledger.enter(undo)?;
         let sfdisk = Invocation::new("sfdisk")
             // The kernel is told by partx, which works on loop devices, too.

@@ -13,7 +13,7 @@ use crate::udev;
 use crate::undo::DATASET_NAME;
 use crate::{
     Form, KeptWrites, Layer, LayerContext, LayerKind, LayerRedundancy, MadePool, Need, Remount,
-    Shape, ShapeError, StackError, Undo, Volume, seeded,
+    Shape, ShapeError, StackError, Volume, seeded, undo,
 };
 
 pub(super) mod properties;
@@ -293,14 +293,14 @@ impl Layer for Zfs {
         let pool = format!("disklab-{}-{number}", context.tag);
         let mark = seeded::uuid(context, &format!("zfs {number}"));
         let directory = context.folder.join(format!("pool-{number}"));
-        context.ledger.enter(Undo::RemoveFolder(directory.clone()))?;
-        context.ledger.enter(Undo::DestroyPool {
+        context.ledger.enter(undo::RemoveFolder(directory.clone()))?;
+        context.ledger.enter(undo::DestroyPool {
             name: pool.clone(),
             mark: mark.clone(),
             devices: devices.clone(),
         })?;
         // Before the pool is destroyed: this also ends what still uses it.
-        context.ledger.enter(Undo::Unmount(directory.clone()))?;
+        context.ledger.enter(undo::Unmount(directory.clone()))?;
         let vdevs = self.vdevs(&devices)?;
         let new = NewPool {
             pool: &pool,

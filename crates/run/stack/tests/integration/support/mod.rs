@@ -9,8 +9,8 @@ use disklab_config::{Node, Value};
 use disklab_exec::{Executor, Interrupt, Invocation};
 use disklab_source::{Location, Source, SourceError};
 use disklab_stack::{
-    DeviceState, LayerContext, Ledger, Machine, Made, Need, Stack, StackError, Undo, mounts,
-    needs_words,
+    DeviceState, LayerContext, Ledger, Machine, Made, Need, Stack, StackError, mounts, needs_words,
+    undo,
 };
 use disklab_study::{StackSpec, parse_layers};
 use disklab_units::Bytes;
@@ -86,7 +86,7 @@ impl LoopFixture {
         let path = self.path().join(name);
         let file = self.ledger.create_file(&path).expect("file");
         file.set_len(size.0).expect("size");
-        self.ledger.enter(Undo::DetachLoop(path.clone())).expect("enter");
+        self.ledger.enter(undo::DetachLoop(path.clone())).expect("enter");
         let losetup = Invocation::new("losetup").args(["--find", "--show"]).arg(&path);
         let done = self.executor.check(&losetup).expect("losetup");
         let device = PathBuf::from(done.text().trim());
@@ -104,7 +104,7 @@ impl LoopFixture {
     pub fn make(&mut self, stack: &Stack) -> Result<Made, StackError> {
         let folder = self.path().join("site");
         if !folder.exists() {
-            self.ledger.enter(Undo::RemoveFolder(folder.clone())).expect("enter");
+            self.ledger.enter(undo::RemoveFolder(folder.clone())).expect("enter");
             std::fs::create_dir(&folder).expect("site");
         }
         let tag = format!("t{}x{}", std::process::id(), self.number);
