@@ -262,7 +262,7 @@ fn switch_cache(
     if before != on {
         let serial = target.fingerprint.serial.clone();
         let serial = serial.ok_or_else(|| cannot(WriteCacheProblem::NoSerial))?;
-        ledger.enter(undo::WriteCache { device: node.clone(), serial, on: before })?;
+        ledger.enter(undo::RestoreWriteCache { device: node.clone(), serial, on: before })?;
         set_write_cache(executor, &node, on).map_err(|e| cannot(WriteCacheProblem::Failed(e)))?;
     }
     Ok(())

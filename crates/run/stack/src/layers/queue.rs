@@ -126,7 +126,7 @@ fn set(
     if device.is_physical() || name.starts_with("loop") {
         let instance = instance(device).ok_or_else(|| cannot(QueueProblem::NoNumber))?;
         let device = device.node();
-        context.ledger.enter(undo::Queue { device, instance, setting, value: before })?;
+        context.ledger.enter(undo::RestoreQueue { device, instance, setting, value: before })?;
     }
     setting.write(device, value)?;
     match setting.of(device) {

@@ -47,14 +47,14 @@ pub use obstacle::{Obstacle, UnseenContent};
 pub use partitions::RemovePartitions;
 pub use pool::DestroyPool;
 pub use program::EndProgram;
-pub use queue::{Queue, QueueSetting};
+pub use queue::{QueueSetting, RestoreQueue};
 pub use remove::{RemoveFile, RemoveFolder};
 pub use stop_array::StopArray;
 pub use tree::RemoveTree;
 pub use unmount::Unmount;
 pub use volume_group::RemoveVolumeGroup;
 pub use wipe_drive::WipeDrive;
-pub use write_cache::WriteCache;
+pub use write_cache::RestoreWriteCache;
 
 /// A kind of thing to tear down: one file, and one line in [`Undo`]. Each is safe to do twice, and
 /// does nothing to a thing of the same name that is not ours. `Display` names the thing: 'the mount
@@ -96,13 +96,13 @@ pub(crate) trait Teardown: fmt::Display {
 }
 
 macro_rules! kinds {
-    ($($kind:ident),+ $(,)?) => {
+    ($($(#[$attribute:meta])* $kind:ident),+ $(,)?) => {
         /// One thing to tear down, as a ledger has it.
         #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
         #[serde(rename_all = "kebab-case")]
         #[expect(missing_docs, reason = "each kind is documented in its file")]
         pub enum Undo {
-            $($kind($kind),)+
+            $($(#[$attribute])* $kind($kind),)+
         }
 
         $(impl From<$kind> for Undo {
@@ -125,9 +125,11 @@ kinds!(
     Unmount,
     RemoveFolder,
     RemoveTree,
-    WriteCache,
+    #[serde(rename = "write-cache")]
+    RestoreWriteCache,
     EndProgram,
-    Queue,
+    #[serde(rename = "queue")]
+    RestoreQueue,
     WipeDrive,
     RemoveFile,
     DetachLoop,

@@ -82,7 +82,7 @@ pub(crate) fn instance(device: &BlockDevice) -> Option<String> {
 
 /// Set a setting of a device's queue back.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Queue {
+pub struct RestoreQueue {
     /// Its device node.
     pub device: PathBuf,
     /// What tells the device from another one of its name.
@@ -93,7 +93,7 @@ pub struct Queue {
     pub value: String,
 }
 
-impl Teardown for Queue {
+impl Teardown for RestoreQueue {
     /// Sets it back, if the device is still that one.
     fn tear_down(&self, _: &mut TeardownContext<'_>) -> Result<bool, StackError> {
         let Self { device: node, instance: of, setting, value } = self;
@@ -115,7 +115,7 @@ impl Teardown for Queue {
     }
 }
 
-impl fmt::Display for Queue {
+impl fmt::Display for RestoreQueue {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "the setting `{}` of the queue of {}", self.setting, self.device.display())
     }
@@ -149,7 +149,7 @@ mod tests {
     #[test]
     fn another_device_of_that_name_is_left_alone() {
         for device in ["/dev/loop0", "/dev/no-such-disk"] {
-            let undo = Queue {
+            let undo = RestoreQueue {
                 device: device.into(),
                 instance: "another start 7".to_owned(),
                 setting: QueueSetting::ReadAhead,

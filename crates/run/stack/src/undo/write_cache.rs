@@ -12,7 +12,7 @@ use crate::StackError;
 
 /// Switch the write cache of the drive with this serial number back.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct WriteCache {
+pub struct RestoreWriteCache {
     /// Its device node.
     pub device: PathBuf,
     /// Its serial number.
@@ -21,7 +21,7 @@ pub struct WriteCache {
     pub on: bool,
 }
 
-impl Teardown for WriteCache {
+impl Teardown for RestoreWriteCache {
     /// Switches it back, if the device is still the drive with that serial number:
     /// after a restart `/dev/sdb` may be another one.
     fn tear_down(&self, context: &mut TeardownContext<'_>) -> Result<bool, StackError> {
@@ -45,7 +45,7 @@ impl Teardown for WriteCache {
     }
 }
 
-impl fmt::Display for WriteCache {
+impl fmt::Display for RestoreWriteCache {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let state = if self.on { "on" } else { "off" };
         write!(f, "the write cache of {}, which was {state}", self.device.display())
@@ -61,8 +61,11 @@ mod tests {
     #[test]
     fn another_drive_of_that_name_is_left_alone() {
         let executor = Executor::default();
-        let undo =
-            WriteCache { device: "/dev/no-such-disk".into(), serial: "S123".to_owned(), on: true };
+        let undo = RestoreWriteCache {
+            device: "/dev/no-such-disk".into(),
+            serial: "S123".to_owned(),
+            on: true,
+        };
         let done = undo.tear_down(&mut TeardownContext::by_force(&executor));
         assert!(matches!(done, Ok(false)));
         assert!(executor.trace.entries().is_empty());

@@ -16,8 +16,9 @@ use crate::md_arrays::{array_uuid, same_uuid};
 use crate::mounts::mounts;
 use crate::udev::kernel_name;
 
-/// How long udev or a program that has just been killed may hold a device.
-const PATIENCE: Duration = Duration::from_secs(3);
+/// How long udev, another disklab that looks at it, or a program that has just been killed may hold
+/// a device.
+const PATIENCE: Duration = Duration::from_secs(10);
 
 /// How long a look of udev's at a device may last.
 const SETTLES: Duration = Duration::from_secs(1);
