@@ -1,13 +1,15 @@
 //! What the user sees during a run: bars on a terminal, plain lines anywhere
 //! else.
 
+use std::cell::RefCell;
 use std::collections::{BTreeMap, HashMap};
 use std::io::IsTerminal;
 use std::time::{Duration, Instant};
 
 use disklab_bench::{CellProgress, Phase};
+use disklab_runner::UpcomingCells;
 use disklab_source::printable;
-use disklab_store::{CellRecord, CellState};
+use disklab_store::CellState;
 use disklab_study::Cell;
 use disklab_units::{show_duration, show_seconds};
 use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
@@ -22,11 +24,16 @@ const MOST_LINES: usize = 8;
 const LINE_AFTER: Duration = Duration::from_secs(5);
 /// No time is predicted from less of a workload than this.
 const ENOUGH: f64 = 0.05;
+/// What was predicted counts as much as so many cells that were timed.
+const PRIOR_CELLS: f64 = 4.0;
+/// Lines of a terminal that are not for the answers: the bar, who is ahead, and cells.
+const OTHER_LINES: usize = MOST_LINES + 4;
 
-/// Progress of a run, with the time left: what was predicted, corrected by what
-/// the cells so far really took.
+/// Progress of a run, with the time until its next answers: what was predicted, corrected by
+/// what the cells so far really took.
 pub struct Progress {
     bars: Option<Bars>,
+    /// All cells that the run has so far.
     total: usize,
     done: usize,
     /// Predicted seconds of the cells still to come, by workload.
@@ -35,16 +42,38 @@ pub struct Progress {
     seen: HashMap<String, (usize, f64)>,
     predicted_done: f64,
     taken: f64,
+    /// Seconds as predicted that are counted to those, so that the first cell alone says little
+    /// of all others.
+    prior: f64,
     /// How many cells run side by side.
     at_once: usize,
     /// The cells that run, by their numbers.
     running: BTreeMap<u32, Running>,
-    /// When a line was written last.
-    said: Instant,
-    /// Before the time left: it is an upper bound where cells may turn out not to be needed.
-    about: &'static str,
+    /// What the cells to come lead to.
+    until: Until,
     /// No more than so many seconds from then on are left.
     limit: Option<(Instant, f64)>,
+    last: LastOutput,
+}
+
+/// What the cells that are known to come lead to.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Until {
+    /// The end of the run.
+    End,
+    FirstLook,
+    NextLook,
+    /// Nothing but the end of the budget: after them come others.
+    Budget,
+}
+
+/// What was shown last, also of the blocks before.
+#[derive(Default)]
+pub struct LastOutput {
+    /// When a line was written last.
+    said: Option<Instant>,
+    /// Lines of the answers so far.
+    answers: Vec<String>,
 }
 
 /// A cell that runs.
@@ -100,62 +129,75 @@ struct Bars {
     /// Which stack is ahead in the question that was measured last.
     ahead: ProgressBar,
     cell: ProgressStyle,
+    line: ProgressStyle,
+    /// The lines of the answers.
+    answers: RefCell<Vec<ProgressBar>>,
 }
 
 impl Progress {
-    /// For a run with these cells to do, `at_once` side by side: workload and
-    /// predicted seconds of each.
-    pub fn new(cells: &[(String, f64)], at_once: usize) -> Self {
-        let terminal = std::io::stderr().is_terminal()
-            && std::env::var_os("TERM").is_none_or(|term| term != "dumb");
-        let bars = terminal.then(|| Bars::new(cells.len() as u64));
+    /// For these cells, after what was shown `last`.
+    pub fn new(cells: &UpcomingCells<'_>, last: LastOutput) -> Self {
+        let campaign = cells.campaign.as_ref();
+        let look = campaign.and_then(|campaign| campaign.look.as_ref());
         let mut waiting: HashMap<String, (usize, f64)> = HashMap::new();
-        for (workload, seconds) in cells {
-            let entry = waiting.entry(workload.clone()).or_default();
-            *entry = (entry.0 + 1, *seconds);
+        for cell in cells.next.iter().chain(look.map_or(&[][..], |look| look.then)) {
+            let entry = waiting.entry(cell.workload.clone()).or_default();
+            *entry = (entry.0 + 1, cell.seconds);
         }
-        Self {
-            bars,
-            total: cells.len(),
+        let (cells_left, seconds) =
+            waiting.values().fold((0, 0.0), |(n, sum), w| (n + w.0, sum + w.1 * w.0 as f64));
+        let prior = PRIOR_CELLS * seconds / cells_left.max(1) as f64;
+        let until = match (campaign, look) {
+            (None, _) => Until::End,
+            (_, Some(look)) if look.is_first => Until::FirstLook,
+            (_, Some(_)) => Until::NextLook,
+            (Some(_), None) => Until::Budget,
+        };
+        let limit = campaign.and_then(|campaign| campaign.limit);
+        let mut progress = Self {
+            bars: None,
+            total: cells.recorded.len(),
             done: 0,
             waiting,
             seen: HashMap::new(),
             predicted_done: 0.0,
             taken: 0.0,
-            at_once: at_once.max(1),
+            prior,
+            at_once: cells.at_once.max(1),
             running: BTreeMap::new(),
-            said: Instant::now(),
-            about: "about",
-            limit: None,
-        }
-    }
-
-    /// For a campaign that decides as it goes: these cells come next, and at most those
-    /// `later`; what is `recorded` says how far it is and what its cells take.
-    /// No more than the `limit`, in seconds from now, is left.
-    pub fn of_block(
-        next: &[(String, f64)],
-        later: &[(String, f64)],
-        recorded: &[CellRecord],
-        at_once: usize,
-        limit: Option<f64>,
-    ) -> Self {
-        let cells: Vec<_> = next.iter().chain(later).cloned().collect();
-        let mut progress = Self::new(&cells, at_once);
-        for record in recorded.iter().filter(|r| r.state != CellState::Waiting) {
+            until,
+            limit: limit.map(|seconds| (Instant::now(), seconds)),
+            last,
+        };
+        for record in cells.recorded.iter().filter(|r| r.state != CellState::Waiting) {
             progress.done += 1;
-            let Some(seconds) = record.seconds else { continue };
-            let seen = progress.seen.entry(record.cell.workload.clone()).or_default();
-            *seen = (seen.0 + 1, seen.1 + seconds);
-        }
-        progress.total += progress.done;
-        progress.about = "at most about";
-        progress.limit = limit.map(|seconds| (Instant::now(), seconds));
-        if let Some(bars) = &progress.bars {
-            bars.run.set_length(progress.total as u64);
-            bars.run.set_position(progress.done as u64);
+            progress.count(&record.cell.workload, record.seconds.unwrap_or_default());
         }
         progress
+    }
+
+    /// Counts what a cell of this workload took.
+    fn count(&mut self, workload: &str, seconds: f64) {
+        let Some((_, predicted)) = self.waiting.get(workload) else { return };
+        self.predicted_done += predicted;
+        self.taken += seconds;
+        let seen = self.seen.entry(workload.to_owned()).or_default();
+        *seen = (seen.0 + 1, seen.1 + seconds);
+    }
+
+    /// The same on standard error: with bars on a terminal, anywhere else with lines.
+    pub fn shown(mut self) -> Self {
+        let is_terminal = std::io::stderr().is_terminal()
+            && std::env::var_os("TERM").is_none_or(|term| term != "dumb");
+        if is_terminal {
+            let bars = Bars::new(self.total, self.done);
+            bars.run.set_message(self.left_words());
+            bars.show_answers(&self.last.answers);
+            self.bars = Some(bars);
+        } else if self.is_time_for_a_line() {
+            self.say(&format!("[{}/{}] {}", self.done, self.total, self.left_words()));
+        }
+        self
     }
 
     pub fn begin(&mut self, cell: &Cell) {
@@ -186,7 +228,7 @@ impl Progress {
             running.progress = Some(progress);
         }
         self.show(cell.number);
-        if self.bars.is_none() && self.said.elapsed() >= LINE_EVERY {
+        if self.bars.is_none() && self.is_time_for_a_line() {
             self.say(&self.line());
         }
     }
@@ -213,12 +255,17 @@ impl Progress {
         let cells = self.running.values().map(|running| {
             format!("{}: {}", running.name, running.words(self.expected(&running.workload)))
         });
-        format!("[{}/{}] {}", self.done, self.total, cells.collect::<Vec<_>>().join("; "))
+        let cells = cells.collect::<Vec<_>>().join("; ");
+        format!("[{}/{}] {}; {cells}", self.done, self.total, self.left_words())
     }
 
     fn say(&mut self, line: &str) {
         eprintln!("{line}");
-        self.said = Instant::now();
+        self.last.said = Some(Instant::now());
+    }
+
+    fn is_time_for_a_line(&self) -> bool {
+        self.last.said.is_none_or(|said| said.elapsed() >= LINE_EVERY)
     }
 
     pub fn end(&mut self, cell: &Cell, seconds: f64, error: Option<&str>) {
@@ -229,12 +276,9 @@ impl Progress {
             bar.finish_and_clear();
             bars.multi.remove(&bar);
         }
-        self.taken += seconds;
-        let seen = self.seen.entry(cell.workload.clone()).or_default();
-        *seen = (seen.0 + 1, seen.1 + seconds);
+        self.count(&cell.workload, seconds);
         if let Some(waiting) = self.waiting.get_mut(&cell.workload) {
             waiting.0 = waiting.0.saturating_sub(1);
-            self.predicted_done += waiting.1;
         }
         let failed = error.map_or_else(String::new, |e| format!(" FAILED: {e}"));
         let line = format!(
@@ -253,8 +297,10 @@ impl Progress {
                     let _ = bars.multi.println(line);
                 }
             }
-            None if self.done == self.total => self.say(&line),
-            None => self.say(&format!("{line}; {}", self.left_words())),
+            None if error.is_some() || self.is_time_for_a_line() => {
+                self.say(&format!("{line}; {}", self.left_words()));
+            }
+            None => {}
         }
     }
 
@@ -265,52 +311,78 @@ impl Progress {
         }
     }
 
+    /// Shows what would be recommended now. Without a terminal, if that is something else than
+    /// before.
+    pub fn recommends(&mut self, answers: Vec<String>) {
+        if answers == self.last.answers {
+            return;
+        }
+        match &self.bars {
+            Some(bars) => bars.show_answers(&answers),
+            None => {
+                let so_far = format!("[{}/{}] so far:", self.done, self.total);
+                let lines = answers.iter().map(|line| format!("\n  {line}"));
+                self.say(&(so_far + &lines.collect::<String>()));
+            }
+        }
+        self.last.answers = answers;
+    }
+
     /// Removes the bars.
-    pub fn finish(&self) {
+    pub fn finish(self) -> LastOutput {
         if let Some(bars) = &self.bars {
             for bar in self.running.values().filter_map(|running| running.bar.as_ref()) {
                 bar.finish_and_clear();
             }
+            bars.show_answers(&[]);
             bars.ahead.finish_and_clear();
             bars.run.finish_and_clear();
         }
+        self.last
     }
 
     fn expected(&self, workload: &str) -> f64 {
-        if let Some((count, seconds)) = self.seen.get(workload) {
-            return seconds / *count as f64;
-        }
-        let predicted = self.waiting.get(workload).map_or(0.0, |w| w.1);
-        predicted * self.correction()
+        let predicted = self.waiting.get(workload).map_or(0.0, |w| w.1) * self.correction();
+        let (count, seconds) = self.seen.get(workload).copied().unwrap_or_default();
+        (predicted + seconds) / (1 + count) as f64
     }
 
     /// By how much cells take longer than predicted, so far.
     fn correction(&self) -> f64 {
-        if self.predicted_done > 0.0 { self.taken / self.predicted_done } else { 1.0 }
+        let (taken, predicted) = (self.taken + self.prior, self.predicted_done + self.prior);
+        if predicted > 0.0 { taken / predicted } else { 1.0 }
     }
 
-    /// `about 4 min 30 s left`.
+    /// `first answers in about 4 min 30 s`.
     fn left_words(&self) -> String {
-        left_words(self.about, self.seconds_left())
+        let seconds = self.seconds_left();
+        let limit = self.limit.map(|(since, limit)| limit - since.elapsed().as_secs_f64());
+        match (self.until, limit) {
+            (Until::End, _) => left_words(seconds),
+            (Until::Budget, None) => "no look at the samples".to_owned(),
+            (until, Some(limit)) if until == Until::Budget || limit < seconds => {
+                format!("{} of the budget left", about(limit))
+            }
+            (Until::FirstLook, _) => format!("first answers in {}", about(seconds)),
+            (Until::NextLook | Until::Budget, _) => format!("next look in {}", about(seconds)),
+        }
     }
 
+    /// Of the cells that are known to come.
     fn seconds_left(&self) -> f64 {
         let seconds: f64 = self
             .waiting
             .iter()
             .map(|(workload, (count, _))| self.expected(workload) * *count as f64)
             .sum();
-        let mut seconds = seconds / self.at_once as f64;
-        if let Some((since, limit)) = self.limit {
-            seconds = seconds.min(limit - since.elapsed().as_secs_f64());
-        }
+        let seconds = seconds / self.at_once as f64;
         // A time that no `Duration` holds is none that was predicted.
         if seconds.is_nan() { 0.0 } else { seconds.clamp(0.0, 1e9) }
     }
 }
 
 impl Bars {
-    fn new(total: u64) -> Self {
+    fn new(total: usize, done: usize) -> Self {
         let multi = MultiProgress::with_draw_target(ProgressDrawTarget::stderr());
         crate::log::print_above(&multi);
         let style = |template: &str| {
@@ -320,12 +392,37 @@ impl Bars {
         };
         let colour = std::env::var_os("NO_COLOR").is_none_or(|v| v.is_empty());
         let bar = if colour { "{bar:30.cyan}" } else { "{bar:30}" };
-        let run = multi.add(ProgressBar::new(total));
+        let run = multi.add(ProgressBar::new(total as u64).with_position(done as u64));
         run.set_style(style(&format!("{bar} {{pos}}/{{len}} cells, {{elapsed}} so far, {{msg}}")));
         run.enable_steady_tick(TICK);
         let ahead = multi.add(ProgressBar::new_spinner());
-        ahead.set_style(style("{wide_msg}"));
-        Self { multi, run, ahead, cell: style("{spinner} {prefix}: {msg} ({elapsed})") }
+        let line = style("{wide_msg}");
+        ahead.set_style(line.clone());
+        let cell = style("{spinner} {prefix}: {msg} ({elapsed})");
+        Self { multi, run, ahead, cell, line, answers: RefCell::default() }
+    }
+
+    /// Shows the answers below the bars, as many lines as the terminal has room for.
+    fn show_answers(&self, lines: &[String]) {
+        let size = rustix::termios::tcgetwinsize(std::io::stderr()).ok();
+        let rows = size.map_or(0, |size| usize::from(size.ws_row));
+        let room = if rows == 0 { lines.len() } else { rows.saturating_sub(OTHER_LINES) };
+        let shown = &lines[..lines.len().min(room)];
+        let mut bars = self.answers.borrow_mut();
+        while bars.len() > shown.len() {
+            let Some(bar) = bars.pop() else { break };
+            bar.finish_and_clear();
+            self.multi.remove(&bar);
+        }
+        while bars.len() < shown.len() {
+            let last = bars.last().unwrap_or(&self.ahead);
+            let bar = self.multi.insert_after(last, ProgressBar::new_spinner());
+            bar.set_style(self.line.clone());
+            bars.push(bar);
+        }
+        for (bar, line) in bars.iter().zip(shown) {
+            bar.set_message(printable(line).into_owned());
+        }
     }
 
     /// A line for a cell.
@@ -339,16 +436,25 @@ impl Bars {
     }
 }
 
-/// `about 4 min 30 s left`: nobody can use milliseconds of a prediction.
-pub fn left_words(about: &str, seconds: f64) -> String {
+/// `about 4 min 30 s`: nobody can use milliseconds of a prediction.
+fn about(seconds: f64) -> String {
     if seconds < 1.0 {
-        return "less than 1 s left".to_owned();
+        "less than 1 s".to_owned()
+    } else {
+        format!("about {}", show_seconds(seconds))
     }
-    format!("{about} {} left", show_seconds(seconds))
+}
+
+/// `about 4 min 30 s left`.
+pub fn left_words(seconds: f64) -> String {
+    format!("{} left", about(seconds))
 }
 
 #[cfg(test)]
 mod tests {
+    use disklab_runner::{CampaignProgress, CellForecast, NextLook};
+    use disklab_store::CellRecord;
+
     use super::*;
 
     fn running(phase: Phase, progress: Option<CellProgress>) -> Running {
@@ -392,50 +498,71 @@ mod tests {
         assert_eq!(running(Phase::Make, None).words(0.0), "making the stack");
     }
 
-    #[test]
-    fn a_campaign_reports_the_most_time_left() {
-        let cell =
-            Cell { number: 0, block: 0, stack: "s".to_owned(), workload: "w".to_owned(), seed: 1 };
-        let record = CellRecord {
-            cell,
-            state: CellState::Done,
-            error: None,
-            ended: None,
-            seconds: Some(20.0),
+    fn cell(number: u32) -> Cell {
+        let stack = format!("stack-{number}");
+        Cell { number, block: 0, stack, workload: "w".to_owned(), seed: 1 }
+    }
+
+    fn records(done: u32, waiting: u32) -> Vec<CellRecord> {
+        let record = |number| {
+            let (state, seconds) = match number < done {
+                true => (CellState::Done, Some(20.0)),
+                false => (CellState::Waiting, None),
+            };
+            CellRecord { cell: cell(number), state, error: None, ended: None, seconds }
         };
-        let like = |n: usize| vec![("w".to_owned(), 10.0); n];
-        let progress = Progress::of_block(&like(2), &like(4), &[record], 2, None);
-        assert_eq!((progress.total, progress.done), (7, 1));
-        // Six of 20 s, two at once.
-        assert_eq!(progress.left_words(), "at most about 1 min 00 s left");
+        (0..done + waiting).map(record).collect()
+    }
+
+    fn like(n: usize, seconds: f64) -> Vec<CellForecast> {
+        vec![CellForecast { workload: "w".to_owned(), seconds }; n]
+    }
+
+    /// Of one done cell of 20 s and two to come, and perhaps of a campaign.
+    fn left(at_once: usize, campaign: Option<CampaignProgress<'_>>) -> (String, usize, usize) {
+        let (next, recorded) = (like(2, 10.0), records(1, 2));
+        let cells = UpcomingCells { next: &next, at_once, recorded: &recorded, campaign };
+        let progress = Progress::new(&cells, LastOutput::default());
+        (progress.left_words(), progress.done, progress.total)
+    }
+
+    #[test]
+    fn a_campaign_reports_the_time_to_the_next_look() {
+        let then = like(4, 10.0);
+        let look = |is_first| Some(NextLook { is_first, then: &then });
+        let campaign = |look, limit| Some(CampaignProgress { look, limit });
+        // Six, two at once, of 10 s as predicted, where one took 20 s: one in five, then one in
+        // two. What a page of this moment counts, too: one of three.
+        let first = left(2, campaign(look(true), None));
+        assert_eq!(first, ("first answers in about 48.0 s".to_owned(), 1, 3));
+        let next = left(2, campaign(look(false), Some(1e6)));
+        assert_eq!(next.0, "next look in about 48.0 s");
+        for look in [look(true), None] {
+            let budget = left(2, campaign(look, Some(30.9)));
+            assert!(budget.0.ends_with(" of the budget left"), "{budget:?}");
+        }
+        assert_eq!(left(1, None).0, "about 32.0 s left");
     }
 
     #[test]
     fn time_left_is_never_nanoseconds() {
-        for seconds in [0.0, 0.4] {
-            let progress = Progress::new(&[("w".to_owned(), seconds)], 1);
-            assert_eq!(progress.left_words(), "less than 1 s left");
-        }
-        let progress = Progress::new(&[("w".to_owned(), 1.5)], 1);
-        assert_eq!(progress.left_words(), "about 1.5 s left");
+        assert_eq!(left_words(0.0), "less than 1 s left");
+        assert_eq!(left_words(0.4), "less than 1 s left");
+        assert_eq!(left_words(1.5), "about 1.5 s left");
     }
 
     #[test]
     fn a_line_names_all_cells_that_run() {
-        let mut progress = Progress::new(&[("w".to_owned(), 10.0)], 2);
-        for number in [3, 1] {
-            let cell = Cell {
-                number,
-                block: 0,
-                stack: format!("stack-{number}"),
-                workload: "w".to_owned(),
-                seed: 1,
-            };
+        let (next, recorded) = (like(4, 10.0), records(0, 4));
+        let cells = UpcomingCells { next: &next, at_once: 2, recorded: &recorded, campaign: None };
+        let mut progress = Progress::new(&cells, LastOutput::default());
+        for cell in [3, 1].map(cell) {
             progress.begin(&cell);
             progress.phase(&cell, Phase::Measure);
         }
         let line = progress.line();
-        assert!(line.starts_with("[0/1] stack-1 · w: measuring, about "), "{line}");
+        let expected = "[0/4] about 20.0 s left; stack-1 · w: measuring, about ";
+        assert!(line.starts_with(expected), "{line}");
         assert!(line.contains("; stack-3 · w: measuring"), "{line}");
     }
 }

@@ -33,7 +33,7 @@ pub fn interrupt() -> Result<Interrupt, Failure> {
     Ok(interrupt)
 }
 
-/// The time in which nothing is made: until this is dropped, a signal ends the program at
+/// The time in which there is nothing to tear down: until this is dropped, a signal ends the program at
 /// once.
 pub struct Planning(());
 
@@ -44,6 +44,13 @@ pub fn planning(interrupt: &Interrupt) -> Result<Planning, Failure> {
     // A signal that came before only raised the flag.
     interrupt.check().map_err(Failure::interrupted)?;
     Ok(guard)
+}
+
+/// Begins the time in which nothing is left to tear down, after a signal that asked for it: until
+/// this is dropped, another one ends the program at once.
+pub fn ends_at_once() -> Planning {
+    planning_flag().store(true, Ordering::SeqCst);
+    Planning(())
 }
 
 impl Drop for Planning {

@@ -1,17 +1,20 @@
 //! Shows on standard error how far a run is.
 
 use disklab_bench::{CellProgress, Phase};
-use disklab_runner::{CellForecast, Observer, UpcomingCells};
-use disklab_study::Cell;
-use disklab_verdict::Ahead;
+use disklab_report::answers_so_far;
+use disklab_runner::{Observer, UpcomingCells};
+use disklab_study::{Cell, Study};
+use disklab_verdict::{Ahead, Recommendation};
 
-use crate::progress::Progress;
+use crate::progress::{LastOutput, Progress};
 
 /// Watches runs for the user.
 #[derive(Default)]
 pub struct Watcher {
     /// While cells run.
     progress: Option<Progress>,
+    /// Between them.
+    last: LastOutput,
 }
 
 impl Observer for Watcher {
@@ -20,20 +23,8 @@ impl Observer for Watcher {
     }
 
     fn cells_begin(&mut self, cells: &UpcomingCells<'_>) {
-        let pairs = |cells: &[CellForecast]| -> Vec<(String, f64)> {
-            cells.iter().map(|cell| (cell.workload.clone(), cell.seconds)).collect()
-        };
-        let next = pairs(cells.next);
-        self.progress = Some(match &cells.campaign {
-            None => Progress::new(&next, cells.at_once),
-            Some(campaign) => Progress::of_block(
-                &next,
-                &pairs(campaign.later),
-                campaign.recorded,
-                cells.at_once,
-                campaign.limit,
-            ),
-        });
+        let last = std::mem::take(&mut self.last);
+        self.progress = Some(Progress::new(cells, last).shown());
     }
 
     fn cell_begins(&mut self, cell: &Cell) {
@@ -66,9 +57,15 @@ impl Observer for Watcher {
         }
     }
 
+    fn recommends(&mut self, study: &Study, recommendations: &[Recommendation]) {
+        if let Some(progress) = &mut self.progress {
+            progress.recommends(answers_so_far(study, recommendations));
+        }
+    }
+
     fn cells_end(&mut self) {
         if let Some(progress) = self.progress.take() {
-            progress.finish();
+            self.last = progress.finish();
         }
     }
 }

@@ -128,7 +128,12 @@ fn add_cells(lines: &mut Lines, plan: &Plan) {
         let order = format!("{repeats} in randomised complete blocks, seed {}", plan.seed);
         return lines.add("cells", &format!("{}: {each}, {order}", plan.cells.len()));
     };
-    lines.add("cells", &format!("{} a block: {each}, seed {}", pairs.len(), plan.seed));
+    let to_look = match how_long.rules {
+        Some(_) => format!("{} to the first look, ", plan.cells.len()),
+        None => String::new(),
+    };
+    let block = pairs.len();
+    lines.add("cells", &format!("{to_look}{block} a block: {each}, seed {}", plan.seed));
     lines.add("until", &how_long.words());
     if plan.has_goal_of_study {
         let repeats = plan.campaign.study.repeats;

@@ -1,11 +1,11 @@
 //! `disklab run`: a study, carried out.
 
-use disklab_report::{Report, first_screen};
+use disklab_report::{Report, first_screen, so_far};
 use disklab_runner::{
     OpenRun, PlannedRun, ResumeRequest, Resumed, RunEstimate, RunnerError, check_vacant,
     find_study, leftover_lines, new_run_folder, resume, tear_down_leftovers,
 };
-use disklab_store::Run;
+use disklab_store::{CellState, Run};
 use disklab_units::count;
 use disklab_verdict::Severity;
 use serde_json::json;
@@ -34,22 +34,33 @@ pub fn run(args: RunArgs, as_json: bool) -> Result<u8, Failure> {
     };
     match open.carry_out(&mut watcher) {
         Ok(failed) => finish(&open.run, failed, as_json),
-        Err(RunnerError::Interrupted) => {
-            let left = match open.cells_left()? {
-                None => "the campaign is not over".to_owned(),
-                Some(cells) => format!("{cells} cells are left"),
-            };
-            eprintln!(
-                "interrupted; {left}; everything that was created has been torn down.\n{}",
-                proceed(&open)
-            );
-            Ok(INTERRUPTED)
-        }
+        Err(RunnerError::Interrupted) => interrupted(&open, as_json),
         Err(error) => {
             let line = format!("{}{}", kept_note(&open.run), proceed(&open));
             Err(Failure::from(error).with(&line))
         }
     }
+}
+
+/// Says what is known of a run that the user stopped, how sure that is, and how to resume it.
+fn interrupted(open: &OpenRun, as_json: bool) -> Result<u8, Failure> {
+    // Nothing is left to tear down.
+    let _ending = signals::ends_at_once();
+    let run = &open.run;
+    let (mut done, mut all) = (0, 0);
+    if run.is_still_there() {
+        let records = run.cells().map_err(RunnerError::Record)?;
+        (done, all) =
+            (records.iter().filter(|r| r.state == CellState::Done).count(), records.len());
+    }
+    let shown = if done > 0 { show(run, Ending::Interrupted, as_json).map(drop) } else { Ok(()) };
+    if let Err(failure) = shown {
+        eprintln!("disklab: {failure}");
+    }
+    let cells = format!("{done} of {} done", count(all, "cell"));
+    let torn_down = "everything that was created has been torn down";
+    eprintln!("interrupted with {cells}; {torn_down}.\n{}", proceed(open));
+    Ok(INTERRUPTED)
 }
 
 /// Whether what was measured is kept.
@@ -121,35 +132,61 @@ pub(super) fn finish_new(run: Run, failed: usize, as_json: bool) -> Result<u8, F
 
 /// Writes the report and says where it is.
 pub(super) fn finish(run: &Run, failed: usize, as_json: bool) -> Result<u8, Failure> {
+    let severe = show(run, Ending::Done { failed }, as_json)?;
+    Ok(if failed > 0 || severe > 0 { FAILED } else { DONE })
+}
+
+/// How a run ended.
+#[derive(Clone, Copy)]
+enum Ending {
+    /// So many cells failed.
+    Done { failed: usize },
+    /// The user stopped it.
+    Interrupted,
+}
+
+/// Writes the report, shows the first screen, and says where the report is. Returns the number
+/// of severe findings.
+fn show(run: &Run, ending: Ending, as_json: bool) -> Result<usize, Failure> {
     let report = Report::gather(run)?;
     let page = report::write_both(run, &report)?;
     let severe = report.analysis.findings.iter().filter(|f| f.severity == Severity::Severe).count();
+    let failed = match ending {
+        Ending::Done { failed } => failed,
+        Ending::Interrupted => {
+            report.cells.iter().filter(|cell| cell.state == CellState::Failed).count()
+        }
+    };
     if as_json {
         print_json(&json!({
             "run": run.folder(),
             "report": page,
+            "interrupted": matches!(ending, Ending::Interrupted),
             "failed_cells": failed,
             "severe_findings": severe,
             "summary": report.analysis.summary,
             "campaign": report.campaign,
         }))?;
-    } else {
-        let screen = first_screen(&report, &page.to_string_lossy(), style_of_output(false));
-        print_styled(&screen)?;
-        let mut text = String::new();
-        for sentence in report.campaign.iter().flat_map(disklab_report::campaign_sentences) {
-            text.push_str(&format!("◦ {sentence}\n"));
-        }
-        if failed > 0 {
-            let cells = count(failed, "cell");
-            text.push_str(&format!("! {cells} failed; the report says why\n"));
-        }
-        let stacks = report.cells.iter().map(|record| record.cell.stack.as_str());
-        if let Some(remedy) = Skipped::new(&report.info.left_out, stacks).remedy() {
-            text.push_str(&format!("! {remedy}\n"));
-        }
-        text.push_str(&format!("Report: {}\n", page.display()));
-        print(&text)?;
+        return Ok(severe);
     }
-    Ok(if failed > 0 || severe > 0 { FAILED } else { DONE })
+    let screen = first_screen(&report, &page.to_string_lossy(), style_of_output(false));
+    print_styled(&screen)?;
+    let mut text = String::new();
+    if matches!(ending, Ending::Interrupted) {
+        text.push_str(&format!("! {}\n", so_far(&report)));
+    }
+    for sentence in report.campaign.iter().flat_map(disklab_report::campaign_sentences) {
+        text.push_str(&format!("◦ {sentence}\n"));
+    }
+    if failed > 0 {
+        let cells = count(failed, "cell");
+        text.push_str(&format!("! {cells} failed; the report says why\n"));
+    }
+    let stacks = report.cells.iter().map(|record| record.cell.stack.as_str());
+    if let Some(remedy) = Skipped::new(&report.info.left_out, stacks).remedy() {
+        text.push_str(&format!("! {remedy}\n"));
+    }
+    text.push_str(&format!("Report: {}\n", page.display()));
+    print(&text)?;
+    Ok(severe)
 }

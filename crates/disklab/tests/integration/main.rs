@@ -26,6 +26,7 @@ mod host;
 mod hostile_text;
 mod import;
 mod in_the_lab;
+mod interrupted;
 mod killed_commands;
 mod lab_bench;
 mod lab_build;

@@ -24,7 +24,7 @@ mod view;
 
 pub use campaign::campaign_sentences;
 pub use facts::{CellTrace, CountedNote, Facts, MediumWrites, Spread, StackMounts, StackOverhead};
-pub use first_screen::{SCREEN_WIDTH, TextStyle, first_screen, wrapped};
+pub use first_screen::{SCREEN_WIDTH, TextStyle, answers_so_far, first_screen, so_far, wrapped};
 pub use gather::Collector;
 pub use markdown::{PublishedPages, published_pages, published_text};
 pub use moved::{MovedClaim, moved_page};

@@ -17,7 +17,7 @@ use std::time::Duration;
 use disklab_campaign::{Goal, Rules};
 use disklab_units::{share_words, show_duration};
 
-pub(crate) use blocks::{next_cells, upper_bound};
+pub(crate) use blocks::next_cells;
 pub(crate) use contests::{ContestState, look};
 pub(crate) use go::go;
 pub(crate) use time::{block_seconds, used_seconds};

@@ -33,7 +33,7 @@ pub use disklab_study::StudyGoal;
 pub use error::{DirectoryProblem, RunnerError};
 pub use estimate::{Prediction, RunEstimate};
 pub use leftovers::{LeftoversError, decide_leftover, leftover_lines, tear_down_leftovers};
-pub use observer::{CampaignProgress, CellForecast, Observer, UpcomingCells};
+pub use observer::{CampaignProgress, CellForecast, NextLook, Observer, UpcomingCells};
 pub use options::{LabRunOptions, OptionsError, RunOptions};
 pub use pilot::{Pilot, PilotError};
 pub use places::{check_outputs, check_vacant, claim_outputs, new_run_folder, state_folder};

@@ -2,8 +2,8 @@
 
 use disklab_bench::{CellProgress, Phase};
 use disklab_store::CellRecord;
-use disklab_study::Cell;
-use disklab_verdict::Ahead;
+use disklab_study::{Cell, Study};
+use disklab_verdict::{Ahead, Recommendation};
 
 /// Is told what happens while a run is carried out, to show it.
 pub trait Observer {
@@ -28,6 +28,9 @@ pub trait Observer {
     /// How the stacks stand, after a cell that told more of it.
     fn ahead(&mut self, ahead: &Ahead);
 
+    /// What the run would recommend now; after a block, if the stacks can be compared.
+    fn recommends(&mut self, study: &Study, recommendations: &[Recommendation]);
+
     /// No cell runs any more: all ended, or the run stopped.
     fn cells_end(&mut self);
 }
@@ -48,6 +51,8 @@ pub struct UpcomingCells<'a> {
     pub next: &'a [CellForecast],
     /// How many run side by side.
     pub at_once: usize,
+    /// All cells that the run has so far.
+    pub recorded: &'a [CellRecord],
     /// How far the campaign is, if the samples or the clock decide how long it runs.
     pub campaign: Option<CampaignProgress<'a>>,
 }
@@ -55,10 +60,17 @@ pub struct UpcomingCells<'a> {
 /// How far a campaign is that decides as it goes.
 #[derive(Debug)]
 pub struct CampaignProgress<'a> {
-    /// Cells that may follow the next ones, at most.
-    pub later: &'a [CellForecast],
-    /// Cells that the run has.
-    pub recorded: &'a [CellRecord],
+    /// When its samples are looked at; none if only the clock ends it.
+    pub look: Option<NextLook<'a>>,
     /// Seconds that are left at most.
     pub limit: Option<f64>,
+}
+
+/// The next time that a campaign looks at its samples.
+#[derive(Debug)]
+pub struct NextLook<'a> {
+    /// Whether it is the first one.
+    pub is_first: bool,
+    /// Cells that come after the next ones, and before it.
+    pub then: &'a [CellForecast],
 }

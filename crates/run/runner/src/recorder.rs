@@ -1,12 +1,14 @@
 //! Takes what cells give, writes it into the run, and tells who watches.
 
+use std::collections::HashMap;
 use std::path::PathBuf;
+use std::time::{Duration, Instant};
 
 use disklab_bench::{CellOutcome, CellProgress, CellToRun, Phase, ReadyBench, Sink, SinkError};
 use disklab_sample::Sample;
 use disklab_store::{CellRecord, CellState, Run};
 use disklab_study::Cell;
-use disklab_verdict::Analyser;
+use disklab_verdict::{Analyser, recommend};
 
 use crate::observer::{Observer, UpcomingCells};
 use crate::{Plan, RunEstimate, RunnerError};
@@ -23,7 +25,10 @@ pub(crate) fn run_recorded(
     observer: &mut dyn Observer,
 ) -> Result<usize, RunnerError> {
     observer.cells_begin(upcoming);
-    let mut recorder = Recorder { run, observer, failed: 0, analyser };
+    let mut left: HashMap<u32, usize> = HashMap::new();
+    cells.iter().for_each(|cell| *left.entry(cell.block).or_default() += 1);
+    let next_answers = NextAnswers { left, next: Instant::now() };
+    let mut recorder = Recorder { plan, run, observer, failed: 0, analyser, next_answers };
     let contents = RunEstimate::new(plan).contents(cells);
     let to_run = |(cell, content)| CellToRun { cell, content };
     let cells: Vec<CellToRun<'_>> = cells.iter().zip(contents).map(to_run).collect();
@@ -44,12 +49,38 @@ pub(crate) fn analyser_so_far(plan: &Plan, run: &Run) -> Result<Analyser, Runner
 
 /// The sink of a run.
 struct Recorder<'a> {
+    plan: &'a Plan,
     run: &'a mut Run,
     observer: &'a mut dyn Observer,
     /// Cells that failed in this session.
     failed: usize,
     /// To tell how the stacks rank.
     analyser: &'a mut Analyser,
+    next_answers: NextAnswers,
+}
+
+/// The analysis takes at most one part in so many of the time.
+const SHARE_OF_TIME: u32 = 20;
+
+/// When to tell what the run would recommend.
+struct NextAnswers {
+    /// Cells of each block that have not ended.
+    left: HashMap<u32, usize>,
+    /// Not before this.
+    next: Instant,
+}
+
+impl NextAnswers {
+    /// Whether it is to be told now that this cell has ended: with the last of its block.
+    fn is_due(&mut self, cell: &Cell) -> bool {
+        let Some(left) = self.left.get_mut(&cell.block) else { return false };
+        *left = left.saturating_sub(1);
+        *left == 0 && Instant::now() >= self.next
+    }
+
+    fn took(&mut self, time: Duration) {
+        self.next = Instant::now() + time * SHARE_OF_TIME;
+    }
 }
 
 impl Recorder<'_> {
@@ -66,6 +97,18 @@ impl Recorder<'_> {
         if let Some(ahead) = self.analyser.ahead(&cell.workload) {
             self.observer.ahead(&ahead);
         }
+    }
+}
+
+impl Recorder<'_> {
+    /// Tells what the run would recommend now.
+    fn tell_answers(&mut self) -> Result<(), SinkError> {
+        let began = Instant::now();
+        let analysis = self.analyser.so_far(&self.run.cells()?);
+        let study = &self.plan.campaign.study;
+        self.observer.recommends(study, &recommend(study, &self.run.info()?, &analysis));
+        self.next_answers.took(began.elapsed());
+        Ok(())
     }
 }
 
@@ -97,6 +140,6 @@ impl Sink for Recorder<'_> {
         if let Ok(sample) = result {
             self.tell_ahead(cell, sample, seconds);
         }
-        Ok(())
+        if self.next_answers.is_due(cell) { self.tell_answers() } else { Ok(()) }
     }
 }

@@ -85,24 +85,15 @@ impl OpenRun {
             workload: cell.workload.clone(),
             seconds: estimate.seconds(cell),
         };
+        let recorded = run.cells().map_err(RunnerError::Record)?;
         let upcoming = UpcomingCells {
             next: &cells.iter().map(forecast).collect::<Vec<_>>(),
             at_once: plan.bench.at_once,
+            recorded: &recorded,
             campaign: None,
         };
         let mut analyser = analyser_so_far(plan, run)?;
         run_recorded(plan, cells, bench, run, &mut analyser, &upcoming, observer)
-    }
-
-    /// How many cells are left; `None` if the samples or the clock decide that.
-    ///
-    /// # Errors
-    /// [`RunnerError::Record`] if the run cannot be read.
-    pub fn cells_left(&self) -> Result<Option<usize>, RunnerError> {
-        if self.plan.stop.is_some() {
-            return Ok(None);
-        }
-        Ok(Some(waiting(&self.run)?.len()))
     }
 
     /// Arguments that resuming it needs besides those that it remembers: consents that are

@@ -110,7 +110,7 @@ impl ProbeWatcher for Lines {
         if seconds_left > 0.0 {
             let begun = self.begun.elapsed().as_secs_f64();
             let part = 100.0 * begun / (begun + seconds_left);
-            let left = left_words("about", seconds_left);
+            let left = left_words(seconds_left);
             eprintln!("disklab: {part:3.0} % {name}; {left}");
         }
         Ok(())

@@ -4,10 +4,12 @@
 mod answers;
 mod label;
 mod next;
+mod so_far;
 mod speed;
 mod text;
 mod unsettled;
 
+use disklab_study::Study;
 use disklab_units::Bytes;
 use disklab_verdict::{Recommendation, Severity, StackChoice};
 
@@ -15,6 +17,7 @@ use crate::Report;
 
 pub(crate) use label::label;
 pub(crate) use next::{NextStep, SETTLE, next_steps};
+pub use so_far::{answers_so_far, so_far};
 pub(crate) use speed::{SpeedBasis, speeds};
 pub use text::{SCREEN_WIDTH, TextStyle, first_screen, wrapped};
 
@@ -59,17 +62,12 @@ impl<'a> FirstScreen<'a> {
     pub(crate) fn of(report: &'a Report) -> Self {
         let recommendations = &report.recommendations;
         let (stacks, speed_of) = stack_lines(report);
-        let mut classes: Vec<Option<u32>> =
-            recommendations.iter().flat_map(|r| &r.decisions).map(|d| d.survives).collect();
-        classes.sort_unstable();
-        classes.dedup();
-        Self { recommendations, stacks, classes, speed_of }
+        Self { recommendations, stacks, classes: classes(recommendations), speed_of }
     }
 
-    /// The class that is shown first: one drive may fail, or else the most that one can have.
+    /// The class that is shown first.
     pub(crate) fn first_class(&self) -> Option<Option<u32>> {
-        let one = self.classes.iter().find(|class| **class == Some(1));
-        one.or(self.classes.last()).copied()
+        first_class(&self.classes)
     }
 
     /// The answers of a class, judged purposes first.
@@ -135,14 +133,7 @@ impl<'a> FirstScreen<'a> {
 /// The stacks of a run, and what their speed is of.
 pub(crate) fn stack_lines(report: &Report) -> (Vec<StackLine>, SpeedBasis) {
     let (speeds, speed_of) = speeds(report);
-    let mut labels: Vec<String> =
-        report.study.stacks.iter().map(|stack| label(&stack.id)).collect();
-    // Two stacks that people would call the same keep their ids.
-    for (index, stack) in report.study.stacks.iter().enumerate() {
-        if labels.iter().filter(|other| **other == labels[index]).count() > 1 {
-            labels[index].clone_from(&stack.id);
-        }
-    }
+    let labels = labels(&report.study);
     let line = |(stack, label): (&disklab_study::StackSpec, String)| {
         let planned = report.info.stacks.iter().find(|planned| planned.id == stack.id);
         let sizes = planned.map(|planned| planned.drives.iter().map(|d| drive_bytes(report, d)));
@@ -158,6 +149,32 @@ pub(crate) fn stack_lines(report: &Report) -> (Vec<StackLine>, SpeedBasis) {
     let is_of_run = |line: &StackLine| line.survives.is_some() || line.speed.is_some();
     let lines = report.study.stacks.iter().zip(labels).map(line).filter(is_of_run).collect();
     (lines, speed_of)
+}
+
+/// The study's stacks as people call them. Two that they would call the same keep their ids.
+fn labels(study: &Study) -> Vec<String> {
+    let mut labels: Vec<String> = study.stacks.iter().map(|stack| label(&stack.id)).collect();
+    for (index, stack) in study.stacks.iter().enumerate() {
+        if labels.iter().filter(|other| **other == labels[index]).count() > 1 {
+            labels[index].clone_from(&stack.id);
+        }
+    }
+    labels
+}
+
+/// The class that is shown first: one drive may fail, or else the most that one can have.
+fn first_class(classes: &[Option<u32>]) -> Option<Option<u32>> {
+    let one = classes.iter().find(|class| **class == Some(1));
+    one.or(classes.last()).copied()
+}
+
+/// How many drives may fail, for each class that has an answer, in order.
+fn classes(recommendations: &[Recommendation]) -> Vec<Option<u32>> {
+    let decisions = recommendations.iter().flat_map(|r| &r.decisions);
+    let mut classes: Vec<Option<u32>> = decisions.map(|d| d.survives).collect();
+    classes.sort_unstable();
+    classes.dedup();
+    classes
 }
 
 /// The size of a drive: as the machine said, or else as the study does.

@@ -172,8 +172,7 @@ pub(super) fn right(text: &str, width: usize) -> String {
 
 /// The title, and what it rests on at the right.
 fn head(report: &Report, width: usize) -> Vec<ScreenLine> {
-    let done = report.cells.iter().filter(|c| c.state == disklab_store::CellState::Done).count();
-    let mut rest = format!("{} · {}", manner(&report.info), disklab_units::count(done, "cell"));
+    let mut rest = format!("{} · {}", manner(&report.info), cells(report));
     if report.info.is_quick() {
         rest.push_str(" · quick");
     }
@@ -193,6 +192,16 @@ fn head(report: &Report, width: usize) -> Vec<ScreenLine> {
         (Face::Bold, title.clone()),
         (Face::Soft, format!("{}{rest}", " ".repeat(gap))),
     ])]
+}
+
+/// How many cells are done, and of how many if that is not all.
+fn cells(report: &Report) -> String {
+    let all = report.cells.len();
+    let done = report.cells.iter().filter(|c| c.state == disklab_store::CellState::Done).count();
+    if done == all {
+        return disklab_units::count(done, "cell");
+    }
+    format!("{done} of {}", disklab_units::count(all, "cell"))
 }
 
 /// The bars: all stacks by speed, with their space.

@@ -34,24 +34,6 @@ pub(crate) fn next_cells(
     cells
 }
 
-/// Cells that could follow the `next` ones at most, if nothing more were decided: of each
-/// pair that is among these, all blocks that are not there yet.
-pub(crate) fn upper_bound<'a>(
-    order: &'a [Cell],
-    records: &[CellRecord],
-    next: &[Cell],
-) -> Vec<&'a Cell> {
-    let known: HashSet<(u32, &str, &str)> =
-        records.iter().map(|r| &r.cell).chain(next).map(key).collect();
-    // A pair that needs nothing now needs nothing later.
-    let next: HashSet<(&str, &str)> = next.iter().map(|c| (&*c.stack, &*c.workload)).collect();
-    order
-        .iter()
-        .filter(|c| next.contains(&(c.stack.as_str(), c.workload.as_str())))
-        .filter(|c| !known.contains(&key(c)))
-        .collect()
-}
-
 fn key(cell: &Cell) -> (u32, &str, &str) {
     (cell.block, &cell.stack, &cell.workload)
 }
@@ -87,7 +69,6 @@ mod tests {
         let targets: Targets = pairs().into_iter().map(|p| (p, 3)).collect();
         assert_eq!(next_cells(&targets, &order, &[], false), order[..6]);
         assert_eq!(next_cells(&targets, &order, &[], true), order[..18]);
-        assert_eq!(upper_bound(&order, &[], &order[..6]).len(), 24);
     }
 
     #[test]
@@ -107,7 +88,6 @@ mod tests {
         assert_eq!(got, expected);
         let numbers: Vec<u32> = next.iter().map(|c| c.number).collect();
         assert_eq!(numbers, [12, 13, 14, 15]);
-        assert_eq!(upper_bound(&order, &records, &next).len(), 2);
     }
 
     #[test]

@@ -40,6 +40,11 @@ impl ContestState {
         outcome
     }
 
+    /// Whether its samples were not looked at yet.
+    pub fn is_before_first_look(&self) -> bool {
+        self.decision.looked == 0
+    }
+
     /// Adds what it still needs.
     fn ask_for(&self, targets: &mut Targets) {
         let Some(next) = &self.decision.next else { return };

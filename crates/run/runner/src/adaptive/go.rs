@@ -9,8 +9,8 @@ use disklab_study::Cell;
 use disklab_verdict::Analyser;
 
 use super::blocks::Targets;
-use super::{ContestState, StopRule, block_seconds, look, next_cells, upper_bound, used_seconds};
-use crate::observer::{CampaignProgress, CellForecast, Observer, UpcomingCells};
+use super::{ContestState, StopRule, block_seconds, look, next_cells, used_seconds};
+use crate::observer::{CampaignProgress, CellForecast, NextLook, Observer, UpcomingCells};
 use crate::recorder::{analyser_so_far, run_recorded};
 use crate::{Plan, RunEstimate, RunnerError};
 
@@ -56,14 +56,17 @@ pub(crate) fn go(
         if is_new {
             run.append(&cells).map_err(RunnerError::Record)?;
         }
+        let records = run.cells().map_err(RunnerError::Record)?;
         let next: Vec<_> = cells.iter().map(forecast).collect();
-        let later: Vec<_> = upper_bound(&all, &records, &cells).into_iter().map(forecast).collect();
+        let then: Vec<_> =
+            next_cells(&targets, &all, &records, true).iter().map(forecast).collect();
+        let is_first = known.iter().all(|contest| contest.is_before_first_look());
         let upcoming = UpcomingCells {
             next: &next,
             at_once,
+            recorded: &records,
             campaign: Some(CampaignProgress {
-                later: &later,
-                recorded: &records,
+                look: rule.rules.as_ref().map(|_| NextLook { is_first, then: &then }),
                 limit: rule.budget.map(|budget| budget.as_secs_f64() - used),
             }),
         };

@@ -10,8 +10,8 @@ use disklab_runner::{
     RunEstimate, RunOptions, RunnerError, StopOptions, UpcomingCells, resume,
 };
 use disklab_store::CellState;
-use disklab_study::{Cell, load};
-use disklab_verdict::Ahead;
+use disklab_study::{Cell, Study, load};
+use disklab_verdict::{Ahead, Recommendation};
 
 const STUDY: &str = r#"
 id = "tiny"
@@ -35,6 +35,7 @@ struct Notes {
     lines: Vec<String>,
     ended: Vec<(String, bool)>,
     stop: Option<(u32, Interrupt)>,
+    recommended: usize,
 }
 
 impl Observer for Notes {
@@ -61,6 +62,10 @@ impl Observer for Notes {
     }
 
     fn ahead(&mut self, _: &Ahead) {}
+
+    fn recommends(&mut self, _: &Study, _: &[Recommendation]) {
+        self.recommended += 1;
+    }
 
     fn cells_end(&mut self) {}
 }
@@ -116,8 +121,10 @@ fn run_is_planned_carried_out_and_resumed() {
     let mut notes = Notes { stop, ..Notes::default() };
     let stopped = open.carry_out(&mut notes);
     assert!(matches!(stopped, Err(RunnerError::Interrupted)), "{stopped:?}");
-    assert_eq!(open.cells_left().expect("cells"), Some(2));
-    assert_eq!(notes.ended.len(), 2);
+    let waiting = open.run.cells().expect("cells");
+    let waiting = waiting.iter().filter(|record| record.state == CellState::Waiting).count();
+    assert_eq!(waiting, 2);
+    assert_eq!((notes.ended.len(), notes.recommended), (2, 1));
     drop(open);
 
     let caller = self::caller(home.path());
