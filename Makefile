@@ -5,7 +5,7 @@
 #   make test       check the format and the lints, run all tests that must pass before anything lands
 #   make test-all   the same with the long tests: calibration, whole studies
 #   make shipped-run  run that study, keep its figures in runs/
-#   make published  run the five published studies in the lab, rewrite docs/validation/published
+#   make published  run the five published studies in the lab, rewrite docs/generated/published
 #   make book       build the documents as a book in target/book
 #   make dist       build a static program, a tarball and a .deb in target/dist
 #   make try-dist   install what `make dist` built on bare Debian 12 and 13, and run it (as root)

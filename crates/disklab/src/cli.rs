@@ -13,6 +13,8 @@ mod import;
 mod lab;
 mod merge;
 mod option_value_error;
+#[cfg(test)]
+mod reference;
 mod sensitivity;
 mod shipped;
 

@@ -19,6 +19,8 @@ mod kinds;
 #[cfg(test)]
 mod links;
 #[cfg(test)]
+mod pages;
+#[cfg(test)]
 mod pattern;
 #[cfg(test)]
 mod rust;

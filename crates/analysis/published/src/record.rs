@@ -1,6 +1,6 @@
 //! Comparisons as a table of rows (CSV) that is committed, and back.
 //!
-//! `docs/validation/published/rows.csv` has the rows of the last runs of the five studies; the
+//! `docs/generated/published/rows.csv` has the rows of the last runs of the five studies; the
 //! pages of docs/validation are made from it, so that they change without running the studies.
 
 use std::collections::HashMap;

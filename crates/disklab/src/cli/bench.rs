@@ -34,7 +34,7 @@ pub struct LabArgs {
     #[arg(long, value_name = "MODEL:TABLE.FIELD=VALUE")]
     pub set_drive: Vec<String>,
     /// A kernel to use instead of the one that `disklab lab build` makes; its digest is
-    /// recorded. Goes before DISKLAB_LAB_KERNEL.
+    /// recorded. Overrides DISKLAB_LAB_KERNEL.
     #[arg(long, value_name = "PATH")]
     pub kernel: Option<PathBuf>,
     /// Which of the lab's kernels: 6.12, or 7.3 of Debian 13's backports, which runs programs

@@ -32,10 +32,10 @@ pub struct CompareArgs {
     #[arg(long, value_name = "SHARE", default_value = "5%", value_parser = parse_level,
           conflicts_with = "published")]
     pub level: f64,
-    /// A stack or workload that has another name in B; repeatable.
+    /// A stack or workload that has another name in B. Repeatable.
     #[arg(long, value_name = "OLD=NEW", value_parser = parse_map, conflicts_with = "published")]
     pub map: Vec<(String, String)>,
-    /// An audit whose severe findings are known here and make no figure suspect; repeatable.
+    /// An audit whose severe findings are known here and make no figure suspect. Repeatable.
     #[arg(long, value_name = "AUDIT", value_parser = parse_audit, conflicts_with = "published")]
     pub accept: Vec<String>,
     /// Format: text, md (for a pull request's comment), html, json (B's figures in Bencher

@@ -4,8 +4,8 @@ use clap::Args;
 use disklab_stack::LedgerId;
 
 /// Check what this machine can do, what is missing and how to get it; tear down what
-/// a killed run left behind. Left alone is what has something on or in it that the run
-/// did not make: it is listed with an ID, for you to decide.
+/// a killed run left behind. Anything that holds something the run did not make is left
+/// alone and listed with an ID, for you to decide.
 #[derive(Debug, Clone, Args)]
 pub struct DoctorArgs {
     /// Remove all that the run with this ID left, with whatever is on or in it.

@@ -40,8 +40,7 @@ pub enum DriveCommand {
 /// Reads only, for some five minutes on a hard disk. Each value comes with an interval;
 /// what reading cannot show is taken from the nearest shipped drive and marked so. With
 /// `--writes`, writes are measured as well, in a file of the probe's own or a blank partition.
-/// Refuses what is no whole drive of its own, and a drive that something else uses
-/// meanwhile.
+/// Refuses anything but a whole drive, and a drive that something else uses meanwhile.
 #[derive(Debug, Args)]
 pub struct ProbeArgs {
     /// The drive, such as /dev/disk/by-id/ata-…

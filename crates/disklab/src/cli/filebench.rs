@@ -13,7 +13,7 @@ pub struct FilebenchArgs {
     /// such as 'fileserver' (--list names them).
     #[arg(required_unless_present = "list")]
     pub file: Option<PathBuf>,
-    /// Give a variable a value, as if the script had set it; repeatable.
+    /// Give a variable a value, as if the script had set it. Repeatable.
     #[arg(long = "set", value_name = "NAME=VALUE")]
     pub set: Vec<String>,
     /// The directory in which the files are made, whatever the script says.
@@ -25,7 +25,7 @@ pub struct FilebenchArgs {
     /// Run for so many seconds before each measurement.
     #[arg(long, value_name = "SECONDS", value_parser = seconds)]
     pub warm_up: Option<Duration>,
-    /// Keep the flaws of Filebench 1.5 that decide figures.
+    /// Keep those flaws of Filebench 1.5 that change figures.
     #[arg(long)]
     pub strict: bool,
     /// What is written: 'pool' (pages that do not compress, some of them alike),
@@ -38,7 +38,7 @@ pub struct FilebenchArgs {
     /// Leave the files where they are.
     #[arg(long)]
     pub keep: bool,
-    /// Names the shipped personalities.
+    /// List the shipped personalities.
     #[arg(long)]
     pub list: bool,
 }

@@ -24,37 +24,38 @@ pub struct FioArgs {
 /// Options that are disklab's, not a job's.
 #[derive(Debug, Default, Clone, PartialEq, Eq, Args)]
 pub struct FioOwnArgs {
-    /// Where files lie.
+    /// Directory for files. [default: the working directory]
     #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
     pub dir: Option<PathBuf>,
     /// Seed of everything random.
     #[arg(long, value_name = "SEED")]
     pub seed: Option<u64>,
-    /// Where the report goes. [default: standard output]
+    /// File for the report. [default: standard output]
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub output: Option<PathBuf>,
-    /// The report's form, or several.
+    /// Format of the report; several are separated by commas.
     #[arg(long, value_name = "FORMAT", value_delimiter = ',')]
     pub output_format: Vec<FioFormat>,
-    /// Throughput, I/Os and latency over time, as fio's write_bw_log and its kin write them.
+    /// Directory for logs of throughput, I/Os and latency over time, as fio's write_bw_log writes
+    /// them.
     #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
     pub logs: Option<PathBuf>,
-    /// Only this section's jobs; repeatable.
+    /// Run only this section's jobs. Repeatable.
     #[arg(long, value_name = "NAME", value_parser = NonEmptyStringValueParser::new())]
     pub section: Vec<String>,
-    /// Serial number of a drive that may be written to although it carries data; repeatable.
+    /// Write to the drive with this serial number although it carries data. Repeatable.
     #[arg(long, value_name = "SERIAL", value_parser = NonEmptyStringValueParser::new())]
     pub erase: Vec<String>,
     /// Do not ask before drives are written to.
     #[arg(long)]
     pub yes: bool,
-    /// Run only jobs that change nothing: that write nothing, and whose files are all there.
+    /// Run only jobs that write nothing and whose files exist.
     #[arg(long)]
     pub readonly: bool,
-    /// Read the jobs, and run none.
+    /// Parse the jobs and exit.
     #[arg(long)]
     pub parse_only: bool,
-    /// Name the options of jobs.
+    /// List the options of jobs.
     #[arg(long)]
     pub list_options: bool,
 }
@@ -69,7 +70,7 @@ pub enum FioFormat {
     JsonPlus,
     /// For people.
     Normal,
-    /// fio's lines with semicolons, which are not written: as normal.
+    /// Accepted as fio does; writes normal.
     #[value(alias = "minimal")]
     Terse,
 }

@@ -14,7 +14,7 @@ const EXAMPLES: &str = "Examples:
   disklab import composite.xml --drives hdd:4 --to run judged by what four disks can do
   disklab import --published qiita-2014 --to run       what was published, as a run
 
-docs/guide/import.md tells what is taken of each format, and what is not.";
+docs/guide/import.md says what is read of each format.";
 
 /// Make a run of what other programs measured.
 ///
@@ -36,16 +36,16 @@ pub struct ImportArgs {
     /// from the names of the files or their directories]
     #[arg(long = "as", value_name = "STACK")]
     pub stack: Option<String>,
-    /// Which stack, and which workload, files of a name belong to: PATTERN=STACK,
-    /// PATTERN=STACK:WORKLOAD, PATTERN=:WORKLOAD; repeatable. A table import.toml next to the
+    /// Stack and workload of the files that match: PATTERN=STACK, PATTERN=STACK:WORKLOAD,
+    /// PATTERN=:WORKLOAD. Repeatable. A table import.toml next to the
     /// files does the same.
     #[arg(long = "map", value_name = "PATTERN=STACK[:WORKLOAD]", value_parser = Mapping::parse)]
     pub map: Vec<Mapping>,
     /// The files' format. [default: recognised from each file]
     #[arg(long, value_name = "FORMAT", value_parser = formats())]
     pub format: Option<&'static ImportFormat>,
-    /// The drives beneath, by which figures are judged that are too fast for them: hdd or
-    /// ssd or a model (see `disklab list drives`), with their number. `drives` in a table
+    /// The drives that the figures are of; figures too fast for them are reported. hdd, ssd
+    /// or a model (see `disklab list drives`), with their number. `drives` in a table
     /// import.toml does the same.
     #[arg(long, value_name = "KIND[:N],…", value_parser = ImportedDrives::parse)]
     pub drives: Option<ImportedDrives>,
@@ -53,7 +53,7 @@ pub struct ImportArgs {
     /// have their stacks and workloads; or the id of a new one. [default: imported]
     #[arg(long, value_name = "STUDY")]
     pub study: Option<String>,
-    /// Instead of files: what was published about this study.
+    /// Import what was published about this study, instead of files.
     #[arg(long, value_name = "STUDY", conflicts_with_all = ["files", "stack", "map", "format", "drives", "study"])]
     pub published: Option<String>,
 }

@@ -26,8 +26,8 @@ pub enum LabCommand {
 #[derive(Debug, Args)]
 pub struct BuildArgs {
     /// An unpacked source of Linux 6.12 or later, which is only read. A copy gets the lab's
-    /// patches; those that it does not take are listed with what does not hold without. The
-    /// kernel is used only where --kernel names it. [default: Debian's package
+    /// patches; those that do not apply are listed, with what does not hold without them. The
+    /// kernel is used only if --kernel names it. [default: Debian's package
     /// linux-source-6.12]
     #[arg(long, value_name = "DIR")]
     pub source: Option<PathBuf>,
@@ -51,7 +51,7 @@ pub struct BuildArgs {
 #[derive(Debug, Args)]
 pub struct ShellArgs {
     /// Drives: a model (see `disklab list drives`) or a drive file, how many of
-    /// them, and of what size where it is not the model's; repeatable.
+    /// them, and their size [default: the model's]. Repeatable.
     #[arg(
         long,
         value_name = "MODEL[:COUNT[:SIZE]]",
@@ -66,7 +66,7 @@ pub struct ShellArgs {
     /// atom-d2700 (see `disklab list processors`), or a processor file; 'none' for free.
     #[arg(long, value_name = "PROCESSOR", default_value = "none")]
     pub processor: String,
-    /// A directory of this machine that can be written to in the guest too; repeatable.
+    /// A directory of this machine that can be written to in the guest too. Repeatable.
     /// The guest cannot change mode, owner and times of files there.
     #[arg(long, value_name = "DIR")]
     pub writable: Vec<PathBuf>,
@@ -83,7 +83,7 @@ pub struct ShellArgs {
     /// With OpenZFS: a kernel that has it, with its programs.
     #[arg(long)]
     pub zfs: bool,
-    /// A kernel to use instead of the one that `disklab lab build` makes. Goes before
+    /// A kernel to use instead of the one that `disklab lab build` makes. Overrides
     /// DISKLAB_LAB_KERNEL.
     #[arg(long, value_name = "PATH")]
     pub kernel: Option<PathBuf>,
@@ -95,7 +95,7 @@ pub struct ShellArgs {
 
 #[derive(Debug, Args)]
 pub struct BenchArgs {
-    /// A kernel to use instead of the one that `disklab lab build` makes. Goes before
+    /// A kernel to use instead of the one that `disklab lab build` makes. Overrides
     /// DISKLAB_LAB_KERNEL.
     #[arg(long, value_name = "PATH")]
     pub kernel: Option<PathBuf>,

@@ -19,6 +19,6 @@ pub enum OptionValueError {
     #[error("'{0}' is not of the form OLD=NEW, such as raid5/ext4=raid5/xfs")]
     Map(String),
     /// Not the name of an audit.
-    #[error("there is no audit '{0}'; docs/reference/audits.md names them, and reports do")]
+    #[error("there is no audit '{0}'; `disklab list audits` names them")]
     Audit(String),
 }

@@ -23,7 +23,7 @@ pub struct SensitivityArgs {
     pub study: Option<String>,
     #[command(flatten)]
     pub campaign: CampaignArgs,
-    /// Only parameters of this drive model; repeatable.
+    /// Only parameters of this drive model. Repeatable.
     #[arg(
         long,
         value_name = "MODEL",
@@ -32,7 +32,7 @@ pub struct SensitivityArgs {
         add = ArgValueCompleter::new(complete::drive)
     )]
     pub drive: Vec<String>,
-    /// Only parameters that match, such as 'seek.*'; repeatable.
+    /// Only parameters that match, such as 'seek.*'. Repeatable.
     #[arg(long, value_name = "PATTERN", conflicts_with = "resume", help_heading = "What")]
     pub field: Vec<String>,
     /// Instead of one parameter at a time: N other drives, each with all its parameters at

@@ -1,4 +1,4 @@
-//! `disklab run`: a study, carried out.
+//! `disklab run`: runs a study.
 
 use disklab_report::{Report, first_screen, so_far};
 use disklab_runner::{

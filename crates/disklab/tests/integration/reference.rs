@@ -1,5 +1,6 @@
-//! The generated pages of docs/reference are those of the tables. `UPDATE=1` writes them.
+//! The pages of layers, workloads, formats and exit codes in docs/generated are those of the tables. `UPDATE=1` writes them.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::fs;
 use std::path::Path;
@@ -7,6 +8,9 @@ use std::path::Path;
 use disklab_import::FORMATS;
 use disklab_stack::LAYERS;
 use disklab_workload::WORKLOADS;
+use serde_json::Value;
+
+use crate::command_support::disklab;
 
 const UPDATE: &str = "UPDATE=1 cargo test -p disklab --test integration reference";
 
@@ -49,7 +53,7 @@ fn reference_has_every_kind_of_workload() {
     let kinds = WORKLOADS.iter().map(|kind| (kind.name, kind.summary, kind.fields));
     let intro = "The kinds of workloads and the keys of each in a study. `disklab list \
         workloads` says the same. Options of job files, and more about each: \
-        [workloads](workloads.md).";
+        [workloads](../reference/workloads.md).";
     check("workload-kinds.md", "Kinds of workloads", intro, &kinds_text(kinds));
 }
 
@@ -108,12 +112,80 @@ fn cell(text: &str) -> String {
 }
 
 fn check(file: &str, title: &str, intro: &str, text: &str) {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/reference").join(file);
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/generated").join(file);
     let wanted = format!("<!-- Written by `{UPDATE}`. -->\n\n# {title}\n\n{intro}\n\n{text}");
     if std::env::var_os("UPDATE").is_some() {
         fs::write(&path, wanted).expect("written");
         return;
     }
     let found = fs::read_to_string(&path).unwrap_or_default();
-    assert!(found == wanted, "docs/reference/{file} is not up to date: {UPDATE}");
+    assert!(found == wanted, "docs/generated/{file} is not up to date: {UPDATE}");
+}
+
+/// The names in the tables of docs/reference/data.md, by the heading above each.
+fn documented() -> BTreeMap<&'static str, BTreeSet<String>> {
+    let (mut found, mut heading) = (BTreeMap::new(), "");
+    for line in include_str!("../../../../docs/reference/data.md").lines() {
+        if let Some(title) = line.strip_prefix('#') {
+            heading = title.trim_start_matches('#').trim();
+        }
+        let Some((names, _)) = line.strip_prefix("| `").and_then(|row| row.split_once("` | "))
+        else {
+            continue;
+        };
+        let names = names.split("`, `").map(str::to_owned);
+        found.entry(heading).or_insert_with(BTreeSet::new).extend(names);
+    }
+    found
+}
+
+fn same(documented: &BTreeMap<&str, BTreeSet<String>>, heading: &str, real: BTreeSet<String>) {
+    let page = documented.get(heading).unwrap_or_else(|| panic!("no table '{heading}'"));
+    assert_eq!(*page, real, "docs/reference/data.md, '{heading}' (left), and the program's");
+}
+
+/// The keys of the first object at a path such as `groups[].observations[]`.
+fn keys(report: &Value, path: &str) -> BTreeSet<String> {
+    let mut at = report;
+    for part in path.split('.').filter(|part| !part.is_empty()) {
+        at = &at[part.trim_end_matches("[]")][0];
+    }
+    at.as_object().unwrap_or_else(|| panic!("no '{path}'")).keys().cloned().collect()
+}
+
+/// By the run that comes with disklab.
+#[test]
+fn reference_has_the_data_that_programs_read() {
+    let (home, page) = (tempfile::tempdir().expect("temp"), documented());
+    disklab(home.path()).args(["shipped", "--out", "run"]).assert().success();
+    let report = |format: &str| {
+        let words = ["report", "run", "--out", "-", "--format", format];
+        disklab(home.path()).args(words).assert().success().get_output().stdout.clone()
+    };
+
+    let csv = String::from_utf8(report("csv")).expect("UTF-8");
+    let header = csv.lines().next().expect("a header");
+    same(&page, "Columns", header.split(',').map(str::to_owned).collect());
+
+    let json: Value = serde_json::from_slice(&report("json")).expect("JSON");
+    same(&page, "Object `report`", keys(&json, ""));
+    let objects =
+        page.keys().filter_map(|heading| heading.strip_prefix("Object `")?.strip_suffix("[]`"));
+    let objects: Vec<_> = objects.collect();
+    assert!(objects.len() >= 7, "{objects:?}");
+    for path in objects {
+        same(&page, &format!("Object `{path}[]`"), keys(&json, path));
+    }
+
+    let run = rusqlite::Connection::open(home.path().join("run/run.sqlite")).expect("a database");
+    let names = |sql: &str| -> BTreeSet<String> {
+        let mut rows = run.prepare(sql).expect(sql);
+        let rows = rows.query_map([], |row| row.get(0)).expect(sql);
+        rows.collect::<Result<_, _>>().expect(sql)
+    };
+    for table in names("SELECT name FROM sqlite_master WHERE type = 'table' AND name <> 'outcome'")
+    {
+        let columns = names(&format!("SELECT name FROM pragma_table_info('{table}')"));
+        same(&page, &format!("Table `{table}`"), columns);
+    }
 }

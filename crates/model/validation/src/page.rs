@@ -60,7 +60,7 @@ fn markdown(file: &DriveFile, values: &[SourcedValue], checked: &[Checked]) -> S
     let id = &file.id;
     let mut page = format!(
         "<!-- Written by `disklab drive --pages docs/drives` from drives/{id}.toml. -->\n\
-         # {}\n\n{}. What is modelled, and what is not: [README](README.md).\n",
+         # {}\n\n{}. What is modelled, and what is not: [drive models](../reference/drives.md).\n",
         file.name,
         heading(file)
     );

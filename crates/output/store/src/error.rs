@@ -209,7 +209,7 @@ pub enum StoreError {
     },
     /// Runs that are no parts of one.
     #[error(
-        "{} and {} are no parts of one run: {}", one.display(), other.display(),
+        "{} and {} are not parts of one run: {}", one.display(), other.display(),
         in_words(differences)
     )]
     NotOneRun {

@@ -84,7 +84,7 @@ pub enum BenchError {
     #[error("cannot read the answer: {0}; pass --yes to continue")]
     Answer(std::io::Error),
     /// A drive that was not checked, which is never touched.
-    #[error("nobody has looked at drive {} of the bench, so it is not touched", .0 + 1)]
+    #[error("drive {} of the bench was not checked, so it is not touched", .0 + 1)]
     Unchecked(usize),
     /// The study needs a drive that the bench does not have.
     #[error("the bench has no drive {}", .0 + 1)]

@@ -41,7 +41,7 @@ pub fn guest_program() -> io::Result<PathBuf> {
 enum ProgramProblem {
     #[error("'{}' is not there: {source}", path.display())]
     Missing { path: PathBuf, source: io::Error },
-    #[error("'{}' is not a file of disklab's owner that nobody else may write", .0.display())]
+    #[error("'{}' does not belong to disklab's owner, or others can write to it", .0.display())]
     OfOthers(PathBuf),
     #[error("'{}' does not start: {source}", path.display())]
     Start { path: PathBuf, source: io::Error },

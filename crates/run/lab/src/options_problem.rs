@@ -42,7 +42,7 @@ pub enum OptionsProblem {
         physical: u32,
     },
     /// Sizes that the guest's kernel would round.
-    #[error("{optimal} and {discard} are no multiples of sectors of {logical}")]
+    #[error("{optimal} and {discard} are not multiples of sectors of {logical}")]
     Granularity {
         /// Bytes that requests had best be a multiple of.
         optimal: u32,

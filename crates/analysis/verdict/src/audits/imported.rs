@@ -8,7 +8,7 @@ use crate::words::count;
 pub(super) const AUDIT: Audit = Audit {
     name: "imported",
     severity: Severity::Warning,
-    detects: "imported figures, of which nobody knows what the drives did for them",
+    detects: "imported figures, without the drives' part in them",
     evidence: "the bench, and samples without drives' counters",
     remedy: "run the study with disklab, or look at the drives' own counters",
     reproducer: Reproducer::Import("a result file of Phoronix"),

@@ -100,7 +100,7 @@ fn check(evidence: &Evidence<'_>) -> Vec<Detection> {
         all.push(Detection {
             severity: Severity::Warning,
             text: format!(
-                "Blocks are no whole sectors in {}: direct I/O is refused for such, and pages are \
+                "Blocks are not whole sectors in {}: direct I/O is refused for such, and pages are \
                  read before they are written.",
                 list(listed.iter().map(String::as_str), 4)
             ),

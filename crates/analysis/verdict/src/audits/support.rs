@@ -178,7 +178,7 @@ pub(super) fn joined<'a>(words: impl IntoIterator<Item = &'a str>) -> Option<Str
     (!words.is_empty()).then(|| words.into_iter().collect::<Vec<_>>().join(" and "))
 }
 
-/// The middle of the finite values, of an even number the lower one. None of none.
+/// The middle of the finite values, of an even number the lower one. `None` if there are none.
 pub(super) fn median(mut values: Vec<f64>) -> Option<f64> {
     values.retain(|value| value.is_finite());
     median_low(&values)

@@ -1,4 +1,4 @@
-//! The table of docs/reference/audits.md.
+//! The table of docs/generated/audits.md.
 
 use std::fmt::Write as _;
 

@@ -1,25 +1,23 @@
-//! The table of docs/reference/audits.md is that of the audits. `UPDATE=1` writes it anew.
+//! The table of docs/generated/audits.md is that of the audits. `UPDATE=1` writes it anew.
 
 use std::path::{Path, PathBuf};
 
-const BEGIN: &str = "<!-- The audits: written by `UPDATE=1 cargo test -p disklab-verdict --test integration docs`. -->\n";
-const END: &str = "<!-- The end of the audits. -->\n";
+const UPDATE: &str = "UPDATE=1 cargo test -p disklab-verdict --test integration docs";
 
 #[test]
 fn the_documentation_has_every_audit() {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../docs/reference/audits.md");
-    let text = std::fs::read_to_string(&path).expect("docs/reference/audits.md");
-    let (before, rest) = text.split_once(BEGIN).expect("the mark where the audits begin");
-    let (_, after) = rest.split_once(END).expect("the mark where they end");
-    let wanted = format!("{before}{BEGIN}\n{}\n{END}{after}", disklab_verdict::audits_markdown());
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../docs/generated/audits.md");
+    let intro = "What each audit finds, from which evidence, and what to do about it \
+        ([how audits work](../reference/audits.md)). `disklab list audits` says the same.";
+    let table = disklab_verdict::audits_markdown();
+    let wanted =
+        format!("<!-- Written by `{UPDATE}`. -->\n\n# Audits\n\n{intro}\n\n{}\n", table.trim_end());
     if std::env::var_os("UPDATE").is_some() {
         std::fs::write(&path, wanted).expect("written");
-    } else {
-        assert!(
-            text == wanted,
-            "docs/reference/audits.md is not up to date: UPDATE=1 cargo test -p disklab-verdict --test integration docs"
-        );
+        return;
     }
+    let text = std::fs::read_to_string(&path).unwrap_or_default();
+    assert!(text == wanted, "docs/generated/audits.md is not up to date: {UPDATE}");
 }
 
 /// All sources below a directory, as one text.

@@ -87,10 +87,11 @@ impl PlanExtent {
     /// by 9 to 18 % where the load changed (docs/validation/calibration.md).
     fn certainty(&self) -> &'static str {
         if self.is_learnt {
-            "as cells of that run took: within 15 %, unless the machine's load changes"
+            "from the cells of that run: within 15 %, unless the machine's load changes"
         } else {
-            "by formula, as how fast this machine is now is not known: it may take a third or \
-             three times as long, and more where other programs hold it; after a first block, plan --from RUN is within 15 %"
+            "estimated; this machine's speed is not known yet: between a third of that and three times \
+             as long, or more if other programs keep it busy; after a first block, plan --from RUN \
+             is within 15 %"
         }
     }
 

@@ -174,7 +174,7 @@ pub(super) fn warnings(section: &Section, draft: &Draft, job: &Job) -> Vec<Sourc
     {
         warn(
             &["bssplit", "bsrange", "bs"],
-            "with `direct`, most file systems refuse blocks that are no multiple of 512 bytes"
+            "with `direct`, most file systems refuse blocks that are not a multiple of 512 bytes"
                 .to_owned(),
         );
     }

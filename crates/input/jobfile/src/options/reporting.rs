@@ -168,7 +168,7 @@ pub(super) const CHAPTER: Chapter = Chapter {
                 Ok(())
             },
         )
-        .differs("with 1024, `KiB` is an error, since nobody means 1000 by it"),
+        .differs("with 1024, `KiB` is an error, since fio reads it as 1000"),
         option(
             "unit_base",
             "0, 8 or 1",

@@ -1,4 +1,4 @@
-//! docs/validation/probe.md is what the closed loop gives. `UPDATE=1` writes it anew.
+//! docs/generated/probe.md is what the closed loop gives. `UPDATE=1` writes it anew.
 
 use std::fmt::Write as _;
 use std::path::Path;
@@ -66,8 +66,8 @@ fn page(probed: &[Probed]) -> String {
 
 #[test]
 fn the_page_is_up_to_date() {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../docs/validation/probe.md");
-    let text = std::fs::read_to_string(&path).expect("docs/validation/probe.md");
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../docs/generated/probe.md");
+    let text = std::fs::read_to_string(&path).expect("docs/generated/probe.md");
     let (above, tables) = text.split_once(BEGIN).expect("the mark of the tables");
     if std::env::var_os("UPDATE").is_some() {
         let all = crate::probed(SHIPPED.iter().map(|(id, _)| *id));

@@ -158,7 +158,7 @@ fn seconds(summary: &Summary, line: &TextLine<'_>) -> Result<f64, SourceError> {
 fn reading(summary: &Summary, line: &TextLine<'_>) -> Result<Reading, SourceError> {
     let Some(block) = summary.block.filter(|block| block.0 > 0) else {
         return Err(line.error(
-            "the run's 'Block size' is missing: without it, operations are no bytes; import the \
+            "the run's 'Block size' is missing: without it, operations have no size; import the \
              whole output of sysbench",
         ));
     };

@@ -75,7 +75,7 @@ fn every_file_is_tested_and_every_format_documented() {
         let name = entry.file_name();
         assert!(OUTPUTS.iter().any(|o| name == o.0), "{name:?} is in no table");
     }
-    let page = include_str!("../../../../../docs/guide/import.md");
+    let page = include_str!("../../../../../docs/reference/import.md");
     for format in FORMATS {
         assert!(page.contains(&format!("`{}`", format.name)), "{} is not in docs", format.name);
     }

@@ -1,4 +1,4 @@
-//! The generated parts of the pages in docs/validation about published results.
+//! The generated parts of the pages in docs/generated about published results.
 
 use std::fmt::Write as _;
 
@@ -19,7 +19,7 @@ pub struct PublishedPages {
     pub findings: String,
 }
 
-/// Makes the pages. The links between them are those of `docs/validation/published.md` and
+/// Makes the pages. The links between them are those of `docs/generated/published.md` and
 /// the directory `published` next to it.
 pub fn published_pages(catalogue: &Catalogue, comparisons: &[RowComparison]) -> PublishedPages {
     let mut counts = String::new();

@@ -1,11 +1,11 @@
-//! The pages of docs/validation about published results are those that the committed rows give.
+//! The pages of docs/generated about published results are those that the committed rows give.
 //! `UPDATE=1` writes them.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use disklab_published::{
-    AcceptedBand, Catalogue, RowComparison, RowStatus, comparisons_of_csv, rows_csv,
+    AcceptedBand, Catalogue, RowComparison, RowStatus, RowTally, comparisons_of_csv, rows_csv,
 };
 use disklab_report::published_pages;
 use disklab_source::Source;
@@ -18,12 +18,12 @@ const ROWS: &str = "published/rows.csv";
 const BEGIN: &str = "<!-- generated from ";
 const END: &str = "<!-- end of the generated part -->";
 
-fn validation(page: &str) -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../docs/validation").join(page)
+fn generated_page(page: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../docs/generated").join(page)
 }
 
 fn read(page: &str) -> String {
-    let path = validation(page);
+    let path = generated_page(page);
     fs::read_to_string(&path).unwrap_or_else(|e| panic!("{}: {e}", path.display()))
 }
 
@@ -62,12 +62,12 @@ fn check(page: &str, new: &str) {
         return;
     }
     if std::env::var_os("UPDATE").is_some() {
-        fs::write(validation(page), new).expect("written");
+        fs::write(generated_page(page), new).expect("written");
         return;
     }
     let line = old.lines().zip(new.lines()).position(|(a, b)| a != b);
     let line = line.unwrap_or_else(|| old.lines().count().min(new.lines().count())) + 1;
-    panic!("docs/validation/{page} differs from what its rows give, line {line}; {UPDATE}");
+    panic!("docs/generated/{page} differs from what its rows give, line {line}; {UPDATE}");
 }
 
 #[test]
@@ -82,6 +82,16 @@ fn published_pages_are_what_the_committed_rows_give() {
     for (page, text) in generated {
         check(&page, &spliced(&page, &read(&page), &text));
     }
+}
+
+/// The README tells how many rows of those that count are reproduced.
+#[test]
+fn readme_has_the_counts_of_the_committed_rows() {
+    let tally = committed().iter().fold(RowTally::default(), |all, c| all.plus(c.tally));
+    let said = format!("{} of {} figures are reproduced", tally.reproduced, tally.countable);
+    let readme = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../README.md");
+    let readme = fs::read_to_string(readme).expect("README.md");
+    assert!(readme.contains(&said), "README.md does not say '{said}'");
 }
 
 #[test]

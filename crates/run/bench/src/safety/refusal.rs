@@ -281,11 +281,11 @@ fn signed(f: &mut fmt::Formatter<'_>, found: &[Signature], serial: Option<&str>)
 fn consent(f: &mut fmt::Formatter<'_>, serial: Option<&str>) -> fmt::Result {
     match serial {
         Some(serial) => {
-            write!(f, "; if nobody needs that, allow it to be erased with --erase {serial}")
+            write!(f, "; if it is not needed, allow it to be erased with --erase {serial}")
         }
         None => f.write_str(
-            "; the drive tells no serial number that --erase could name, so wipe it yourself \
-             if nobody needs that",
+            "; the drive has no serial number that --erase could name, so wipe it yourself \
+             if it is not needed",
         ),
     }
 }

@@ -91,7 +91,7 @@ impl ZfsKernel {
 ///
 /// The one with the fewest other parts is the one that the study builds, if that is there: so
 /// a study's next run gets the same kernel as its last. What other parts do to the samples:
-/// docs/guide/first-minutes.md.
+/// docs/internals/same-figures.md.
 pub fn find(cache: &Path, parts: Parts) -> Option<PathBuf> {
     match std::env::var_os(KERNEL_VARIABLE) {
         // A wrong name is better found out than silently replaced.
