@@ -3,7 +3,7 @@
 use crate::tree::{files_with, text};
 
 /// What all written pages of `docs` may have together.
-const WRITTEN_WORDS: usize = 45_000;
+const WRITTEN_WORDS: usize = 54_500;
 /// What a page of the guide may have.
 const GUIDE_WORDS: usize = 1_200;
 
@@ -45,7 +45,10 @@ fn written() -> Vec<(String, usize)> {
 fn written_pages_are_not_too_long() {
     let pages = written();
     let all: usize = pages.iter().map(|(_, words)| words).sum();
-    assert!(all <= WRITTEN_WORDS, "{all} words, and at most {WRITTEN_WORDS} are allowed: {pages:?}");
+    assert!(
+        all <= WRITTEN_WORDS,
+        "{all} words, and at most {WRITTEN_WORDS} are allowed: {pages:?}"
+    );
     let guides = pages.iter().filter(|(page, _)| page.starts_with("docs/guide/"));
     let long: Vec<_> = guides.filter(|(_, words)| *words > GUIDE_WORDS).collect();
     assert!(long.is_empty(), "a guide has at most {GUIDE_WORDS} words: {long:?}");

@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 use std::path::Path;
 
+use clap::builder::PossibleValue;
 use clap::{Arg, Command};
 
 const UPDATE: &str = "UPDATE=1 cargo test -p disklab --bins reference";
@@ -20,15 +21,14 @@ fn reference_has_every_command() {
 }
 
 #[test]
-fn a_row_has_all_that_the_help_has() {
+fn a_table_has_all_that_the_help_has() {
     let option = Arg::new("level").long("level").short('l').value_name("N").default_value("5");
     let option = option.help("From 1 to 9|10").value_parser(["5", "6"]);
-    assert_eq!(
-        row(&option),
-        "| `-l`, `--level <N>` | From 1 to 9\\|10. One of `5`, `6`. Default: `5` |\n"
-    );
     let hidden = Arg::new("all").long("all").hide(true);
-    assert_eq!(table(&Command::new("x").arg(hidden)), "");
+    let mut command = Command::new("x").arg(option).arg(hidden);
+    command.build();
+    let row = "| `-l`, `--level <N>` | From 1 to 9\\|10. One of `5`, `6`. Default: `5` |\n";
+    assert_eq!(table(&command), format!("\n| argument | meaning |\n|---|---|\n{row}"));
 }
 
 fn page() -> String {
@@ -77,8 +77,7 @@ fn row(arg: &Arg) -> String {
     let values = arg.get_possible_values();
     let is_flag = !arg.get_action().takes_values();
     if !values.is_empty() && !is_flag {
-        let names: Vec<String> =
-            values.iter().map(|value| format!("`{}`", value.get_name())).collect();
+        let names: Vec<String> = values.iter().map(value_text).collect();
         let _ = write!(help, ". One of {}", names.join(", "));
     }
     let defaults = arg.get_default_values();
@@ -87,6 +86,11 @@ fn row(arg: &Arg) -> String {
         let _ = write!(help, ". Default: `{}`", words.join(" "));
     }
     format!("| {short}`{arg}` | {} |\n", help.replace(['\n'], " ").replace('|', "\\|"))
+}
+
+fn value_text(value: &PossibleValue) -> String {
+    let help = value.get_help().map(|help| format!(" ({help})"));
+    format!("`{}`{}", value.get_name(), help.unwrap_or_default())
 }
 
 /// A help text within Markdown.
