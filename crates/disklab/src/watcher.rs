@@ -1,10 +1,11 @@
 //! Shows on standard error how far a run is.
 
 use disklab_bench::{CellProgress, Phase};
+use disklab_comparisons::Ahead;
+use disklab_decision::Recommendation;
 use disklab_report::answers_so_far;
 use disklab_runner::{Observer, UpcomingCells};
 use disklab_study::{Cell, Study};
-use disklab_verdict::{Ahead, Recommendation};
 
 use crate::progress::{LastOutput, Progress};
 

@@ -40,7 +40,7 @@ const TABLES: [KindTable; 4] = [
         least: 12,
     },
     KindTable {
-        folder: "crates/analysis/verdict/src/audits",
+        folder: "crates/analysis/audits/src/audits",
         table: "AUDITS",
         kind: "Audit",
         shared: &["support", "table"],

@@ -1,8 +1,8 @@
 //! A run's figures, looked up.
 
+use disklab_audits::{Group, Observation};
 use disklab_stats::{CONFIDENCE, block_ratio, estimate};
 use disklab_study::{LeftOut, Part, Study, matches};
-use disklab_verdict::{Group, Observation};
 
 use crate::{MeasuredStep, MeasuredTarget, NoFigure};
 

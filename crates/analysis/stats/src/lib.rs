@@ -7,6 +7,7 @@
 mod autocorrelation;
 mod benjamini_hochberg;
 mod blocks;
+mod blocks_needed;
 mod change_points;
 mod estimate;
 mod hodges_lehmann;
@@ -30,6 +31,7 @@ pub use benjamini_hochberg::benjamini_hochberg;
 pub use blocks::{
     BlockTest, block_interval, block_ratio, block_ratio_judged, fewest_despite_a_stall,
 };
+pub use blocks_needed::{Ask, BlocksError, Planned, Tails, blocks_needed};
 pub use estimate::{Estimate, Method, estimate, estimate_at};
 pub use hodges_lehmann::{Shift, unpaired_shift};
 pub use holm::holm;

@@ -117,7 +117,7 @@ fn parse_map(text: &str) -> Result<(String, String), OptionValueError> {
 }
 
 fn parse_audit(text: &str) -> Result<String, OptionValueError> {
-    if disklab_verdict::AUDITS.iter().any(|audit| audit.name == text) {
+    if disklab_audits::AUDITS.iter().any(|audit| audit.name == text) {
         return Ok(text.to_owned());
     }
     Err(OptionValueError::Audit(text.to_owned()))

@@ -2,20 +2,20 @@
 
 mod models;
 
+use disklab_audits::{AUDITS, Severity};
 use disklab_bench::safety::stable_names;
 use disklab_measure::{BlockDevice, SystemRoot, Watched, drive_state};
 use disklab_processor::{CostUnit, SHIPPED as SHIPPED_PROCESSORS, by_name};
+use disklab_runner::{SHIPPED_STUDIES, find_study};
 use disklab_stack::LAYERS;
 use disklab_study::{SHIPPED_WORKLOADS, read_shipped};
 use disklab_units::{Bytes, BytesPerSecond, show_nanoseconds};
-use disklab_verdict::{AUDITS, Severity};
 use disklab_workload::WORKLOADS;
 use serde_json::{Value, json};
 
 use super::{print, print_json};
 use crate::cli::Listed;
 use crate::exit::{DONE, Failure};
-use disklab_runner::{SHIPPED_STUDIES, find_study};
 
 /// Lists one kind of thing.
 pub fn list(what: Listed, as_json: bool) -> Result<u8, Failure> {
@@ -60,7 +60,7 @@ pub fn list(what: Listed, as_json: bool) -> Result<u8, Failure> {
 }
 
 fn audits() -> Vec<Row> {
-    let row = |audit: &disklab_verdict::Audit| {
+    let row = |audit: &disklab_audits::Audit| {
         let severity = match audit.severity {
             Severity::Severe => "severe",
             Severity::Warning => "warning",

@@ -1,5 +1,6 @@
 //! `disklab run`: runs a study.
 
+use disklab_audits::Severity;
 use disklab_report::{Report, first_screen, so_far};
 use disklab_runner::{
     OpenRun, PlannedRun, ResumeRequest, Resumed, RunEstimate, RunnerError, check_vacant,
@@ -7,7 +8,6 @@ use disklab_runner::{
 };
 use disklab_store::{CellState, Run};
 use disklab_units::count;
-use disklab_verdict::Severity;
 use serde_json::json;
 
 use super::{caller, plan, print, print_json, print_styled, report, style_of_output};

@@ -9,10 +9,11 @@ use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use crate::audit_support::{Found, assert_found, assert_says, command, findings, found_in};
+use disklab_audits::{AUDITS, Reproducer, Severity};
 use disklab_store::{CellState, Run};
-use disklab_verdict::{AUDITS, Reproducer, Severity};
 use rustix::process::{Pid, Signal, kill_process};
+
+use crate::audit_support::{Found, assert_found, assert_says, command, findings, found_in};
 
 /// Audits that a test here makes happen, test by test.
 const IN_MEMORY: [&str; 3] = ["cpu-bound", "background-io", "not-on-drives"];

@@ -17,6 +17,8 @@ pub use duration::{
     ParseDurationError, duration_of, parse_duration, parse_nanoseconds, show_duration,
     show_nanoseconds, show_seconds,
 };
-pub use number::{count, scale_words, significant};
+pub use number::{count, list, scale_words, significant};
 pub use rate::{BytesPerSecond, Iops, ParseRateError};
-pub use share::{ParseShareError, parse_share, parse_share_within, share_words, show_share};
+pub use share::{
+    ParseShareError, parse_share, parse_share_within, per_cent, per_cents, share_words, show_share,
+};

@@ -86,6 +86,24 @@ pub fn share_words(share: f64) -> String {
     format!("{short} %")
 }
 
+/// From this share on a figure in per cent is beyond all sense.
+const MOST_SHARE: f64 = 1000.0;
+
+/// A share as per cent, `3 %` or `0.3 %`; what is beyond all sense as a bound.
+pub fn per_cent(share: f64) -> String {
+    let value = share * 100.0;
+    if value.is_nan() || value > 100.0 * MOST_SHARE {
+        return format!(">{:.0} %", 100.0 * MOST_SHARE);
+    }
+    if value >= 9.95 || value == 0.0 { format!("{value:.0} %") } else { format!("{value:.1} %") }
+}
+
+/// A range of shares: `3 %`, or `0.3 % to 12 %`.
+pub fn per_cents((low, high): (f64, f64)) -> String {
+    let (a, b) = (per_cent(low), per_cent(high));
+    if a == b { a } else { format!("{a} to {b}") }
+}
+
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
@@ -126,6 +144,12 @@ mod tests {
         }
         let bare = parse_share_within("0.05", 0.001..=0.5).expect_err("bare").to_string();
         assert!(bare.contains("may mean 0.05% or 5%"), "{bare}");
+    }
+
+    #[test]
+    fn shares_beyond_all_sense_are_bounds() {
+        assert_eq!(per_cents((0.001, 0.5)), "0.1 % to 50 %");
+        assert_eq!(per_cent(f64::INFINITY), ">100000 %");
     }
 
     #[test]

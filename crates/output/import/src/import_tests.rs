@@ -1,7 +1,7 @@
 use std::fs;
 
+use disklab_decision::analyse;
 use disklab_store::{CellState, Session};
-use disklab_verdict::analyse;
 
 use super::*;
 

@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 
+use disklab_decision::{Analyser, recommend};
 use disklab_sample::{DriveState, Environment, MountState, Overhead, Sample, Tool};
 use disklab_store::{CellRecord, Run, RunInfo};
 use disklab_study::Study;
-use disklab_verdict::{Analyser, recommend};
 use indexmap::{IndexMap, IndexSet};
 
 use crate::published;

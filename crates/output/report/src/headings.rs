@@ -1,8 +1,9 @@
 //! What is above a column, on an axis and below a question.
 
+use disklab_audits::measure_heading;
+use disklab_comparisons::Answer;
 use disklab_sample::OperationKind;
 use disklab_study::{Measure, Part};
-use disklab_verdict::{Answer, measure_heading};
 
 /// Above the severe findings.
 pub(crate) const BEFORE: &str = "Before you rely on these figures";

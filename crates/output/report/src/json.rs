@@ -1,11 +1,11 @@
 //! JSON: everything, for programs. The schema's name and version stand first.
 
+use disklab_audits::{Finding, Group, Observation};
+use disklab_comparisons::{Answer, Comparison, Point};
+use disklab_decision::{Recommendation, StackChoice};
 use disklab_stats::{Estimate, Interval, Method};
 use disklab_store::{CellRecord, CellState};
 use disklab_study::{ChartKind, Measure};
-use disklab_verdict::{
-    Answer, Comparison, Finding, Group, Observation, Point, Recommendation, StackChoice,
-};
 use serde_json::{Map, Value, json};
 
 use crate::Report;
@@ -33,7 +33,8 @@ pub(crate) fn text(report: &Report) -> String {
         "recommendations": report.recommendations.iter().map(recommendation).collect::<Value>(),
         "findings": analysis.findings.iter().map(finding).collect::<Value>(),
         "groups": analysis.groups.iter().map(|g| group(report, g)).collect::<Value>(),
-        "answers": analysis.answers.iter().map(answer).collect::<Value>(),
+        "answers": analysis.answers.iter().enumerate()
+            .map(|(n, a)| answer(a, analysis.sentences_of(n))).collect::<Value>(),
         "facts": report.facts,
         "published": report.published,
         "campaign": report.campaign,
@@ -167,7 +168,7 @@ fn observation(o: &Observation) -> Value {
     })
 }
 
-fn answer(answer: &Answer) -> Value {
+fn answer(answer: &Answer, sentences: &[String]) -> Value {
     let (chart, over) = match &answer.question.chart {
         ChartKind::Bars => ("bars", None),
         ChartKind::LinesOver(over) => ("lines", Some(over)),
@@ -187,7 +188,7 @@ fn answer(answer: &Answer) -> Value {
         "over": over,
         "points": answer.points.iter().map(point).collect::<Value>(),
         "comparisons": answer.comparisons.iter().map(comparison).collect::<Value>(),
-        "sentences": answer.sentences,
+        "sentences": sentences,
     })
 }
 

@@ -1,9 +1,9 @@
 //! A run, compared with what was published about its study.
 
+use disklab_decision::Analysis;
 use disklab_published::{Catalogue, CellEnd, CellFate, MeasuredRun, RowComparison, compare};
 use disklab_store::{CellRecord, CellState, RunInfo};
 use disklab_study::Study;
-use disklab_verdict::Analysis;
 
 use crate::ReportError;
 

@@ -3,11 +3,11 @@
 use std::collections::BTreeMap;
 
 use disklab_campaign::CampaignOutcome;
+use disklab_decision::{Analysis, Recommendation};
 use disklab_published::RowComparison;
 use disklab_source::{SourceError, printable, printable_json};
 use disklab_store::{CellRecord, RunInfo, Session, StoreError};
 use disklab_study::Study;
-use disklab_verdict::{Analysis, Recommendation};
 
 use crate::Facts;
 

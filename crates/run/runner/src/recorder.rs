@@ -5,10 +5,10 @@ use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use disklab_bench::{CellOutcome, CellProgress, CellToRun, Phase, ReadyBench, Sink, SinkError};
+use disklab_decision::{Analyser, recommend};
 use disklab_sample::Sample;
 use disklab_store::{CellRecord, CellState, Run};
 use disklab_study::Cell;
-use disklab_verdict::{Analyser, recommend};
 
 use crate::observer::{Observer, UpcomingCells};
 use crate::{Plan, RunEstimate, RunnerError};

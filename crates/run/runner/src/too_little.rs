@@ -1,7 +1,7 @@
 //! Which workloads do too little for an answer, known before they run.
 
+use disklab_audits::floors::BelowFloor;
 use disklab_sample::Direction;
-use disklab_verdict::floors::BelowFloor;
 use disklab_workload::Workload;
 
 /// Steps and what is looked at in them: a workload with one step names it after itself, and

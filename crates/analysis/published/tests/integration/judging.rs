@@ -1,12 +1,12 @@
 //! A made-up study, a made-up run, and what follows.
 
+use disklab_audits::{Group, GroupKey, Observation};
 use disklab_published::{
     Catalogue, CellEnd, CellFate, JudgedRow, MeasuredRun, RowComparison, RowStatus, compare,
 };
 use disklab_sample::Direction;
 use disklab_source::Source;
 use disklab_study::{LeftOut, Study, load};
-use disklab_verdict::{Group, GroupKey, Observation};
 
 const STUDY: &str = r#"
 id = "s"

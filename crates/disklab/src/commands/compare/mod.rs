@@ -4,10 +4,10 @@ mod published;
 
 use std::path::Path;
 
+use disklab_decision::{RunVerdict, Terms};
 use disklab_report::{Report, TwoRuns, VersusFormat};
 use disklab_runner::RunnerError;
 use disklab_store::Run;
-use disklab_verdict::{RunVerdict, Terms};
 
 use super::report::write_or_print;
 use crate::cli::CompareArgs;

@@ -4,8 +4,9 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::process::{Command, Output};
 
+use disklab_audits::{AUDITS, Finding, Reproducer, Severity};
+use disklab_decision::analyse;
 use disklab_store::Run;
-use disklab_verdict::{AUDITS, Finding, Reproducer, Severity, analyse};
 
 /// The findings of a run, by audit.
 pub type Found = BTreeMap<&'static str, Vec<Finding>>;

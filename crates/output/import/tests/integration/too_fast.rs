@@ -2,11 +2,12 @@
 
 use std::path::Path;
 
+use disklab_audits::{AUDITS, Reproducer, Severity};
+use disklab_decision::{Analysis, analyse};
 use disklab_import::{Import, ImportRequest, ImportedDrives};
 use disklab_published::Catalogue;
 use disklab_store::Session;
 use disklab_study::Study;
-use disklab_verdict::{AUDITS, Analysis, Reproducer, Severity, analyse};
 
 fn analysed(import: &Import, folder: &Path) -> Analysis {
     let session = Session {

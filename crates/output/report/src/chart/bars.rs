@@ -1,8 +1,8 @@
 //! Grouped bars: a group is a layout, a bar a file system.
 
+use disklab_comparisons::{Answer, Point, Quantity, Unit};
 use disklab_stats::Interval;
 use disklab_study::Measure;
-use disklab_verdict::{Answer, Point, Quantity, Unit};
 use maud::{Markup, html};
 
 use crate::chart::scale::{AxisScale, extent};

@@ -1,7 +1,7 @@
 //! Latency distributions as percentile curves.
 
+use disklab_comparisons::Quantity;
 use disklab_sample::LatencyHistogram;
-use disklab_verdict::Quantity;
 use maud::{Markup, html};
 
 use crate::Report;

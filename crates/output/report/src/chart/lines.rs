@@ -1,8 +1,8 @@
 //! Lines over a parameter, such as the block size.
 
+use disklab_comparisons::{Answer, Point, Quantity};
 use disklab_study::Measure;
 use disklab_units::Bytes;
-use disklab_verdict::{Answer, Point, Quantity};
 use maud::{Markup, html};
 
 use crate::Report;

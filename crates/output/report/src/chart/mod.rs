@@ -9,8 +9,8 @@ mod plot;
 pub(crate) mod published;
 mod scale;
 
+use disklab_comparisons::Answer;
 use disklab_study::ChartKind;
-use disklab_verdict::Answer;
 use maud::{Markup, html};
 
 use crate::Report;

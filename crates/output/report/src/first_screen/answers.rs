@@ -1,6 +1,6 @@
 //! The answers on a terminal: which stack to take, for what.
 
-use disklab_verdict::Recommendation;
+use disklab_decision::Recommendation;
 
 use super::text::{Face, SCREEN_WIDTH, ScreenLine, column, right, wrapped};
 use super::{FirstScreen, Pick, space};

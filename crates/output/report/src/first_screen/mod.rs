@@ -9,9 +9,10 @@ mod speed;
 mod text;
 mod unsettled;
 
+use disklab_audits::Severity;
+use disklab_decision::{Recommendation, StackChoice};
 use disklab_study::Study;
 use disklab_units::Bytes;
-use disklab_verdict::{Recommendation, Severity, StackChoice};
 
 use crate::Report;
 
@@ -192,7 +193,7 @@ pub(crate) fn space(bytes: Option<u64>) -> String {
 
 /// The number of findings that are severe, and of all others.
 pub(crate) fn findings(report: &Report) -> (usize, usize) {
-    let severe = |f: &&disklab_verdict::Finding| f.severity == Severity::Severe;
+    let severe = |f: &&disklab_audits::Finding| f.severity == Severity::Severe;
     let number = report.analysis.findings.iter().filter(severe).count();
     (number, report.analysis.findings.len() - number)
 }

@@ -1,9 +1,9 @@
 //! The answers while a run continues: a line each.
 
+use disklab_decision::{Recommendation, StackChoice};
 use disklab_store::CellState;
 use disklab_study::Study;
 use disklab_units::count;
-use disklab_verdict::{Recommendation, StackChoice};
 
 use super::{classes, first_class, labels};
 use crate::Report;

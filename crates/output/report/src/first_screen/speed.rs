@@ -3,7 +3,9 @@
 
 use std::collections::BTreeMap;
 
-use disklab_verdict::{Answer, Group, Recommendation};
+use disklab_audits::Group;
+use disklab_comparisons::Answer;
+use disklab_decision::Recommendation;
 
 use crate::Report;
 
@@ -65,7 +67,7 @@ fn of_answer(groups: &[Group], answer: &Answer) -> Vec<BTreeMap<String, f64>> {
             let all = points.iter().map(|p| (p, quality(p.estimate.centre)));
             let sound: Vec<_> = all.filter(|(_, q)| q.is_finite() && *q > 0.0).collect();
             let best = sound.iter().map(|(_, q)| *q).fold(0.0, f64::max);
-            let share = |(p, q): &(&disklab_verdict::Point, f64)| {
+            let share = |(p, q): &(&disklab_comparisons::Point, f64)| {
                 Some((groups.get(p.group)?.key.stack.clone(), q / best))
             };
             (sound.len() > 1).then(|| sound.iter().filter_map(share).collect())

@@ -1,8 +1,8 @@
 //! The first screen on a terminal: some forty lines of eighty columns.
 
+use disklab_audits::Severity;
 use disklab_source::printable;
 use disklab_units::scale_words;
-use disklab_verdict::Severity;
 
 use super::answers::answers;
 use super::{FirstScreen, NextStep, StackLine, findings, next_steps, space};

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use disklab_verdict::{PurposeRank, RankWord, Recommendation};
+use disklab_decision::{PurposeRank, RankWord, Recommendation};
 
 use super::FirstScreen;
 use crate::Report;

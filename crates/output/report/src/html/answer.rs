@@ -1,7 +1,7 @@
 //! The first screen of the page: the answers, then one picture, then all stacks by all
 //! purposes.
 
-use disklab_verdict::Recommendation;
+use disklab_decision::Recommendation;
 use maud::{Markup, html};
 
 use super::cells::CellFolds;

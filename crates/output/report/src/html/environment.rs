@@ -1,9 +1,9 @@
 //! The surroundings: machine, tools, drives, mounts.
 
+use disklab_comparisons::Quantity;
 use disklab_sample::DriveState;
 use disklab_study::PlannedLayer;
 use disklab_units::{Bytes, significant};
-use disklab_verdict::Quantity;
 use maud::{Markup, html};
 
 use crate::Report;

@@ -1,6 +1,6 @@
 //! What makes figures suspect.
 
-use disklab_verdict::Finding;
+use disklab_audits::Finding;
 use maud::{Markup, html};
 
 use crate::Report;

@@ -1,7 +1,7 @@
 //! All stacks by all purposes: how fast each is next to the best, in colours and words.
 
+use disklab_decision::{PurposeRank, Recommendation};
 use disklab_store::{CellRecord, CellState};
-use disklab_verdict::{PurposeRank, Recommendation};
 use maud::{Markup, html};
 
 use super::cells::CellFolds;

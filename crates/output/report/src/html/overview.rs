@@ -1,6 +1,6 @@
 //! The top of the page: what was measured on what, and what came out.
 
-use disklab_verdict::Severity;
+use disklab_audits::Severity;
 use maud::{Markup, html};
 
 use crate::Report;

@@ -1,7 +1,7 @@
 //! Space against speed: one dot for each stack, those named that no other beats in space,
 //! in drives that may fail and in speed.
 
-use disklab_verdict::Recommendation;
+use disklab_decision::Recommendation;
 use maud::{Markup, html};
 
 use crate::first_screen::{FirstScreen, StackLine, space};

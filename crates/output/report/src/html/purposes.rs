@@ -1,6 +1,6 @@
 //! Why which stack for which purpose.
 
-use disklab_verdict::{Recommendation, StackChoice};
+use disklab_decision::{Recommendation, StackChoice};
 use maud::{Markup, html};
 
 use crate::Report;

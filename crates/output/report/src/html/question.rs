@@ -1,6 +1,7 @@
 //! One question: a chart, its sentences, its figures, its doubts.
 
-use disklab_verdict::{Answer, Finding, Severity};
+use disklab_audits::{Finding, Severity};
+use disklab_comparisons::Answer;
 use maud::{Markup, html};
 
 use crate::Report;
@@ -19,14 +20,15 @@ pub(crate) fn section(
     answer: &Answer,
 ) -> Markup {
     let rows = answer.points.len();
+    let sentences = report.analysis.sentences_of(number);
     let absences_here = crate::view::absences(report, &answer.question);
     html! {
         section.question id={ "q" (number + 1) } {
             h2 { (answer.question.ask) }
             @if let Some(note) = part_note(answer.question.part) { p.muted { (note) } }
             (charts(report, colours, answer))
-            @if !answer.sentences.is_empty() {
-                ul.sentences { @for sentence in &answer.sentences { li { (sentence) } } }
+            @if !sentences.is_empty() {
+                ul.sentences { @for sentence in sentences { li { (sentence) } } }
             }
             @if rows > 0 {
                 details.figures open[rows <= OPEN_ROWS] {

@@ -1,7 +1,7 @@
 //! The exact figures behind a chart.
 
+use disklab_comparisons::{Answer, Point, Quantity, Unit};
 use disklab_study::{ChartKind, Measure};
-use disklab_verdict::{Answer, Point, Quantity, Unit};
 use indexmap::IndexSet;
 use maud::{Markup, html};
 
@@ -172,7 +172,8 @@ fn moved(traffic: Option<&TrafficPanel>, columns: TrafficColumns) -> Markup {
     let TrafficColumns { media, memory } = columns;
     let share =
         |s: Option<f64>| s.map_or_else(|| "–".to_owned(), |s| format!("{:.1} %", s * 100.0));
-    let amplification = |r: Option<f64>| r.map_or_else(|| "–".to_owned(), disklab_verdict::times);
+    let amplification =
+        |r: Option<f64>| r.map_or_else(|| "–".to_owned(), disklab_comparisons::times);
     html! {
         @match traffic {
             Some(t) => {

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use disklab_verdict::Recommendation;
+use disklab_decision::Recommendation;
 
 use super::{MarkdownTable, escape};
 use crate::first_screen::{FirstScreen, Pick, StackLine, space};

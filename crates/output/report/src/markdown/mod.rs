@@ -11,9 +11,10 @@ use std::ffi::OsStr;
 use std::fmt::Write as _;
 use std::path::Path;
 
+use disklab_audits::Severity;
 use disklab_sample::DriveState;
 use disklab_units::Bytes;
-use disklab_verdict::Severity;
+use escape::code;
 use indexmap::IndexMap;
 
 use crate::Report;
@@ -24,11 +25,9 @@ use crate::view::{
     machine, manner, measured, prerequisites, progress, sizes, smart_lines, tool,
 };
 
+pub(crate) use escape::text as escape;
 pub use published::published_text;
 pub use published_pages::{PublishedPages, published_pages};
-
-use escape::code;
-pub(crate) use escape::text as escape;
 pub(crate) use table::MarkdownTable;
 
 /// Forums take posts from 10,000 characters on; fewer are read.
@@ -54,8 +53,8 @@ pub(crate) fn text(report: &Report) -> String {
     add(written(&|md| severe(md, report)));
     if screen.classes.is_empty() {
         add(written(&|md| list(md, &report.analysis.summary)));
-        for answer in &report.analysis.answers {
-            add(written(&|md| question::write(md, report, answer)));
+        for (number, answer) in report.analysis.answers.iter().enumerate() {
+            add(written(&|md| question::write(md, report, number, answer)));
         }
     } else {
         add(written(&|md| answers::write(md, &screen)));

@@ -2,9 +2,9 @@
 
 use std::fmt::Write as _;
 
+use disklab_comparisons::{Answer, Point, Quantity, Unit};
 use disklab_stats::Estimate;
 use disklab_study::{ChartKind, Part};
-use disklab_verdict::{Answer, Point, Quantity, Unit};
 use indexmap::IndexSet;
 
 use crate::Report;
@@ -20,12 +20,12 @@ use crate::view::{
 const MOST_COLUMNS: usize = 6;
 
 /// Writes a question's part.
-pub(crate) fn write(md: &mut String, report: &Report, answer: &Answer) {
+pub(crate) fn write(md: &mut String, report: &Report, number: usize, answer: &Answer) {
     let _ = write!(md, "## {}\n\n", escape(&answer.question.ask));
     if let Some(note) = part_note(answer.question.part) {
         let _ = write!(md, "{note}\n\n");
     }
-    super::list(md, &answer.sentences);
+    super::list(md, report.analysis.sentences_of(number));
     for panel in panels(answer) {
         let quantity = Quantity::from(answer);
         let largest = panel.points.iter().map(|p| p.estimate.centre).fold(0.0, f64::max);

@@ -6,10 +6,10 @@
 //! has both ends of an interval and takes figures of which more and figures of which less
 //! is better in one file.
 
+use disklab_decision::Pair;
 use disklab_sample::OperationKind;
 use disklab_stats::Interval;
 use disklab_study::{Measure, Percentile};
-use disklab_verdict::Pair;
 use serde_json::{Map, Value, json};
 
 use super::TwoRuns;

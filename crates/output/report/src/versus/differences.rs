@@ -2,10 +2,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use disklab_decision::Versus;
 use disklab_sample::DriveState;
 use disklab_study::{Caches, PlannedLayer};
 use disklab_units::Bytes;
-use disklab_verdict::Versus;
 use serde::Serialize;
 
 use crate::Report;

@@ -1,6 +1,7 @@
 //! One page.
 
-use disklab_verdict::{Change, Pair};
+use disklab_comparisons::Change;
+use disklab_decision::Pair;
 use maud::{Markup, html};
 
 use super::TwoRuns;

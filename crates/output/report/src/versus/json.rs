@@ -1,7 +1,8 @@
 //! Everything, for programs.
 
+use disklab_comparisons::Change;
+use disklab_decision::{Pair, RunVerdict};
 use disklab_stats::{Estimate, Interval};
-use disklab_verdict::{Change, Pair, RunVerdict};
 use serde_json::{Value, json};
 
 use super::TwoRuns;

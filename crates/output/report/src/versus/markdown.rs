@@ -2,7 +2,8 @@
 
 use std::fmt::Write as _;
 
-use disklab_verdict::{Change, Pair};
+use disklab_comparisons::Change;
+use disklab_decision::Pair;
 
 use super::TwoRuns;
 use crate::headings::{DIFFERENCES, NO_DIFFERENCE};

@@ -7,8 +7,9 @@ mod json;
 mod markdown;
 mod text;
 
+use disklab_audits::Severity;
+use disklab_decision::{Side, Terms, Versus, VersusError};
 use disklab_source::{printable, printable_json};
-use disklab_verdict::{Severity, Side, Terms, Versus, VersusError};
 
 use crate::Report;
 use crate::view::{bench_label, count};

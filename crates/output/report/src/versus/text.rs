@@ -2,7 +2,8 @@
 
 use std::fmt::Write as _;
 
-use disklab_verdict::{Change, Pair};
+use disklab_comparisons::Change;
+use disklab_decision::Pair;
 
 use super::TwoRuns;
 use crate::headings::{DIFFERENCES, NO_DIFFERENCE};
@@ -95,7 +96,7 @@ fn mark(change: &Change) -> char {
 
 fn rest(out: &mut String, runs: &TwoRuns) {
     let versus = &runs.versus;
-    let missing = versus.missing.iter().map(disklab_verdict::Missing::text);
+    let missing = versus.missing.iter().map(disklab_decision::Missing::text);
     let all: Vec<String> = missing.chain(versus.unmatched.sentences()).collect();
     if !all.is_empty() {
         out.push('\n');

@@ -1,6 +1,6 @@
 //! Findings, those of one kind together.
 
-use disklab_verdict::{Finding, Severity};
+use disklab_audits::{Finding, Severity};
 use indexmap::IndexMap;
 
 /// Findings of one audit with the same advice.

@@ -2,8 +2,9 @@
 
 use std::collections::HashMap;
 
+use disklab_comparisons::{Answer, Comparison, Point, confidence_level, times, times_range};
+use disklab_decision::Analysis;
 use disklab_study::Study;
-use disklab_verdict::{Analysis, Answer, Comparison, Point, confidence_level, times, times_range};
 use indexmap::IndexMap;
 
 /// The points of one figure: one chart.

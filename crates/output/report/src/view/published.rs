@@ -1,8 +1,8 @@
 //! Published and measured results, as text.
 
+use disklab_comparisons::range;
 use disklab_published::{JudgedRow, RowComparison, RowKind, RowStatus, RowTally};
 use disklab_units::significant;
-use disklab_verdict::range;
 
 use crate::view::count;
 

@@ -1,8 +1,9 @@
 //! What the drives did for what was asked of them.
 
+use disklab_audits::Group;
+use disklab_decision::Analysis;
 use disklab_sample::Direction;
 use disklab_study::Part;
-use disklab_verdict::{Analysis, Group};
 use indexmap::IndexMap;
 
 use crate::{MediumWrites, Report};
@@ -41,10 +42,10 @@ pub(crate) fn traffic(report: &Report, index: usize) -> Option<TrafficPanel> {
     if watched.is_empty() {
         return None;
     }
-    let sum = |part: fn(&disklab_verdict::Observation) -> u64| -> f64 {
+    let sum = |part: fn(&disklab_audits::Observation) -> u64| -> f64 {
         watched.iter().map(|o| part(o) as f64).sum()
     };
-    let median = |part: fn(&disklab_verdict::Observation) -> u64| {
+    let median = |part: fn(&disklab_audits::Observation) -> u64| {
         let values: Vec<f64> = watched.iter().map(|o| part(o) as f64).collect();
         crate::Spread::of(&values).unwrap_or_default().median
     };

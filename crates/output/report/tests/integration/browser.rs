@@ -6,9 +6,9 @@ use std::time::Duration;
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
+use disklab_decision::Terms;
 use disklab_exec::{Executor, Invocation, find_program};
 use disklab_report::{ReportFormat, TwoRuns, VersusFormat, render};
-use disklab_verdict::Terms;
 use serde::Deserialize;
 use sha2::{Digest, Sha256};
 

@@ -54,9 +54,9 @@ fn poisoned(nasty: &str) -> Report {
             o.drives.iter_mut().for_each(|d| set(&mut d.drive));
         }
     }
+    analysis.sentences.iter_mut().flatten().for_each(set);
     for answer in &mut analysis.answers {
         set(&mut answer.question.ask);
-        answer.sentences.iter_mut().for_each(set);
         for point in &mut answer.points {
             point.layout.push_str(nasty);
             point.file_system.push_str(nasty);

@@ -91,7 +91,7 @@ fn every_figure_has_its_interval_or_the_word_once() {
 #[test]
 fn a_run_without_results_has_a_report() {
     let mut report = support::made(1, 1, "loop", 1);
-    report.analysis = disklab_verdict::Analysis::default();
+    report.analysis = disklab_decision::Analysis::default();
     report.cells.clear();
     report.sessions.clear();
     report.facts = disklab_report::Facts::default();

@@ -1,7 +1,7 @@
 //! Two runs against each other: every form, what differs, hostile names.
 
+use disklab_decision::Terms;
 use disklab_report::{Report, TwoRuns, VersusFormat};
-use disklab_verdict::Terms;
 
 use crate::markdown::check_tables;
 use crate::{support, wellformed};

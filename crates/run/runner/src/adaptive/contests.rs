@@ -2,11 +2,13 @@
 
 use std::collections::{BTreeSet, HashMap};
 
+use disklab_audits::{Group, GroupKey};
 use disklab_campaign::{Contest, Decision, Exactness, FigureOutcome, Goal, Rules, Stop, decide};
+use disklab_comparisons::{Answer, Point, show_figure};
+use disklab_decision::Analysis;
 use disklab_sample::OperationKind;
 use disklab_store::{CellRecord, CellState};
 use disklab_study::{Measure, Study, matches};
-use disklab_verdict::{Analysis, Answer, Group, GroupKey, Point, show_figure};
 
 use super::blocks::Targets;
 

@@ -4,9 +4,9 @@ use std::time::Instant;
 
 use disklab_bench::ReadyBench;
 use disklab_campaign::{CampaignOutcome, Stop};
+use disklab_decision::Analyser;
 use disklab_store::{CellRecord, CellState, Run};
 use disklab_study::Cell;
-use disklab_verdict::Analyser;
 
 use super::blocks::Targets;
 use super::{ContestState, StopRule, block_seconds, look, next_cells, used_seconds};

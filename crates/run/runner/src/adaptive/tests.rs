@@ -1,10 +1,10 @@
 //! Whole campaigns on values that are made up, with the run's own order and analysis.
 
 use disklab_campaign::{CampaignOutcome, Goal, Rules, Stop};
+use disklab_decision::Analyser;
 use disklab_sample::{Direction, Environment, Figure, OperationKind, Sample, Step};
 use disklab_store::{BenchKind, CellRecord, CellState, RunInfo, RunSettings};
 use disklab_study::{Cell, Study, order};
-use disklab_verdict::Analyser;
 use jiff::Timestamp;
 
 use super::{look, next_cells};

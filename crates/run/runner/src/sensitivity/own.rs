@@ -1,8 +1,8 @@
 //! What a run says of its own stacks.
 
+use disklab_decision::Analysis;
 use disklab_published::{MeasuredValue, OwnRatio};
 use disklab_study::{Measure, Part};
-use disklab_verdict::Analysis;
 
 /// What follows a workload's step, and in no id.
 const BEHIND: &str = ", ";

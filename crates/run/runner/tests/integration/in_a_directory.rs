@@ -3,6 +3,8 @@
 use std::path::Path;
 
 use disklab_bench::{BenchError, CellProgress, Phase};
+use disklab_comparisons::Ahead;
+use disklab_decision::Recommendation;
 use disklab_exec::Interrupt;
 use disklab_lab::kernel::KernelError;
 use disklab_runner::{
@@ -11,7 +13,6 @@ use disklab_runner::{
 };
 use disklab_store::CellState;
 use disklab_study::{Cell, Study, load};
-use disklab_verdict::{Ahead, Recommendation};
 
 const STUDY: &str = r#"
 id = "tiny"

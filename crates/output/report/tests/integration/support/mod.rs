@@ -5,15 +5,14 @@ mod run;
 
 use std::fmt::Write as _;
 
+use disklab_audits::{DriveBytes, Finding, Group, GroupKey, LatencySummary, Observation, Severity};
+use disklab_comparisons::{Answer, Comparison, ComparisonOutcome, Point};
+use disklab_decision::Analysis;
 use disklab_report::{Collector, Report};
 use disklab_sample::{Direction, LatencyHistogram, Order, Requests, StepProfile, TimeIn};
 use disklab_stats::{Estimate, Interval, Method};
 use disklab_store::{CellState, Session};
 use disklab_study::{ChartKind, Measure, Percentile, Question, Study};
-use disklab_verdict::{
-    Analysis, Answer, Comparison, ComparisonOutcome, DriveBytes, Finding, Group, GroupKey,
-    LatencySummary, Observation, Point, Severity,
-};
 
 /// Layouts and how many times faster than one disk they read.
 const LAYOUTS: [(&str, f64); 9] = [
@@ -131,7 +130,7 @@ pub fn made(layouts: usize, file_systems: usize, bench: &str, repeats: u32) -> R
         kernel: info.environment.kernel.clone(),
     };
     let published = None;
-    let recommendations = disklab_verdict::recommend(&study, &info, &analysis);
+    let recommendations = disklab_decision::recommend(&study, &info, &analysis);
     Report {
         info,
         cells,
@@ -289,8 +288,13 @@ fn analysis(study: &Study, groups: Vec<Group>) -> Analysis {
         advice: advice.to_owned(),
         groups,
     };
+    let sentences = [
+        "raid0/ext4 is fastest: 1.70× (1.62–1.79) of single/ext4.",
+        "btrfs[csum] is slower than ext4 on every layout.",
+    ];
     Analysis {
         groups,
+        sentences: vec![sentences.map(str::to_owned).to_vec(); answers.len()],
         answers,
         findings: vec![
             finding(
@@ -390,18 +394,14 @@ fn answer(study: &Study, groups: &[Group], question: Question, measure: Measure)
             })
         })
         .collect();
-    let sentences = vec![
-        "raid0/ext4 is fastest: 1.70× (1.62–1.79) of single/ext4.".to_owned(),
-        "btrfs[csum] is slower than ext4 on every layout.".to_owned(),
-    ];
     Answer {
         question,
         measure,
         operation: disklab_sample::OperationKind::Io,
         committed: false,
+        covered: points.iter().map(|p| p.group).collect(),
         points,
         comparisons,
-        sentences,
         looks: 1,
         by_study: true,
     }

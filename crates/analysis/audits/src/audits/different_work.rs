@@ -1,0 +1,94 @@
+//! Stacks that did not do the same work.
+
+use disklab_study::{ChartKind, Measure};
+use disklab_units::{list, per_cent};
+
+use crate::audits::{Audit, Detection, Reproducer};
+use crate::evidence::Evidence;
+use crate::{Group, Severity, measure_of};
+
+pub(super) const AUDIT: Audit = Audit {
+    name: "different-work",
+    severity: Severity::Severe,
+    detects: "elapsed times of different amounts of work",
+    evidence: "bytes and operations of each figure whose elapsed time is compared",
+    remedy: "the same files for all stacks",
+    reproducer: Reproducer::Lab("a second of reading on a disk and on an SSD"),
+    check,
+};
+
+/// The last file of a tree may be cut elsewhere.
+const SHARE: f64 = 0.02;
+
+fn amount(group: &Group) -> f64 {
+    let bytes: f64 = group.observations.iter().map(|o| o.bytes as f64).sum();
+    let operations: f64 =
+        group.observations.iter().filter_map(|o| o.operations).map(|n| n as f64).sum();
+    let work = if bytes > 0.0 { bytes } else { operations };
+    work / group.observations.len().max(1) as f64
+}
+
+fn check(evidence: &Evidence<'_>) -> Vec<Detection> {
+    let timed = evidence.suspects(|_, group| {
+        let question = evidence.study.questions.iter().any(|question| {
+            question.measure == Some(Measure::Elapsed)
+                && question.workloads.iter().any(|pattern| {
+                    let (workload, step) = pattern.split_once(':').unwrap_or((pattern, "*"));
+                    disklab_study::matches(workload, &group.key.workload)
+                        && disklab_study::matches(step, &group.key.step)
+                })
+        });
+        let chosen = measure_of(&[group], &ChartKind::Bars) == Measure::Elapsed;
+        (question || chosen).then(|| amount(group)).filter(|amount| *amount > 0.0)
+    });
+    let unequal: Vec<(String, f64, Vec<usize>)> = timed
+        .iter()
+        .filter_map(|suspects| {
+            let (low, high) = suspects.range();
+            let share = high / low - 1.0;
+            (share > SHARE).then(|| (suspects.figure.clone(), share, suspects.groups()))
+        })
+        .collect();
+    if unequal.is_empty() {
+        return Vec::new();
+    }
+    let listed: Vec<String> = unequal
+        .iter()
+        .map(|(figure, share, _)| format!("{figure} (up to {} more)", per_cent(*share)))
+        .collect();
+    vec![Detection {
+        severity: Severity::Severe,
+        text: format!(
+            "Elapsed times are compared of different amounts of work: {}.",
+            list(listed.iter().map(String::as_str), 6)
+        ),
+        advice: "Give all stacks the same files, or compare rates instead of times.".to_owned(),
+        groups: unequal.into_iter().flat_map(|(.., groups)| groups).collect(),
+    }]
+}
+
+#[cfg(test)]
+mod tests {
+    use disklab_sample::Direction;
+
+    use super::*;
+    use crate::testing::{RunFixture, figure, step};
+
+    fn found(measure: &str, other: u64) -> usize {
+        let asks =
+            format!("[[questions]]\nask = \"?\"\nworkloads = \"fio\"\nmeasure = \"{measure}\"");
+        let mut fixture = RunFixture::new(&asks);
+        for (stack, bytes) in [("single/ext4", 1_000_000), ("raid1/ext4", other)] {
+            let one = step("fio", vec![figure(Direction::Read, bytes, 1.0)]);
+            fixture.sample(stack, "fio", 0, vec![one]);
+        }
+        fixture.findings(AUDIT.name).len()
+    }
+
+    #[test]
+    fn times_of_unequal_work_are_reported_and_rates_are_not() {
+        assert_eq!(found("elapsed", 1_300_000), 1);
+        assert_eq!(found("elapsed", 1_010_000), 0);
+        assert_eq!(found("throughput", 1_300_000), 0);
+    }
+}

@@ -1,0 +1,103 @@
+//! Cells that failed.
+
+use disklab_units::{count, list};
+
+use crate::Severity;
+use crate::audits::{Audit, Detection, Reproducer};
+use crate::evidence::Evidence;
+
+pub(super) const AUDIT: Audit = Audit {
+    name: "failed-cells",
+    severity: Severity::Warning,
+    detects: "cells that failed, whose figures are missing",
+    evidence: "the cells' errors",
+    remedy: "remove the cause and continue with --resume, or measure and import again",
+    reproducer: Reproducer::Directory("deletes that run out of files"),
+    check,
+};
+
+/// Characters of an error that are quoted.
+const QUOTED: usize = 200;
+
+fn check(evidence: &Evidence<'_>) -> Vec<Detection> {
+    let failed: Vec<(String, &str)> = evidence
+        .unfinished
+        .iter()
+        .filter_map(|cell| {
+            Some((format!("{} with {}", cell.workload, cell.stack), cell.error.as_deref()?))
+        })
+        .collect();
+    let Some((_, first)) = failed.first() else { return Vec::new() };
+    let mut names: Vec<&str> = failed.iter().map(|(name, _)| name.as_str()).collect();
+    names.sort_unstable();
+    names.dedup();
+    let line = first.lines().find(|line| !line.trim().is_empty()).unwrap_or("no reason given");
+    let quoted: String = line.chars().take(QUOTED).collect();
+    // If nothing at all was measured, that is all there is to say.
+    let severity = if evidence.groups.is_empty() { Severity::Severe } else { Severity::Warning };
+    vec![Detection {
+        severity,
+        text: format!(
+            "{} failed: {}. The first said: {quoted}",
+            count(failed.len(), "cell"),
+            list(names, 6)
+        ),
+        advice: if evidence.is_import() {
+            "Remove the cause, measure them again with the program that gave them, and import its \
+             outputs anew."
+        } else {
+            "Remove the cause and run the study again with --resume, which repeats only what is \
+             missing."
+        }
+        .to_owned(),
+        groups: evidence
+            .groups
+            .iter()
+            .enumerate()
+            .filter(|(_, group)| {
+                evidence.unfinished.iter().any(|cell| {
+                    cell.error.is_some()
+                        && cell.stack == group.key.stack
+                        && cell.workload == group.key.workload
+                })
+            })
+            .map(|(index, _)| index)
+            .collect(),
+    }]
+}
+
+#[cfg(test)]
+mod tests {
+    use disklab_store::CellState;
+
+    use crate::testing::RunFixture;
+
+    #[test]
+    fn failures_are_named_with_their_reason() {
+        let mut fixture = RunFixture::new("");
+        fixture.repeats("single/ext4", "dd-4k", &[1e6, 1e6, 1e6]);
+        fixture.unfinished("single/ext4", "dd-1M", 0, CellState::Waiting);
+        assert_eq!(fixture.findings("failed-cells"), []);
+        fixture.unfinished("single/ext4", "dd-4k", 3, CellState::Failed);
+        let found = fixture.findings("failed-cells");
+        assert_eq!(found.len(), 1);
+        assert_eq!(
+            found[0].text,
+            "1 cell failed: dd-4k with single/ext4. The first said: no space left"
+        );
+        assert_eq!(found[0].groups, [0]);
+        assert!(found[0].advice.contains("--resume"), "{}", found[0].advice);
+        fixture.info.bench = "import".parse().unwrap();
+        let advice = &fixture.findings("failed-cells")[0].advice;
+        assert!(advice.contains("import its outputs anew"), "{advice}");
+    }
+
+    #[test]
+    fn a_run_of_which_all_failed_is_a_severe_finding() {
+        let mut fixture = RunFixture::new("");
+        fixture.unfinished("single/ext4", "dd-4k", 0, CellState::Failed);
+        assert_eq!(fixture.findings("failed-cells")[0].severity, crate::Severity::Severe);
+        fixture.repeats("single/ext4", "dd-1M", &[1e6, 1e6, 1e6]);
+        assert_eq!(fixture.findings("failed-cells")[0].severity, crate::Severity::Warning);
+    }
+}

@@ -1,0 +1,255 @@
+//! Audits: what makes samples or comparisons suspect.
+//!
+//! One audit is one file and one line in [`AUDITS`]. An audit looks at what was
+//! measured, never at what ought to be; it names its evidence and what to do.
+
+mod background_io;
+mod barriers_off;
+mod busy_waits;
+mod clock_stepped;
+mod coarse_clock;
+mod common_limit;
+mod compressed_away;
+mod control_group;
+mod coordinated_omission;
+mod correlated_repeats;
+mod cpu_bound;
+mod degraded_array;
+mod different_work;
+mod direct_not_honoured;
+mod drive_cache;
+mod drive_memory_reads;
+mod drives_differ;
+mod failed_cells;
+mod faster_than_drives;
+mod few_operations;
+mod few_repeats;
+mod flush_of_class;
+mod fresh_ssd;
+mod holes;
+mod host_nearly_full;
+mod imported;
+mod kernels_differ;
+mod maintenance_running;
+mod memory_figure;
+mod misaligned;
+mod mount_options_differ;
+mod nearly_full;
+mod no_flushes;
+mod not_on_drives;
+mod not_steady;
+mod on_battery;
+mod one_mirror_read;
+mod order_and_time;
+mod other_load;
+mod outer_tracks;
+mod outlier;
+mod read_from_cache;
+mod scaled;
+mod schedulers_differ;
+mod shared_spindle;
+mod slow_encryption;
+mod slow_governor;
+mod slow_link;
+mod small_file_set;
+mod smart_trouble;
+mod snapshot_present;
+mod staging_area;
+mod still_in_memory;
+mod stolen_time;
+mod support;
+mod swapping;
+mod table;
+mod throttled;
+mod too_short;
+mod tool_failed;
+mod two_modes;
+mod unfinished;
+mod virtual_machine;
+mod wide_interval;
+mod write_amplification;
+mod write_caches_differ;
+mod zeros_compressed;
+
+pub use correlated_repeats::NAME as CORRELATED_REPEATS;
+pub use table::audits_markdown;
+pub use two_modes::NAME as TWO_MODES;
+
+use crate::evidence::Evidence;
+use crate::{Finding, Severity};
+
+/// One kind of doubt.
+#[derive(Debug)]
+pub struct Audit {
+    /// Its name in reports, such as `zeros-compressed`.
+    pub name: &'static str,
+    /// The most severe finding it can make.
+    pub severity: Severity,
+    /// What it detects, in one line.
+    pub detects: &'static str,
+    /// What of a sample it looks at.
+    pub evidence: &'static str,
+    /// What to do about it, in one line.
+    pub remedy: &'static str,
+    /// How a test makes it find something.
+    pub reproducer: Reproducer,
+    pub(crate) check: fn(&Evidence<'_>) -> Vec<Detection>,
+}
+
+/// How a test makes an audit find something. Each has unit tests besides, with a near
+/// miss that it does not report.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Reproducer {
+    /// A run in the lab, in which this mistake is made on purpose.
+    Lab(&'static str),
+    /// A run in a directory of this machine, in which this mistake is made on purpose.
+    Directory(&'static str),
+    /// A run on loop devices, in which this mistake is made on purpose.
+    Loop(&'static str),
+    /// Figures of other programs, imported, in which this mistake was made.
+    Import(&'static str),
+    /// Samples made up, and where sysfs or a program reports it, such a tree or output
+    /// made up: it takes a machine that a test does not have.
+    MadeUp,
+}
+
+impl Reproducer {
+    /// In a few words.
+    pub fn words(self) -> String {
+        match self {
+            Self::Lab(what) => format!("a run in the lab: {what}"),
+            Self::Directory(what) => format!("a run in a directory: {what}"),
+            Self::Loop(what) => format!("a run on loop devices: {what}"),
+            Self::Import(what) => format!("an import: {what}"),
+            Self::MadeUp => "made-up samples".to_owned(),
+        }
+    }
+}
+
+/// What an audit found.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Detection {
+    pub severity: Severity,
+    pub text: String,
+    pub advice: String,
+    pub groups: Vec<usize>,
+}
+
+/// All audits. Among findings of the same severity, the order is this one.
+pub static AUDITS: &[Audit] = &[
+    not_on_drives::AUDIT,
+    tool_failed::AUDIT,
+    faster_than_drives::AUDIT,
+    degraded_array::AUDIT,
+    zeros_compressed::AUDIT,
+    compressed_away::AUDIT,
+    holes::AUDIT,
+    read_from_cache::AUDIT,
+    drive_memory_reads::AUDIT,
+    shared_spindle::AUDIT,
+    barriers_off::AUDIT,
+    write_caches_differ::AUDIT,
+    different_work::AUDIT,
+    order_and_time::AUDIT,
+    maintenance_running::AUDIT,
+    other_load::AUDIT,
+    failed_cells::AUDIT,
+    direct_not_honoured::AUDIT,
+    still_in_memory::AUDIT,
+    drive_cache::AUDIT,
+    small_file_set::AUDIT,
+    staging_area::AUDIT,
+    flush_of_class::AUDIT,
+    fresh_ssd::AUDIT,
+    no_flushes::AUDIT,
+    not_steady::AUDIT,
+    too_short::AUDIT,
+    few_operations::AUDIT,
+    coordinated_omission::AUDIT,
+    unfinished::AUDIT,
+    few_repeats::AUDIT,
+    imported::AUDIT,
+    common_limit::AUDIT,
+    wide_interval::AUDIT,
+    outlier::AUDIT,
+    two_modes::AUDIT,
+    correlated_repeats::AUDIT,
+    background_io::AUDIT,
+    swapping::AUDIT,
+    smart_trouble::AUDIT,
+    slow_link::AUDIT,
+    misaligned::AUDIT,
+    nearly_full::AUDIT,
+    host_nearly_full::AUDIT,
+    snapshot_present::AUDIT,
+    drives_differ::AUDIT,
+    kernels_differ::AUDIT,
+    mount_options_differ::AUDIT,
+    schedulers_differ::AUDIT,
+    cpu_bound::AUDIT,
+    busy_waits::AUDIT,
+    stolen_time::AUDIT,
+    throttled::AUDIT,
+    on_battery::AUDIT,
+    slow_governor::AUDIT,
+    slow_encryption::AUDIT,
+    control_group::AUDIT,
+    coarse_clock::AUDIT,
+    clock_stepped::AUDIT,
+    scaled::AUDIT,
+    outer_tracks::AUDIT,
+    memory_figure::AUDIT,
+    virtual_machine::AUDIT,
+    one_mirror_read::AUDIT,
+    write_amplification::AUDIT,
+];
+
+/// All findings, most severe first.
+pub(crate) fn audit(evidence: &Evidence<'_>) -> Vec<Finding> {
+    let mut findings: Vec<Finding> = AUDITS
+        .iter()
+        .flat_map(|audit| {
+            (audit.check)(evidence).into_iter().map(|found| Finding {
+                audit: audit.name,
+                severity: found.severity,
+                text: found.text,
+                advice: found.advice,
+                groups: found.groups,
+            })
+        })
+        .collect();
+    findings.sort_by_key(|finding| finding.severity);
+    findings
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::RunFixture;
+
+    #[test]
+    fn names_are_distinct_and_reported() {
+        for (index, audit) in AUDITS.iter().enumerate() {
+            assert!(AUDITS[..index].iter().all(|a| a.name != audit.name), "{}", audit.name);
+            assert!(!audit.detects.is_empty() && !audit.detects.ends_with('.'), "{}", audit.name);
+        }
+    }
+
+    #[test]
+    fn a_clean_run_has_no_findings() {
+        let mut fixture = RunFixture::new("");
+        for stack in ["single/ext4", "raid1/ext4"] {
+            fixture.repeats(stack, "dd-4k", &[1e6, 1.01e6, 0.99e6]);
+        }
+        assert_eq!(fixture.audited().findings, []);
+    }
+
+    #[test]
+    fn the_most_severe_finding_comes_first() {
+        let mut fixture = RunFixture::new("");
+        fixture.info.scale = 0.5;
+        fixture.measured("single/ext4", "dd-4k", 0, 1e6);
+        let severities: Vec<_> = fixture.audited().findings.iter().map(|f| f.severity).collect();
+        assert!(severities.len() >= 2 && severities.is_sorted(), "{severities:?}");
+    }
+}

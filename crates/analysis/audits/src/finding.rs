@@ -1,0 +1,65 @@
+//! What audits find, and which figures it makes suspect.
+
+use crate::audits::CORRELATED_REPEATS;
+
+/// Something that makes a sample or a comparison suspect.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Finding {
+    /// The audit's name, such as `zeros-compressed`.
+    pub audit: &'static str,
+    /// How bad it is.
+    pub severity: Severity,
+    /// What was found, in a sentence with the evidence.
+    pub text: String,
+    /// What to do about it.
+    pub advice: String,
+    /// The groups concerned, by index; all where empty.
+    pub groups: Vec<usize>,
+}
+
+/// How bad a finding is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Severity {
+    /// The figure does not mean what it seems to mean.
+    Severe,
+    /// Take care.
+    Warning,
+    /// Good to know.
+    Note,
+}
+
+/// Which groups' figures a severe finding makes suspect.
+#[derive(Debug)]
+pub struct Suspicions<'a> {
+    severe: Vec<&'a Finding>,
+    correlated: Vec<&'a Finding>,
+}
+
+impl<'a> Suspicions<'a> {
+    /// Of all findings, those by which figures lose their verdict.
+    pub fn of(findings: &'a [Finding]) -> Self {
+        let all = findings.iter();
+        Self {
+            severe: all.clone().filter(|f| f.severity == Severity::Severe).collect(),
+            correlated: all.filter(|f| f.audit == CORRELATED_REPEATS).collect(),
+        }
+    }
+
+    /// The audits that doubt one of these groups, each once.
+    pub fn about(&self, groups: &[usize]) -> Vec<&'static str> {
+        let mut audits = Vec::new();
+        for finding in &self.severe {
+            let concerned =
+                finding.groups.is_empty() || groups.iter().any(|g| finding.groups.contains(g));
+            if concerned && !audits.contains(&finding.audit) {
+                audits.push(finding.audit);
+            }
+        }
+        audits
+    }
+
+    /// Whether the repeats of this group depend on each other.
+    pub fn has_correlated_repeats(&self, group: usize) -> bool {
+        self.correlated.iter().any(|finding| finding.groups.contains(&group))
+    }
+}

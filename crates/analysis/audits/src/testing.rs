@@ -1,0 +1,244 @@
+//! Runs made up for unit tests of the crates that make an analysis; those behind this one include
+//! the file.
+#![allow(dead_code, reason = "each crate needs a part")]
+
+use disklab_audits::{Audited, Auditor, Finding};
+use disklab_sample::{
+    Conditions, Cpu, Direction, DriveTraffic, Environment, Figure, OperationKind, Sample, Step,
+    StepProfile,
+};
+use disklab_store::{CellRecord, CellState, RunInfo};
+use disklab_study::{Cell, Study};
+use disklab_workload::Context;
+use jiff::Timestamp;
+
+/// Two drives; four stacks; dd at three block sizes, fio, copy.
+pub(crate) const STUDY: &str = r#"
+id = "test"
+title = "Test"
+
+[[drives]]
+model = "m"
+name = "d"
+count = 2
+size = "1 TB"
+
+[layouts]
+single = { drives = 1 }
+raid1 = "md-raid1"
+
+[file-systems]
+ext4 = "ext4"
+btrfs = "btrfs[compress=zlib]"
+
+[[workloads]]
+id = "dd-{bs}"
+each = [{ bs = "4k", count = 64 }, { bs = "64k", count = 16 }, { bs = "1M", count = 16 }]
+dd = { direction = "write", bs = "{bs}", count = "{count}", flags = "dsync" }
+
+[[workloads]]
+id = "fio"
+fio = { size = "1G", rw = "randread", bs = "4k", direct = 1 }
+
+[[workloads]]
+id = "buffered"
+title = "write a large file"
+fio = { size = "1G", rw = "write", bs = "1M" }
+
+[[workloads]]
+id = "copy"
+title = "copy a tree"
+copy = { size = "1G" }
+
+[[workloads]]
+id = "kept"
+caches = "keep"
+fio = { size = "1G", rw = "read", bs = "1M" }
+
+[[workloads]]
+id = "hdparm"
+hdparm = { cached = true }
+"#;
+
+/// A run in the making.
+#[derive(Debug, Clone)]
+pub(crate) struct RunFixture {
+    pub study: Study,
+    pub info: RunInfo,
+    pub cells: Vec<(CellRecord, Option<Sample>)>,
+}
+
+impl RunFixture {
+    /// [`STUDY`] with more text (questions) at its end.
+    pub fn new(more: &str) -> Self {
+        let text = format!("{STUDY}\n{more}");
+        let study = disklab_study::load("test.toml", &text).expect("valid");
+        let info = RunInfo {
+            disklab: "0".to_owned(),
+            study: "test".to_owned(),
+            title: "Test".to_owned(),
+            study_file: "test.toml".to_owned(),
+            study_text: text,
+            bench: disklab_store::BenchKind::Lab.into(),
+            bench_about: "modelled drives".to_owned(),
+            options: disklab_store::RunSettings::default(),
+            scale: 1.0,
+            repeats: 3,
+            seed: 1,
+            created: Timestamp::UNIX_EPOCH,
+            stacks: Vec::new(),
+            left_out: Vec::new(),
+            environment: Environment::default(),
+        };
+        Self { study, info, cells: Vec::new() }
+    }
+
+    fn record(&self, stack: &str, workload: &str, block: u32, state: CellState) -> CellRecord {
+        CellRecord {
+            cell: Cell {
+                number: self.cells.len() as u32,
+                block,
+                stack: stack.to_owned(),
+                workload: workload.to_owned(),
+                seed: 1,
+            },
+            state,
+            error: (state == CellState::Failed).then(|| "no space left".to_owned()),
+            ended: None,
+            seconds: None,
+        }
+    }
+
+    /// Adds a finished cell.
+    pub fn sample(&mut self, stack: &str, workload: &str, block: u32, steps: Vec<Step>) {
+        self.full_sample(stack, workload, block, Sample { steps, ..Sample::default() });
+    }
+
+    /// Adds a finished cell with everything. Steps that do not say what they do get the
+    /// profile that the workload itself gives them.
+    pub fn full_sample(&mut self, stack: &str, workload: &str, block: u32, mut sample: Sample) {
+        for step in sample.steps.iter_mut().filter(|step| step.profile.is_none()) {
+            step.profile = self.profile(workload, &step.name);
+        }
+        let record = self.record(stack, workload, block, CellState::Done);
+        self.cells.push((record, Some(sample)));
+    }
+
+    fn profile(&self, workload: &str, step: &str) -> Option<StepProfile> {
+        let spec = self.study.workloads.iter().find(|spec| spec.id == workload)?;
+        let context = Context::new(1.0, "/nowhere");
+        let workload = disklab_workload::read_workload(spec, &context);
+        workload.unwrap_or_else(|e| panic!("{e}")).profile(step)
+    }
+
+    /// Adds a cell without a sample.
+    pub fn unfinished(&mut self, stack: &str, workload: &str, block: u32, state: CellState) {
+        let record = self.record(stack, workload, block, state);
+        self.cells.push((record, None));
+    }
+
+    /// Adds a cell of one write of 1 MiB whose throughput is this (bytes per
+    /// second), with operations of 4 KiB and without anything suspicious.
+    pub fn measured(&mut self, stack: &str, workload: &str, block: u32, rate: f64) {
+        let bytes = 1 << 20;
+        let mut write = figure(Direction::Write, bytes, bytes as f64 / rate);
+        write.operations = Some(bytes / 4096);
+        let step = on_drives(step(workload, vec![write]), &[(0, bytes)]);
+        self.sample(stack, workload, block, vec![step]);
+    }
+
+    /// Adds a cell like that of [`RunFixture::measured`] in these surroundings.
+    pub fn around(&mut self, stack: &str, workload: &str, block: u32, environment: Environment) {
+        self.measured(stack, workload, block, 1e6);
+        if let Some((_, Some(sample))) = self.cells.last_mut() {
+            sample.environment = environment;
+        }
+    }
+
+    /// Adds a cell like that of [`RunFixture::measured`] under these conditions.
+    pub fn under(&mut self, stack: &str, workload: &str, block: u32, conditions: Conditions) {
+        let conditions = Some(conditions);
+        self.around(stack, workload, block, Environment { conditions, ..Environment::default() });
+    }
+
+    /// Adds one cell per rate, in blocks from 0.
+    pub fn repeats(&mut self, stack: &str, workload: &str, rates: &[f64]) {
+        for (block, rate) in rates.iter().enumerate() {
+            self.measured(stack, workload, block as u32, *rate);
+        }
+    }
+
+    /// Groups and findings.
+    pub fn audited(&self) -> Audited {
+        self.auditor().finish()
+    }
+
+    /// All cells, before anything is worked out.
+    pub fn auditor(&self) -> Auditor {
+        let mut auditor = Auditor::new(self.study.clone(), self.info.clone());
+        for (record, sample) in &self.cells {
+            match sample {
+                Some(sample) => auditor.add(record, sample.clone()),
+                None => auditor.add_unfinished(record),
+            }
+        }
+        auditor
+    }
+
+    /// The texts of one audit's findings.
+    pub fn texts(&self, audit: &str) -> Vec<String> {
+        self.findings(audit).into_iter().map(|finding| finding.text).collect()
+    }
+
+    pub fn findings(&self, audit: &str) -> Vec<Finding> {
+        self.audited().findings.into_iter().filter(|f| f.audit == audit).collect()
+    }
+}
+
+/// A step of one second on a machine with four idle processors.
+pub(crate) fn step(name: &str, figures: Vec<Figure>) -> Step {
+    let cpu = Cpu { processors: 4, ..Cpu::default() };
+    Step { name: name.to_owned(), figures, elapsed_ns: 1_000_000_000, cpu, ..Step::default() }
+}
+
+/// A figure without operations or latency.
+pub(crate) fn figure(direction: Direction, bytes: u64, seconds: f64) -> Figure {
+    Figure {
+        direction,
+        bytes,
+        operations: None,
+        elapsed_ns: (seconds * 1e9) as u64,
+        bytes_per_second: None,
+        operations_per_second: None,
+        latency: None,
+        missed: None,
+        operation: OperationKind::Io,
+        commit: None,
+    }
+}
+
+/// Puts traffic of (bytes read, bytes written) on drives d-1, d-2, …
+pub(crate) fn on_drives(mut step: Step, traffic: &[(u64, u64)]) -> Step {
+    step.drives = traffic
+        .iter()
+        .enumerate()
+        .map(|(index, (read, write))| DriveTraffic {
+            drive: format!("d-{}", index + 1),
+            read_bytes: *read,
+            write_bytes: *write,
+            ..DriveTraffic::default()
+        })
+        .collect();
+    step
+}
+
+/// A program that ran.
+pub(crate) fn trace(argv: &[&str], status: &str) -> disklab_sample::TraceEntry {
+    disklab_sample::TraceEntry {
+        at_seconds: 0.0,
+        argv: argv.iter().map(|word| (*word).to_owned()).collect(),
+        cwd: None,
+        status: status.to_owned(),
+        elapsed_seconds: 0.0,
+    }
+}

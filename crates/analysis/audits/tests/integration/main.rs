@@ -1,0 +1,3 @@
+//! What documents say of audits and tests.
+
+mod docs;

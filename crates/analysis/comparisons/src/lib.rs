@@ -1,0 +1,23 @@
+//! What the groups of a run, or of two, say of each other: answers, comparisons and leads.
+
+mod ahead;
+mod answer;
+mod answers;
+mod asked;
+mod compare;
+mod figures;
+mod quantity;
+mod screen;
+#[cfg(test)]
+mod testing;
+mod two_runs;
+
+pub use ahead::{Ahead, ahead};
+pub use answer::{Answer, Comparison, ComparisonOutcome, Point};
+pub use answers::{Lead, answers, leads};
+pub use quantity::{
+    Distance, Quantity, Unit, confidence_level, plain_value, range, ratio, show_figure, times,
+    times_range, value,
+};
+pub use screen::Screen;
+pub use two_runs::{Change, JudgedFigure, MOST, Manner, TwoSample, Values, Why, judge};

@@ -1,0 +1,72 @@
+//! Figures of two runs: nothing is paired, and whatever else changed between the runs is in
+//! their ratios too.
+
+mod judge;
+mod two_sample;
+
+pub use judge::{JudgedFigure, MOST, Manner, Values, judge};
+pub use two_sample::TwoSample;
+
+/// How B stands to A.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Change {
+    /// Worse than in A by more than the level, with the whole interval.
+    Slower,
+    /// Better than in A by more than the level, with the whole interval.
+    Faster,
+    /// The whole interval lies within the level.
+    Same,
+    /// The same values to the last digit.
+    Identical,
+    /// The samples do not say.
+    Unknown(Why),
+}
+
+/// Why the samples do not say.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Why {
+    /// More repeats would do: so many on each side, where the noise is known.
+    TooFew {
+        /// Repeats on each side that show a change as large as the level.
+        needed: Option<usize>,
+    },
+    /// Sixty repeats on each side would not do.
+    TooNoisy {
+        /// Standard deviation of the logarithm of a ratio of single repeats.
+        noise: f64,
+    },
+    /// The ratio lies so near to the edge of the level that more repeats hardly help.
+    OnTheEdge,
+    /// A severe finding makes a figure suspect: the audits, each with its
+    /// run, as `read-from-cache in A`.
+    Suspect(Vec<String>),
+    /// A value is 0 or less.
+    NoRatio,
+}
+
+impl Change {
+    /// In a word: `slower`, `faster`, `same`, `identical`, `unknown`.
+    pub fn word(&self) -> &'static str {
+        match self {
+            Self::Slower => "slower",
+            Self::Faster => "faster",
+            Self::Same => "same",
+            Self::Identical => "identical",
+            Self::Unknown(_) => "unknown",
+        }
+    }
+}
+
+impl Why {
+    /// In a word, for programs: `too-few`, `too-noisy`, `on-the-edge`, `suspect`,
+    /// `no-ratio`.
+    pub fn word(&self) -> &'static str {
+        match self {
+            Self::TooFew { .. } => "too-few",
+            Self::TooNoisy { .. } => "too-noisy",
+            Self::OnTheEdge => "on-the-edge",
+            Self::Suspect(_) => "suspect",
+            Self::NoRatio => "no-ratio",
+        }
+    }
+}

@@ -1,0 +1,25 @@
+//! What a run says in the end: for each purpose the stack to take, what a summary and each answer
+//! say in sentences, and whether a second run differs from a first.
+//!
+//! [`analyse()`] makes one pass over a run's samples: they are grouped and audited, compared, and
+//! put into words last. [`recommend()`] decides.
+
+mod analyse;
+mod analysis;
+mod contradictions;
+#[cfg(test)]
+mod hostile;
+mod purposes;
+mod sentences;
+mod summary;
+#[cfg(test)]
+mod testing;
+mod versus;
+
+pub use analyse::{AnalyseError, analyse};
+pub use analysis::{Analyser, Analysis};
+pub use purposes::{
+    AdviceChange, Aspect, Confidence, DECIDES, DecidingFigure, NextBest, PURPOSES, Purpose,
+    PurposeRank, RankWord, Recommendation, Score, StackChoice, Trade, recommend,
+};
+pub use versus::{Missing, Pair, RunVerdict, Side, Terms, Unmatched, Versus, VersusError};

@@ -1,0 +1,119 @@
+//! How sure a choice is, and by what figure it was made.
+
+use disklab_comparisons::{Quantity, plain_value};
+use disklab_stats::estimate;
+
+use super::rule::{
+    Choice, Criterion, Rival, RivalVerdict, blocks, deciding, differences, has_deciding, mean,
+};
+use super::{DecidingFigure, NextBest};
+
+/// How sure a choice is by what was measured.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Confidence {
+    /// Significantly better than all others, with the correction for all of them.
+    Sure,
+    /// Several are equivalent within 5 %, and significantly better than all others.
+    Equivalent,
+    /// Better than each other by the interval of that comparison alone.
+    Likely,
+    /// It leads, and chance may be why.
+    Inconclusive,
+    /// Measured once.
+    Once,
+    /// The only stack that survives as many lost drives.
+    Only,
+}
+
+impl Confidence {
+    /// For programs.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Sure => "sure",
+            Self::Equivalent => "equivalent",
+            Self::Likely => "likely",
+            Self::Inconclusive => "inconclusive",
+            Self::Once => "once",
+            Self::Only => "only",
+        }
+    }
+
+    /// Whether more samples could make it surer.
+    pub fn is_unsettled(self) -> bool {
+        matches!(self, Self::Likely | Self::Inconclusive | Self::Once)
+    }
+
+    /// Of a choice among the stacks of a class.
+    pub(super) fn of(choice: &Choice) -> Self {
+        if choice.rivals.is_empty() {
+            return Self::Only;
+        }
+        let has_interval = |r: &Rival| r.ratio.as_ref().is_some_and(|r| r.interval.is_some());
+        let compared = || choice.rivals.iter().filter(|r| r.ratio.is_some());
+        if !compared().any(has_interval) {
+            return if compared().next().is_none() { Self::Only } else { Self::Once };
+        }
+        let mut open = compared().filter(|r| r.verdict == RivalVerdict::Inconclusive).peekable();
+        if open.peek().is_some() {
+            return if open.all(|rival| rival.is_better_alone) {
+                Self::Likely
+            } else {
+                Self::Inconclusive
+            };
+        }
+        let has_equal = choice.rivals.iter().any(|r| r.verdict == RivalVerdict::Equivalent);
+        if has_equal { Self::Equivalent } else { Self::Sure }
+    }
+}
+
+/// What a stack does in what it was chosen by; empty where that is all figures together.
+pub(super) fn figures(criteria: &[&Criterion], stack: usize) -> Vec<DecidingFigure> {
+    if !has_deciding(criteria) {
+        return Vec::new();
+    }
+    let decides = deciding(criteria);
+    let of_aspect = decides.chunk_by(|a, b| a.aspect == b.aspect);
+    of_aspect.filter_map(|criteria| figure(criteria, stack)).collect()
+}
+
+/// The figure of the criteria of one aspect: of several, the mean by which they were compared,
+/// if they count the same.
+fn figure(criteria: &[&Criterion], stack: usize) -> Option<DecidingFigure> {
+    let first = criteria.first()?;
+    let quantity = |c: &Criterion| Quantity::new(c.measure, c.operation);
+    let are_alike = criteria.iter().all(|c| quantity(c) == quantity(first));
+    if let ([_, _, ..], true) = (criteria, are_alike) {
+        let mean = mean(&blocks(criteria, stack))?;
+        let centre = if first.measure.higher_is_better() { mean.exp() } else { (-mean).exp() };
+        return Some(DecidingFigure {
+            aspect: first.aspect.name,
+            of: format!("the mean of {} workloads", criteria.len()),
+            value: plain_value(first.measure, first.operation, centre),
+        });
+    }
+    let values: Vec<f64> = first.values[stack].values().copied().collect();
+    Some(DecidingFigure {
+        aspect: first.aspect.name,
+        of: first.noun.clone(),
+        value: plain_value(first.measure, first.operation, estimate(&values)?.centre),
+    })
+}
+
+/// The best of the others that are not as good, with its ratio in what decides.
+pub(super) fn next(criteria: &[&Criterion], choice: &Choice, stacks: &[&str]) -> Option<NextBest> {
+    let is_other = |r: &&Rival| r.verdict != RivalVerdict::Equivalent && r.ratio.is_some();
+    let decides = deciding(criteria);
+    let best = choice.rivals.iter().filter(is_other).filter_map(|rival| {
+        let leads = differences(&decides, choice.stack, rival.stack);
+        (!leads.is_empty()).then(|| (rival, leads.iter().sum::<f64>() / leads.len() as f64))
+    });
+    let (rival, lead) = best.min_by(|a, b| a.1.total_cmp(&b.1))?;
+    let by = if rival.by_deciding { decides.as_slice() } else { criteria };
+    let leads = differences(by, choice.stack, rival.stack);
+    Some(NextBest {
+        stack: stacks[rival.stack].to_owned(),
+        times: lead.exp(),
+        ahead: leads.iter().filter(|lead| **lead > 0.0).count(),
+        repeats: leads.len(),
+    })
+}

@@ -1,0 +1,340 @@
+//! What to take for which purpose, and why: the one decision that page, terminal, post and JSON
+//! show.
+//!
+//! Only stacks that survive as many lost drives are compared: whether one may lose everything with
+//! one drive is no question of speed. [`rule`] says how one is chosen, [`Confidence`] how sure
+//! that is.
+
+#[cfg(test)]
+mod axioms;
+mod confidence;
+mod criteria;
+mod rule;
+mod table;
+#[cfg(test)]
+mod tests;
+mod trade;
+mod words;
+mod work;
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use disklab_audits::Group;
+use disklab_store::RunInfo;
+use disklab_study::Study;
+
+use crate::Analysis;
+use criteria::criteria;
+use rule::{Choice, Criterion, RivalVerdict, blocks, choose, deciding, mean};
+
+pub use confidence::Confidence;
+pub use table::{Aspect, DECIDES, PURPOSES, Purpose};
+pub use trade::Trade;
+
+/// What a run says of one purpose.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Recommendation {
+    /// From the table of purposes, with its aspects and weights.
+    pub purpose: &'static Purpose,
+    /// One per number of lost drives that stacks survive, where anything that counts was measured.
+    pub decisions: Vec<StackChoice>,
+    /// Why a decision is a guess at most, or there is none; none where all that decides was
+    /// compared.
+    pub why_not: Option<String>,
+    /// Aspects that no workload of the run shows.
+    pub lacking: Vec<&'static str>,
+    /// Aspects of which a severe finding makes a figure suspect, with the audits.
+    pub suspect: Vec<String>,
+    /// All stacks of the run by what decides, best first.
+    pub scores: Vec<Score>,
+    /// The workloads whose figures count for it.
+    pub workloads: BTreeSet<String>,
+}
+
+/// The stack to take for a purpose, of those that survive as many lost drives.
+#[derive(Debug, Clone, PartialEq)]
+pub struct StackChoice {
+    /// How many drives may fail; none where that is not known, as in imported runs.
+    pub survives: Option<u32>,
+    /// The stack to take.
+    pub take: String,
+    /// Those that are as good: equivalent within 5 % by all that counts.
+    pub as_good: Vec<String>,
+    /// How sure by what was measured.
+    pub confidence: Confidence,
+    /// Whether something that counts was not measured: then it is a guess at most.
+    pub is_partial: bool,
+    /// What the stack does in what it was chosen by; empty where that is all figures together.
+    pub figures: Vec<DecidingFigure>,
+    /// The best of those that are not as good.
+    pub next: Option<NextBest>,
+    /// What more space would cost.
+    pub trade: Option<Trade>,
+    /// Every stack of the class and how it stands, best first.
+    pub places: Vec<PurposeRank>,
+    /// Why, in sentences with intervals.
+    pub reasons: Vec<String>,
+    /// What speaks against it, in sentences with intervals.
+    pub against: Vec<String>,
+    /// One for each aspect without which another stack would be taken.
+    pub would_change: Vec<AdviceChange>,
+}
+
+/// A figure by which a stack was chosen.
+#[derive(Debug, Clone, PartialEq)]
+pub struct DecidingFigure {
+    /// What it shows: 'reading large files'.
+    pub aspect: &'static str,
+    /// The figure in words, with its workload.
+    pub of: String,
+    /// The figure with its unit: '394 MB/s'.
+    pub value: String,
+}
+
+/// The next best stack.
+#[derive(Debug, Clone, PartialEq)]
+pub struct NextBest {
+    /// Its id.
+    pub stack: String,
+    /// How many times as good the one that is taken is in what decides.
+    pub times: f64,
+    /// In how many of the repeats that both have the first was better.
+    pub ahead: usize,
+    /// Those repeats.
+    pub repeats: usize,
+}
+
+/// A stack's speed in what decides, next to the best stack of the run.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Score {
+    /// Its id.
+    pub stack: String,
+    /// 1 is the best.
+    pub share: f64,
+}
+
+/// What would be taken if an aspect did not count.
+#[derive(Debug, Clone, PartialEq)]
+pub struct AdviceChange {
+    /// Its name in the table of purposes.
+    pub aspect: &'static str,
+    /// What would be taken.
+    pub instead: String,
+}
+
+/// How a stack stands for a purpose.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PurposeRank {
+    /// Its id.
+    pub stack: String,
+    /// How it stands.
+    pub word: RankWord,
+    /// How far it is behind the one that is taken, with the interval, in words; empty for that one.
+    pub distance: String,
+}
+
+/// How a stack stands, in a word.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum RankWord {
+    /// The one to take.
+    Taken,
+    /// As good: equivalent within 5 %.
+    Equivalent,
+    /// Whether it is behind the one that is taken is inconclusive.
+    Inconclusive,
+    /// Significantly behind.
+    Behind,
+    /// Not measured in what is compared.
+    Unknown,
+}
+
+impl RankWord {
+    /// As a table shows it, after the figure.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Taken => "taken",
+            Self::Equivalent => "as good",
+            Self::Inconclusive => "inconclusive",
+            Self::Behind => "behind",
+            Self::Unknown => "not measured",
+        }
+    }
+}
+
+/// What a run says of each purpose.
+pub fn recommend(study: &Study, info: &RunInfo, analysis: &Analysis) -> Vec<Recommendation> {
+    let stacks = stacks(&analysis.groups);
+    let all: Vec<(Recommendation, Vec<Criterion>)> =
+        PURPOSES.iter().map(|purpose| prepare(study, analysis, purpose, &stacks)).collect();
+    let survives = |stack: &str| info.stacks.iter().find(|s| s.id == stack).map(|s| s.tolerates);
+    let mut classes: BTreeMap<Option<u32>, Vec<usize>> = BTreeMap::new();
+    for (index, stack) in stacks.iter().enumerate() {
+        classes.entry(survives(stack)).or_default().push(index);
+    }
+    let judged = all.iter().filter(|(r, _)| r.why_not.is_none()).count();
+    let number = comparisons(&classes, judged, info.looks());
+    let space =
+        |stack: usize| info.stacks.iter().find(|s| s.id == stacks[stack]).map(|s| s.capacity);
+    all.into_iter()
+        .map(|(mut recommendation, criteria)| {
+            let shown = recommendation.why_not.is_none() || says_enough(&recommendation);
+            if shown && !criteria.is_empty() && stacks.len() > 1 {
+                let criteria: Vec<&Criterion> = criteria.iter().collect();
+                let judge = Judge { stacks: &stacks, criteria: &criteria, number };
+                let is_partial = recommendation.why_not.is_some();
+                let decided = classes.iter().filter_map(|(survives, members)| {
+                    let mut decision = judge.decision(*survives, members, is_partial)?;
+                    decision.trade = judge.trade(&decision, members, &space);
+                    Some(decision)
+                });
+                recommendation.decisions = decided.collect();
+                recommendation.scores = judge.scores();
+            }
+            recommendation
+        })
+        .collect()
+}
+
+/// How many comparisons a claim is corrected for. The stack that is taken is seen first and tested
+/// afterwards, so the claim that it is better than all others is wrong only if it is shown to be
+/// better than the one that truly is the best: one comparison for each stack that might be taken
+/// and is not the best (Hsu 1981, comparisons with the best), of every class, every purpose that
+/// is judged, at every look. None of these depends on the figures.
+fn comparisons(classes: &BTreeMap<Option<u32>, Vec<usize>>, judged: usize, looks: usize) -> usize {
+    let rivals: usize = classes.values().map(|members| members.len() - 1).sum();
+    rivals.max(1) * judged.max(1) * looks
+}
+
+/// What a run has of what a purpose asks for, and whether that is enough.
+fn prepare(
+    study: &Study,
+    analysis: &Analysis,
+    purpose: &'static Purpose,
+    stacks: &[&str],
+) -> (Recommendation, Vec<Criterion>) {
+    let (criteria, suspect) = criteria(study, analysis, purpose, stacks);
+    let shown = |aspect: &Aspect| criteria.iter().any(|c| c.aspect.name == aspect.name);
+    let lacking: Vec<&Aspect> = purpose.aspects.iter().filter(|a| !shown(a)).collect();
+    let lost: u32 = lacking.iter().map(|a| a.weight).sum();
+    let all: u32 = purpose.aspects.iter().map(|a| a.weight).sum();
+    let decisive: Vec<&str> =
+        lacking.iter().filter(|a| a.weight == DECIDES).map(|a| a.name).collect();
+    let names: Vec<&'static str> = lacking.iter().map(|a| a.name).collect();
+    let why_not = if !decisive.is_empty() {
+        Some(words::lacks(&decisive, &suspect))
+    } else if 2 * lost >= all {
+        // Half of what counts says nothing of the other half.
+        Some(words::lacks(&names, &suspect))
+    } else if stacks.len() < 2 {
+        Some("there is only one stack".to_owned())
+    } else {
+        None
+    };
+    let recommendation = Recommendation {
+        purpose,
+        decisions: Vec::new(),
+        why_not,
+        lacking: names,
+        suspect,
+        scores: Vec::new(),
+        workloads: criteria.iter().map(|criterion| criterion.workload.clone()).collect(),
+    };
+    (recommendation, criteria)
+}
+
+/// Whether what was measured of a purpose is enough for a guess: what decides, or half of what
+/// counts.
+fn says_enough(recommendation: &Recommendation) -> bool {
+    let aspects = recommendation.purpose.aspects;
+    let has = |a: &&Aspect| !recommendation.lacking.contains(&a.name);
+    let weight = |aspects: &[&Aspect]| aspects.iter().map(|a| a.weight).sum::<u32>();
+    let measured: Vec<&Aspect> = aspects.iter().filter(has).collect();
+    let all: Vec<&Aspect> = aspects.iter().collect();
+    measured.iter().any(|a| a.weight == DECIDES) || 2 * weight(&measured) >= weight(&all)
+}
+
+/// The stacks that have figures, in the study's order.
+fn stacks(groups: &[Group]) -> Vec<&str> {
+    let mut stacks: Vec<&str> = Vec::new();
+    for group in groups {
+        if !stacks.contains(&group.key.stack.as_str()) {
+            stacks.push(&group.key.stack);
+        }
+    }
+    stacks
+}
+
+/// Decides one purpose.
+struct Judge<'a> {
+    stacks: &'a [&'a str],
+    criteria: &'a [&'a Criterion],
+    /// Comparisons that are made, for the correction.
+    number: usize,
+}
+
+impl Judge<'_> {
+    fn name(&self, stack: usize) -> String {
+        self.stacks[stack].to_owned()
+    }
+
+    /// The decision of a class; none where nothing in it was measured in what decides.
+    fn decision(
+        &self,
+        survives: Option<u32>,
+        members: &[usize],
+        is_partial: bool,
+    ) -> Option<StackChoice> {
+        let choice = choose(self.criteria, members, self.number)?;
+        let equivalent = choice.rivals.iter().filter(|r| r.verdict == RivalVerdict::Equivalent);
+        Some(StackChoice {
+            survives,
+            take: self.name(choice.stack),
+            as_good: equivalent.map(|r| self.name(r.stack)).collect(),
+            confidence: Confidence::of(&choice),
+            is_partial: is_partial || choice.is_incomplete,
+            figures: confidence::figures(self.criteria, choice.stack),
+            next: confidence::next(self.criteria, &choice, self.stacks),
+            trade: None,
+            places: self.places(&choice),
+            reasons: self.reasons(&choice, members),
+            against: self.against(&choice, members),
+            would_change: self.would_change(&choice, members),
+        })
+    }
+
+    /// All stacks that were measured in what decides, best first.
+    fn scores(&self) -> Vec<Score> {
+        let decides = deciding(self.criteria);
+        let of = |stack: usize| Some((stack, mean(&blocks(&decides, stack))?));
+        let mut means: Vec<(usize, f64)> = (0..self.stacks.len()).filter_map(of).collect();
+        means.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
+        let best = means.first().map_or(0.0, |(_, mean)| *mean);
+        let share = |(stack, mean): (usize, f64)| Score {
+            stack: self.name(stack),
+            share: (mean - best).exp(),
+        };
+        means.into_iter().map(share).collect()
+    }
+
+    /// What would be taken if one of the aspects did not count.
+    fn would_change(&self, choice: &Choice, members: &[usize]) -> Vec<AdviceChange> {
+        let mut aspects: Vec<&'static str> = Vec::new();
+        for criterion in self.criteria {
+            if !aspects.contains(&criterion.aspect.name) {
+                aspects.push(criterion.aspect.name);
+            }
+        }
+        let as_good = |stack: usize| {
+            let is_equivalent =
+                |r: &rule::Rival| r.stack == stack && r.verdict == RivalVerdict::Equivalent;
+            stack == choice.stack || choice.rivals.iter().any(is_equivalent)
+        };
+        let without = |aspect: &&'static str| {
+            let rest: Vec<&Criterion> =
+                self.criteria.iter().copied().filter(|c| c.aspect.name != *aspect).collect();
+            let other = choose(&rest, members, self.number * aspects.len())?.stack;
+            (!as_good(other)).then(|| AdviceChange { aspect, instead: self.name(other) })
+        };
+        aspects.iter().filter_map(without).collect()
+    }
+}

@@ -1,0 +1,281 @@
+//! Recommendations of runs that are made up.
+
+use disklab_study::{Measure, Percentile, PlannedStack};
+
+use super::*;
+use crate::testing::{RunFixture, figure, on_drives, step};
+
+/// Three stacks; random reads, synchronous small writes and large reads.
+const WORK: &str = r#"
+[[workloads]]
+id = "stream"
+fio = { size = "1G", rw = "read", bs = "1M", direct = 1 }
+
+[[workloads]]
+id = "safe"
+fio = { size = "1G", rw = "randwrite", bs = "8k", fdatasync = 1 }
+"#;
+
+fn fixture() -> RunFixture {
+    let mut fixture = RunFixture::new(WORK);
+    let stacks = [("single/ext4", 0), ("single/btrfs", 0), ("raid1/ext4", 1), ("raid1/btrfs", 1)];
+    fixture.info.stacks = stacks
+        .map(|(id, tolerates)| PlannedStack {
+            id: id.to_owned(),
+            layers: Vec::new(),
+            drives: Vec::new(),
+            capacity: 0,
+            tolerates,
+            copies: false,
+        })
+        .to_vec();
+    fixture
+}
+
+fn measured(fixture: &mut RunFixture, stack: &str, workload: &str, rates: [f64; 4]) {
+    use disklab_sample::Direction;
+    let direction = if workload == "safe" { Direction::Write } else { Direction::Read };
+    for (block, rate) in rates.into_iter().enumerate() {
+        let bytes = (rate * 60.0) as u64;
+        let mut figure = figure(direction, bytes, 60.0);
+        figure.operations = Some(bytes / 4096);
+        let traffic = if direction == Direction::Read { (bytes, 0) } else { (0, bytes) };
+        let step = on_drives(step(workload, vec![figure]), &[traffic]);
+        fixture.sample(stack, workload, block as u32, vec![step]);
+    }
+}
+
+/// The decision of those that survive so many lost drives.
+fn of_class(recommendation: &Recommendation, survives: u32) -> &StackChoice {
+    let mut all = recommendation.decisions.iter();
+    all.find(|decision| decision.survives == Some(survives)).expect("a decision")
+}
+
+fn database(fixture: &RunFixture) -> Recommendation {
+    let analysis = fixture.analyse();
+    recommend(&fixture.study, &fixture.info, &analysis)
+        .into_iter()
+        .find(|r| r.purpose.word == "database")
+        .expect("a purpose")
+}
+
+const CALM: [f64; 4] = [1.0, 1.01, 0.995, 1.005];
+
+fn times(rate: f64, jitter: [f64; 4]) -> [f64; 4] {
+    jitter.map(|j| j * rate)
+}
+
+fn all(fixture: &mut RunFixture, stack: &str, safe: f64, random: f64, stream: f64) {
+    measured(fixture, stack, "safe", times(safe * 1e6, [1.0, 1.008, 0.997, 1.003]));
+    measured(fixture, stack, "fio", times(random * 1e6, CALM));
+    measured(fixture, stack, "stream", times(stream * 1e8, CALM));
+}
+
+#[test]
+fn the_best_of_each_class_is_named_with_reasons_and_objections() {
+    let mut fixture = fixture();
+    all(&mut fixture, "single/ext4", 4.0, 1.0, 1.0);
+    all(&mut fixture, "single/btrfs", 1.0, 1.0, 2.0);
+    all(&mut fixture, "raid1/ext4", 3.0, 1.4, 1.0);
+    all(&mut fixture, "raid1/btrfs", 1.5, 1.2, 1.0);
+    let got = database(&fixture);
+    assert_eq!(got.why_not, None, "{got:?}");
+    let (single, mirror) = (of_class(&got, 0), of_class(&got, 1));
+    assert_eq!((single.take.as_str(), mirror.take.as_str()), ("single/ext4", "raid1/ext4"));
+    assert_eq!((single.confidence, single.as_good.len()), (Confidence::Sure, 0), "{single:?}");
+    assert_eq!(single.figures.len(), 1, "{single:?}");
+    assert_eq!(single.figures[0].aspect, "small synchronous writes");
+    assert!(single.reasons[0].starts_with("In what decides, single/ext4 is"), "{single:?}");
+    assert!(single.reasons.iter().all(|r| r.contains('[')), "{single:?}");
+    assert!(single.reasons[1].contains("small synchronous writes"), "{single:?}");
+    assert!(single.against[0].contains("single/btrfs is 2.00 times ["), "{single:?}");
+    let change = "If small synchronous writes did not matter to you, take SINGLE/BTRFS.";
+    let sentence = |c: &AdviceChange| c.sentence(&str::to_uppercase);
+    assert!(single.would_change.iter().any(|c| sentence(c) == change), "{single:?}");
+    assert_eq!(single.places[0].word, RankWord::Taken);
+    assert_eq!(single.places[1].word, RankWord::Behind);
+    assert!(single.places[1].distance.contains('['), "{single:?}");
+    assert_eq!(single.how_sure(&got), "Sure.");
+    assert!(single.next.as_ref().is_some_and(|next| (next.times - 4.0).abs() < 0.01));
+}
+
+#[test]
+fn nothing_pleasant_outvotes_what_decides() {
+    let mut fixture = fixture();
+    // A fifth fewer commits, ten times the random reads and streams.
+    all(&mut fixture, "single/ext4", 1.0, 1.0, 1.0);
+    all(&mut fixture, "single/btrfs", 0.8, 10.0, 10.0);
+    assert_eq!(of_class(&database(&fixture), 0).take, "single/ext4");
+    // Within the margin all that counts decides.
+    let mut fixture = super::tests::fixture();
+    all(&mut fixture, "single/ext4", 1.0, 1.0, 1.0);
+    all(&mut fixture, "single/btrfs", 0.95, 10.0, 10.0);
+    let got = database(&fixture);
+    let decision = of_class(&got, 0);
+    assert_eq!(decision.take, "single/btrfs");
+    assert!(decision.next.as_ref().is_some_and(|next| next.times < 1.0), "{decision:?}");
+    assert!(decision.against[0].contains("small synchronous writes"), "{decision:?}");
+}
+
+#[test]
+fn the_other_side_of_the_trade_is_named() {
+    let mut fixture = fixture();
+    all(&mut fixture, "raid1/ext4", 1.0, 1.0, 1.0);
+    all(&mut fixture, "raid1/btrfs", 0.8, 1.0, 1.0);
+    assert_eq!(of_class(&database(&fixture), 1).trade, None);
+    for stack in &mut fixture.info.stacks {
+        stack.capacity =
+            if stack.id == "raid1/btrfs" { 30_000_000_000_000 } else { 20_000_000_000_000 };
+    }
+    let got = database(&fixture);
+    let trade = of_class(&got, 1).trade.clone().expect("more space");
+    assert_eq!(trade.sentence(&str::to_owned), "raid1/btrfs: 10 TB more space for 20 % less");
+    assert!(trade.is_significant);
+}
+
+#[test]
+fn equivalent_stacks_tie_and_inconclusive_ones_get_no_advice() {
+    let mut fixture = fixture();
+    all(&mut fixture, "single/ext4", 1.0, 1.0, 1.0);
+    all(&mut fixture, "single/btrfs", 1.001, 1.0, 1.0);
+    for (stack, wild) in
+        [("raid1/ext4", [1.0, 1.6, 0.7, 1.1]), ("raid1/btrfs", [0.9, 0.7, 1.5, 1.2])]
+    {
+        measured(&mut fixture, stack, "safe", times(1e6, wild));
+        measured(&mut fixture, stack, "fio", times(1e6, wild));
+    }
+    let got = database(&fixture);
+    let single = of_class(&got, 0);
+    assert_eq!((single.as_good.len(), single.confidence), (1, Confidence::Equivalent), "{got:?}");
+    // Its stream is not measured on any stack: a guess.
+    let mirror = of_class(&got, 1);
+    assert!(mirror.is_partial && mirror.how_sure(&got).starts_with("A guess: "), "{mirror:?}");
+    measured(&mut fixture, "raid1/ext4", "stream", times(1e8, CALM));
+    measured(&mut fixture, "raid1/btrfs", "stream", times(1e8, CALM));
+    let got = database(&fixture);
+    assert_eq!(of_class(&got, 1).confidence, Confidence::Inconclusive, "{got:?}");
+    // And how it could be decided, unless that is what the run was for.
+    let decides = |fixture: &RunFixture, all: &[Recommendation]| {
+        Recommendation::how_to_decide(all, &fixture.info)
+    };
+    fixture.info.repeats = 4;
+    let text = decides(&fixture, std::slice::from_ref(&got)).expect("a way");
+    assert!(text.contains("4 repeats do not decide") && text.contains("--goal best"), "{text}");
+    assert_eq!(decides(&fixture, &[]), None);
+    fixture.info.options.goal = Some(disklab_study::StudyGoal::Best);
+    assert_eq!(decides(&fixture, &[got]), None);
+}
+
+#[test]
+fn one_repeat_gives_a_guess() {
+    let mut fixture = fixture();
+    for stack in ["single/ext4", "single/btrfs"] {
+        for work in ["safe", "fio", "stream"] {
+            measured(&mut fixture, stack, work, [1e7; 4]);
+        }
+    }
+    fixture.cells.retain(|(record, _)| record.cell.block == 0);
+    let got = database(&fixture);
+    let decision = of_class(&got, 0);
+    assert_eq!(decision.how_sure(&got), "A guess: measured once.");
+}
+
+#[test]
+fn missing_figures_are_named() {
+    let mut fixture = fixture();
+    measured(&mut fixture, "single/ext4", "stream", times(1e8, CALM));
+    measured(&mut fixture, "single/btrfs", "stream", times(2e8, CALM));
+    let got = database(&fixture);
+    assert!(got.decisions.is_empty());
+    assert_eq!(
+        got.why_not.as_deref(),
+        Some("the run has no usable figure of small synchronous writes")
+    );
+    let analysis = fixture.analyse();
+    let all = recommend(&fixture.study, &fixture.info, &analysis);
+    assert_eq!(all.len(), PURPOSES.len());
+}
+
+#[test]
+fn a_severe_finding_blocks() {
+    let mut fixture = fixture();
+    all(&mut fixture, "single/ext4", 4.0, 1.0, 1.0);
+    all(&mut fixture, "single/btrfs", 1.0, 1.0, 2.0);
+    let mut analysis = fixture.analyse();
+    let safe = analysis.groups.iter().position(|g| g.key.workload == "safe").expect("measured");
+    analysis.findings.push(disklab_audits::Finding {
+        audit: "zeros-compressed",
+        severity: disklab_audits::Severity::Severe,
+        text: String::new(),
+        advice: String::new(),
+        groups: vec![safe],
+    });
+    let all = recommend(&fixture.study, &fixture.info, &analysis);
+    let got = all.iter().find(|r| r.purpose.word == "database").expect("a purpose");
+    let why = got.why_not.clone().unwrap_or_default();
+    assert!(
+        why.contains("a severe finding blocks small synchronous writes (safe: zeros-compressed)"),
+        "{got:?}"
+    );
+}
+
+#[test]
+fn a_run_without_samples_recommends_nothing() {
+    let fixture = fixture();
+    let all = recommend(&fixture.study, &fixture.info, &fixture.analyse());
+    assert!(all.iter().all(|r| r.why_not.is_some() && r.decisions.is_empty()));
+}
+
+/// Samples of `safe` whose writes take so long, and commits, where they are recorded, so
+/// long: in nanoseconds.
+fn committed(fixture: &mut RunFixture, stack: &str, write_ns: u64, commit_ns: Option<u64>) {
+    use disklab_sample::{Direction, Latency, LatencyHistogram};
+    let latency = |ns: u64| {
+        let mut histogram = LatencyHistogram::new();
+        histogram.record(ns, 1000);
+        Latency::from_histogram(histogram)
+    };
+    for block in 0..4 {
+        let near = |ns: u64| ns + ns * u64::from(block) / 200;
+        let mut one = figure(Direction::Write, 8 << 20, 20.0);
+        one.operations = Some(1000);
+        one.latency = Some(latency(near(write_ns)));
+        one.commit = commit_ns.map(|ns| latency(near(ns)));
+        let step = on_drives(step("safe", vec![one]), &[(0, 8 << 20)]);
+        fixture.sample(stack, "safe", block, vec![step]);
+    }
+}
+
+/// What a purpose for virtual machines reads of small synchronous writes.
+fn durable_writes(fixture: &RunFixture) -> Criterion {
+    let analysis = fixture.analyse();
+    let stacks = stacks(&analysis.groups);
+    let vm = PURPOSES.iter().find(|purpose| purpose.word == "vm").expect("a purpose");
+    let (criteria, _) = super::criteria::criteria(&fixture.study, &analysis, vm, &stacks);
+    let named = |c: &Criterion| c.aspect.name == "small synchronous writes";
+    criteria.into_iter().find(named).expect("an aspect")
+}
+
+#[test]
+fn small_durable_writes_are_those_of_write_and_sync() {
+    // The write alone is twice as quick, the commit half as quick.
+    let mut fixture = fixture();
+    committed(&mut fixture, "single/ext4", 512, Some(16_000_000));
+    committed(&mut fixture, "single/btrfs", 256, Some(50_000_000));
+    let criterion = durable_writes(&fixture);
+    assert_eq!(criterion.measure, Measure::Latency(Percentile::P99));
+    let first = |stack: usize| criterion.values[stack].values().next().copied().expect("a block");
+    let near = |a: f64, b: f64| (a / b - 1.0).abs() < 0.01;
+    assert!(near(first(0), 16e6) && near(first(1), 50e6), "{criterion:?}");
+    let analysis = fixture.analyse();
+    assert!(analysis.groups.iter().all(|group| group.committed));
+}
+
+#[test]
+fn a_write_without_its_sync_is_no_wait() {
+    // As runs of before have it: their rate is right, their latency is not.
+    let mut fixture = fixture();
+    committed(&mut fixture, "single/ext4", 512, None);
+    committed(&mut fixture, "single/btrfs", 256, None);
+    assert_eq!(durable_writes(&fixture).measure, Measure::Iops);
+}
