@@ -23,6 +23,9 @@ use disklab_config::{Fields, Node, Setting};
 /// The words for `draws`.
 const DRAWS: [(&str, Draws); 2] = [("shared", Draws::Shared), ("apart", Draws::Apart)];
 
+/// The words for `earlier-files`.
+const EARLIER_FILES: [(&str, bool); 2] = [("drawn", true), ("none", false)];
+
 /// Reads a study. `name` is the file's name as the user gave it.
 ///
 /// # Errors
@@ -39,6 +42,7 @@ pub fn load(name: &str, text: &str) -> Result<Study, SourceError> {
     let repeats = fields.integer("repeats", 1..=1000)?.unwrap_or(3) as u32;
     let goal = fields.choice("goal", &StudyGoal::WORDS)?;
     let draws = fields.choice("draws", &DRAWS)?.unwrap_or_default();
+    let has_earlier_files = fields.choice("earlier-files", &EARLIER_FILES)?.unwrap_or(true);
     let drives = fields.take("drives").map_or_else(|| Ok(Vec::new()), drives)?;
     let loop_drive_size = size_of_bench(&mut fields, "loop", "drive-size")?;
     let lab = lab(&mut fields)?;
@@ -66,6 +70,7 @@ pub fn load(name: &str, text: &str) -> Result<Study, SourceError> {
         repeats,
         goal,
         draws,
+        has_earlier_files,
         baseline,
         drives,
         processor,

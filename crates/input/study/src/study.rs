@@ -28,6 +28,8 @@ pub struct Study {
     pub goal: Option<StudyGoal>,
     /// Whether the stacks of a block are given the same drives and the same work.
     pub draws: Draws,
+    /// Whether directories and files are made before a workload's own, drawn for each repeat.
+    pub has_earlier_files: bool,
     /// Stack that others are compared with, by default.
     pub baseline: Option<String>,
     /// The drives below it.

@@ -11,11 +11,14 @@ use disklab_measure::{
 use disklab_sample::{Note, Pool, Sample};
 use disklab_stack::{DeviceState, LayerContext, Ledger, Made, MadePool, Stack, StackError, undo};
 use disklab_study::{Cell, Study, WorkloadSpec};
-use disklab_workload::{Remounter, WorkContext, Workload};
+use disklab_workload::{EarlierFiles, Remounter, WorkContext, Workload};
 
 use crate::remount::StackRemount;
 use crate::safety::Pin;
 use crate::{BenchError, CellError, CellOutcome, Drives, Phase, ReadyDrive, Sink};
+
+/// The name of a cell's record of what was made before.
+const EARLIER_FILES: &str = "earlier-files";
 
 /// Everything a cell on drives needs.
 pub(crate) struct DeviceCell<'a> {
@@ -81,8 +84,16 @@ impl DeviceCell<'_> {
         sample.notes = ready.notes;
         sample.notes.extend(notes.into_iter().map(|(about, text)| Note { about, text }));
 
-        ledger.expect(&made.directory, self.workload.names())?;
-        let place = self.context(&made, &*drives, &watched);
+        let directory = directory_for(
+            self.study,
+            self.workload,
+            self.cell,
+            Root::Fresh(&made.directory),
+            ledger,
+            executor,
+            &mut sample,
+        )?;
+        let place = self.context(&made, &directory, &*drives, &watched);
         measure(self.spec, self.workload, self.cell, &place, executor, phase, &mut sample)?;
         add_made(pools, &mut sample);
         sample.whole = totals.so_far();
@@ -96,11 +107,12 @@ impl DeviceCell<'_> {
     fn context<'a>(
         &'a self,
         made: &'a Made,
+        directory: &'a Path,
         drives: &dyn Drives,
         watched: &'a [Watched],
     ) -> CellContext<'a> {
         CellContext {
-            directory: &made.directory,
+            directory,
             remount: made
                 .remount
                 .as_ref()
@@ -113,6 +125,46 @@ impl DeviceCell<'_> {
             traits: drives.traits(&self.study.stacks[self.stack_index].drives),
         }
     }
+}
+
+/// A directory in which a cell may make what it likes.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Root<'a> {
+    /// The root of a file system that the cell made.
+    Fresh(&'a Path),
+    /// A directory of the cell's own in a file system of the user's, whose space is left alone.
+    Below(&'a Path),
+}
+
+/// The directory in which a workload works: one of those that are made before, if the study has
+/// such. What may lie in it is in the ledger.
+pub(crate) fn directory_for(
+    study: &Study,
+    workload: &dyn Workload,
+    cell: &Cell,
+    root: Root<'_>,
+    ledger: &mut Ledger,
+    executor: &Executor,
+    sample: &mut Sample,
+) -> Result<PathBuf, CellError> {
+    let (root, reserves) = match root {
+        Root::Fresh(root) => (root, true),
+        Root::Below(root) => (root, false),
+    };
+    if !study.has_earlier_files {
+        ledger.expect(root, workload.names())?;
+        return Ok(root.to_owned());
+    }
+    let earlier = EarlierFiles::draw(cell.seed);
+    for (directory, mut names) in earlier.names() {
+        if directory == earlier.home() {
+            names.extend(workload.names());
+        }
+        ledger.expect(&root.join(directory), names)?;
+    }
+    earlier.make(root, cell.seed, reserves, &executor.interrupt)?;
+    sample.environment.extra.insert(EARLIER_FILES.to_owned(), earlier.describe());
+    Ok(root.join(earlier.home()))
 }
 
 /// Adds to the conditions what the pools that were made have.
@@ -232,6 +284,7 @@ pub(crate) fn measure(
     sample.overhead.caches_seconds = caches_seconds;
     close_cell_environment(&root, &mut environment);
     environment.background_bytes = background_bytes;
+    environment.extra.append(&mut sample.environment.extra);
     environment.conditions = Some(watch.finish(executor, directory, watched));
     sample.environment = environment;
     Ok(())

@@ -11,7 +11,7 @@ use disklab_study::{Cell, LeftOut, PlannedStack};
 use disklab_units::Bytes;
 
 use crate::bench::{BenchProfile, BenchSteps, CellRunner};
-use crate::cell::{CellContext, measure, run_one};
+use crate::cell::{CellContext, Root, directory_for, measure, run_one};
 use crate::own_directory::OwnDirectory;
 use crate::preflight::{StackWrites, runnable_workloads};
 use crate::{Bench, BenchError, Campaign, CellError, CellToRun, Medium, Phase, Preflight, Sink};
@@ -63,11 +63,20 @@ impl DirContext<'_> {
         phase(Phase::Make);
         let began = Instant::now();
         let own = OwnDirectory::create(self.directory, ledger).map_err(CellError::Drives)?;
-        ledger.expect(own.path(), campaign.workloads[work_index].names())?;
+        let workload = campaign.workloads[work_index].as_ref();
+        let directory = directory_for(
+            &campaign.study,
+            workload,
+            cell,
+            Root::Below(own.path()),
+            ledger,
+            executor,
+            &mut sample,
+        )?;
         sample.overhead.make_seconds = began.elapsed().as_secs_f64();
         let totals = Totals::start(&SystemRoot::here(), self.watched);
         let place = CellContext {
-            directory: own.path(),
+            directory: &directory,
             device: None,
             remount: None,
             device_is_ata: false,
@@ -77,7 +86,6 @@ impl DirContext<'_> {
             traits: Vec::new(),
         };
         let spec = &campaign.study.workloads[work_index];
-        let workload = campaign.workloads[work_index].as_ref();
         measure(spec, workload, cell, &place, executor, phase, &mut sample)?;
         sample.whole = totals.so_far();
         Ok(sample)

@@ -7,6 +7,7 @@ mod caches;
 mod context;
 mod corpus;
 mod data;
+mod earlier_files;
 mod error;
 mod kinds;
 mod output_problem;
@@ -23,6 +24,7 @@ mod workload;
 
 pub use caches::Remounter;
 pub use context::{StepOutcome, WorkContext};
+pub use earlier_files::EarlierFiles;
 pub use error::{Damage, FioJobFailure, WorkloadError};
 #[doc(hidden)]
 pub use kinds::jobs_in_report;

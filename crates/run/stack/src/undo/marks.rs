@@ -15,6 +15,8 @@ pub(crate) struct Marks {
     /// The files and directories that are entered, and names in them.
     paths: HashSet<PathBuf>,
     names: HashSet<PathBuf>,
+    /// The directories of those names.
+    directories: HashSet<PathBuf>,
     identities: Vec<(PathBuf, FileIdentity)>,
 }
 
@@ -42,6 +44,7 @@ impl Marks {
 
     /// Adds what a workload makes in `directory`.
     pub(crate) fn add_names(&mut self, directory: &Path, names: &[String]) {
+        self.directories.insert(directory.to_owned());
         self.names.extend(names.iter().map(|name| directory.join(name)));
     }
 
@@ -66,6 +69,11 @@ impl Marks {
     /// Whether the run made something of this path.
     pub(crate) fn has_path(&self, path: &Path) -> bool {
         self.paths.contains(path) || self.names.contains(path)
+    }
+
+    /// Whether it is known of what lies in the directory `path` which is the run's.
+    pub(crate) fn knows_names_in(&self, path: &Path) -> bool {
+        self.directories.contains(path)
     }
 
     /// The file or directory that was created at `path`.

@@ -32,8 +32,12 @@ impl Fixture {
         }
         let mut loops = LoopFixture::new(drives, Bytes::mib(600));
         let made = loops.make(&stack).unwrap_or_else(|e| panic!("{text}: {e}"));
-        loops.ledger.expect(&made.directory, vec!["test".to_owned()]).expect("expected");
-        fs::write(made.directory.join("test"), "the run's").expect("write");
+        let below = made.directory.join("below");
+        for (directory, name) in [(&made.directory, "below"), (&below, "test")] {
+            loops.ledger.expect(directory, vec![name.to_owned()]).expect("expected");
+        }
+        fs::create_dir(&below).expect("directory");
+        fs::write(below.join("test"), "the run's").expect("write");
         let elsewhere = tempfile::tempdir().expect("temp");
         let ledger = Ledger::open(elsewhere.path()).expect("ledger");
         drop(std::mem::replace(&mut loops.ledger, ledger));
@@ -278,7 +282,10 @@ fn a_device_of_the_users_in_a_leftover_btrfs() {
             fixture.loops.drives[0].clone()
         };
         fixture.mount(&mountable);
-        assert_eq!(fs::read_to_string(fixture.user.join("test")).expect("there"), "the run's");
+        assert_eq!(
+            fs::read_to_string(fixture.user.join("below/test")).expect("there"),
+            "the run's"
+        );
         run("umount", &[&fixture.user]);
         output("btrfs", &["device", "scan", "--forget"]);
         drop(theirs);
@@ -370,7 +377,7 @@ fn a_leftover_that_the_user_mounted_elsewhere() {
         fixture.assert_left(
             |obstacle| matches!(obstacle, Obstacle::Mount { at, .. } if *at == fixture.user),
         );
-        assert!(fixture.user.join("test").exists(), "{text}");
+        assert!(fixture.user.join("below/test").exists(), "{text}");
         run("umount", &[&fixture.user]);
         let Recovery { left, errors, .. } = fixture.recover();
         assert!(left.is_empty() && errors.is_empty(), "{text}: {left:?} {errors:?}");
@@ -380,13 +387,15 @@ fn a_leftover_that_the_user_mounted_elsewhere() {
 
 #[test]
 fn a_file_in_a_leftover_mount() {
-    let Some(fixture) = Fixture::new("partition/ext4", 1) else { return };
-    let precious = fixture.made.directory.join("precious");
-    fs::write(&precious, "the user's").expect("write");
-    fixture.assert_left(|obstacle| *obstacle == Obstacle::File(precious.clone()));
-    assert_eq!(fs::read_to_string(&precious).expect("still there"), "the user's");
-    assert!(fixture.made.directory.join("test").exists());
-    fixture.discard();
+    for inside in ["precious", "below/precious"] {
+        let Some(fixture) = Fixture::new("partition/ext4", 1) else { return };
+        let precious = fixture.made.directory.join(inside);
+        fs::write(&precious, "the user's").expect("write");
+        fixture.assert_left(|obstacle| *obstacle == Obstacle::File(precious.clone()));
+        assert_eq!(fs::read_to_string(&precious).expect("still there"), "the user's");
+        assert!(fixture.made.directory.join("below/test").exists());
+        fixture.discard();
+    }
 }
 
 #[test]
@@ -436,7 +445,7 @@ fn a_process_of_the_users_in_a_leftover_mount() {
         matches!(obstacle, Obstacle::Process { process, .. } if process.contains("sleep"))
     });
     assert!(shell.0.try_wait().expect("asked").is_none(), "it was not killed");
-    assert!(fixture.made.directory.join("test").exists(), "nor was it unmounted lazily");
+    assert!(fixture.made.directory.join("below/test").exists(), "nor was it unmounted lazily");
     drop(shell);
     fixture.assert_goes();
 }

@@ -16,7 +16,8 @@ const PATIENCE: Duration = Duration::from_secs(5);
 /// What file systems themselves keep in their root: ext4's, and NILFS2's.
 const OF_FILE_SYSTEMS: [&str; 2] = ["lost+found", ".nilfs"];
 
-/// Files and directories in `path` that the run did not make.
+/// Files and directories in `path` that the run did not make, also in directories below of
+/// which it is known what the run makes in them.
 ///
 /// # Errors
 /// [`StackError::Io`] if it cannot be read: what is in it is then unknown, and it stays.
@@ -24,9 +25,14 @@ pub(crate) fn entries(path: &Path, marks: &Marks) -> Result<Vec<Obstacle>, Stack
     let fail = |e| StackError::io("cannot read the directory", path, e);
     let mut found = Vec::new();
     for entry in fs::read_dir(path).map_err(fail)? {
-        let inside = entry.map_err(fail)?.path();
+        let entry = entry.map_err(fail)?;
+        let inside = entry.path();
         let name = inside.file_name().unwrap_or_default();
-        if !marks.has_path(&inside) && !OF_FILE_SYSTEMS.iter().any(|known| name == *known) {
+        // No link is a directory here.
+        let is_directory = entry.file_type().map_err(fail)?.is_dir();
+        if is_directory && marks.has_path(&inside) && marks.knows_names_in(&inside) {
+            found.extend(entries(&inside, marks)?);
+        } else if !marks.has_path(&inside) && !OF_FILE_SYSTEMS.iter().any(|known| name == *known) {
             found.push(Obstacle::File(inside));
         }
     }
