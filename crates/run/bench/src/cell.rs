@@ -84,15 +84,8 @@ impl DeviceCell<'_> {
         sample.notes = ready.notes;
         sample.notes.extend(notes.into_iter().map(|(about, text)| Note { about, text }));
 
-        let directory = directory_for(
-            self.study,
-            self.workload,
-            self.cell,
-            Root::Fresh(&made.directory),
-            ledger,
-            executor,
-            &mut sample,
-        )?;
+        let root = Root::Fresh(&made.directory);
+        let directory = self.directory(root, ledger, executor, &mut sample)?;
         let place = self.context(&made, &directory, &*drives, &watched);
         measure(self.spec, self.workload, self.cell, &place, executor, phase, &mut sample)?;
         add_made(pools, &mut sample);
@@ -103,6 +96,16 @@ impl DeviceCell<'_> {
 }
 
 impl DeviceCell<'_> {
+    fn directory(
+        &self,
+        root: Root<'_>,
+        ledger: &mut Ledger,
+        executor: &Executor,
+        sample: &mut Sample,
+    ) -> Result<PathBuf, CellError> {
+        directory_for(self.study, self.workload, self.cell, root, ledger, executor, sample)
+    }
+
     /// Where the workload runs: on what was made.
     fn context<'a>(
         &'a self,
