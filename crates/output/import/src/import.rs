@@ -1,11 +1,12 @@
 //! From files to the cells of a run.
 
 use std::collections::BTreeMap;
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use disklab_sample::{Direction, DriveState};
-use disklab_source::{Location, Source};
+use disklab_source::{Location, Source, SourceError};
 use disklab_study::{Cell, LeftOut, Study};
 use disklab_units::count;
 use indexmap::IndexMap;
@@ -175,7 +176,7 @@ fn read_file(
     tables: &IndexMap<PathBuf, Option<MappingTable>>,
     placed: &mut Vec<Assigned>,
 ) -> Result<(), ImportError> {
-    let (format, readings) = readings(path, source, request.format)?;
+    let readings = readings(path, source, request.format)?;
     let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
     let given = path.to_string_lossy();
     let table = path.parent().and_then(|folder| tables.get(folder)).and_then(Option::as_ref);
@@ -184,7 +185,7 @@ fn read_file(
         request.mappings.iter().chain(of_table).filter(|m| m.is_about(&given, &name)).collect();
     let stack = rules.iter().find_map(|m| m.stack.clone()).or_else(|| request.stack.clone());
     let workload = rules.iter().find_map(|m| m.workload.clone());
-    for mut reading in readings {
+    for (format, mut reading) in readings {
         let workload = workload.clone().unwrap_or_else(|| reading.work.id.clone());
         let by_output = || reading.stack.as_deref().map(stack_id_of);
         let by_name = || stack_of(path, &reading.work.id, tables.len() > 1);
@@ -205,18 +206,21 @@ fn read_file(
     Ok(())
 }
 
-/// What a file says, and its format: as it is, or without what a log put in front of each line.
+/// A reading, and the format it was read by.
+type FormatReading = (&'static ImportFormat, Reading);
+
+/// What a file says: as it is, or without what a log put in front of each line.
 fn readings(
     path: &Path,
     source: &Arc<Source>,
     format: Option<&'static ImportFormat>,
-) -> Result<(&'static ImportFormat, Vec<Reading>), ImportError> {
-    let of = |source: &Arc<Source>| {
-        let format = format.or_else(|| detect(&source.text))?;
-        Some((format, format.read_joined(source)))
+) -> Result<Vec<FormatReading>, ImportError> {
+    let of = |source: &Arc<Source>| match format {
+        Some(format) => Some(format.read_joined(source).map(|all| with_format(format, all))),
+        None => detect(&source.text).map(|first| read_all(first, source)),
     };
     let whole = || match of(source) {
-        Some((format, readings)) => Ok((format, readings?)),
+        Some(readings) => Ok(readings?),
         None => Err(match near(&source.text) {
             Some(what) => ImportError::file(path, FileFault::OtherForm(what)),
             None => {
@@ -233,13 +237,60 @@ fn readings(
         return Ok(found);
     }
     let bare = Arc::new(Source { name: source.name.clone(), text });
-    let Some((format, Ok(mut readings))) = of(&bare) else { return whole() };
+    let Some(Ok(mut readings)) = of(&bare) else { return whole() };
     if !front.trim().is_empty() {
         let front = one_line(&front);
         let note = format!("The front of its lines, such as '{front}', was left out.");
-        readings.iter_mut().for_each(|reading| reading.notes.push(note.clone()));
+        readings.iter_mut().for_each(|(_, reading)| reading.notes.push(note.clone()));
     }
-    Ok((format, readings))
+    Ok(readings)
+}
+
+fn with_format(format: &'static ImportFormat, readings: Vec<Reading>) -> Vec<FormatReading> {
+    readings.into_iter().map(|reading| (format, reading)).collect()
+}
+
+/// Reads a text by the format that it looks like first, and what other programs printed before or
+/// behind that. What looks like such an output and cannot be read is in a note.
+fn read_all(
+    first: &'static ImportFormat,
+    source: &Arc<Source>,
+) -> Result<Vec<FormatReading>, SourceError> {
+    let mut all = with_format(first, first.read_joined(source)?);
+    let mut unread = Vec::new();
+    for other in FORMATS.iter().filter(|other| other.may_stand_next_to(first)) {
+        if !(other.looks_like)(&source.text) {
+            continue;
+        }
+        let apart = |span: &Range<usize>| {
+            let meets = |known: &Range<usize>| known.start < span.end && span.start < known.end;
+            !all.iter().any(|(_, reading)| meets(&reading.place.span))
+        };
+        match other.read_joined(source) {
+            Ok(mut found) => {
+                found.retain(|reading| apart(&reading.place.span));
+                all.extend(with_format(other, found));
+            }
+            Err(error) if apart(&line(&source.text, error.line)) => unread.push(format!(
+                "What looks like the output of another program ({}) was not read: line {}: {}",
+                other.name,
+                error.line,
+                one_line(&error.message)
+            )),
+            Err(_) => {}
+        }
+    }
+    if let Some((_, reading)) = all.first_mut() {
+        reading.notes.extend(unread);
+    }
+    Ok(all)
+}
+
+/// The bytes of a line that is counted from 1.
+fn line(text: &str, number: usize) -> Range<usize> {
+    let before = text.split_inclusive('\n').take(number.saturating_sub(1));
+    let start: usize = before.map(str::len).sum();
+    start..start + text[start..].split_inclusive('\n').next().map_or(0, str::len)
 }
 
 /// What the output leaves open, a name may tell.

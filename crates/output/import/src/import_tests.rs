@@ -281,3 +281,33 @@ fn texts_of_windows_are_read() {
         assert_eq!(sample.steps[0].figures[0].elapsed_ns, 1_500_000_000);
     }
 }
+
+#[test]
+fn what_several_programs_printed_into_one_file_is_all_read() {
+    let folder = Folder::new();
+    let dd = "$ dd if=/dev/zero of=x bs=1M count=100\n100+0 records in\n100+0 records out\n\
+              104857600 bytes (105 MB, 100 MiB) copied, 1 s, 105 MB/s\n";
+    let hdparm =
+        "/dev/sda:\n Timing buffered disk reads: 600 MB in  3.00 seconds = 200.00 MB/sec\n";
+    let fio = fio("4k", 1000.0);
+    for text in [format!("{dd}{hdparm}{fio}\n"), format!("{hdparm}{fio}\n\n{dd}")] {
+        let file = folder.file("all.txt", &text);
+        let stack = Some("ext4".to_owned());
+        let request = ImportRequest { files: vec![file], stack, ..ImportRequest::default() };
+        let import = Import::read(&request).expect("read");
+        let mut workloads: Vec<String> =
+            import.cells.iter().map(|cell| cell.cell.workload.clone()).collect();
+        workloads.sort();
+        assert_eq!(workloads, ["dd-write-1M", "hdparm", "randread"], "{text}");
+        assert!(import.about.contains("fio-json, hdparm, dd"), "{}", import.about);
+    }
+    // What cannot be read is told.
+    let wrong = hdparm.replace("200.00", "20.00");
+    let file = folder.file("wrong.txt", format!("{wrong}{fio}\n"));
+    let stack = Some("ext4".to_owned());
+    let request = ImportRequest { files: vec![file], stack, ..ImportRequest::default() };
+    let import = Import::read(&request).expect("read");
+    let sample = import.cells[0].result.as_ref().expect("a sample").sample();
+    let told = |note: &disklab_sample::Note| note.text.contains("(hdparm) was not read: line 2");
+    assert!(sample.notes.iter().any(told), "{:?}", sample.notes);
+}

@@ -48,7 +48,7 @@ pub(crate) fn stack_of(path: &Path, workload: &str, several_folders: bool) -> Op
     }
     let stem = path.file_stem()?.to_string_lossy().to_lowercase();
     let workload = workload.to_lowercase();
-    let rest = match stem.find(&workload) {
+    let rest = match word_at(&stem, &workload) {
         Some(at) => format!("{} {}", &stem[..at], &stem[at + workload.len()..]),
         None => stem,
     };
@@ -59,6 +59,17 @@ pub(crate) fn stack_of(path: &Path, workload: &str, several_folders: bool) -> Op
         .filter(|part| !of_workload.contains(part))
         .collect();
     if kept.is_empty() { folder() } else { Some(stack_id_of(&kept.join("-"))) }
+}
+
+/// Where a name stands in another without being a part of a longer word there: the job `r` is not
+/// in 'xfs-mirror'.
+fn word_at(text: &str, word: &str) -> Option<usize> {
+    let apart = |c: Option<char>| c.is_none_or(|c| !c.is_alphanumeric());
+    let mut found = text.match_indices(word).filter(|_| !word.is_empty());
+    found.find_map(|(at, _)| {
+        let (before, behind) = (&text[..at], &text[at + word.len()..]);
+        (apart(before.chars().next_back()) && apart(behind.chars().next())).then_some(at)
+    })
 }
 
 /// `2`, `run2`, `r02`.
@@ -124,6 +135,9 @@ mod tests {
             ("ext4/fio-1.json", "randread", false, Some("ext4")),
             ("a/xfs-1.json", "randread", true, Some("a")),
             ("EXT4-seq-write-q8.txt", "seq-write-q8", false, Some("ext4")),
+            ("xfs-mirror.json", "r", false, Some("xfs-mirror")),
+            ("xfs-r-mirror.r.json", "r", false, Some("xfs-mirror")),
+            ("ext4-mixed.json", "m", false, Some("ext4-mixed")),
             ("1.json", "randread", false, None),
             ("fio.json", "fio", false, None),
         ] {

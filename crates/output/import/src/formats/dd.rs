@@ -108,8 +108,8 @@ struct Results<'a> {
     readings: Vec<Reading>,
     commands: Commands,
     open: Open<'a>,
-    /// The last result and its records, if the next one may be of the same run.
-    last: Option<(u64, f64, (u64, u64))>,
+    /// The last result, if the next one may be of the same run.
+    last: Option<Part>,
 }
 
 fn read(source: &Arc<Source>) -> Result<Vec<Reading>, SourceError> {
@@ -175,20 +175,22 @@ impl<'a> Results<'a> {
     ) -> Result<(), SourceError> {
         let (bytes, seconds, rate) = checked(line, numbers, open.failure.is_some())?;
         let records = open.records.last().copied();
-        let interim = self
-            .last
-            .zip(records)
-            .is_some_and(|(last, records)| is_interim(last, (bytes, seconds, records)));
+        let part = records.map(|records| Part { bytes, seconds, records, count: None });
+        let interim = self.last.zip(part).is_some_and(|(last, next)| {
+            last.may_be_before(&next) && (self.commands.are_over() || !last.was_asked_for())
+        });
         if interim {
             self.readings.pop();
             self.commands.back();
         }
+        let words = self.commands.next();
+        let count = words.as_deref().and_then(|words| CommandLine::of(words).count);
         let place = span(self.source, open.start.unwrap_or(line.start), line.end());
         let mut reading = Reading::new(ImportedWork::unknown("dd", "dd", Vec::new()), place);
         reading.failure = open.failure;
-        fill(&mut reading, (bytes, seconds, rate), records, self.commands.next());
+        fill(&mut reading, (bytes, seconds, rate), records, words);
         self.readings.push(reading);
-        self.last = records.map(|records| (bytes, seconds, records));
+        self.last = part.map(|part| Part { count, ..part });
         Ok(())
     }
 
@@ -219,17 +221,33 @@ impl<'a> Results<'a> {
     }
 }
 
-/// Whether a result is one that dd gave in between, on the signal USR1: the next one has more in
-/// more time, in records of the same size, and no one asks for such a number of records.
-fn is_interim(last: (u64, f64, (u64, u64)), next: (u64, f64, (u64, u64))) -> bool {
-    let asked_for = |(full, partial): (u64, u64)| {
-        partial == 0 && (full.is_multiple_of(10) || full.is_multiple_of(16))
-    };
-    let of_size = |bytes: u64, full: u64| bytes.checked_div(full).unwrap_or(0);
-    last.0 < next.0
-        && last.1 < next.1
-        && !asked_for(last.2)
-        && of_size(last.0, last.2.0) == of_size(next.0, next.2.0)
+/// A result, of which a later one of the same run may have more.
+#[derive(Clone, Copy)]
+struct Part {
+    bytes: u64,
+    seconds: f64,
+    records: (u64, u64),
+    /// How many records its command asks for.
+    count: Option<u64>,
+}
+
+impl Part {
+    /// Whether dd may have given it on the signal USR1, or INFO of BSD, before `next`: that has more
+    /// in more time, in records of the same size.
+    fn may_be_before(&self, next: &Self) -> bool {
+        let of_size = |part: &Self| part.bytes.checked_div(part.records.0).unwrap_or(0);
+        self.bytes < next.bytes && self.seconds < next.seconds && of_size(self) == of_size(next)
+    }
+
+    /// Whether the number of records is the command's, or else one that somebody may ask for.
+    fn was_asked_for(&self) -> bool {
+        let (full, partial) = self.records;
+        let is_asked = match self.count {
+            Some(count) => full == count,
+            None => full.is_multiple_of(10) || full.is_multiple_of(16),
+        };
+        partial == 0 && is_asked
+    }
 }
 
 /// Whether lines without records are what dd prints while it works: over each other, or of a run
@@ -508,6 +526,15 @@ mod tests {
         assert_eq!(all[0].steps[0].figures[0].operations, Some(1000));
         // Runs of 100, 500 and 1000 records.
         assert_eq!(readings(&FORMAT, &[at(100, 1), at(500, 5), at(1000, 10)].concat()).len(), 3);
+        // One command has one result, and that with as many records as it asks for.
+        for count in ["", " count=1000"] {
+            let command = format!("# dd if=/dev/ada0 of=/dev/null bs=1m{count}\n");
+            let signal = "load: 0.10  cmd: dd 1234 [physrd] 1.00r 0.00u 0.10s 1% 2000k\n";
+            let text = [&command, signal, &at(150, 1), signal, &at(500, 5), &at(1000, 10)].concat();
+            let reading = one(&FORMAT, &text);
+            assert_eq!(reading.steps[0].figures[0].operations, Some(1000), "{count}");
+            assert_eq!(reading.work.id, "dd-read-1m", "{count}");
+        }
     }
 
     #[test]

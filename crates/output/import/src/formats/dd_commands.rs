@@ -6,6 +6,8 @@ use disklab_sample::Direction;
 pub(super) struct CommandLine {
     pub direction: Option<Direction>,
     pub block: Option<String>,
+    /// `count`, where it is in digits alone.
+    pub count: Option<u64>,
     pub flags: Vec<String>,
     pub conv: Option<String>,
     pub source: &'static str,
@@ -34,6 +36,7 @@ impl CommandLine {
         Self {
             direction,
             block: value("bs").or_else(|| value("obs")),
+            count: value("count").and_then(|count| count.parse().ok()),
             flags: flags.map(|f| f.split(',').map(str::to_owned).collect()).unwrap_or_default(),
             conv: value("conv"),
             source: if from == "/dev/zero" {
@@ -86,6 +89,11 @@ impl Commands {
         let at = if self.loops { self.next % self.all.len().max(1) } else { self.next };
         self.next += 1;
         self.all.get(at).cloned()
+    }
+
+    /// Whether all commands that there are have their result.
+    pub fn are_over(&self) -> bool {
+        !self.loops && !self.all.is_empty() && self.next >= self.all.len()
     }
 
     /// The last result was none: its command comes again.

@@ -75,12 +75,22 @@ pub(crate) fn near(text: &str) -> Option<&'static str> {
     let starts = |front: &str| text.lines().any(|line| line.trim_start().starts_with(front));
     if starts("sysbench ") {
         Some("it is a test of sysbench's that does not measure files; 'sysbench fileio' does")
+    } else if starts("<Results>") && text.contains("<TimeSpan>") {
+        Some("it is DiskSpd's XML (-Rxml); its text is read (-Rtext, or no -R)")
     } else {
         None
     }
 }
 
 impl ImportFormat {
+    /// Whether a text of `first` may have an output of this format before or behind it, which is
+    /// another measurement: not the same one in another form, nor how long it took.
+    pub(crate) fn may_stand_next_to(&self, first: &Self) -> bool {
+        let program = |format: &Self| format.name.split('-').next().unwrap_or_default().to_owned();
+        let is_time = |format: &Self| format.name == time::FORMAT.name;
+        program(self) != program(first) && !is_time(self) && !is_time(first)
+    }
+
     /// Reads a text of this format.
     ///
     /// # Errors
