@@ -224,41 +224,43 @@ impl Joiner<'_> {
         if computes {
             line = computed(&line).map_err(|why| place().error(why))?;
         }
-        self.with_contents(line).map_err(|why| place().error(why))
+        with_contents(line, self.around).map_err(|why| place().error(why))
     }
+}
 
-    /// A pattern's files as what they hold.
-    fn with_contents(&self, line: String) -> Result<String, String> {
-        let Some((name, pattern)) = line.split_once('=') else { return Ok(line) };
-        if !matches!(name.trim(), "buffer_pattern" | "verify_pattern") || !pattern.contains('\'') {
-            return Ok(line);
-        }
-        let mut filled = format!("{name}=");
-        let mut rest = pattern;
-        while let Some(at) = rest.find(['"', '\'']) {
-            let (before, quoted) = rest.split_at(at);
-            filled.push_str(before);
-            let quote = &quoted[..1];
-            let Some((inner, after)) = quoted[1..].split_once(quote) else { break };
-            if quote == "'" {
-                let bytes = self.around.content(inner, crate::bytes::LONGEST);
-                let bytes =
-                    bytes.map_err(|why| format!("cannot read the file '{inner}': {why}"))?;
-                if !bytes.is_empty() {
-                    filled.push_str("0x");
-                }
-                for byte in bytes {
-                    // Writing to a String cannot fail.
-                    let _ = write!(filled, "{byte:02x}");
-                }
-            } else {
-                let _ = write!(filled, "\"{inner}\"");
-            }
-            rest = after;
-        }
-        filled.push_str(rest);
-        Ok(filled)
+/// A line of a job file in which a pattern's files, `buffer_pattern='FILE'`, are what they hold.
+///
+/// # Errors
+/// If `around` does not give such a file.
+pub fn with_contents(line: String, around: &dyn Surroundings) -> Result<String, String> {
+    let Some((name, pattern)) = line.split_once('=') else { return Ok(line) };
+    if !matches!(name.trim(), "buffer_pattern" | "verify_pattern") || !pattern.contains('\'') {
+        return Ok(line);
     }
+    let mut filled = format!("{name}=");
+    let mut rest = pattern;
+    while let Some(at) = rest.find(['"', '\'']) {
+        let (before, quoted) = rest.split_at(at);
+        filled.push_str(before);
+        let quote = &quoted[..1];
+        let Some((inner, after)) = quoted[1..].split_once(quote) else { break };
+        if quote == "'" {
+            let bytes = around.content(inner, crate::bytes::LONGEST);
+            let bytes = bytes.map_err(|why| format!("cannot read the file '{inner}': {why}"))?;
+            if !bytes.is_empty() {
+                filled.push_str("0x");
+            }
+            for byte in bytes {
+                // Writing to a String cannot fail.
+                let _ = write!(filled, "{byte:02x}");
+            }
+        } else {
+            let _ = write!(filled, "\"{inner}\"");
+        }
+        rest = after;
+    }
+    filled.push_str(rest);
+    Ok(filled)
 }
 
 /// A value that means the same in a line as it would to fio, which has cut comments off by then.

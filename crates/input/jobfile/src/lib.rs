@@ -40,7 +40,7 @@ pub use job::{
     Opening, Pace, Pattern, PatternPart, PerDirection, RandomMap, RateProcess, Reporting, Sequence,
     Sequencer, SteadyFigure, SteadyRule, Sync, Think, ThinkBlocks, Timing, Verify, Zone, ZoneSize,
 };
-pub use joined::{JoinedText, Surroundings, join};
+pub use joined::{JoinedText, Surroundings, join, with_contents};
 pub use options::{
     CHAPTERS, Chapter, OptionSpec, Scaled, native_options, option_names, stands_alone,
 };

@@ -5,10 +5,11 @@ use std::sync::Arc;
 
 use clap::{Arg, Args, Command, FromArgMatches};
 use disklab_exec::{LARGEST_TEXT, read_input};
-use disklab_jobfile::{option_names, stands_alone};
+use disklab_jobfile::{option_names, stands_alone, with_contents};
 use disklab_source::Source;
 
 use super::program_options::{self, Meaning};
+use super::surroundings::UserSurroundings;
 use crate::cli::{FioFormat, FioOwnArgs};
 use crate::exit::Failure;
 
@@ -118,6 +119,9 @@ impl FioWords {
             (_, Some(value)) => format!("{name}={value}"),
             (_, None) => name.to_owned(),
         };
+        // Of what a line of a job file may refer to, fio's command line has only these.
+        let line = with_contents(line, &UserSurroundings)
+            .map_err(|why| Failure::usage_error(format!("--{name}: {why}")))?;
         if self.text.is_empty() && name != "name" {
             self.text.push_str("[global]\n");
         }
@@ -224,6 +228,19 @@ mod tests {
         assert_eq!(words.own.output, Some(PathBuf::from("o.txt")));
         assert_eq!(words.own.section, ["x"]);
         assert_eq!(read("-").expect("standard input").files, [PathBuf::from("-")]);
+    }
+
+    #[test]
+    fn a_pattern_is_what_a_file_holds() {
+        let folder = tempfile::tempdir().expect("temp");
+        let file = folder.path().join("bytes");
+        std::fs::write(&file, [0, 0xff, b'a']).expect("writes");
+        let name = file.display();
+        let words = read(&format!("--name=a --buffer_pattern=\"x\"'{name}'-7 --size=4k"));
+        assert_eq!(words.expect("valid").text, "[a]\nbuffer_pattern=\"x\"0x00ff61-7\nsize=4k\n");
+        assert!(read(&format!("--name=a --verify_pattern='{name}.missing'")).is_err());
+        // As in fio, a command line has no variables.
+        assert_eq!(read("--name=a --bs=${X}").expect("words").text, "[a]\nbs=${X}\n");
     }
 
     #[test]

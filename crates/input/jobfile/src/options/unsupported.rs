@@ -113,6 +113,8 @@ pub(crate) const UNSUPPORTED: &[Unsupported] = &[
     idle("comm", "clones are threads of one process", &[]),
     idle("flow_watermark", RETIRED, ZERO),
     idle("gtod_cpu", "each clone reads the clock itself", ZERO),
+    idle("libaio_vectored", ONE_BUFFER, ZERO),
+    idle("nonvectored", ONE_BUFFER, &["-1", "0", "1"]),
     idle("hugepage-size", "buffers lie in pages of the usual size", &["2097152", "4194304"]),
     idle("iomem_align", "buffers begin at a page", ZERO).alias(&["mem_align"]),
     idle("percentage_sequential", RETIRED, ZERO),
@@ -134,8 +136,6 @@ pub(crate) const UNSUPPORTED: &[Unsupported] = &[
     off("force_async", ONE_ENGINE, ZERO),
     off("hipri", ONE_ENGINE, ZERO),
     off("hipri_percentage", ONE_ENGINE, &["100"]),
-    off("libaio_vectored", ONE_ENGINE, ZERO),
-    off("nonvectored", ONE_ENGINE, &["-1"]),
     off("nowait", ONE_ENGINE, ZERO),
     off("registerfiles", ONE_ENGINE, ZERO),
     off("sqthread_poll", ONE_ENGINE, ZERO),
@@ -160,6 +160,7 @@ const USER: &str = "it changes the user, who may not be allowed to use the files
 const HUGE: &str = "huge pages, memory of a GPU or a file for buffers are not supported; how they lie in \
                     memory changes no I/O otherwise";
 const RETIRED: &str = "fio itself passes it over";
+const ONE_BUFFER: &str = "each I/O has one buffer, whichever system call names it";
 const OWN_CHECKS: &str = "each clone checks its own blocks";
 
 /// What nobody runs, and why.
