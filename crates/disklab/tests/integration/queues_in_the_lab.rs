@@ -34,8 +34,23 @@ echo "vdb inflight $reads"
 wait
 "#;
 
+/// How many flushes reach each disk of eight programs that make 20 durable writes each.
+const FLUSHES: &str = r#"
+writers() {
+    for writer in 1 2 3 4 5 6 7 8; do
+        dd if=/dev/zero of=$1 bs=4k count=20 seek=$((writer * 1000)) oflag=direct,dsync status=none &
+    done
+    wait
+}
+for disk in vda vdb; do
+    writers /dev/$disk
+    read -r line < /sys/block/$disk/stat
+    echo "$disk flushes $(echo $line | cut -d' ' -f16)"
+done
+"#;
+
 /// What a shell in the lab prints whose drives are these models.
-fn printed(kernel: &std::path::Path, models: &[&str]) -> String {
+fn printed(kernel: &std::path::Path, models: &[&str], script: &str) -> String {
     let place = tempfile::tempdir().expect("temp");
     let mut command = assert_cmd::Command::cargo_bin("disklab").expect("the program is built");
     command.args(["lab", "shell", "--kernel"]).arg(kernel).env("XDG_CACHE_HOME", place.path());
@@ -43,7 +58,7 @@ fn printed(kernel: &std::path::Path, models: &[&str]) -> String {
     for model in models {
         command.args(["--drives", model]);
     }
-    command.args(["-c", SCRIPT]).current_dir(place.path()).timeout(Duration::from_secs(300));
+    command.args(["-c", script]).current_dir(place.path()).timeout(Duration::from_secs(300));
     let output = command.assert().success();
     String::from_utf8_lossy(&output.get_output().stdout).into_owned()
 }
@@ -80,7 +95,7 @@ fn every_models_queue_is_as_in_a_machine() {
     let Some(kernel) = kernel() else { return };
     let models: Vec<&str> = SHIPPED.iter().map(|(id, _)| *id).collect();
     for models in models.chunks(DISKS) {
-        let text = printed(&kernel, models);
+        let text = printed(&kernel, models, SCRIPT);
         let mut found: BTreeMap<(&str, &str), &str> = BTreeMap::new();
         for line in text.lines() {
             if let [disk, file, value] = line.splitn(3, ' ').collect::<Vec<_>>()[..] {
@@ -105,7 +120,22 @@ fn every_models_queue_is_as_in_a_machine() {
 #[test]
 fn a_disk_next_to_a_deeper_one_is_given_what_it_takes() {
     let Some(kernel) = kernel() else { return };
-    let text = printed(&kernel, &["samsung-980-1tb", "st3500418as"]);
+    let text = printed(&kernel, &["samsung-980-1tb", "st3500418as"], SCRIPT);
     let in_flight = text.lines().find_map(|line| line.strip_prefix("vdb inflight "));
     assert_eq!(in_flight, Some("32"), "{text}");
+}
+
+/// An NVMe drive has a hardware queue for each processor, in which a program's flushes are alone; those
+/// who sync a SATA drive share them.
+#[test]
+fn programs_share_flushes_where_they_share_a_hardware_queue() {
+    let Some(kernel) = kernel() else { return };
+    let text = printed(&kernel, &["samsung-980-1tb", "samsung-870evo-1tb"], FLUSHES);
+    let flushes = |disk: &str| -> u64 {
+        let found = text.lines().find_map(|l| l.strip_prefix(disk)?.strip_prefix(" flushes "));
+        found.and_then(|number| number.trim().parse().ok()).expect(&text)
+    };
+    // Each write has one in place of FUA, which virtio does not know, and that of `O_DSYNC`.
+    assert_eq!(flushes("vda"), 320, "{text}");
+    assert!((40..=120).contains(&flushes("vdb")), "{text}");
 }

@@ -70,6 +70,9 @@ const MOST_TAGS_FOR_SCHEDULER: u64 = 128;
 /// Entries of an NVMe queue (`io_queue_depth` in drivers/nvme/host/pci.c), one of which is never
 /// used.
 const NVME_QUEUE: u64 = 1024;
+/// Queues of an NVMe drive: one for each processor (`nvme_setup_io_queues` in
+/// drivers/nvme/host/pci.c), of which the machine has so many here. Drives have room for more.
+const NVME_QUEUES: u64 = 16;
 
 /// Requests that wait in a scheduler over a device with so many tags: twice as many
 /// (`blk_mq_init_sched` in block/blk-mq-sched.c).
@@ -106,6 +109,9 @@ pub struct QueueLimits {
     pub fua: bool,
     /// Commands that the kernel gives the drive at a time.
     pub depth: u64,
+    /// Hardware queues. What waits for a flush in one of them shares the next flush
+    /// (block/blk-flush.c), and nothing with the others.
+    pub hardware_queues: u64,
     /// The scheduler in use, udev having set no other.
     pub scheduler: IoScheduler,
     /// `nr_requests`: with a scheduler, requests that wait in it; without, tags.
@@ -145,6 +151,7 @@ impl DriveFile {
             Transport::Sas => (self.queue_depth(), scheduler_requests(MOST_TAGS_FOR_SCHEDULER)),
             Transport::Nvme => (self.queue_depth().min(NVME_QUEUE - 1), NVME_QUEUE - 1),
         };
+        let hardware_queues = if transport == Transport::Nvme { NVME_QUEUES } else { 1 };
         QueueLimits {
             transport,
             rotational: self.rotates(),
@@ -155,6 +162,7 @@ impl DriveFile {
             write_back,
             fua: write_back && transport != Transport::Sata,
             depth,
+            hardware_queues,
             scheduler,
             requests,
         }
@@ -200,6 +208,7 @@ mod tests {
                 write_back: true,
                 fua: false,
                 depth: 32,
+                hardware_queues: 1,
                 scheduler: IoScheduler::MqDeadline,
                 requests: 64,
             }
@@ -209,6 +218,7 @@ mod tests {
         assert_eq!((ssd.depth, ssd.requests), (32, 64));
         let nvme = limits("samsung-980-1tb");
         assert_eq!((nvme.scheduler, nvme.depth, nvme.requests), (IoScheduler::None, 1023, 1023));
+        assert_eq!((nvme.hardware_queues, ssd.hardware_queues), (16, 1));
         assert!(nvme.write_back && nvme.fua && !nvme.rotational);
         // Its capacitors save what a flush would: it says that it has no volatile cache.
         let protected = limits("samsung-pm983-960gb");

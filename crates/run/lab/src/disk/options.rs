@@ -26,6 +26,9 @@ pub struct DiskOptions {
     /// What the guest's kernel sorts its requests with, and how many wait there; `None` for what
     /// the kernel does by itself. virtio has no word for it: [`crate::guest::begin`] sets it.
     pub scheduler: Option<(IoScheduler, u64)>,
+    /// Hardware queues that it has in a machine, each with flushes of its own. virtio has as many as
+    /// the guest has processors, one: `kernel/patches/flushes.patch`.
+    pub hardware_queues: u64,
     /// Whether the guest is told of a write cache when its drive has one. A drive whose cache
     /// outlasts a loss of power may say that it has none; then the guest sends no flushes.
     pub reports_write_cache: bool,
@@ -65,6 +68,7 @@ impl DiskOptions {
             rotates: true,
             queue_depth: None,
             scheduler: None,
+            hardware_queues: 1,
             reports_write_cache: true,
             optimal_bytes: 0,
             discard_bytes: None,
@@ -87,6 +91,7 @@ impl DiskOptions {
             rotates: limits.rotational,
             queue_depth: Some(limits.depth),
             scheduler: Some((limits.scheduler, limits.requests)),
+            hardware_queues: limits.hardware_queues,
             reports_write_cache: limits.write_back || !disk.drive.write_cache(),
             optimal_bytes: bytes(limits.optimal_bytes),
             discard_bytes: Some(limits.discard_granularity).filter(|size| *size > 0).map(bytes),

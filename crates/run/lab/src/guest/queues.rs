@@ -1,6 +1,7 @@
 //! What virtio cannot say of disks' queues: words on the kernel's command line. The lab's kernel
 //! reads [`NON_ROTATING`] and [`QUEUE_DEPTH`] before it adds a disk
-//! (`kernel/patches/queues.patch`), since writeback throttling is set up then; by the others the
+//! (`kernel/patches/queues.patch`), since writeback throttling is set up then, and [`FLUSH_QUEUES`]
+//! (`kernel/patches/flushes.patch`), for nobody may use the disk yet; by the others the
 //! guest's first program sets the queues through sysfs. A kernel that knows none of them ignores
 //! them, as parameters of modules that it does not have.
 //!
@@ -25,6 +26,9 @@ const NON_ROTATING: &str = "disklab.non_rotating=";
 /// (`blk_queue_depth` in include/linux/blkdev.h): the commands that a SCSI disk takes, and the
 /// tags of an NVMe drive.
 const QUEUE_DEPTH: &str = "disklab.queue_depth.";
+/// Names of disks that have as many hardware queues in a machine as the word's end says, each with
+/// flushes of its own.
+const FLUSH_QUEUES: &str = "disklab.flush_queues.";
 /// Names of disks whose requests are not sorted.
 const UNSORTED: &str = "disklab.unsorted=";
 /// Names of disks that take as many requests at a time as the word's end says.
@@ -51,6 +55,9 @@ pub(crate) fn words(disks: &[DiskOptions]) -> Vec<String> {
         let mut name = |word: String| named.entry(word).or_default().push(disk_name(index));
         if !disk.rotates {
             name(NON_ROTATING.to_owned());
+        }
+        if disk.hardware_queues > 1 {
+            name(format!("{FLUSH_QUEUES}{}=", disk.hardware_queues));
         }
         let own = disk.queue_depth.map_or(tags, |depth| depth.clamp(FEWEST_TAGS.min(tags), tags));
         if own < tags {
@@ -187,12 +194,18 @@ mod tests {
         );
         assert_eq!(
             reported(&["samsung-980-1tb"]),
-            ["disklab.non_rotating=vda", "disklab.queue_depth.1023=vda", "disklab.unsorted=vda"]
+            [
+                "disklab.non_rotating=vda",
+                "disklab.flush_queues.16=vda",
+                "disklab.queue_depth.1023=vda",
+                "disklab.unsorted=vda",
+            ]
         );
         assert_eq!(
             reported(&["samsung-980-1tb", "wd80efzz", "st9300603ss"]),
             [
                 "disklab.non_rotating=vda",
+                "disklab.flush_queues.16=vda",
                 "disklab.queue_depth.1023=vda",
                 "disklab.queue_depth.128=vdc",
                 "disklab.queue_depth.32=vdb",
@@ -246,6 +259,7 @@ mod tests {
             assert_eq!(has(UNSORTED), limits.scheduler == IoScheduler::None, "{id}");
             let depth = format!("virtio_blk.queue_depth={}", limits.depth);
             assert_eq!(has(&depth), limits.depth < u64::from(RING_LIMIT), "{id}");
+            assert_eq!(has(FLUSH_QUEUES), limits.hardware_queues > 1, "{id}");
             assert!(!has(REQUESTS) && !has(TAGS), "{id}: {words:?}");
         }
     }

@@ -61,6 +61,7 @@ pub(super) const PATCHES_6_12: &[Patch] = &[
     patch!("looks.patch"),
     patch!("shelves.patch"),
     patch!("depth.patch"),
+    patch!("flushes.patch"),
 ];
 
 /// Those of Linux 7.3.
@@ -80,6 +81,13 @@ pub(super) const PATCHES_7_3: &[Patch] = &[
     patch!("7.3/faults.patch"),
     patch!("7.3/getcpu.patch"),
     patch!("7.3/kept.patch"),
+    patch!("7.3/queues.patch"),
+    patch!("7.3/hz.patch"),
+    patch!("7.3/looks.patch"),
+    patch!("7.3/shelves.patch"),
+    patch!("7.3/depth.patch"),
+    patch!("7.3/flushes.patch"),
+    patch!("7.3/signs.patch"),
 ];
 
 /// All that decides what a build makes.
