@@ -301,13 +301,13 @@ fn what_several_programs_printed_into_one_file_is_all_read() {
         assert_eq!(workloads, ["dd-write-1M", "hdparm", "randread"], "{text}");
         assert!(import.about.contains("fio-json, hdparm, dd"), "{}", import.about);
     }
-    // What cannot be read is told.
+    // A note says what cannot be read.
     let wrong = hdparm.replace("200.00", "20.00");
     let file = folder.file("wrong.txt", format!("{wrong}{fio}\n"));
     let stack = Some("ext4".to_owned());
     let request = ImportRequest { files: vec![file], stack, ..ImportRequest::default() };
     let import = Import::read(&request).expect("read");
     let sample = import.cells[0].result.as_ref().expect("a sample").sample();
-    let told = |note: &disklab_sample::Note| note.text.contains("(hdparm) was not read: line 2");
-    assert!(sample.notes.iter().any(told), "{:?}", sample.notes);
+    let says_so = |note: &disklab_sample::Note| note.text.contains("(hdparm) was not read: line 2");
+    assert!(sample.notes.iter().any(says_so), "{:?}", sample.notes);
 }

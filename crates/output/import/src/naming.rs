@@ -61,7 +61,7 @@ pub(crate) fn stack_of(path: &Path, workload: &str, several_folders: bool) -> Op
     if kept.is_empty() { folder() } else { Some(stack_id_of(&kept.join("-"))) }
 }
 
-/// Where a name stands in another without being a part of a longer word there: the job `r` is not
+/// Where a name occurs in another without being a part of a longer word there: the job `r` is not
 /// in 'xfs-mirror'.
 fn word_at(text: &str, word: &str) -> Option<usize> {
     let apart = |c: Option<char>| c.is_none_or(|c| !c.is_alphanumeric());

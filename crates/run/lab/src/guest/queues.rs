@@ -1,7 +1,7 @@
 //! What virtio cannot say of disks' queues: words on the kernel's command line. The lab's kernel
 //! reads [`NON_ROTATING`] and [`QUEUE_DEPTH`] before it adds a disk
 //! (`kernel/patches/queues.patch`), since writeback throttling is set up then, and [`FLUSH_QUEUES`]
-//! (`kernel/patches/flushes.patch`), for nobody may use the disk yet; by the others the
+//! (`kernel/patches/flushes.patch`), before the disk is in use; by the others the
 //! guest's first program sets the queues through sysfs. A kernel that knows none of them ignores
 //! them, as parameters of modules that it does not have.
 //!
