@@ -10,6 +10,8 @@ pub enum Task {
     LargeRead,
     /// The same, written.
     LargeWrite,
+    /// A large file read sequentially after it was written at random offsets.
+    AgedRead,
     /// Small reads at random offsets.
     RandomRead,
     /// Small writes at random offsets, not each made durable.

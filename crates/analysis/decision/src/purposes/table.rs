@@ -155,6 +155,14 @@ pub const PURPOSES: [Purpose; 5] = [
                 SAFE_REMEDY,
             ),
             aspect(
+                "reading a used image",
+                DECIDES,
+                "backups and starting guests read images that were written at random before",
+                &[&[AgedRead]],
+                RATE,
+                "a new copy of the image, or an image on a file system that overwrites in place",
+            ),
+            aspect(
                 "small synchronous writes",
                 2,
                 "guests flush, and wait",
@@ -186,10 +194,10 @@ pub const PURPOSES: [Purpose; 5] = [
                 "enough memory for what is in use",
             ),
             aspect(
-                "reading large files",
+                "reading whole tables",
                 1,
-                "reports and dumps read whole tables",
-                &[&[LargeRead]],
+                "reports and dumps read files that were written at random before",
+                &[&[AgedRead], &[LargeRead]],
                 RATE,
                 "",
             ),

@@ -215,10 +215,10 @@ mod tests {
     fn redundant_exclusions_are_omitted() {
         let text = include_str!("../../../../../studies/nas.toml");
         let study = disklab_study::load("studies/nas.toml", text).expect("the study");
-        let only = ["database".to_owned(), "raid5/xfs:vm-read".to_owned()];
+        let only = ["sqlite".to_owned(), "raid5/xfs:vm-image".to_owned()];
         let needed = |pattern| overlaps(&study, pattern, &only);
         assert!(needed("zfs-*") && needed("raid1/ext4:*") && needed("raid5/*:vm-*"));
-        assert!(!needed("*:safe-write-4K") && !needed("vm-mixed") && !needed("raid6/*:vm-read"));
+        assert!(!needed("*:safe-write-4K") && !needed("postgresql") && !needed("raid6/*:vm-image"));
     }
 
     #[test]
