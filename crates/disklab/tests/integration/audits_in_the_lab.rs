@@ -71,6 +71,12 @@ fn mistakes_in_the_lab_are_found() {
     assert_says(&found, "fits-drive-cache", Severity::Warning, &unflushed);
     assert_says(&found, "misaligned", Severity::Warning, &["odd-blocks (4000 bytes)"]);
     assert_says(&found, "holes-read", Severity::Severe, &["never-written", "with plain"]);
+    assert_says(
+        &found,
+        "few-in-flight",
+        Severity::Warning,
+        &["buffered-aio", "had 1.", "buffered"],
+    );
     // What is well done is not found fault with.
     let of_zeros = &found["zeros-compressed"];
     assert!(of_zeros.iter().all(|f| !f.text.contains("plain")), "{of_zeros:#?}");

@@ -30,10 +30,11 @@ seeds come from the seed. What else differs:
 | `lvm`, `lvm-*` | signatures are wiped, the first 4 KiB zeroed; a pool's metadata are checked | neither | drives are blank or were wiped before |
 | `crypt` | Argon2id for the passphrase | PBKDF2, 1,000 iterations | the key is no secret; data are encrypted as by default |
 | `ext4` | after mounting, a thread writes inode tables and another reads bitmaps | neither: `noinit_itable`, `no_prefetch_block_bitmaps` | on large drives they run for minutes to hours, alongside what is measured; `lazy-init=wait` has the first done before |
+| `ext4` | mkfs writes zeros into the journal, up to 1 GiB | it does not (`lazy_journal_init`) | 1 GiB more for each cell. On `lvm-thin` the journal gets its space at its first use; `lazy-init=off` has it written |
 | `btrfs-*` | metadata raid1 on several devices | as often as the data, raid1c3 for raid6 | with fewer copies the metadata are lost before the data |
 | `nilfs2` | mount starts the cleaner | it does not | `cleaner` has it |
 | `f2fs` | a random seed for the checkpoint's version | a fixed one | repeatable |
-| `zfs*` | zpool partitions whole disks, and remembers the pool | the same with udev; else disklab partitions. `cachefile=none` | nothing is left on the machine |
+| `zfs*` | zpool partitions whole disks, and remembers the pool | the same with udev; else disklab partitions, and no names of udev are kept with the pool. `cachefile=none` | nothing is left on the machine |
 | `zvol` | a volume reserves its space | it does not, and takes 80 % of the pool | with padding, RAID-Z may not have the space |
 | `loop-file` | the file goes through the page cache | direct I/O, if the file system has it | it would be cached twice |
 

@@ -6,6 +6,7 @@ use disklab_exec::{ExecError, Executor, Invocation};
 
 use crate::StackError;
 use crate::mounts::mounts;
+use crate::udev::zpool;
 use crate::undo::as_kernel_shows;
 
 /// How what a stack ends in is unmounted and mounted again, as it was mounted first.
@@ -73,8 +74,7 @@ impl Remount {
         let mount = match self {
             Self::FileSystem { mount, .. } => mount.clone(),
             Self::Pool { name, devices, key, .. } => {
-                let mut import =
-                    Invocation::new("zpool").args(["import", "-f", "-o", "cachefile=none"]);
+                let mut import = zpool().args(["import", "-f", "-o", "cachefile=none"]);
                 for device in devices {
                     import = import.arg("-d").arg(device);
                 }

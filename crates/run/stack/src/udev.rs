@@ -24,6 +24,14 @@ pub(crate) fn dm(invocation: Invocation) -> Invocation {
     if is_running() { invocation } else { invocation.env("DM_DISABLE_UDEV", "1") }
 }
 
+/// zpool(8). Where no udev runs, it would ask again and again for three seconds whether udev knows
+/// the names of each device, to keep them in the pool's configuration (`encode_device_strings` and
+/// `update_vdev_config_dev_strs` in OpenZFS' lib/libzutil).
+pub(crate) fn zpool() -> Invocation {
+    let zpool = Invocation::new("zpool");
+    if is_running() { zpool } else { zpool.env("ZFS_VDEV_DEVID_OPT_OUT", "1") }
+}
+
 /// Waits until `path` is a block device.
 ///
 /// # Errors

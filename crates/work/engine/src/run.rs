@@ -173,6 +173,8 @@ fn one(job: &Job, index: usize, clone: u32, group: u32, outcome: &CloneOutcome) 
         faults: (0, 0),
         elapsed_ns: 0,
         depths: [0; 7],
+        // Filled in where it means something.
+        in_flight: fills_its_queue(job).then_some(0.0),
         submits: [0; 7],
         completes: [0; 7],
         series: Default::default(),
@@ -195,9 +197,17 @@ fn options_as_given(job: &Job) -> Vec<(String, String)> {
     options
 }
 
+/// Whether a job keeps as many in flight as its depth says, as far as it can.
+fn fills_its_queue(job: &Job) -> bool {
+    let depth = &job.depth;
+    let is_batched = depth.complete_min > 1 || depth.batch > 1 || depth.low < depth.depth;
+    !is_batched && depth.target.is_none() && job.pace.flow.is_none() && job.verify.is_none()
+}
+
 fn filled(report: JobReport, account: crate::worker::Account) -> JobReport {
     let (read, write) = account.done();
     JobReport {
+        in_flight: report.in_flight.and(account.in_flight()),
         read,
         write,
         sync: account.sync(),

@@ -29,6 +29,10 @@ pub struct Step {
     /// the whole and its figures are known: see [`Step::steady_figures`].
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub steady: Vec<Figure>,
+    /// Requests that each job had in flight on average, by its own count: less than its depth where
+    /// the interface or the file system carried them out one after another.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub in_flight: Option<f64>,
     /// What is in the files that it reads, when the workload had ended; absent where the
     /// workload does not know which they are, and in earlier runs.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -40,4 +40,6 @@ pub enum Task {
     Commit,
     /// A database's look-ups.
     LookUp,
+    /// A whole table of a database read.
+    TableScan,
 }

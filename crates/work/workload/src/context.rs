@@ -32,6 +32,8 @@ pub struct StepOutcome {
     pub steadiness: Option<Steadiness>,
     /// The figures of its steady part, where that is not the whole.
     pub steady: Vec<Figure>,
+    /// Requests that each job had in flight on average, where its program tells.
+    pub in_flight: Option<f64>,
     /// CPU time in user space, in nanoseconds.
     pub user_ns: u64,
     /// CPU time in the kernel, in nanoseconds.
@@ -156,6 +158,7 @@ impl<'a> WorkContext<'a> {
             series: measured.series,
             steadiness,
             steady: outcome.steady,
+            in_flight: outcome.in_flight,
             files_read: None,
             profile: None,
         });

@@ -22,6 +22,7 @@ mod drive_memory_reads;
 mod drives_differ;
 mod failed_cells;
 mod faster_than_drives;
+mod few_in_flight;
 mod few_operations;
 mod few_repeats;
 mod flush_of_class;
@@ -165,6 +166,7 @@ pub static AUDITS: &[Audit] = &[
     not_steady::AUDIT,
     too_short::AUDIT,
     few_operations::AUDIT,
+    few_in_flight::AUDIT,
     coordinated_omission::AUDIT,
     unfinished::AUDIT,
     few_repeats::AUDIT,

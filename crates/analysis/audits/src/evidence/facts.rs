@@ -29,6 +29,13 @@ pub(crate) struct Detail {
     pub most_moved: u64,
     /// How steady the work was by its own count.
     pub steadiness: Option<Steadiness>,
+    /// Operations of the whole step.
+    pub operations: u64,
+    /// Requests that each job had in flight on average, by its own count.
+    pub in_flight: Option<f64>,
+    /// Requests of the step that the drives had in their queues on average, whatever each became
+    /// on its way to them; none without a figure of operations.
+    pub queued: Option<f64>,
     /// What is in the files that the step reads, where that is known.
     pub files_read: Option<FileData>,
     /// How steady the drives' work was by theirs, second by second.
@@ -56,11 +63,29 @@ impl Detail {
             flushes: step.drives.iter().fold(0, |sum, d| sum.saturating_add(d.flushes)),
             most_reads: most(|d| d.reads),
             most_moved: most(|d| d.read_bytes.saturating_add(d.write_bytes)),
+            operations: operations(step),
+            in_flight: step.in_flight,
+            queued: queued(step),
             steadiness: step.steadiness,
             files_read: step.files_read,
             drives_trend: change(&step.series),
         }
     }
+}
+
+fn operations(step: &Step) -> u64 {
+    step.figures.iter().filter_map(|figure| figure.operations).fold(0, u64::saturating_add)
+}
+
+/// What the drives' queues held on average, in requests of the step.
+fn queued(step: &Step) -> Option<f64> {
+    let sum = |of: fn(&DriveTraffic) -> u64| step.drives.iter().map(|d| of(d) as f64).sum::<f64>();
+    let (waited, requests) = (sum(|d| d.queue_ns), sum(|d| d.reads.saturating_add(d.writes)));
+    let operations = operations(step) as f64;
+    if step.elapsed_ns == 0 || operations == 0.0 {
+        return None;
+    }
+    Some(waited / step.elapsed_ns as f64 / (requests / operations).max(1.0))
 }
 
 /// The change within the drives' series, all of them together; none where it is flat or

@@ -196,8 +196,8 @@ pub const PURPOSES: [Purpose; 5] = [
             aspect(
                 "reading whole tables",
                 1,
-                "reports and dumps read files that were written at random before",
-                &[&[AgedRead], &[LargeRead]],
+                "reports and dumps read tables whose rows were changed at random before",
+                &[&[TableScan], &[AgedRead], &[LargeRead]],
                 RATE,
                 "",
             ),

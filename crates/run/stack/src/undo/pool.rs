@@ -12,6 +12,7 @@ use super::{Marks, Obstacle, Teardown, TeardownContext, UnseenContent, inspect, 
 use crate::StackError;
 use crate::layers::MARK;
 use crate::mounts::mounts;
+use crate::udev::zpool;
 
 /// The data set of a pool that has one; it has the mark by itself, as no other below the pool.
 pub(crate) const DATASET_NAME: &str = "data";
@@ -96,15 +97,8 @@ impl Teardown for DestroyPool {
             }
         }
         let Some(on) = labelled else { return Ok(Vec::new()) };
-        let mut import = Invocation::new("zpool").args([
-            "import",
-            "-f",
-            "-N",
-            "-o",
-            "readonly=on",
-            "-o",
-            "cachefile=none",
-        ]);
+        let mut import =
+            zpool().args(["import", "-f", "-N", "-o", "readonly=on", "-o", "cachefile=none"]);
         for device in devices {
             import = import.arg("-d").arg(device);
         }

@@ -75,6 +75,9 @@ pub struct JobReport {
     /// How many I/Os were in flight when one was begun: up to 1, 2, 4, 8, 16, 32,
     /// 64 and more.
     pub depths: [u64; 7],
+    /// How many a clone had in flight on average while it began more. None if it was not to fill its
+    /// queue: `iodepth_low`, batches, `latency_target`, `flow`, `verify`.
+    pub in_flight: Option<f64>,
     /// Calls by the I/Os that they submitted: 0, up to 4, 8, 16, 32, 64, and more.
     pub submits: [u64; 7],
     /// How many I/Os were found to have ended at once, in the same steps.

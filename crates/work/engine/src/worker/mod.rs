@@ -3,6 +3,7 @@
 mod asynchronous;
 mod clone;
 mod depth_search;
+mod flight;
 mod numa;
 mod pause;
 mod start;

@@ -2,6 +2,7 @@
 
 use disklab_sample::{OpenWindow, Windows};
 
+use super::flight::FlightMeter;
 use crate::measure::{Counter, FINEST_NS, Histogram, SeriesCells, Usage};
 use crate::report::DirectionReport;
 
@@ -134,6 +135,7 @@ pub(crate) struct IoTally {
     /// The same for ends.
     pub(crate) completes: [u64; 7],
     pub(crate) passed_over: u64,
+    pub(crate) flight: FlightMeter,
 }
 
 /// What one clone did, when it has ended.
@@ -152,6 +154,8 @@ pub(crate) struct Account {
     /// The same for ends.
     pub(crate) completes: [u64; 7],
     pub(crate) passed_over: u64,
+    /// I/Os in flight on average: of clones that know it, the sum and how many they are.
+    in_flight: (f64, u32),
 }
 
 impl IoTally {
@@ -169,6 +173,7 @@ impl IoTally {
             submits: [0; 7],
             completes: [0; 7],
             passed_over: 0,
+            flight: FlightMeter::new(now_ns),
         }
     }
 
@@ -184,6 +189,7 @@ impl IoTally {
         self.usage = Usage::of_thread();
         (self.depths, self.passed_over) = ([0; 7], 0);
         (self.submits, self.completes) = ([0; 7], [0; 7]);
+        self.flight = FlightMeter::new(now_ns);
     }
 
     /// An I/O that ended in the call that began it.
@@ -253,13 +259,16 @@ impl IoTally {
     }
 
     pub(crate) fn finish(self, now_ns: u64) -> Account {
+        let usage = Usage::of_thread().since(self.usage);
+        let in_flight = self.flight.mean(usage.user_ns.saturating_add(usage.system_ns));
         Account {
+            in_flight: in_flight.map_or((0.0, 0), |mean| (mean, 1)),
             sides: self.sides,
             windows: self.windowed.finish(),
             sync: self.sync,
             commit: self.commit,
             series: self.counter.finish(now_ns),
-            usage: Usage::of_thread().since(self.usage),
+            usage,
             elapsed_ns: now_ns.saturating_sub(self.began_ns),
             depths: self.depths,
             submits: self.submits,
@@ -291,6 +300,14 @@ impl Account {
             counts.iter_mut().zip(more).for_each(|(count, more)| *count += more);
         }
         self.passed_over += other.passed_over;
+        self.in_flight.0 += other.in_flight.0;
+        self.in_flight.1 += other.in_flight.1;
+    }
+
+    /// I/Os that a clone had in flight on average while it began more.
+    pub(crate) fn in_flight(&self) -> Option<f64> {
+        let (sum, clones) = self.in_flight;
+        (clones > 0).then(|| sum / f64::from(clones))
     }
 
     pub(crate) fn done(&self) -> (DirectionReport, DirectionReport) {

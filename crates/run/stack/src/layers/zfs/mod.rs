@@ -166,7 +166,7 @@ impl Zfs {
     }
 
     fn create(&self, made: &NewPool<'_>, vdevs: &[&[PathBuf]]) -> Invocation {
-        let mut create = Invocation::new("zpool")
+        let mut create = udev::zpool()
             .args(["create", "-f", "-o", "cachefile=none"])
             .args(self.properties.args_of(|owner| owner == Owner::Pool, "-o"));
         if !self.has_dataset {

@@ -150,6 +150,7 @@ fn outcome(
         steady,
         user_ns: report.runs.iter().map(|run| run.user_ns).sum(),
         system_ns: report.runs.iter().map(|run| run.system_ns).sum(),
+        ..StepOutcome::default()
     })
 }
 

@@ -100,9 +100,17 @@ fn outcome(fio: &Fio, step: &FioStep, report: &EngineReport) -> Result<StepOutco
         let mark_ns = windows.map(|w| w.mark(from_ns)).max().unwrap_or(from_ns);
         outcome.steady = of_all(false, &|job, direction| job.since(mark_ns, direction)).figures;
     }
+    outcome.in_flight = in_flight(report);
     outcome.user_ns = report.jobs.iter().map(|job| job.user_ns).sum();
     outcome.system_ns = report.jobs.iter().map(|job| job.system_ns).sum();
     Ok(outcome)
+}
+
+/// Requests that a job had in flight on average; none where one does not tell.
+fn in_flight(report: &EngineReport) -> Option<f64> {
+    let clones = report.jobs.iter().map(|job| f64::from(job.clones)).sum::<f64>();
+    let each = report.jobs.iter().map(|job| Some(job.in_flight? * f64::from(job.clones)));
+    Some(each.sum::<Option<f64>>()? / clones).filter(|mean| mean.is_finite())
 }
 
 /// I/Os of all jobs, interval by interval; none where jobs run one after another.

@@ -1,4 +1,4 @@
-//! SQLite: commits of a database in the directory, then lookups.
+//! SQLite: commits of a database in the directory, then lookups, then a read of the whole table.
 
 #[cfg(test)]
 mod tests;
@@ -74,16 +74,18 @@ fn word<T: PartialEq>(words: &[(&'static str, T)], value: &T) -> &'static str {
 
 pub(super) const SQLITE: WorkloadKind = WorkloadKind {
     name: "sqlite",
-    summary: "SQLite: commits of a database, then lookups",
+    summary: "SQLite: commits of a database, then lookups and a read of the whole table",
     fields: &[
         ("journal", "'wal', 'delete' (default, as SQLite's own) or 'truncate': its journal_mode"),
         ("synchronous", "'full' (default, as SQLite's own) or 'normal'"),
         ("rows", "rows that each commit adds (default 1)"),
+        ("changes", "rows at random offsets that each commit changes (default 0)"),
         ("row-size", "bytes of a row, which do not compress (default 200)"),
         ("commits", "number of commits (default 2000); scaled"),
         ("runtime", "seconds after which no further commit begins (default: no limit)"),
         ("size", "size of the database before (default '16 MiB'); scaled"),
         ("reads", "number of lookups afterwards, at random offsets [default: 0]; scaled"),
+        ("scan", "whether the whole table is read at last (default false)"),
     ],
     read,
 };
@@ -93,11 +95,13 @@ struct Sqlite {
     journal: Journal,
     synchronous: Synchronous,
     rows: u64,
+    changes: u64,
     row_size: u64,
     commits: u64,
     runtime: Option<std::time::Duration>,
     size: Bytes,
     reads: u64,
+    scan: bool,
     scale: f64,
 }
 
@@ -106,6 +110,7 @@ fn read(spec: &WorkloadSpec, context: &Context) -> Result<Box<dyn Workload>, Sou
     let journal = fields.choice("journal", &JOURNALS)?.unwrap_or(Journal::Delete);
     let synchronous = fields.choice("synchronous", &SYNCHRONOUS)?.unwrap_or(Synchronous::Full);
     let rows = fields.integer("rows", 1..=1_000_000)?.unwrap_or(1);
+    let changes = fields.integer("changes", 0..=1_000_000)?.unwrap_or(0);
     let row_size = fields.integer("row-size", 1..=1 << 20)?.unwrap_or(200);
     let commits = fields.integer("commits", 1..=1_000_000_000)?.unwrap_or(2000);
     let runtime = fields.duration("runtime")?;
@@ -118,6 +123,7 @@ fn read(spec: &WorkloadSpec, context: &Context) -> Result<Box<dyn Workload>, Sou
         return Err(node.error(format!("`size`: expected at most 1 TiB, found {size}")));
     }
     let reads = fields.integer("reads", 0..=1_000_000_000)?.unwrap_or(0);
+    let scan = fields.boolean("scan")?.unwrap_or(false);
     fields.finish()?;
     let scale = context.scale;
     let scaled = |count: u64| Bytes(count).scaled(scale, Bytes(1)).0;
@@ -125,11 +131,13 @@ fn read(spec: &WorkloadSpec, context: &Context) -> Result<Box<dyn Workload>, Sou
         journal,
         synchronous,
         rows,
+        changes,
         row_size,
         commits: scaled(commits),
         runtime,
         size: size.scaled(scale, Bytes::ZERO),
         reads: if reads == 0 { 0 } else { scaled(reads) },
+        scan,
         scale,
     }))
 }
@@ -178,18 +186,20 @@ impl Sqlite {
         while left > 0 {
             let count = left.min(FILL_ROWS);
             interrupt.check()?;
-            self.add(&mut connection, count, &mut random)
+            self.add(&mut connection, count, 0, &mut random)
                 .map_err(|e| stopped(interrupt, failed("fill")(e)))?;
             left -= count;
         }
         close(connection)
     }
 
-    /// Adds rows in one transaction. Their places in the index are random.
+    /// Adds rows in one transaction, whose places in the index are random, and changes some of
+    /// those that were there before all commits.
     fn add(
         &self,
         connection: &mut Connection,
         rows: u64,
+        changes: u64,
         random: &mut ChaCha8Rng,
     ) -> Result<(), rusqlite::Error> {
         let mut body = vec![0; self.row_size as usize];
@@ -200,6 +210,13 @@ impl Sqlite {
             for _ in 0..rows {
                 random.fill_bytes(&mut body);
                 insert.execute(params![i64::from(random.random::<u32>()), body])?;
+            }
+            let mut change =
+                transaction.prepare_cached("update entry set body = ?1 where id = ?2")?;
+            for _ in 0..changes {
+                random.fill_bytes(&mut body);
+                let id = random.random_range(1..=self.rows_before().max(1)) as i64;
+                change.execute(params![body, id])?;
             }
         }
         transaction.commit()
@@ -219,7 +236,9 @@ impl Sqlite {
         while done < self.commits && self.runtime.is_none_or(|limit| began.elapsed() < limit) {
             interrupt.check()?;
             tally
-                .time(self.rows * self.row_size, || self.add(connection, self.rows, &mut random))
+                .time((self.rows + self.changes) * self.row_size, || {
+                    self.add(connection, self.rows, self.changes, &mut random)
+                })
                 .map_err(|e| stopped(interrupt, failed("commit to")(e)))?;
             done += 1;
         }
@@ -254,6 +273,28 @@ impl Sqlite {
             }
         }
         let outcome = tally.end(Direction::Read, OperationKind::LookUp);
+        close(connection)?;
+        Ok(outcome)
+    }
+
+    /// Reads all rows in their order, as a report or a dump does.
+    fn scan(&self, path: &Path, interrupt: &Interrupt) -> Result<StepOutcome, WorkloadError> {
+        let connection = self.open(path, interrupt)?;
+        let stop = |e| stopped(interrupt, failed("read")(e));
+        let mut tally = Tally::begin();
+        let mut bytes = 0;
+        {
+            let mut select =
+                connection.prepare("select body from entry order by id").map_err(stop)?;
+            let mut rows = select.query([]).map_err(stop)?;
+            while let Some(row) = rows.next().map_err(stop)? {
+                let body =
+                    row.get_ref(0).and_then(|body| Ok(body.as_blob()?.len())).map_err(stop)?;
+                bytes += body as u64;
+            }
+        }
+        tally.add(1, bytes);
+        let outcome = tally.end(Direction::Read, OperationKind::Io);
         close(connection)?;
         Ok(outcome)
     }
@@ -301,9 +342,12 @@ impl Workload for Sqlite {
         // rows themselves; and twice that for pages that are half full.
         let before = self.size.saturating_mul(2);
         let added = self.added().saturating_mul(2);
-        let page_writes = PAGE.saturating_mul(4).saturating_mul(self.commits);
+        // Each row that is changed lies on a page of its own.
+        let page_writes = PAGE.saturating_mul(4 + self.changes).saturating_mul(self.commits);
         // A write-ahead log is written over and over; a journal goes with its commit.
-        let journal = Bytes::mib(8).max(Bytes(self.row_size.saturating_mul(self.rows)));
+        let rows =
+            self.rows.saturating_add(self.changes.saturating_mul(PAGE.0 / self.row_size + 1));
+        let journal = Bytes::mib(8).max(Bytes(self.row_size.saturating_mul(rows)));
         let syncs: u64 = match (self.journal, self.synchronous) {
             // Only its checkpoints, one for each 1000 pages.
             (Journal::Wal, Synchronous::Normal) => self.commits / 100 + 1,
@@ -323,13 +367,15 @@ impl Workload for Sqlite {
             content: before + added + journal,
             prewrite: before,
             random_write: page_writes + added,
-            seeks: syncs + self.reads.saturating_mul(2),
+            seeks: syncs.saturating_add(self.reads.saturating_mul(2)).saturating_add(
+                if self.scan { self.changes.saturating_mul(self.commits) } else { 0 },
+            ),
             small_writes: syncs,
             calls: pages.saturating_mul(4).saturating_add(missed.saturating_mul(3) / 2),
             fixed_seconds: 0.0,
             at_most_seconds: self
                 .runtime
-                .filter(|_| self.reads == 0)
+                .filter(|_| self.reads == 0 && !self.scan)
                 .map(|limit| limit.as_secs_f64()),
             ..Cost::default()
         }
@@ -347,7 +393,16 @@ impl Workload for Sqlite {
             (Journal::Wal, Synchronous::Normal) => Durability::Nothing,
             _ => Durability::EachWrite(SyncCall::Fdatasync),
         };
-        let planned = if commits { self.commits } else { self.reads };
+        let planned = match step {
+            "commit" => self.commits,
+            "scan" => 1,
+            _ => self.reads,
+        };
+        let task = match step {
+            "commit" => Task::Commit,
+            "scan" => Task::TableScan,
+            _ => Task::LookUp,
+        };
         let bytes = self.size + self.added();
         Some(StepProfile {
             read_share: (!commits).then_some(1.0),
@@ -359,7 +414,7 @@ impl Workload for Sqlite {
             time_in: Some(if commits { TimeIn::Writes } else { TimeIn::Reads }),
             jobs: Some(1),
             depth: Some(1),
-            task: Some(if commits { Task::Commit } else { Task::LookUp }),
+            task: Some(task),
             ..StepProfile::default()
         })
     }
@@ -372,13 +427,14 @@ impl Workload for Sqlite {
             "sqlite",
             format!(
                 "SQLite {} in disklab itself, journal_mode {}, synchronous {}, its defaults \
-                 otherwise; {} rows of {} bytes before, {} added by each commit",
+                 otherwise; {} rows of {} bytes before, {} added and {} changed by each commit",
                 rusqlite::version(),
                 word(&JOURNALS, &self.journal),
                 word(&SYNCHRONOUS, &self.synchronous),
                 self.rows_before(),
                 self.row_size,
-                self.rows
+                self.rows,
+                self.changes
             ),
         );
         if self.journal == Journal::Wal && self.synchronous == Synchronous::Normal {
@@ -421,6 +477,9 @@ impl Workload for Sqlite {
         if self.reads > 0 {
             context
                 .step("look-up", |executor| self.look_up(&path, rows, seed, &executor.interrupt))?;
+        }
+        if self.scan {
+            context.step("scan", |executor| self.scan(&path, &executor.interrupt))?;
         }
         self.check(&path, rows, &context.executor.interrupt)?;
         context.note("sqlite", "the database was checked afterwards: whole, and no row is missing");

@@ -41,6 +41,19 @@ fn commits_are_kept_and_looked_up() {
 }
 
 #[test]
+fn changed_rows_are_read_again_as_a_whole() {
+    let folder = tempfile::tempdir().expect("temp");
+    let body = "rows = 2\nchanges = 5\nrow-size = 500\ncommits = 20\nsize = '400 kB'\nscan = true";
+    let workload = read("sqlite", body, 1.0).expect("valid");
+    let ran = run_in(&*workload, folder.path(), None).expect("ran");
+    let figures: Vec<_> = ran.steps.iter().map(|s| (s.name.as_str(), s.figures[0].bytes)).collect();
+    let rows = 400_000 / 548 + 40;
+    assert_eq!(figures, [("commit", 20 * 7 * 500), ("scan", rows * 500)]);
+    assert_eq!(workload.profile("scan").and_then(|p| p.task), Some(Task::TableScan));
+    assert!(read("sqlite", "changes = 3\nsize = 0\ncommits = 2", 1.0).is_ok());
+}
+
+#[test]
 fn time_may_end_it() {
     let folder = tempfile::tempdir().expect("temp");
     let body = "commits = 1000000\nruntime = '50ms'\nsize = 0";
@@ -100,8 +113,11 @@ proptest! {
     #[test]
     fn the_cost_holds_the_content(
         scale in 1e-9_f64..4.0, commits in 1_u64..1 << 29, rows in 1_u64..1000, size in 0_u64..1 << 39,
+        changes in 0_u64..1000,
     ) {
-        let body = format!("commits = {commits}\nrows = {rows}\nsize = {size}");
+        let body = format!(
+            "commits = {commits}\nrows = {rows}\nsize = {size}\nchanges = {changes}\nscan = true"
+        );
         let cost = read("sqlite", &body, scale).expect("valid").cost();
         prop_assert!(cost.content <= cost.space && cost.prewrite <= cost.content);
         prop_assert!(cost.seeks > 0);
