@@ -73,29 +73,34 @@ pub(super) fn figures(criteria: &[&Criterion], stack: usize) -> Vec<DecidingFigu
     }
     let decides = deciding(criteria);
     let of_aspect = decides.chunk_by(|a, b| a.aspect == b.aspect);
-    of_aspect.filter_map(|criteria| figure(criteria, stack)).collect()
+    of_aspect.flat_map(|criteria| figures_of_aspect(criteria, stack)).collect()
 }
 
-/// The figure of the criteria of one aspect: of several, the mean by which they were compared,
-/// if they count the same.
-fn figure(criteria: &[&Criterion], stack: usize) -> Option<DecidingFigure> {
-    let first = criteria.first()?;
+/// The figures of the criteria of one aspect: of several of one kind that count the same, the mean
+/// by which they were compared; otherwise each.
+fn figures_of_aspect(criteria: &[&Criterion], stack: usize) -> Vec<DecidingFigure> {
+    let Some(first) = criteria.first() else { return Vec::new() };
     let quantity = |c: &Criterion| Quantity::new(c.measure, c.operation);
     let are_alike = criteria.iter().all(|c| quantity(c) == quantity(first));
     if let ([_, _, ..], true) = (criteria, are_alike) {
-        let mean = mean(&blocks(criteria, stack))?;
+        let Some(mean) = mean(&blocks(criteria, stack)) else { return Vec::new() };
         let centre = if first.measure.higher_is_better() { mean.exp() } else { (-mean).exp() };
-        return Some(DecidingFigure {
+        return vec![DecidingFigure {
             aspect: first.aspect.name,
             of: format!("the mean of {} workloads", criteria.len()),
             value: plain_value(first.measure, first.operation, centre),
-        });
+        }];
     }
-    let values: Vec<f64> = first.values[stack].values().copied().collect();
+    criteria.iter().filter_map(|criterion| figure(criterion, stack)).collect()
+}
+
+/// The figure of one criterion.
+fn figure(criterion: &Criterion, stack: usize) -> Option<DecidingFigure> {
+    let values: Vec<f64> = criterion.values[stack].values().copied().collect();
     Some(DecidingFigure {
-        aspect: first.aspect.name,
-        of: first.noun.clone(),
-        value: plain_value(first.measure, first.operation, estimate(&values)?.centre),
+        aspect: criterion.aspect.name,
+        of: criterion.noun.clone(),
+        value: plain_value(criterion.measure, criterion.operation, estimate(&values)?.centre),
     })
 }
 

@@ -1,5 +1,6 @@
 //! Recommendations of runs that are made up.
 
+use disklab_sample::{Direction, OperationKind, StepProfile, Task};
 use disklab_study::{Measure, Percentile, PlannedStack};
 
 use super::*;
@@ -33,7 +34,6 @@ fn fixture() -> RunFixture {
 }
 
 fn measured(fixture: &mut RunFixture, stack: &str, workload: &str, rates: [f64; 4]) {
-    use disklab_sample::Direction;
     let direction = if workload == "safe" { Direction::Write } else { Direction::Read };
     for (block, rate) in rates.into_iter().enumerate() {
         let bytes = (rate * 60.0) as u64;
@@ -97,6 +97,31 @@ fn the_best_of_each_class_is_named_with_reasons_and_objections() {
     assert!(single.places[1].distance.contains('['), "{single:?}");
     assert_eq!(single.how_sure(&got), "Sure.");
     assert!(single.next.as_ref().is_some_and(|next| (next.times - 4.0).abs() < 0.01));
+}
+
+#[test]
+fn each_database_that_decides_is_shown() {
+    let mut fixture = fixture();
+    for (stack, rate) in [("single/ext4", 2), ("single/btrfs", 1)] {
+        for (workload, operation) in
+            [("safe", OperationKind::Commit), ("fio", OperationKind::Transaction)]
+        {
+            for block in 0..4 {
+                let mut one = figure(Direction::Write, 4096, 1.0);
+                (one.operations, one.operation) = (Some(rate * 100 + block), operation);
+                let mut step = step(workload, vec![one]);
+                let task = Some(Task::Commit);
+                step.profile = Some(StepProfile { task, ..StepProfile::default() });
+                fixture.sample(stack, workload, block as u32, vec![step]);
+            }
+        }
+    }
+    let got = database(&fixture);
+    let decision = of_class(&got, 0);
+    assert_eq!(decision.take, "single/ext4");
+    let values: Vec<&str> = decision.figures.iter().map(|figure| figure.value.as_str()).collect();
+    let [commits, transactions] = values[..] else { panic!("{decision:?}") };
+    assert!(commits.ends_with("commits/s") && transactions.ends_with("transactions/s"));
 }
 
 #[test]
