@@ -37,6 +37,9 @@ struct PendingQueue {
     ends: Vec<IoCompletion>,
     /// So many of `ends` have been taken note of.
     noted: usize,
+    /// Whether the last look found that all in flight had ended: they may have ended within the
+    /// call that submitted them.
+    all_ended: bool,
     depth: usize,
     lean: bool,
 }
@@ -69,6 +72,7 @@ impl Clone<'_> {
             queued: Vec::with_capacity(depth),
             ends: Vec::with_capacity(depth),
             noted: 0,
+            all_ended: false,
             depth,
             lean: self.shared.context.lean,
         };
@@ -255,11 +259,7 @@ impl Clone<'_> {
         now: &mut u64,
     ) -> Result<(), IoFailure> {
         self.tally.submitted(pending.queued.len());
-        let before_ns = *now;
-        backend.submit().map_err(IoFailure::kernel("submit I/Os"))?;
-        // Where the drive has as many as it takes, the call has waited.
-        *now = now_ns();
-        self.tally.flight.submitted(now.saturating_sub(before_ns));
+        self.submit_timed(backend, now)?;
         if pending.lean {
             // When they were taken is not looked at.
             pending.queued.clear();
@@ -268,6 +268,16 @@ impl Clone<'_> {
         for slot in pending.queued.drain(..) {
             pending.pending[slot as usize].taken_ns = *now;
         }
+        Ok(())
+    }
+
+    /// Hands over what the back-end has queued, and counts how long that takes.
+    fn submit_timed(&mut self, backend: &mut dyn Backend, now: &mut u64) -> Result<(), IoFailure> {
+        let before_ns = *now;
+        backend.submit().map_err(IoFailure::kernel("submit I/Os"))?;
+        // Where the drive has as many as it takes, the call has waited.
+        *now = now_ns();
+        self.tally.flight.submitted(now.saturating_sub(before_ns));
         Ok(())
     }
 
@@ -302,11 +312,16 @@ impl Clone<'_> {
             if pending.noted == pending.ends.len() {
                 pending.ends.clear();
                 pending.noted = 0;
+                if pending.lean && pending.all_ended {
+                    // Apart from the wait, to know what submitting takes.
+                    self.submit_timed(backend, now)?;
+                }
                 backend
                     .reap(least, most, timeout, &mut pending.ends)
                     .map_err(IoFailure::kernel("wait for I/Os"))?;
                 *now = now_ns();
                 self.tally.completed(pending.ends.len());
+                pending.all_ended = pending.ends.len() >= pending.in_flight();
             }
             let mut result = Ok(());
             let all = pending.ends.len();
