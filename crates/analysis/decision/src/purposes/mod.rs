@@ -214,9 +214,10 @@ fn prepare(
 ) -> (Recommendation, Vec<Criterion>) {
     let (criteria, suspect) = criteria(study, analysis, purpose, stacks);
     let shown = |aspect: &Aspect| criteria.iter().any(|c| c.aspect.name == aspect.name);
-    let lacking: Vec<&Aspect> = purpose.aspects.iter().filter(|a| !shown(a)).collect();
+    let needed = || purpose.aspects.iter().filter(|a| !a.is_optional);
+    let lacking: Vec<&Aspect> = needed().filter(|a| !shown(a)).collect();
     let lost: u32 = lacking.iter().map(|a| a.weight).sum();
-    let all: u32 = purpose.aspects.iter().map(|a| a.weight).sum();
+    let all: u32 = needed().map(|a| a.weight).sum();
     let decisive: Vec<&str> =
         lacking.iter().filter(|a| a.weight == DECIDES).map(|a| a.name).collect();
     let names: Vec<&'static str> = lacking.iter().map(|a| a.name).collect();
@@ -245,11 +246,11 @@ fn prepare(
 /// Whether what was measured of a purpose is enough for a guess: what decides, or half of what
 /// counts.
 fn says_enough(recommendation: &Recommendation) -> bool {
-    let aspects = recommendation.purpose.aspects;
+    let aspects = recommendation.purpose.aspects.iter().filter(|a| !a.is_optional);
     let has = |a: &&Aspect| !recommendation.lacking.contains(&a.name);
     let weight = |aspects: &[&Aspect]| aspects.iter().map(|a| a.weight).sum::<u32>();
-    let measured: Vec<&Aspect> = aspects.iter().filter(has).collect();
-    let all: Vec<&Aspect> = aspects.iter().collect();
+    let measured: Vec<&Aspect> = aspects.clone().filter(has).collect();
+    let all: Vec<&Aspect> = aspects.collect();
     measured.iter().any(|a| a.weight == DECIDES) || 2 * weight(&measured) >= weight(&all)
 }
 

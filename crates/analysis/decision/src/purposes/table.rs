@@ -38,6 +38,8 @@ pub struct Aspect {
     pub measures: &'static [Measure],
     /// What could be done about it besides another stack; empty where nothing simple can.
     pub remedy: &'static str,
+    /// Whether a run without it says as much: it counts if it was measured.
+    pub is_optional: bool,
 }
 
 const RATE: &[Measure] = &[Measure::Throughput, Measure::Iops, Measure::Elapsed];
@@ -58,7 +60,7 @@ const fn aspect(
     measures: &'static [Measure],
     remedy: &'static str,
 ) -> Aspect {
-    Aspect { name, weight, why, work, measures, remedy }
+    Aspect { name, weight, why, work, measures, remedy, is_optional: false }
 }
 
 /// All purposes.
@@ -154,14 +156,17 @@ pub const PURPOSES: [Purpose; 5] = [
                 NUMBER,
                 SAFE_REMEDY,
             ),
-            aspect(
-                "reading a used image",
-                DECIDES,
-                "backups and starting guests read images that were written at random before",
-                &[&[AgedRead]],
-                RATE,
-                "a new copy of the image, or an image on a file system that overwrites in place",
-            ),
+            Aspect {
+                is_optional: true,
+                ..aspect(
+                    "reading a used image",
+                    DECIDES,
+                    "backups and starting guests read images that were written at random before",
+                    &[&[AgedRead]],
+                    RATE,
+                    "a new copy of the image, or a file system that overwrites in place",
+                )
+            },
             aspect(
                 "small synchronous writes",
                 2,
