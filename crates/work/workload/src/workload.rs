@@ -33,6 +33,11 @@ pub trait Workload: Debug + Send + Sync {
     /// killed run, a file of another name there is taken for the user's.
     fn names(&self) -> Vec<String>;
 
+    /// Its steps, in order, if they are several and known beforehand.
+    fn steps(&self) -> Vec<String> {
+        Vec::new()
+    }
+
     /// What a step does, by the step's name: what audits, purposes and sentences go by.
     /// `None` if nothing can be said of it.
     fn profile(&self, step: &str) -> Option<StepProfile>;

@@ -94,7 +94,7 @@ fn figures_of_aspect(criteria: &[&Criterion], stack: usize) -> Vec<DecidingFigur
     criteria.iter().filter_map(|criterion| figure(criterion, stack)).collect()
 }
 
-/// The figure of one criterion.
+/// As it is printed, with its unit.
 fn figure(criterion: &Criterion, stack: usize) -> Option<DecidingFigure> {
     let values: Vec<f64> = criterion.values[stack].values().copied().collect();
     Some(DecidingFigure {

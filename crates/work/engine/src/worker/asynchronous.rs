@@ -156,7 +156,7 @@ impl Clone<'_> {
                         *now = now_ns();
                     }
                     self.descriptor(request.file)?;
-                    self.tally.flight.begun(pending.in_flight(), *now);
+                    self.tally.depth_meter.begun(pending.in_flight(), *now);
                     let Some(slot) = pending.free.pop() else { break Blocked::Full };
                     if request.kind == RequestKind::Write {
                         self.fill(slot, &request);
@@ -277,7 +277,7 @@ impl Clone<'_> {
         backend.submit().map_err(IoFailure::kernel("submit I/Os"))?;
         // Where the drive has as many as it takes, the call has waited.
         *now = now_ns();
-        self.tally.flight.submitted(now.saturating_sub(before_ns));
+        self.tally.depth_meter.submitted(now.saturating_sub(before_ns));
         Ok(())
     }
 
@@ -359,7 +359,7 @@ impl Clone<'_> {
             return self.queue(backend, pending, end.slot);
         }
         let pending_io = *pending_io;
-        self.tally.flight.flown(pending.in_flight(), now);
+        self.tally.depth_meter.held(pending.in_flight(), now);
         pending.free.push(end.slot);
         if end.result < i64::from(left) {
             return self.failed(&request, i32::try_from(-end.result).unwrap_or(libc::EIO));

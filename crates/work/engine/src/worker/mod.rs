@@ -2,8 +2,8 @@
 
 mod asynchronous;
 mod clone;
+mod depth_meter;
 mod depth_search;
-mod flight;
 mod numa;
 mod pause;
 mod start;

@@ -88,8 +88,8 @@ impl Clone<'_> {
         }
         let ended = now_ns();
         if request.kind.moves_data() {
-            self.tally.flight.begun(0, began);
-            self.tally.flight.flown(1, ended);
+            self.tally.depth_meter.begun(0, began);
+            self.tally.depth_meter.held(1, ended);
             self.tally.call(write, u64::from(request.length), began, ended);
             self.tally.depths[0] += 1;
             self.tally.submitted(1);

@@ -2,7 +2,7 @@
 
 use disklab_sample::{OpenWindow, Windows};
 
-use super::flight::FlightMeter;
+use super::depth_meter::DepthMeter;
 use crate::measure::{Counter, FINEST_NS, Histogram, SeriesCells, Usage};
 use crate::report::DirectionReport;
 
@@ -135,7 +135,7 @@ pub(crate) struct IoTally {
     /// The same for ends.
     pub(crate) completes: [u64; 7],
     pub(crate) passed_over: u64,
-    pub(crate) flight: FlightMeter,
+    pub(crate) depth_meter: DepthMeter,
 }
 
 /// What one clone did, when it has ended.
@@ -173,7 +173,7 @@ impl IoTally {
             submits: [0; 7],
             completes: [0; 7],
             passed_over: 0,
-            flight: FlightMeter::new(now_ns),
+            depth_meter: DepthMeter::new(now_ns),
         }
     }
 
@@ -189,7 +189,7 @@ impl IoTally {
         self.usage = Usage::of_thread();
         (self.depths, self.passed_over) = ([0; 7], 0);
         (self.submits, self.completes) = ([0; 7], [0; 7]);
-        self.flight = FlightMeter::new(now_ns);
+        self.depth_meter = DepthMeter::new(now_ns);
     }
 
     /// An I/O that ended in the call that began it.
@@ -260,7 +260,7 @@ impl IoTally {
 
     pub(crate) fn finish(self, now_ns: u64) -> Account {
         let usage = Usage::of_thread().since(self.usage);
-        let in_flight = self.flight.mean(usage.user_ns.saturating_add(usage.system_ns));
+        let in_flight = self.depth_meter.mean(usage.user_ns.saturating_add(usage.system_ns));
         Account {
             in_flight: in_flight.map_or((0.0, 0), |mean| (mean, 1)),
             sides: self.sides,

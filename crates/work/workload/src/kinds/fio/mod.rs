@@ -230,6 +230,10 @@ impl Workload for Fio {
         names.into_iter().collect()
     }
 
+    fn steps(&self) -> Vec<String> {
+        self.steps.iter().map(|step| step.name.clone()).collect()
+    }
+
     fn profile(&self, step: &str) -> Option<StepProfile> {
         Some(profile::profile(&self.parts, &self.steps, step))
     }

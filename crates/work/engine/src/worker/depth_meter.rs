@@ -2,7 +2,7 @@
 
 /// I/Os in flight over time. What is drained after the last one was begun does not count.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct FlightMeter {
+pub(crate) struct DepthMeter {
     began_ns: u64,
     since_ns: u64,
     /// I/Os times nanoseconds.
@@ -13,7 +13,7 @@ pub(crate) struct FlightMeter {
     last: (u64, f64, u64),
 }
 
-impl FlightMeter {
+impl DepthMeter {
     pub(crate) fn new(now_ns: u64) -> Self {
         Self {
             began_ns: now_ns,
@@ -26,7 +26,7 @@ impl FlightMeter {
 
     /// So many were in flight until now.
     #[inline]
-    pub(crate) fn flown(&mut self, count: usize, now_ns: u64) {
+    pub(crate) fn held(&mut self, count: usize, now_ns: u64) {
         self.product += count as f64 * now_ns.saturating_sub(self.since_ns) as f64;
         self.since_ns = self.since_ns.max(now_ns);
     }
@@ -34,7 +34,7 @@ impl FlightMeter {
     /// One is begun; so many were in flight until now.
     #[inline]
     pub(crate) fn begun(&mut self, count: usize, now_ns: u64) {
-        self.flown(count, now_ns);
+        self.held(count, now_ns);
         self.last = (self.since_ns, self.product, self.submitting_ns);
     }
 
@@ -65,14 +65,14 @@ mod tests {
     const MS: u64 = 1_000_000;
 
     /// Eight at a time, each done 7 ms after it was begun; then the queue is drained.
-    fn full(drained_ms: u64) -> FlightMeter {
-        let mut meter = FlightMeter::new(0);
+    fn full(drained_ms: u64) -> DepthMeter {
+        let mut meter = DepthMeter::new(0);
         (0..8).for_each(|count| meter.begun(count, 0));
         for round in 1..=100 {
-            meter.flown(8, round * 7 * MS);
+            meter.held(8, round * 7 * MS);
             meter.begun(7, round * 7 * MS);
         }
-        meter.flown(8, (700 + drained_ms) * MS);
+        meter.held(8, (700 + drained_ms) * MS);
         meter
     }
 
@@ -81,12 +81,12 @@ mod tests {
         for drained in [0, 7, 10_000] {
             assert_eq!(full(drained).mean(0), Some(8.0), "{drained} ms");
         }
-        assert_eq!(FlightMeter::new(5).mean(0), None);
+        assert_eq!(DepthMeter::new(5).mean(0), None);
     }
 
     #[test]
     fn a_call_that_waits_carries_out_one() {
-        let mut meter = FlightMeter::new(0);
+        let mut meter = DepthMeter::new(0);
         let mut now = 0;
         for _ in 0..100 {
             for count in 0..8 {
@@ -94,7 +94,7 @@ mod tests {
                 now += 7 * MS;
                 meter.submitted(7 * MS);
             }
-            (1..=8).rev().for_each(|count| meter.flown(count, now));
+            (1..=8).rev().for_each(|count| meter.held(count, now));
         }
         let mean = meter.mean(0).expect("it ran");
         assert!((0.9..1.2).contains(&mean), "{mean}");
