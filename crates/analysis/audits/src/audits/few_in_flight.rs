@@ -1,9 +1,11 @@
 //! Fewer requests in flight than the job asks for.
 
+use disklab_units::list;
+
 use crate::audits::support::median;
 use crate::audits::{Audit, Detection, Reproducer};
 use crate::evidence::Evidence;
-use crate::words::list;
+
 use crate::{Group, Severity};
 
 pub(super) const AUDIT: Audit = Audit {
