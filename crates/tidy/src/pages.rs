@@ -9,8 +9,6 @@ const GUIDE_WORDS: usize = 1_200;
 
 /// Where generated pages lie.
 const GENERATED: [&str; 2] = ["docs/generated/", "docs/drives/"];
-/// Pages with a generated part whose tables belong to the text around them.
-const MIXED: [&str; 2] = ["docs/internals/kernel-options.md", "docs/validation/drives.md"];
 
 fn is_generated(page: &str) -> bool {
     GENERATED.iter().any(|directory| page.starts_with(directory))
@@ -59,9 +57,8 @@ fn written_pages_are_not_too_long() {
 fn generated_pages_are_marked_and_lie_apart() {
     for page in files_with("docs", "md") {
         let is_marked = text(&page).lines().any(is_mark);
-        let is_mixed = MIXED.contains(&page.as_str());
         assert!(
-            is_marked == is_generated(&page) || is_mixed,
+            is_marked == is_generated(&page),
             "{page}: generated pages begin with how they are made, and lie in {GENERATED:?}"
         );
     }

@@ -1,5 +1,5 @@
 //! What the checks of all drives say together: the generated part of
-//! `docs/validation/drives.md`.
+//! `docs/generated/checks.md`.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -36,7 +36,7 @@ pub fn with_summary(text: &str, drives: &[ValidatedDrive<'_>]) -> Option<String>
 /// The models, how well each is known, and what it passed.
 fn models(drives: &[ValidatedDrive<'_>]) -> String {
     let mut text = String::from(
-        "## The models\n\nValues by the kind of their source, as [docs/drives](../drives/README.md) \
+        "## The models\n\nValues by the kind of their source, as [drive models](../reference/drives.md#where-the-parameters-come-from) \
          has the kinds; what a sibling gives counts as assumed. *Unusual* are figures outside what \
          drives usually do, which a right model may be.\n\n\
          | drive | stated | measured | recalled | assumed | checks passed | unusual |\n\

@@ -1,4 +1,4 @@
-//! The pages in docs/drives, and docs/validation/drives.md, are those that the checks make.
+//! The pages in docs/drives, and docs/generated/checks.md, are those that the checks make.
 //! `UPDATE=1` writes them anew: the test of the siblings all, the other those of the drives that
 //! are like no other, with all pictures.
 
@@ -32,8 +32,8 @@ pub fn the_pages_are_up_to_date() {
         all().iter().map(|drive| (&drive.file, drive.checked.as_slice())).collect();
     let renewed = page::with_index(&text, &drives).expect("marks of the table of drives");
     wanted.push((readme, renewed));
-    let summary = folder.join("../validation/drives.md");
-    let text = fs::read_to_string(&summary).expect("docs/validation/drives.md");
+    let summary = folder.join("../generated/checks.md");
+    let text = fs::read_to_string(&summary).expect("docs/generated/checks.md");
     let drives: Vec<ValidatedDrive<'_>> = all()
         .iter()
         .map(|drive| ValidatedDrive {

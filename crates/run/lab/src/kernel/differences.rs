@@ -13,7 +13,7 @@ use super::variant::PLAIN;
 const MACHINES: &str = include_str!("../../../../../kernel/machines.tsv");
 const REASONS: &str = include_str!("../../../../../kernel/differences");
 /// Where the page is, from this crate.
-const PAGE: &str = "../../../docs/internals/kernel-options.md";
+const PAGE: &str = "../../../docs/generated/kernel-options.md";
 /// What it begins with.
 const HEAD: &str = "\
 # The lab's kernel and those of machines
