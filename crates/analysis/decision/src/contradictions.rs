@@ -9,7 +9,7 @@ use disklab_units::{count, list};
 use crate::sentences::{AnswerWriter, strength};
 
 /// So many stacks are told.
-const LISTED: usize = 3;
+const LISTED: usize = 2;
 /// At most so many names in a list.
 const NAMES: usize = 6;
 
@@ -32,7 +32,7 @@ impl Mixed<'_> {
             format!("{noun} ({})", ratio(c.ratio, c.interval))
         };
         let text = format!(
-            "{} is better than {} in {} and worse in {}",
+            "{} against {}: better in {}, worse in {}",
             self.stack,
             self.baseline,
             in_words(better),
@@ -83,12 +83,9 @@ pub(crate) fn mixed<'a>(
     let more = contradictions.len().saturating_sub(LISTED);
     let shown: Vec<String> =
         contradictions.into_iter().take(LISTED).map(|(_, text)| text).collect();
-    let rest = if more > 0 {
-        format!("; so it is with {}", count(more, "more stack"))
-    } else {
-        String::new()
-    };
-    Some(format!("Not all one way: {}{rest}.", shown.join("; ")))
+    let rest =
+        if more > 0 { format!("; {} likewise", count(more, "more stack")) } else { String::new() };
+    Some(format!("Trade-offs: {}{rest}.", shown.join("; ")))
 }
 
 /// Names severe findings that the other sentences do not.
@@ -127,10 +124,10 @@ mod tests {
     #[test]
     fn mixed_results_show_both_intervals() {
         let got = summary([200e6, 201e6, 199e6, 202e6]);
-        let mixed = got.iter().find(|s| s.starts_with("Not all one way")).expect("mixed");
+        let mixed = got.iter().find(|s| s.starts_with("Trade-offs")).expect("mixed");
         assert!(
             mixed.starts_with(
-                "Not all one way: single/btrfs is better than single/ext4 in 1 MiB synchronous \
+                "Trade-offs: single/btrfs against single/ext4: better in 1 MiB synchronous \
                  writes (dd-1M) (2.0"
             ),
             "{mixed}"
@@ -142,7 +139,7 @@ mod tests {
     fn consistent_results_are_not_called_mixed() {
         for second in [[50e6, 51e6, 49e6, 50e6], [100e6, 140e6, 70e6, 120e6]] {
             let got = summary(second);
-            assert!(!got.iter().any(|s| s.starts_with("Not all one way")), "{got:?}");
+            assert!(!got.iter().any(|s| s.starts_with("Trade-offs")), "{got:?}");
         }
     }
 

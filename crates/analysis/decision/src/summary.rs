@@ -223,8 +223,7 @@ fn fallen(writers: &[AnswerWriter<'_>], screen: &Screen) -> Option<String> {
         .count();
     (number > 0).then(|| {
         format!(
-            "Left out here, because chance gives so much among all {}: {} that {} for {} \
-             question.",
+            "Not significant after correction for all {}: {} that {} for {} question.",
             count(total(writers), "comparison"),
             count(number, "difference"),
             if number == 1 { "holds" } else { "hold" },
@@ -248,7 +247,7 @@ fn suspect(writers: &[AnswerWriter<'_>]) -> Option<String> {
     }
     (number > 0).then(|| {
         format!(
-            "Left out here, because a severe finding makes them suspect ({}): {}.",
+            "Left out, because a severe finding makes them suspect ({}): {}.",
             audits.join(", "),
             count(number, "comparison")
         )
@@ -461,14 +460,18 @@ mod tests {
         let alone = run(1, 1.07);
         assert_eq!(alone.answers[0].comparisons[0].outcome, ComparisonOutcome::Better);
         assert!(alone.summary.iter().all(|s| !s.starts_with("For ")), "{:?}", alone.summary);
-        let left_out = alone.summary.iter().find(|s| s.contains("among all 12 comparisons"));
+        let left_out = alone.summary.iter().find(|s| s.contains("for all 12 comparisons"));
         assert!(left_out.is_some(), "{:?}", alone.summary);
         // A strong one is, and so are weak ones that are many.
         let strong = run(1, 2.0);
         assert!(strong.summary[0].starts_with("For "), "{:?}", strong.summary);
         let many = run(10, 1.07);
         assert!(many.summary[0].starts_with("For "), "{:?}", many.summary);
-        assert!(!many.summary.iter().any(|s| s.contains("among all")), "{:?}", many.summary);
+        assert!(
+            !many.summary.iter().any(|s| s.contains("Not significant after")),
+            "{:?}",
+            many.summary
+        );
     }
 
     #[test]
@@ -498,7 +501,7 @@ mod tests {
         let analysis = fixture.analyse();
         assert_eq!(analysis.answers[1].comparisons[0].outcome, ComparisonOutcome::Worse);
         let summary = &analysis.summary;
-        assert!(summary.iter().any(|s| s.starts_with("Left out here")), "{summary:?}");
+        assert!(summary.iter().any(|s| s.starts_with("Not significant after")), "{summary:?}");
         assert!(summary.iter().all(|s| !s.starts_with("For ")), "{summary:?}");
     }
 }

@@ -24,8 +24,7 @@ pub fn campaign_sentences(outcome: &CampaignOutcome) -> Vec<String> {
 pub(crate) fn section(report: &Report) -> Markup {
     let Some(outcome) = &report.campaign else { return html! {} };
     html! {
-        section id="campaign" {
-            h2 { "How long it ran" }
+        (crate::html::fold("campaign", "How long it ran", false, &html! {
             p { (outcome.sentence()) }
             @if !outcome.figures.is_empty() {
                 p.muted {
@@ -35,7 +34,7 @@ pub(crate) fn section(report: &Report) -> Markup {
                 }
                 ul { @for figure in &outcome.figures { li { (figure.sentence()) } } }
             }
-        }
+        }))
     }
 }
 

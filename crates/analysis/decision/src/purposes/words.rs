@@ -6,7 +6,9 @@ use disklab_store::RunInfo;
 use disklab_units::list;
 
 use super::rule::{Choice, Comparer, Criterion, RivalVerdict, is_better};
-use super::{AdviceChange, Confidence, Judge, NextBest, PurposeRank, RankWord, StackChoice};
+use super::{
+    AdviceChange, Confidence, DecidingFigure, Judge, NextBest, PurposeRank, RankWord, StackChoice,
+};
 use super::{Recommendation, Trade};
 
 /// Reasons and objections that are reported.
@@ -128,6 +130,13 @@ impl StackChoice {
     }
 }
 
+impl DecidingFigure {
+    /// 'the mean of 2 workloads', if it is one.
+    pub fn mean(&self) -> Option<&str> {
+        Some(self.of.as_str()).filter(|of| of.starts_with("the mean of "))
+    }
+}
+
 impl NextBest {
     /// How the one that is taken stands to it in what decides: `1.80×`; none if two digits show
     /// no difference.
@@ -142,17 +151,22 @@ impl NextBest {
 }
 
 impl Trade {
-    /// What more space costs: '10 TB more for 11 % less'; `name` names the stack, and comes first.
+    /// What more space costs: 'RAID 5: 10 TB more space for 11 % less'; `name` names the stack.
     pub fn sentence(&self, name: &dyn Fn(&str) -> String) -> String {
+        let joint = if self.times < 1.0 { "for" } else { "with" };
+        let (stack, more) = (name(&self.stack), disklab_units::Bytes(self.more_bytes).si());
+        format!("{stack}: {more} more space {joint} {}", self.cost())
+    }
+
+    /// How its speed stands to that of the stack that is taken: '11 % less'.
+    pub fn cost(&self) -> String {
         let percent = (1.0 - self.times) * 100.0;
         let cost = match percent {
-            p if p >= 0.95 => format!("for {p:.0} % less"),
-            p if p <= -0.95 => format!("and {:.0} % more", -p),
-            _ => "at the same speed".to_owned(),
+            p if p >= 0.95 => format!("{p:.0} % less"),
+            p if p <= -0.95 => format!("{:.0} % more", -p),
+            _ => return "the same speed".to_owned(),
         };
-        let open = if self.is_significant || percent.abs() < 0.95 { "" } else { " (inconclusive)" };
-        let more = disklab_units::Bytes(self.more_bytes).si();
-        format!("{}: {more} more space {cost}{open}", name(&self.stack))
+        if self.is_significant { cost } else { cost + " (inconclusive)" }
     }
 }
 

@@ -31,7 +31,7 @@ pub(crate) fn chart(colours: &Colours, answer: &Answer, panel: &Panel<'_>) -> Ma
     let plain = panel.points.iter().any(|p| colours.index(&p.file_system) >= crate::chart::SERIES);
     let bars = Bars { colours, answer, quantity, scale, unit, plain };
     html! {
-        figure.chart role="group" aria-label=(label(answer, panel.figure)) {
+        figure.chart aria-label=(label(answer, panel.figure)) {
             (caption(panel.figure, &about(answer, &bars)))
             div.bars {
                 (axis(&bars))

@@ -47,7 +47,7 @@ pub(crate) fn chart(report: &Report, colours: &Colours, panel: &Panel<'_>) -> Ma
         across.percentiles().map(|q| (across.place(position(q)), percentile_label(q))).collect();
     let label = format!("Curves: distribution of latency {}", panel.figure);
     html! {
-        figure.chart role="group" aria-label=(label.trim_end()) {
+        figure.chart aria-label=(label.trim_end()) {
             (caption(
                 panel.figure,
                 "latency by percentile, logarithmic axis, less is better; all repeats merged",

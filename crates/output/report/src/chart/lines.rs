@@ -41,7 +41,7 @@ pub(crate) fn chart(
     let portions = panel.portions(&report.analysis, colours);
     let x_name = format!("{over}{}", if places.numeric { ", logarithmic" } else { "" });
     html! {
-        figure.chart role="group" aria-label=(label(answer, panel.figure, over)) {
+        figure.chart aria-label=(label(answer, panel.figure, over)) {
             (caption(panel.figure, &about(answer, &scale)))
             (shared_legend(&shared_names(&portions)))
             div.plots.many[portions.len() > 1] {

@@ -41,7 +41,7 @@ pub(super) fn framed<T>(
     line: impl Fn(&T) -> Markup,
 ) -> Markup {
     html! {
-        figure.chart.published role="group" aria-label=(label) {
+        figure.chart.published aria-label=(label) {
             (caption("", "measured ÷ published; if an order was published, subject ÷ baseline; \
                           logarithmic axis. The bars are what is accepted."))
             (legend)

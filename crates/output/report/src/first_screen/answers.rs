@@ -24,11 +24,15 @@ pub(super) fn answers(screen: &FirstScreen<'_>, room: usize, width: usize) -> Ve
     let widths = (widest(|_, pick| purpose(pick), PURPOSE), widest(take, 18));
     let mut lines = Vec::new();
     for (class, picks) in &picks {
-        let of_class = if width < SCREEN_WIDTH {
+        let mut of_class = if width < SCREEN_WIDTH {
             narrow(screen, *class, picks, width)
         } else {
             table(screen, *class, picks, widths)
         };
+        for trade in screen.trades(*class) {
+            let text = wrapped(&trade, width - 4);
+            of_class.extend(text.iter().map(|line| ScreenLine::soft(&format!("    {line}"))));
+        }
         if !lines.is_empty() && lines.len() + of_class.len() + 1 > room {
             let others = "Other numbers of drives that may fail: see the page.";
             lines.extend(ScreenLine::soft_wrapped(others, width));

@@ -92,6 +92,27 @@ impl<'a> FirstScreen<'a> {
             .collect()
     }
 
+    /// What more space would cost in a class, a stack a sentence: 'RAID 5 · XFS stores 10 TB more:
+    /// films and photos 11 % less, backup 3 % more'.
+    pub(crate) fn trades(&self, class: Option<u32>) -> Vec<String> {
+        let mut all: Vec<(String, Vec<String>)> = Vec::new();
+        for pick in self.picks(class) {
+            let Some(trade) = &pick.decision.trade else { continue };
+            let head = format!(
+                "{} stores {} more",
+                self.label(&trade.stack),
+                Bytes(trade.more_bytes).si()
+            );
+            let purpose = pick.recommendation.purpose.short.to_lowercase();
+            let cost = format!("{purpose} {}", trade.cost());
+            match all.iter_mut().find(|(known, _)| *known == head) {
+                Some((_, costs)) => costs.push(cost),
+                None => all.push((head, vec![cost])),
+            }
+        }
+        all.into_iter().map(|(head, costs)| format!("{head}: {}", costs.join(", "))).collect()
+    }
+
     pub(crate) fn stack(&self, id: &str) -> Option<&StackLine> {
         self.stacks.iter().find(|stack| stack.id == id)
     }

@@ -95,6 +95,7 @@ fn by_what(screen: &FirstScreen<'_>, pick: &Pick<'_>) -> Markup {
         @for (n, figure) in decision.figures.iter().enumerate() {
             @if n > 0 { " and " }
             (figure.value) " in " (figure.aspect)
+            @if let Some(mean) = figure.mean() { " (" (mean) ")" }
         }
         @if let Some(next) = next {
             @match next.times() {

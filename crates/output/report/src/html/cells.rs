@@ -65,8 +65,7 @@ pub(crate) fn section(folds: &CellFolds<'_>) -> Markup {
         return html! {};
     }
     html! {
-        section id="commands" {
-            h2 { "Every cell" }
+        (super::fold("commands", "Every cell", false, &html! {
             p {
                 "The commands of the first finished cell of each stack and workload, as they ran. A \
                  line after # tells how a command ended if it did not end well."
@@ -85,7 +84,7 @@ pub(crate) fn section(folds: &CellFolds<'_>) -> Markup {
                     }
                 }
             }
-        }
+        }))
     }
 }
 

@@ -13,8 +13,7 @@ pub(crate) fn section(report: &Report) -> Markup {
     let environment = &report.info.environment;
     let facts = &report.facts;
     html! {
-        section id="environment" {
-            h2 { "Environment" }
+        (super::fold("environment", "Environment", false, &html! {
             dl {
                 (entry("Kernel", &facts.kernels.join("; ")))
                 (entry("Distribution", environment.distribution.as_deref().unwrap_or_default()))
@@ -51,7 +50,7 @@ pub(crate) fn section(report: &Report) -> Markup {
             (drives(&facts.drives))
             (mounts(report))
             (stacks(report))
-        }
+        }))
     }
 }
 

@@ -13,14 +13,13 @@ const OPEN: usize = 4;
 pub(crate) fn section(report: &Report) -> Markup {
     let findings: Vec<&Finding> = report.analysis.findings.iter().collect();
     html! {
-        section id="findings" {
-            h2 { "Findings" }
+        (super::fold("findings", "Findings", false, &html! {
             @if findings.is_empty() {
                 p { "The audits found nothing that makes these figures suspect." }
             } @else {
                 (list(&findings))
             }
-        }
+        }))
     }
 }
 

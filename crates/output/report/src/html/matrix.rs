@@ -9,10 +9,10 @@ use crate::Report;
 use crate::first_screen::{FirstScreen, StackLine, space};
 use crate::view::count;
 
-/// From these shares of the best on, a cell has the next deeper colour.
-const STEPS: [f64; 4] = [0.25, 0.45, 0.7, 0.95];
-/// From here on a cell says that it is as good as the best.
+/// From here on a cell says that it is as good as the best, and has its colour.
 const AS_GOOD: f64 = 0.975;
+/// From these shares of the best on, a cell has the next deeper colour.
+const STEPS: [f64; 4] = [0.25, 0.45, 0.7, AS_GOOD];
 
 /// The table; empty where no purpose was measured.
 pub(crate) fn section(report: &Report, screen: &FirstScreen<'_>, folds: &CellFolds<'_>) -> Markup {
@@ -29,7 +29,7 @@ pub(crate) fn section(report: &Report, screen: &FirstScreen<'_>, folds: &CellFol
     html! {
         section {
             h2 { "Each stack, each purpose" }
-            div.scroll role="region" tabindex="0" aria-label="Stacks by purpose" {
+            div.scroll.tall role="region" tabindex="0" aria-label="Stacks by purpose" {
                 table.matrix.sortable {
                     caption { "What decides, next to the best stack" }
                     thead {

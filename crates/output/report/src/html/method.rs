@@ -12,8 +12,7 @@ use crate::{Report, Spread, StackOverhead};
 pub(crate) fn section(report: &Report) -> Markup {
     let info = &report.info;
     html! {
-        section id="method" {
-            h2 { "How it was measured" }
+        (super::fold("method", "How it was measured", false, &html! {
             ul {
                 @if info.is_import() {
                     li { (IMPORTED) }
@@ -58,7 +57,7 @@ pub(crate) fn section(report: &Report) -> Markup {
             }
             (notes(report))
             (overhead(report))
-        }
+        }))
     }
 }
 

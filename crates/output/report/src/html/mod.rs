@@ -5,6 +5,7 @@ mod answer;
 mod cells;
 mod environment;
 mod findings;
+mod labels;
 mod matrix;
 mod method;
 mod next;
@@ -40,9 +41,9 @@ pub(crate) fn page(report: &Report) -> String {
         (overview::summary(report, screen.has_whole_answers()))
         (crate::campaign::section(report))
         (next::section(report, &screen))
-        (overview::contents(report))
         @for (number, answer) in report.analysis.answers.iter().enumerate() {
-            (question::section(report, &colours, &folds, number, answer))
+            @let open = number == 0 && screen.classes.is_empty();
+            (question::section(report, &colours, &folds, open, number, answer))
         }
         (purposes::section(report, &screen))
         (published::section(report))
@@ -54,6 +55,18 @@ pub(crate) fn page(report: &Report) -> String {
         (study(report))
     };
     document(&report.info.title, &report.info.disklab, &main, &footer(report))
+}
+
+/// A section that shows its heading until it is asked for: what a person needs first is above.
+pub(crate) fn fold(id: &str, title: &str, open: bool, body: &Markup) -> Markup {
+    html! {
+        section.folded id=(id) {
+            details.fold open[open] {
+                summary { h2 { (title) } }
+                (body)
+            }
+        }
+    }
 }
 
 /// A page that loads nothing, made by this `version`.
@@ -97,23 +110,21 @@ fn absent(report: &Report) -> Markup {
         return html! {};
     }
     html! {
-        section id="absent" {
-            h2 { (ABSENT) }
+        (fold("absent", ABSENT, false, &html! {
             (question::absences(&absences, true))
-        }
+        }))
     }
 }
 
 fn study(report: &Report) -> Markup {
     html! {
-        section id="study" {
-            h2 { "The study" }
+        (fold("study", "The study", false, &html! {
             @if !report.study.about.is_empty() { p.about { (report.study.about) } }
             details {
                 summary { "The study's whole text (" code { (report.info.study_file) } ")" }
                 pre { code { (report.info.study_text) } }
             }
-        }
+        }))
     }
 }
 

@@ -4,7 +4,7 @@ use disklab_audits::Severity;
 use maud::{Markup, html};
 
 use crate::Report;
-use crate::headings::{BEFORE, PUBLISHED};
+use crate::headings::BEFORE;
 use crate::html::findings;
 use crate::view::{bench_label, has_own_sizes, manner, measured, progress, sizes};
 
@@ -64,25 +64,6 @@ pub(crate) fn summary(report: &Report, has_answers: bool) -> Markup {
                 div.callout role="note" {
                     h3 { (BEFORE) }
                     (findings::list(&severe))
-                }
-            }
-        }
-    }
-}
-
-/// Links to the questions.
-pub(crate) fn contents(report: &Report) -> Markup {
-    let answers = &report.analysis.answers;
-    html! {
-        @if answers.len() > 1 {
-            nav aria-label="Questions" {
-                ol {
-                    @for (number, answer) in answers.iter().enumerate() {
-                        li { a href={ "#q" (number + 1) } { (answer.question.ask) } }
-                    }
-                    @if report.published.is_some() {
-                        li { a href="#published" { (PUBLISHED) } }
-                    }
                 }
             }
         }

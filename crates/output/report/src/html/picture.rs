@@ -4,28 +4,25 @@
 use disklab_decision::Recommendation;
 use maud::{Markup, html};
 
+use super::labels::labels;
 use crate::first_screen::{FirstScreen, StackLine, space};
+use crate::view::count;
 
 /// In per cent of the drawing: its plot.
 const LEFT: f64 = 9.0;
 const RIGHT: f64 = 88.0;
 const TOP: f64 = 8.0;
 const BOTTOM: f64 = 88.0;
-/// The height of a line of text, in per cent of the drawing's, as it is and as a tall one.
-const LINE: f64 = 5.5;
-const TALL_LINE: f64 = 3.9;
-/// Stacks for which there is a tall one.
+/// Stacks for which there is a tall drawing.
 const MANY: usize = 10;
-/// Names are at the left of dots beyond this position, so that they stay in the drawing.
-const TICK: f64 = 62.0;
+/// Bars at most; slower stacks are in the table.
+const BARS: usize = 14;
 
 struct Dot<'a> {
     stack: &'a StackLine,
     x: f64,
     y: f64,
     named: bool,
-    /// Where its name stands, moved so that no two lie on each other.
-    name_y: f64,
 }
 
 /// The picture, where at least two stacks have a speed.
@@ -65,11 +62,15 @@ fn scatter(screen: &FirstScreen<'_>, drawn: &[&StackLine], most: u64, all: &str)
             x: LEFT + (RIGHT - LEFT) * share,
             y: BOTTOM - (BOTTOM - TOP) * stack.speed.unwrap_or(0.0).clamp(0.0, 1.0),
             named: screen.is_undominated(stack),
-            name_y: 0.0,
         });
     }
+    // The fastest are named first, while there is room.
+    dots.sort_by(|a, b| a.y.total_cmp(&b.y).then(a.x.total_cmp(&b.x)));
     let tall = dots.len() > MANY;
-    spread(&mut dots, if tall { TALL_LINE } else { LINE });
+    let points: Vec<(f64, f64)> = dots.iter().map(|dot| (dot.x, dot.y)).collect();
+    let widths = dots.iter().map(|dot| dot.named.then(|| dot.stack.label.chars().count()));
+    let widths: Vec<Option<usize>> = widths.collect();
+    let labels = [false, true].map(|narrow| (narrow, labels(&points, &widths, narrow, tall)));
     let names: Vec<&str> =
         dots.iter().filter(|d| d.named).map(|d| d.stack.label.as_str()).collect();
     let label = format!("Usable space against speed; not beaten: {}", names.join(", "));
@@ -87,7 +88,11 @@ fn scatter(screen: &FirstScreen<'_>, drawn: &[&StackLine], most: u64, all: &str)
                     }
                 }
                 @for dot in &dots { (mark(dot)) }
-                @for dot in dots.iter().filter(|dot| dot.named) { (name(dot)) }
+                @for (narrow, labels) in &labels {
+                    @for (dot, label) in dots.iter().zip(labels) {
+                        @if let Some(label) = label { (label.draw(&dot.stack.label, *narrow)) }
+                    }
+                }
             }
             figcaption {
                 "Speed in per cent of the best stack, " (all) "; usable space. Filled: \
@@ -140,33 +145,6 @@ fn mark(dot: &Dot<'_>) -> Markup {
     }
 }
 
-fn name(dot: &Dot<'_>) -> Markup {
-    // As far from the dot's middle as a dot is wide, whatever the drawing's width.
-    let (dx, anchor) = if dot.x > TICK { ("-.9em", "end") } else { (".9em", "start") };
-    html! {
-        text.label x=(percent(dot.x)) y=(percent(dot.name_y)) dx=(dx) dy=".35em" text-anchor=(anchor) {
-            (dot.stack.label)
-        }
-    }
-}
-
-/// Moves names that would lie on each other apart, downwards; `line` is the height of one.
-fn spread(dots: &mut [Dot<'_>], line: f64) {
-    dots.sort_by(|a, b| a.y.total_cmp(&b.y));
-    let near = |a: f64, b: f64| (a - b).abs() < 35.0;
-    let mut taken: Vec<(f64, f64)> = Vec::new();
-    for dot in dots.iter_mut().filter(|dot| dot.named) {
-        let mut y = dot.y;
-        while let Some((_, other)) =
-            taken.iter().find(|(x, other)| near(*x, dot.x) && (y - other).abs() < line - 0.01)
-        {
-            y = other + line;
-        }
-        dot.name_y = y.clamp(0.0, 100.0);
-        taken.push((dot.x, y));
-    }
-}
-
 /// Up to five round sizes along the axis.
 fn ticks(most: f64) -> Vec<(f64, String)> {
     if !(most.is_finite() && most >= 1.0) {
@@ -184,7 +162,7 @@ fn ticks(most: f64) -> Vec<(f64, String)> {
     (1..=number).map(tick).collect()
 }
 
-fn percent(x: f64) -> String {
+pub(super) fn percent(x: f64) -> String {
     format!("{:.2}%", x.clamp(0.0, 100.0))
 }
 
@@ -196,16 +174,21 @@ fn bars(drawn: &[&StackLine], all: &str) -> Markup {
     html! {
         figure.picture {
             div.speeds {
-                @for stack in stacks {
+                @for stack in stacks.iter().take(BARS) {
                     @let width = percent(speed(stack) * 100.0);
                     span { (stack.label) }
-                    svg.track role="img" aria-label=(format!("{:.0} %", speed(stack) * 100.0)) {
-                        rect.fill x="0%" y="0%" width=(width) height="100%" {}
+                    svg role="img" aria-label=(format!("{:.0} %", speed(stack) * 100.0)) {
+                        rect x="0%" y="0%" width=(width) height="100%" {}
                     }
                     span.n { (format!("{:.0}", speed(stack) * 100.0)) }
                 }
             }
-            figcaption { "Speed in per cent of the best stack, " (all) "." }
+            figcaption {
+                "Speed in per cent of the best stack, " (all) "."
+                @if let Some(slower) = stacks.len().checked_sub(BARS).filter(|n| *n > 0) {
+                    " " (count(slower, "slower stack")) ": in the table."
+                }
+            }
         }
     }
 }

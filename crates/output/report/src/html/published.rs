@@ -14,14 +14,13 @@ use crate::view::published::{
 pub(crate) fn section(report: &Report) -> Markup {
     let Some(comparison) = &report.published else { return html! {} };
     html! {
-        section id="published" {
-            h2 { (PUBLISHED) }
+        (super::fold("published", PUBLISHED, false, &html! {
             p { (tally(&comparison.tally)) }
             p.muted { (RULE) }
             @for note in notes(comparison) { p { strong { (note) } } }
             (picture::chart(comparison))
             (table(comparison))
-        }
+        }))
     }
 }
 

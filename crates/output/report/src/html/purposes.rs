@@ -15,8 +15,7 @@ pub(crate) fn section(report: &Report, screen: &FirstScreen<'_>) -> Markup {
         return html! {};
     }
     html! {
-        section id="purposes" {
-            h2 { "Why, purpose by purpose" }
+        (super::fold("purposes", "Why, purpose by purpose", false, &html! {
             @if !decided.is_empty() {
                 p.muted {
                     "Stacks are compared with those that survive as many failed drives. Of those within \
@@ -35,7 +34,7 @@ pub(crate) fn section(report: &Report, screen: &FirstScreen<'_>) -> Markup {
                     }
                 }
             }
-        }
+        }))
     }
 }
 

@@ -8,7 +8,7 @@ use crate::Report;
 use crate::chart::charts;
 use crate::headings::part_note;
 use crate::html::cells::CellFolds;
-use crate::html::{OPEN_ROWS, findings, table};
+use crate::html::{OPEN_ROWS, findings, fold, table};
 use crate::view::{Absences, Colours, count, kinds};
 
 /// The section of one question.
@@ -16,6 +16,7 @@ pub(crate) fn section(
     report: &Report,
     colours: &Colours,
     folds: &CellFolds<'_>,
+    open: bool,
     number: usize,
     answer: &Answer,
 ) -> Markup {
@@ -23,8 +24,7 @@ pub(crate) fn section(
     let sentences = report.analysis.sentences_of(number);
     let absences_here = crate::view::absences(report, &answer.question);
     html! {
-        section.question id={ "q" (number + 1) } {
-            h2 { (answer.question.ask) }
+        (fold(&format!("q{}", number + 1), &answer.question.ask, open, &html! {
             @if let Some(note) = part_note(answer.question.part) { p.muted { (note) } }
             (charts(report, colours, answer))
             @if !sentences.is_empty() {
@@ -39,7 +39,7 @@ pub(crate) fn section(
             }
             (absences(&absences_here, false))
             (suspicions(report, answer))
-        }
+        }))
     }
 }
 

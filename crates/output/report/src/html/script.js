@@ -206,3 +206,12 @@ document.querySelectorAll('table.sortable').forEach(table => {
   makeFilterable(table);
 });
 document.querySelectorAll('figure').forEach(makeSavable);
+
+// A link to what is folded opens it.
+function reveal() {
+  const target = location.hash && document.getElementById(decodeURIComponent(location.hash.slice(1)));
+  for (let e = target?.querySelector(':scope > details') ?? target; e; e = e.parentElement) if (e.tagName === 'DETAILS') e.open = true;
+  target?.scrollIntoView();
+}
+addEventListener('hashchange', reveal);
+reveal();

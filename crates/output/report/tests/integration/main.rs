@@ -9,6 +9,8 @@ mod markdown;
 mod numbers;
 mod published;
 mod published_pages;
+mod reader;
+mod refuting;
 mod support;
 mod versus;
 mod wellformed;

@@ -1,0 +1,82 @@
+//! The sentences of a page: figures, 'N times as fast', 'the fastest of'.
+
+use super::cards::{elements, untagged};
+use super::samples::{Measured, Samples, mean, number};
+
+/// What is wrong in them.
+pub fn refuted(page: &str, samples: &Samples) -> Vec<String> {
+    let lists = ["<ul class=\"summary\">", "<ul class=\"sentences\">"];
+    let mut wrong = Vec::new();
+    for list in lists.into_iter().flat_map(|list| elements(page, list, "</ul>")) {
+        let mut work = String::new();
+        for sentence in elements(list, "<li>", "</li>").map(untagged) {
+            if let Some(about) = sentence.strip_prefix("For ") {
+                work = about.split_once("), ").map_or(about, |(noun, _)| noun).to_owned();
+                work = work.rsplit('(').next().unwrap_or_default().to_owned();
+            }
+            let body = sentence.split_once("), ").filter(|_| sentence.starts_with("For "));
+            let body = body.map_or(sentence.as_str(), |(_, body)| body);
+            wrong.extend(claim(body, &work, samples).map(|why| format!("'{sentence}': {why}")));
+        }
+    }
+    wrong
+}
+
+/// Why a sentence that begins with a stack does not hold.
+fn claim(sentence: &str, work: &str, samples: &Samples) -> Option<String> {
+    const VERBS: [&str; 5] =
+        [" reaches ", " takes ", " has a ", " is the fastest of ", " leads with "];
+    let (stack, rest) = VERBS.iter().find_map(|verb| sentence.split_once(verb))?;
+    if stack.contains(' ') {
+        return None;
+    }
+    let id = samples.stack(stack);
+    let Some(id) = id else { return Some(format!("there is no stack '{stack}'")) };
+    // '380 MB/s [362, 410], 1.8 times [1.6, 1.9] as fast as single/ext4.'
+    let figure = rest.split(" [").next().unwrap_or_default();
+    let words: Vec<&str> = figure.split_whitespace().collect();
+    let figure = words.iter().rev().take(2).rev().copied().collect::<Vec<_>>().join(" ");
+    let of_work = |m: &Measured| m.workload == work || format!("{}:{}", m.workload, m.step) == work;
+    let printed = samples.printed(&id, &figure);
+    let Some((measured, measure)) = printed.into_iter().find(|(m, _)| of_work(m)) else {
+        let known = samples.measured.iter().any(of_work);
+        return known.then(|| format!("{id} has no {figure} in {work}"));
+    };
+    if sentence.contains(" is the fastest of ") {
+        let others = samples.measured.iter().map(|m| m.stack.as_str()).filter(|s| *s != id);
+        let faster = others.filter(|s| mean(&samples.ratios(measured, measure, s)) > Some(1.0));
+        if let Some(faster) = faster.into_iter().next() {
+            return Some(format!("{faster} is faster"));
+        }
+    }
+    let (_, relation) = rest.split_once("], ")?;
+    relates(relation, measured, measure, samples)
+}
+
+/// Why '1.8 times [1.6, 1.9] as fast as single/ext4' or '5 % [3, 8] slower than it' is wrong.
+fn relates(
+    relation: &str,
+    measured: &Measured,
+    measure: &str,
+    samples: &Samples,
+) -> Option<String> {
+    let ends = ["as fast as ", "as many as ", "than "];
+    let (said, other) = ends.iter().find_map(|end| relation.split_once(end))?;
+    let other = other.split([',', ' ', '(']).next()?.trim_end_matches('.');
+    let Some(other) = samples.stack(other) else {
+        return Some(format!("there is no stack '{other}'"));
+    };
+    // How many times as good as the other.
+    let ratio = 1.0 / mean(&samples.ratios(measured, measure, &other))?;
+    let more_is_better = matches!(measure, "throughput" | "operations");
+    let (digits, rounding) = number(said.split_whitespace().find(|w| number(w).is_some())?)?;
+    let holds = if said.contains("times") || said.contains("factor") {
+        (ratio - digits).abs() <= rounding + 0.03 * digits
+    } else {
+        let share = if more_is_better { ratio - 1.0 } else { 1.0 / ratio - 1.0 } * 100.0;
+        let more = ["faster", "more", "longer"].iter().any(|word| said.contains(word));
+        let signed = if more { digits } else { -digits };
+        (share - signed).abs() <= rounding + 1.0 + 0.1 * digits
+    };
+    (!holds).then(|| format!("it is {ratio:.3} times as good as {other}"))
+}

@@ -1,0 +1,198 @@
+//! No sentence of a finished page, post or terminal screen can be refuted with the run's own
+//! samples; one that was changed can.
+
+use disklab_decision::{Analyser, recommend};
+use disklab_report::{Report, ReportFormat, TextStyle, first_screen, render};
+use disklab_sample::{Direction, Figure, OperationKind, Sample, Step, StepProfile, Task};
+use disklab_store::{CellRecord, CellState};
+use disklab_study::{Cell, PlannedStack};
+use proptest::prelude::*;
+
+use crate::reader::{Card, Medium, refute};
+use crate::support;
+
+/// Layouts, how many drives they may lose, and bytes that they store.
+const LAYOUTS: [(&str, u32, u64); 6] = [
+    ("raid0", 0, 40_000_000_000_000),
+    ("raid1", 3, 10_000_000_000_000),
+    ("raid5", 1, 30_000_000_000_000),
+    ("raid6", 2, 20_000_000_000_000),
+    ("raid10", 1, 20_000_000_000_000),
+    ("linear", 0, 40_000_000_000_000),
+];
+const FILE_SYSTEMS: [&str; 10] =
+    ["ext4", "xfs", "btrfs", "f2fs", "jfs", "nilfs2", "reiser4", "ext3", "ext2", "bcachefs"];
+const WORK: [(&str, Direction, Task); 2] = [
+    ("read-1m", Direction::Read, Task::LargeRead),
+    ("write-1m", Direction::Write, Task::LargeWrite),
+];
+
+fn step(workload: &str, direction: Direction, task: Task, rate: f64) -> Step {
+    let figure = Figure {
+        direction,
+        bytes: 1 << 30,
+        operations: Some(1 << 10),
+        elapsed_ns: ((1_u64 << 30) as f64 / rate * 1e9) as u64,
+        bytes_per_second: Some(rate),
+        operations_per_second: Some(rate / 1_048_576.0),
+        latency: None,
+        missed: None,
+        operation: OperationKind::Io,
+        commit: None,
+    };
+    let profile = StepProfile { task: Some(task), ..StepProfile::default() };
+    Step {
+        name: workload.to_owned(),
+        figures: vec![figure],
+        profile: Some(profile),
+        elapsed_ns: 1_000_000_000,
+        ..Step::default()
+    }
+}
+
+/// A run of the first stacks: `rates` are their MB/s in each work, `scatter` that of each block.
+pub fn run(stacks: usize, rates: &[[f64; 2]], scatter: &[f64]) -> Report {
+    let mut report = support::made(1, 1, "lab", 1);
+    let all = FILE_SYSTEMS.iter().flat_map(|fs| LAYOUTS.iter().map(move |l| (*l, *fs)));
+    let stacks: Vec<_> = all.take(stacks).collect();
+    let layouts = LAYOUTS.map(|(id, ..)| format!("{id} = \"md-{id}\"\n"));
+    let systems = FILE_SYSTEMS.map(|id| format!("{id} = \"ext4\"\n"));
+    let work =
+        WORK.map(|(id, ..)| format!("[[workloads]]\nid = \"{id}\"\nfio = {{ rw = \"read\" }}\n"));
+    let text = format!(
+        "id = \"made\"\ntitle = \"Made\"\nrepeats = {}\nbaseline = \"raid0/ext4\"\n[[drives]]\n\
+         model = \"hdn721010ale604\"\nname = \"hgst\"\ncount = 4\nsize = \"10 TB\"\n\
+         [layouts]\n{}[file-systems]\n{}{}",
+        scatter.len(),
+        layouts.concat(),
+        systems.concat(),
+        work.concat(),
+    );
+    report.study = disklab_study::load("made.toml", &text).expect("a study");
+    report.info.repeats = scatter.len() as u32;
+    report.info.scale = 1.0;
+    report.info.stacks = stacks
+        .iter()
+        .map(|((layout, tolerates, capacity), fs)| PlannedStack {
+            id: format!("{layout}/{fs}"),
+            layers: Vec::new(),
+            drives: (1..=4).map(|n| format!("hgst-{n}")).collect(),
+            capacity: *capacity,
+            tolerates: *tolerates,
+            copies: false,
+        })
+        .collect();
+    let mut analyser = Analyser::new(report.study.clone(), report.info.clone());
+    report.cells.clear();
+    for (block, shift) in scatter.iter().enumerate() {
+        for ((stack, rates), n) in report.info.stacks.iter().zip(rates).zip(0_u32..) {
+            for ((workload, direction, task), rate) in WORK.into_iter().zip(rates) {
+                let number = report.cells.len() as u32;
+                let (id, block) = (stack.id.clone(), block as u32);
+                let cell =
+                    Cell { number, block, stack: id, workload: workload.to_owned(), seed: 1 };
+                let done = CellState::Done;
+                let record =
+                    CellRecord { cell, state: done, error: None, ended: None, seconds: None };
+                // Each stack has its own luck in each block.
+                let luck = 1.0 + shift * f64::from((n * 7 + block * 3 + number) % 5);
+                let step = step(workload, direction, task, rate * 1e6 * luck);
+                analyser.add(&record, Sample { steps: vec![step], ..Sample::default() });
+                report.cells.push(record);
+            }
+        }
+    }
+    report.analysis = analyser.finish();
+    report.recommendations = recommend(&report.study, &report.info, &report.analysis);
+    report
+}
+
+/// The run's JSON, and what people read.
+fn texts(report: &Report) -> (String, Vec<(Medium, String)>) {
+    let screen = first_screen(report, "page", TextStyle { verbose: true, ..TextStyle::default() });
+    let all = vec![
+        (Medium::Page, render(report, ReportFormat::Html)),
+        (Medium::Post, render(report, ReportFormat::Markdown)),
+        (Medium::Terminal, screen),
+    ];
+    (render(report, ReportFormat::Json), all)
+}
+
+fn refuted(json: &str, texts: &[(Medium, String)]) -> Vec<String> {
+    let texts: Vec<(Medium, &str)> = texts.iter().map(|(m, text)| (*m, text.as_str())).collect();
+    refute(json, &texts)
+}
+
+/// One text at a time with one word or digit of an answer replaced by what is not so.
+fn changed(medium: Medium, text: &str, card: &Card, other: &str, digit: u32) -> Vec<String> {
+    let at = |part: &str, with: &str| {
+        let begin = text.find(&card.take).unwrap_or(0);
+        let begin = begin - text[..begin].chars().rev().take(60).map(char::len_utf8).sum::<usize>();
+        let found = text[begin..].find(part)? + begin;
+        Some(format!("{}{with}{}", &text[..found], &text[found + part.len()..]))
+    };
+    let wrong_digit = |value: &str| {
+        let (first, rest) = value.split_at(1);
+        let digit = (first.parse::<u32>().unwrap_or(0) + digit - 1) % 9 + 1;
+        format!("{digit}{rest}")
+    };
+    let mut all = vec![at(&card.take, other)];
+    all.extend(card.values.first().map(|value| at(value, &wrong_digit(value))));
+    all.push(at(&card.usable, &wrong_digit(&card.usable)));
+    if medium != Medium::Terminal {
+        let class = if card.class.starts_with("One") {
+            "Two drives may fail"
+        } else {
+            "One drive may fail"
+        };
+        all.push(Some(text.replace(&card.class, class)));
+    }
+    all.into_iter().flatten().filter(|changed| changed != text).collect()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(24))]
+
+    #[test]
+    fn what_is_printed_holds_and_what_is_changed_does_not(
+        rates in prop::collection::vec([50.0_f64..600.0, 50.0_f64..600.0], 24),
+        stacks in prop::sample::select(vec![1_usize, 2, 5, 12, 24]),
+        scatter in prop::collection::vec(0.0_f64..0.02, 3..8),
+        digit in 1_u32..8, which: prop::sample::Index,
+    ) {
+        let report = run(stacks, &rates, &scatter);
+        let (json, texts) = texts(&report);
+        let wrong = refuted(&json, &texts);
+        prop_assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+        for (n, (medium, text)) in texts.iter().enumerate() {
+            let cards = medium.cards(text);
+            prop_assert!(stacks < 2 || !cards.is_empty(), "{medium:?} has no answers:\n{text}");
+            // The first of a text: a change is made where it is found first.
+            let Some(card) = cards.first() else { continue };
+            let others: Vec<&str> = ["RAID 0 · ext4", "RAID 5 · ext4", "RAID 1 · Btrfs", "RAID 6 · XFS"]
+                .into_iter().filter(|label| *label != card.take).collect();
+            for changed in changed(*medium, text, card, others[which.index(others.len())], digit) {
+                let mut with = texts.clone();
+                with[n].1 = changed;
+                prop_assert!(!refuted(&json, &with).is_empty(), "{medium:?} may say:\n{}", with[n].1);
+            }
+        }
+    }
+}
+
+#[test]
+fn sentences_are_refuted_by_the_samples() {
+    let rates = [300.0, 260.0, 220.0, 180.0, 140.0].map(|rate| [rate, 200.0]);
+    let (json, texts) = texts(&run(5, &rates, &[0.0, 0.002, 0.001, 0.003, 0.001, 0.002]));
+    assert_eq!(refuted(&json, &texts), [""; 0]);
+    let page = &texts[0].1;
+    for (word, instead) in [
+        (" slower than ", " faster than "),
+        ("raid0/ext4 is the fastest of", "raid0/btrfs is the fastest of"),
+        (" reaches 2", " reaches 7"),
+    ] {
+        assert!(page.contains(word), "{word}");
+        let changed = page.replacen(word, instead, 1);
+        assert!(!refute(&json, &[(Medium::Page, &changed)]).is_empty(), "{instead}");
+    }
+}
