@@ -5,7 +5,6 @@ use disklab_units::list;
 use crate::audits::support::median;
 use crate::audits::{Audit, Detection, Reproducer};
 use crate::evidence::Evidence;
-
 use crate::{Group, Severity};
 
 pub(super) const AUDIT: Audit = Audit {
@@ -34,7 +33,7 @@ fn too_few(evidence: &Evidence<'_>, index: usize, group: &Group) -> Option<f64> 
     median(means.collect()).filter(|mean| *mean < SHARE * asked as f64)
 }
 
-/// Why, as far as it can be told.
+/// Why, as far as that is known.
 fn reason(evidence: &Evidence<'_>, group: &Group) -> &'static str {
     let profile = group.profile();
     let cells = evidence.cells_of(group);
