@@ -222,9 +222,13 @@ pub struct PlanArgs {
 pub struct ReportArgs {
     /// The run's directory.
     pub run: PathBuf,
-    /// What to write.
-    #[arg(long, value_enum, default_value = "html")]
-    pub format: Format,
+    /// What to write. [default: html; with --versus: text]
+    #[arg(long, value_enum)]
+    pub format: Option<Format>,
+    /// Two stacks next to each other, such as 'raid5 btrfs' 'raid10 btrfs': what does the
+    /// first cost against the second? As text, md or json.
+    #[arg(long, num_args = 2, value_names = ["STACK", "STACK"])]
+    pub versus: Vec<String>,
     /// File to write; '-' is standard output. [default: in the run's directory]
     #[arg(long, value_name = "FILE")]
     pub out: Option<PathBuf>,

@@ -7,7 +7,7 @@ use disklab_engine::EngineError;
 use disklab_import::ImportError;
 use disklab_lab::kernel::KernelError;
 use disklab_probe::{DriveFileError, ProbeError};
-use disklab_report::ReportError;
+use disklab_report::{ReportError, TwoStacksError};
 use disklab_runner::sensitivity::SensitivityError;
 use disklab_runner::{LeftoversError, PlanError, RunnerError, StudyError};
 use disklab_source::shortened;
@@ -116,6 +116,7 @@ exit_codes! {
     OtherDrive => USAGE_ERROR,
     SessionDrivesError => USAGE_ERROR,
     SubjectError => USAGE_ERROR,
+    TwoStacksError => USAGE_ERROR,
     WmlError => USAGE_ERROR,
     // On the way.
     AgainstError => FAILED,
@@ -172,6 +173,7 @@ fn runner_code(error: &RunnerError) -> u8 {
         | RunnerError::Sensitivity(_)
         | RunnerError::Kernel(_)
         | RunnerError::Drives(_)
+        | RunnerError::NamedDrives { .. }
         | RunnerError::Processor(_)
         | RunnerError::Ledger(_)
         | RunnerError::Directory { .. }

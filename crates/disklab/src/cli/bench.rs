@@ -8,6 +8,7 @@ use clap::Args;
 use clap_complete::ArgValueCompleter;
 use disklab_lab::kernel::LinuxChoice;
 use disklab_runner::{Bus, LabRunOptions};
+use disklab_study::DriveRequests;
 use disklab_units::{Bytes, parse_duration};
 
 use super::complete;
@@ -16,6 +17,15 @@ use super::complete;
 #[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "Lab")]
 pub struct LabArgs {
+    /// Drives in place of the study's: a model (see `disklab list drives`) or a drive file,
+    /// how many, and of what size if not the model's; several with commas. The study's
+    /// layouts are made of them as far as they fit. Repeatable.
+    #[arg(
+        long,
+        value_name = "MODEL[:COUNT[:SIZE]],…",
+        add = ArgValueCompleter::new(complete::drive)
+    )]
+    pub drives: Vec<DriveRequests>,
     /// A guest's memory, the page cache included. [default: the study's, or 1 GiB]
     #[arg(long, value_name = "SIZE")]
     pub memory: Option<Bytes>,
@@ -53,9 +63,21 @@ pub struct LabArgs {
 impl LabArgs {
     /// The same without the command line.
     pub fn options(&self) -> LabRunOptions {
-        let Self { memory, processor, bus, set_drive, kernel, linux, at_once, cell_limit } =
+        let Self { drives, memory, processor, bus, set_drive, kernel, linux, at_once, cell_limit } =
             self.clone();
-        LabRunOptions { memory, processor, bus, set_drive, kernel, linux, at_once, cell_limit }
+        let all: Vec<_> = drives.into_iter().flat_map(|drives| drives.0).collect();
+        let drives = (!all.is_empty()).then_some(DriveRequests(all));
+        LabRunOptions {
+            drives,
+            memory,
+            processor,
+            bus,
+            set_drive,
+            kernel,
+            linux,
+            at_once,
+            cell_limit,
+        }
     }
 }
 

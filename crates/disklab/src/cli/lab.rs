@@ -51,7 +51,7 @@ pub struct BuildArgs {
 #[derive(Debug, Args)]
 pub struct ShellArgs {
     /// Drives: a model (see `disklab list drives`) or a drive file, how many of
-    /// them, and their size [default: the model's]. Repeatable.
+    /// them, and their size [default: the model's]; several with commas. Repeatable.
     #[arg(
         long,
         value_name = "MODEL[:COUNT[:SIZE]]",

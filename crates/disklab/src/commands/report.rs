@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use disklab_report::{
-    Report, ReportFormat as Rendered, TextStyle, first_screen, is_report, render,
+    Report, ReportFormat as Rendered, TextStyle, TwoStacks, first_screen, is_report, render,
 };
 use disklab_runner::RunnerError;
 use disklab_store::Run;
@@ -15,14 +15,18 @@ use crate::exit::{DONE, Failure};
 
 /// Writes the report.
 pub fn report(args: &ReportArgs) -> Result<u8, Failure> {
-    if args.verbose && args.format != Format::Text {
+    if let [first, second] = args.versus.as_slice() {
+        return versus(args, [first.as_str(), second.as_str()]);
+    }
+    let asked = args.format.unwrap_or(Format::Html);
+    if args.verbose && asked != Format::Text {
         return Err(Failure::usage_error(
             "--verbose is for --format text; the others have all intervals",
         ));
     }
     let run = Run::open(&args.run).map_err(RunnerError::Open)?;
     let report = Report::gather(&run)?;
-    let (format, name) = match args.format {
+    let (format, name) = match asked {
         Format::Html => (Rendered::Html, "report.html"),
         Format::Md => (Rendered::Markdown, "report.md"),
         Format::Json => (Rendered::Json, "report.json"),
@@ -41,6 +45,22 @@ pub fn report(args: &ReportArgs) -> Result<u8, Failure> {
             super::print(&format!("{}\n", path.display()))?;
         }
     }
+    Ok(DONE)
+}
+
+/// Two stacks of the run next to each other.
+fn versus(args: &ReportArgs, names: [&str; 2]) -> Result<u8, Failure> {
+    let run = Run::open(&args.run).map_err(RunnerError::Open)?;
+    let two = TwoStacks::gather(&run, names)?;
+    let text = match args.format.unwrap_or(Format::Text) {
+        Format::Text => two.text(super::style_of_output(true).width()),
+        Format::Md => two.markdown(),
+        Format::Json => two.json(),
+        Format::Html | Format::Csv => {
+            return Err(Failure::usage_error("--versus is written as text, md or json"));
+        }
+    };
+    write_or_print(args.out.as_deref(), &text)?;
     Ok(DONE)
 }
 

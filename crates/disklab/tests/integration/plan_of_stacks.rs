@@ -68,3 +68,75 @@ fn a_shelf_of_128_drives_is_planned_and_one_more_is_refused() {
     let text = String::from_utf8_lossy(&text).into_owned();
     assert!(text.contains("needs 129 drives; a stack in the lab has up to 128"), "{text}");
 }
+
+/// The plan of `nas` on these drives, for programs.
+fn nas_on(home: &Path, drives: &str) -> serde_json::Value {
+    let arguments = ["--json", "plan", "nas", "--quick", "--drives", drives];
+    let output = disklab(home).args(arguments).output().expect("planned");
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    serde_json::from_slice(&output.stdout).expect("JSON")
+}
+
+/// The drives that stacks have, of those whose id begins so.
+fn drives_of(plan: &serde_json::Value, stack: &str) -> Vec<usize> {
+    let stacks = plan["stacks"].as_array().expect("stacks").iter();
+    let of_stack = stacks.filter(|s| s["id"].as_str().is_some_and(|id| id.starts_with(stack)));
+    of_stack.map(|s| s["drives"].as_array().map_or(0, Vec::len)).collect()
+}
+
+#[test]
+fn other_drives_get_the_layouts_that_fit_them() {
+    let home = tempfile::tempdir().expect("temp");
+    let six = nas_on(home.path(), "wd-red-pro-22tb:6");
+    for (stack, drives) in [("single/", 1), ("raid1/", 2), ("raid5/", 6), ("raid10/", 6)] {
+        let found = drives_of(&six, stack);
+        assert!(found.len() == 3 && found.iter().all(|n| *n == drives), "{stack}: {found:?}");
+    }
+    assert_eq!(drives_of(&six, "zfs-raidz3"), [0_usize; 0]);
+    let raid5 = six["stacks"].as_array().expect("stacks").iter().find(|s| s["id"] == "raid5/btrfs");
+    assert!(raid5.and_then(|s| s["capacity"].as_u64()).is_some_and(|n| n > 109_000_000_000_000));
+    let five = nas_on(home.path(), "hdn721010ale604:5");
+    assert_eq!(drives_of(&five, "raid10/"), [0_usize; 0]);
+    assert_eq!(drives_of(&five, "raid6/"), [5, 5, 5]);
+    let left_out = five["left_out"].to_string();
+    assert!(left_out.contains("is for an even number of drives"), "{left_out}");
+    // Of mixed drives an array uses of each what the smallest has.
+    let mixed = nas_on(home.path(), "hdn721010ale604:2,mg08aca16te:2");
+    assert_eq!(drives_of(&mixed, "raid6/"), [4, 4, 4]);
+    for (count, least) in [(1, "single/"), (2, "raid1/"), (3, "raid5/"), (8, "raid6/")] {
+        let plan = nas_on(home.path(), &format!("st4000vn006:{count}"));
+        assert_eq!(drives_of(&plan, least).len(), 3, "{count}: {plan}");
+    }
+}
+
+#[test]
+fn drives_that_are_none_are_usage_errors() {
+    let home = tempfile::tempdir().expect("temp");
+    for (drives, expected) in [
+        ("wd-red-pro-21tb:4", "did you mean 'wd-red-pro-2"),
+        ("wd-red-pro-21tb:4", "of this family: 'wd-red-pro-22tb'"),
+        ("hgst-10tb:0", "invalid count '0'"),
+        ("hgst-10tb:4:4:4", "expected MODEL"),
+        ("hgst-10tb:4:20TB", "20 TB"),
+        ("", "unknown drive model ''"),
+        ("./no/such.toml:2", "cannot read the drive file"),
+    ] {
+        for command in ["plan", "run"] {
+            let mut disklab = disklab(home.path());
+            let refused = disklab.args([command, "nas", "--drives", drives]).assert().code(2);
+            refused.stderr(contains(expected));
+        }
+    }
+    let on_loop = ["plan", "nas", "--on", "loop", "--drives", "hgst-10tb:4"];
+    let refused = disklab(home.path()).args(on_loop).assert().code(2);
+    refused.stderr(contains("--drives applies only to the lab"));
+    assert!(!home.path().join("disklab-runs").exists());
+}
+
+#[test]
+fn a_plan_on_other_drives_names_them() {
+    let home = tempfile::tempdir().expect("temp");
+    let arguments = ["plan", "nas", "--drives", "wd-red-pro-22tb:6"];
+    let plan = disklab(home.path()).args(arguments).assert().success();
+    plan.stdout(contains("(6 × wd-red-pro-22tb)").and(contains("6 × WD Red Pro 22 TB")));
+}

@@ -4,12 +4,12 @@ use std::collections::{BTreeSet, HashSet};
 
 use disklab_source::{FileName, Location, SourceError, did_you_mean, one_of};
 
-use crate::limits::{MOST_EXCLUSIONS, MOST_STACKS, MOST_WORKLOADS};
+use crate::limits::{MOST_DRIVES, MOST_EXCLUSIONS, MOST_STACKS, MOST_WORKLOADS};
 use crate::load::check_id;
 use crate::parameters::{ParameterTexts, PlaceholderFiller, combinations, without_parameters};
 use crate::shipped::{CACHES, changed, used};
 use crate::stack_text::parse_options;
-use crate::{DriveSpec, LayerSpec, StackSpec, WorkloadSpec, matches, parse_layers};
+use crate::{DriveSpec, LayerSpec, LeftOut, StackSpec, WorkloadSpec, matches, parse_layers};
 use disklab_config::{Fields, Key, Node, Value};
 
 /// A layout or a whole stack: layers and the drives below them.
@@ -20,6 +20,43 @@ struct Layout {
     write_cache: Option<bool>,
     host_cache: Option<String>,
     key: Key,
+    /// Why the drives do not fit it.
+    unfit: Option<String>,
+}
+
+/// The drives that layouts choose of.
+struct StudyDrives<'a> {
+    all: &'a [DriveSpec],
+    /// Whether they are others than the study names.
+    others: bool,
+}
+
+/// For which numbers of drives a layout is one that people would choose.
+struct FittingNumbers {
+    at_least: i64,
+    multiple_of: i64,
+}
+
+impl FittingNumbers {
+    fn read(fields: &mut Fields<'_>) -> Result<Self, SourceError> {
+        let most = MOST_DRIVES;
+        let at_least = fields.integer("at-least", 1..=most)?.unwrap_or(1) as i64;
+        let multiple_of = fields.integer("multiple-of", 1..=most)?.unwrap_or(1) as i64;
+        Ok(Self { at_least, multiple_of })
+    }
+
+    /// Why so many are not for it.
+    fn problem(&self, drives: usize) -> Option<String> {
+        let drives = drives as i64;
+        if drives < self.at_least {
+            return Some(format!("is for {} drives and more", self.at_least));
+        }
+        match self.multiple_of {
+            of if drives % of == 0 => None,
+            2 => Some("is for an even number of drives".to_owned()),
+            of => Some(format!("is for a multiple of {of} drives")),
+        }
+    }
 }
 
 struct FileSystem {
@@ -27,15 +64,26 @@ struct FileSystem {
     layers: Vec<LayerSpec>,
 }
 
-/// `[layouts]` × `[file-systems]`, then `[stacks]`.
+/// The stacks of a study.
+pub(crate) struct StudyStacks {
+    pub stacks: Vec<StackSpec>,
+    /// Those that the drives do not fit.
+    pub left_out: Vec<LeftOut>,
+}
+
+/// `[layouts]` × `[file-systems]`, then `[stacks]`. If the drives are not the study's own
+/// (`others`), what they do not fit is left out, and no error.
 pub(crate) fn stacks(
     fields: &mut Fields<'_>,
     drives: &[DriveSpec],
-) -> Result<Vec<StackSpec>, SourceError> {
+    others: bool,
+) -> Result<StudyStacks, SourceError> {
+    let drives = StudyDrives { all: drives, others };
     let layouts = table(fields.take("layouts"))?
         .iter()
-        .map(|entry| layout(entry, drives))
+        .map(|entry| layout(entry, &drives))
         .collect::<Result<Vec<_>, _>>()?;
+    let mut left_out = Vec::new();
     let mut file_systems = Vec::new();
     for entry in table(fields.take("file-systems"))? {
         file_systems.extend(file_system(entry)?);
@@ -46,22 +94,22 @@ pub(crate) fn stacks(
     let mut stacks = Vec::new();
     for layout in &layouts {
         for file_system in &file_systems {
-            stacks.push(StackSpec {
-                id: format!("{}/{}", layout.id, file_system.id),
-                layout: layout.id.clone(),
-                file_system: file_system.id.clone(),
-                layers: layout.layers.iter().chain(&file_system.layers).cloned().collect(),
-                drives: layout.drives.clone(),
-                write_cache: layout.write_cache,
-                host_cache: layout.host_cache.clone(),
-                place: layout.key.place.clone(),
-            });
+            let id = format!("{}/{}", layout.id, file_system.id);
+            if let Some(why) = &layout.unfit {
+                left_out.push(LeftOut::stack(&id, why));
+                continue;
+            }
+            stacks.push(of_matrix(id, layout, file_system));
         }
     }
     for entry in table(whole)? {
-        let layout = layout(entry, drives)?;
+        let layout = layout(entry, &drives)?;
         if layout.layers.is_empty() {
             return Err(entry.1.error(format!("stack '{}' has no layers", layout.id)));
+        }
+        if let Some(why) = &layout.unfit {
+            left_out.push(LeftOut::stack(&layout.id, why));
+            continue;
         }
         stacks.push(StackSpec {
             id: layout.id.clone(),
@@ -74,8 +122,26 @@ pub(crate) fn stacks(
             place: layout.key.place,
         });
     }
+    if let (true, [], [first, ..]) = (others, stacks.as_slice(), left_out.as_slice()) {
+        let why = &first.why;
+        return Err(fields.error(format!("no stack of this study fits the drives: {why}")));
+    }
     check_stacks(fields, &stacks, !layouts.is_empty())?;
-    Ok(stacks)
+    Ok(StudyStacks { stacks, left_out })
+}
+
+/// A layout with a file system on it.
+fn of_matrix(id: String, layout: &Layout, file_system: &FileSystem) -> StackSpec {
+    StackSpec {
+        id,
+        layout: layout.id.clone(),
+        file_system: file_system.id.clone(),
+        layers: layout.layers.iter().chain(&file_system.layers).cloned().collect(),
+        drives: layout.drives.clone(),
+        write_cache: layout.write_cache,
+        host_cache: layout.host_cache.clone(),
+        place: layout.key.place.clone(),
+    }
 }
 
 /// Refuses too many stacks, two of one id, and none.
@@ -116,9 +182,9 @@ fn table(node: Option<&Node>) -> Result<&[(Key, Node)], SourceError> {
     node.map_or(Ok(&[]), Node::entries)
 }
 
-fn layout((key, node): &(Key, Node), drives: &[DriveSpec]) -> Result<Layout, SourceError> {
+fn layout((key, node): &(Key, Node), drives: &StudyDrives<'_>) -> Result<Layout, SourceError> {
     check_stack_id(key)?;
-    let all = || (0..drives.len()).collect();
+    let all = || (0..drives.all.len()).collect();
     if !matches!(node.value, Value::Table(_)) {
         return Ok(Layout {
             id: key.name.clone(),
@@ -127,16 +193,35 @@ fn layout((key, node): &(Key, Node), drives: &[DriveSpec]) -> Result<Layout, Sou
             write_cache: None,
             host_cache: None,
             key: key.clone(),
+            unfit: None,
         });
     }
     let mut fields = Fields::new(node, "a layout")?;
     let layers = fields.take("layers").map_or_else(|| Ok(Vec::new()), parse_layers)?;
-    let chosen = fields.take("drives").map_or_else(|| Ok(all()), |n| choose(n, drives))?;
+    let fitting = FittingNumbers::read(&mut fields)?;
+    let mut unfit = fitting.problem(drives.all.len());
+    let chosen = match fields.take("drives") {
+        None => all(),
+        Some(node) if drives.others => other_drives(node, drives.all.len()).unwrap_or_else(|why| {
+            unfit = Some(why);
+            Vec::new()
+        }),
+        Some(node) => choose(node, drives.all)?,
+    };
     let write_cache = fields.boolean("write-cache")?;
     let host_cache = fields.text("host-cache")?;
     fields.finish()?;
     let (id, key) = (key.name.clone(), key.clone());
-    Ok(Layout { id, layers, drives: chosen, write_cache, host_cache, key })
+    Ok(Layout { id, layers, drives: chosen, write_cache, host_cache, key, unfit })
+}
+
+/// What a layout's `drives` means on others than the study's.
+fn other_drives(node: &Node, available: usize) -> Result<Vec<usize>, String> {
+    let Value::Integer(n) = node.value else {
+        return Err("names drives of the study, in whose place there are others".to_owned());
+    };
+    let n = usize::try_from(n).unwrap_or(usize::MAX);
+    if n > available { Err(format!("needs {n} drives")) } else { Ok((0..n).collect()) }
 }
 
 /// `drives = 2` means the first two; a list of names means those, where a name
@@ -304,6 +389,7 @@ fn workload(
 pub(crate) fn excluded(
     node: Option<&Node>,
     stacks: &[StackSpec],
+    left_out: &[LeftOut],
     workloads: &[WorkloadSpec],
 ) -> Result<Vec<(usize, usize)>, SourceError> {
     let items = node.map_or(&[][..], Node::items);
@@ -320,8 +406,13 @@ pub(crate) fn excluded(
         if stack.is_none() && workload.is_none() {
             return Err(item.error("an exclusion needs `stacks`, `workloads` or both"));
         }
+        let out = left_out.iter().filter_map(|out| out.stack.as_deref());
+        let of_others = !hits(stack.as_deref(), out).is_empty();
         let stacks = hits(stack.as_deref(), stacks.iter().map(|s| s.id.as_str()));
         let workloads = hits(workload.as_deref(), workloads.iter().map(|w| w.id.as_str()));
+        if stacks.is_empty() && of_others {
+            continue;
+        }
         if stacks.is_empty() || workloads.is_empty() {
             return Err(item.error("this exclusion matches nothing"));
         }

@@ -4,6 +4,7 @@
 //! the file, the line and what was expected. [`order()`] lays a study's cells out
 //! in randomised complete blocks.
 
+mod drive_request;
 mod expand;
 mod kept_files;
 mod lab;
@@ -20,11 +21,12 @@ mod shipped;
 mod stack_text;
 mod study;
 
+pub use drive_request::{DriveRequest, DriveRequestError, DriveRequests};
 pub use lab::{BusError, bus};
 pub use limits::{MOST_CELLS, TooManyCells, check_run_size};
 pub use load::load;
 pub use machine::{MACHINES, MachineProfile, MachineSetting};
-pub use model_sizes::model_size;
+pub use model_sizes::{model_size, nearest_models};
 pub use order::{Cell, cell_seed, order};
 pub use pattern::{matches, selects};
 pub use plan::{LeftOut, PlannedLayer, PlannedStack};

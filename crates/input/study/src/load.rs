@@ -7,15 +7,16 @@ use disklab_source::{FileName, Source, SourceError, did_you_mean, one_of};
 use disklab_units::Bytes;
 use sha2::{Digest, Sha256};
 
-use crate::expand::{excluded, stacks, workloads};
+use crate::drive_request::DriveRequests;
+use crate::expand::{StudyStacks, excluded, stacks, workloads};
 use crate::kept_files::{kept_files, without_kept};
 use crate::lab::lab;
 use crate::limits::{MOST_DRIVES, MOST_PAIRS, MOST_QUESTIONS};
-use crate::model_sizes::model_size;
+use crate::model_sizes::{model_size, nearest_models};
 use crate::quick::quick;
 use crate::study::Positions;
 use crate::{
-    ChartKind, Draws, DriveSpec, Measure, Part, Question, StackSpec, Study, StudyGoal,
+    ChartKind, Draws, DriveSpec, LeftOut, Measure, Part, Question, StackSpec, Study, StudyGoal,
     WorkloadSpec, matches,
 };
 use disklab_config::{Fields, Node, Setting};
@@ -31,10 +32,15 @@ const EARLIER_FILES: [(&str, bool); 2] = [("drawn", true), ("none", false)];
 /// # Errors
 /// Where the text is no TOML or no study; the error shows the place.
 pub fn load(name: &str, text: &str) -> Result<Study, SourceError> {
-    let source = Arc::new(Source { name: name.to_owned(), text: text.to_owned() });
+    read(Source { name: name.to_owned(), text: text.to_owned() }, None)
+}
+
+/// The same on other drives than its own. Stacks that these are too few for, and what says
+/// something of them alone, are left out.
+pub(crate) fn read(source: Source, on: Option<&DriveRequests>) -> Result<Study, SourceError> {
+    let source = Arc::new(source);
     let root = Node::parse(&source)?;
     let mut fields = Fields::new(&root, "the study")?;
-
     let id_node = fields.require("id")?;
     let id = check_id(id_node)?;
     let title = fields.require_line("title")?;
@@ -43,29 +49,27 @@ pub fn load(name: &str, text: &str) -> Result<Study, SourceError> {
     let goal = fields.choice("goal", &StudyGoal::WORDS)?;
     let draws = fields.choice("draws", &DRAWS)?.unwrap_or_default();
     let has_earlier_files = fields.choice("earlier-files", &EARLIER_FILES)?.unwrap_or(true);
-    let drives = fields.take("drives").map_or_else(|| Ok(Vec::new()), drives)?;
+    let drives = drives_on(&mut fields, on)?;
     let loop_drive_size = size_of_bench(&mut fields, "loop", "drive-size")?;
     let lab = lab(&mut fields)?;
     let processor = fields.take("processor").cloned();
-    let stacks = stacks(&mut fields, &drives)?;
+    let StudyStacks { stacks, left_out } = stacks(&mut fields, &drives, on.is_some())?;
     lab.check(&stacks)?;
     let workloads_node = fields.require("workloads")?;
     let workloads = workloads(workloads_node)?;
     check_pairs(workloads_node, stacks.len(), workloads.len())?;
     let quick = fields.take("quick").map(|node| quick(node, repeats, &workloads)).transpose()?;
-    let excluded = excluded(fields.take("exclude"), &stacks, &workloads)?;
-    let baseline = fields.take("baseline").map(|node| known_stack(node, &stacks)).transpose()?;
-    let questions = fields
-        .take("questions")
-        .map_or_else(|| Ok(Vec::new()), |node| questions(node, &stacks, &workloads))?;
+    let excluded = excluded(fields.take("exclude"), &stacks, &left_out, &workloads)?;
+    let known = KnownStacks { stacks: &stacks, left_out: &left_out };
+    let baseline = known.baseline(fields.take("baseline"))?;
+    let questions = questions(fields.take("questions"), &known, &workloads)?;
     let files = fields.take("files").map(kept_files).transpose()?.map(Arc::new);
     fields.finish()?;
-
     let digest = digest(&source, &workloads);
     Ok(Study {
         positions: Positions::new(&stacks, &workloads),
         id,
-        title,
+        title: on.map_or_else(|| title.clone(), |drives| drives.title(&title)),
         about: about.trim().to_owned(),
         repeats,
         goal,
@@ -73,6 +77,7 @@ pub fn load(name: &str, text: &str) -> Result<Study, SourceError> {
         has_earlier_files,
         baseline,
         drives,
+        named_drives: on.cloned(),
         processor,
         loop_drive_size,
         lab_machine: lab.machine,
@@ -83,6 +88,8 @@ pub fn load(name: &str, text: &str) -> Result<Study, SourceError> {
         workloads,
         files,
         excluded,
+        // A study's own rules on its own drives are no news.
+        left_out: if on.is_some() { left_out } else { Vec::new() },
         questions,
         source,
         digest,
@@ -152,10 +159,24 @@ fn drive_name(fields: &mut Fields<'_>, model: &str) -> Result<FileName, SourceEr
             node.error(format!("`name` of a drive: invalid name '{name}': {why}"))
         });
     }
-    Ok(FileName::new(model).unwrap_or_else(|_| {
+    Ok(name_of_model(model))
+}
+
+/// What a drive of a model is called.
+pub(crate) fn name_of_model(model: &str) -> FileName {
+    FileName::new(model).unwrap_or_else(|_| {
         let stem = Path::new(model).file_stem().unwrap_or_default();
         FileName::plain(&stem.to_string_lossy(), FileName::LONGEST)
-    }))
+    })
+}
+
+/// The drives that the study names, or those in their place.
+fn drives_on(
+    fields: &mut Fields<'_>,
+    on: Option<&DriveRequests>,
+) -> Result<Vec<DriveSpec>, SourceError> {
+    let own = fields.take("drives").map_or_else(|| Ok(Vec::new()), drives)?;
+    on.map_or(Ok(own), |others| others.drives().map_err(|why| fields.error(why)))
 }
 
 fn drives(node: &Node) -> Result<Vec<DriveSpec>, SourceError> {
@@ -167,8 +188,9 @@ fn drives(node: &Node) -> Result<Vec<DriveSpec>, SourceError> {
         let count = fields.integer("count", 1..=MOST_DRIVES)?.unwrap_or(1);
         let size = fields.bytes("size")?.or_else(|| model_size(&model)).ok_or_else(|| {
             item.error(format!(
-                "a drive needs a field 'size' unless its model comes with disklab; '{model}' does \
-                 not (see `disklab list drives`)"
+                "unknown drive model '{model}'{}; `disklab list drives` names all; a drive of a \
+                 file of your own needs a field 'size'",
+                nearest_models(&model)
             ))
         })?;
         let set = fields.take("set").map_or_else(|| Ok(Vec::new()), Setting::read)?;
@@ -200,20 +222,38 @@ fn drives(node: &Node) -> Result<Vec<DriveSpec>, SourceError> {
     Ok(drives)
 }
 
-fn known_stack(node: &Node, stacks: &[StackSpec]) -> Result<String, SourceError> {
-    let id = node.as_text()?;
-    if stacks.iter().any(|s| s.id == id) {
-        return Ok(id);
+/// The stacks of a study, and those that it would have on its own drives.
+struct KnownStacks<'a> {
+    stacks: &'a [StackSpec],
+    left_out: &'a [LeftOut],
+}
+
+impl KnownStacks<'_> {
+    fn is_left_out(&self, id: &str) -> bool {
+        self.left_out.iter().any(|out| out.stack.as_deref().is_some_and(|s| matches(id, s)))
     }
-    let hint = did_you_mean(&id, stacks.iter().map(|s| s.id.as_str()));
-    Err(node.error(format!("unknown stack '{id}'{hint}")))
+
+    /// The stack that a field names; none where that is left out.
+    fn baseline(&self, node: Option<&Node>) -> Result<Option<String>, SourceError> {
+        let Some(node) = node else { return Ok(None) };
+        let id = node.as_text()?;
+        if self.stacks.iter().any(|s| s.id == id) {
+            return Ok(Some(id));
+        }
+        if self.is_left_out(&id) {
+            return Ok(None);
+        }
+        let hint = did_you_mean(&id, self.stacks.iter().map(|s| s.id.as_str()));
+        Err(node.error(format!("unknown stack '{id}'{hint}")))
+    }
 }
 
 fn questions(
-    node: &Node,
-    stacks: &[StackSpec],
+    node: Option<&Node>,
+    stacks: &KnownStacks<'_>,
     workloads: &[WorkloadSpec],
 ) -> Result<Vec<Question>, SourceError> {
+    let Some(node) = node else { return Ok(Vec::new()) };
     if let Some(item) = node.items().get(MOST_QUESTIONS) {
         return Err(item.error(format!("expected at most {MOST_QUESTIONS} questions")));
     }
@@ -222,7 +262,7 @@ fn questions(
 
 fn question(
     item: &Node,
-    stacks: &[StackSpec],
+    known: &KnownStacks<'_>,
     workloads: &[WorkloadSpec],
 ) -> Result<Question, SourceError> {
     let mut fields = Fields::new(item, "a question")?;
@@ -242,7 +282,7 @@ fn question(
     let stack_patterns: Vec<String> = stack_node
         .map_or_else(|| Ok(Vec::new()), |n| n.items().iter().map(Node::as_text).collect())?;
     for pattern in &stack_patterns {
-        if !stacks.iter().any(|s| matches(pattern, &s.id)) {
+        if !known.is_left_out(pattern) && !known.stacks.iter().any(|s| matches(pattern, &s.id)) {
             return Err(stack_node
                 .unwrap_or(item)
                 .error(format!("'{pattern}' matches no stack of this study")));
@@ -257,7 +297,7 @@ fn question(
         ));
     }
     let chart = chart(&mut fields)?;
-    let baseline = fields.take("baseline").map(|node| known_stack(node, stacks)).transpose()?;
+    let baseline = known.baseline(fields.take("baseline"))?;
     fields.finish()?;
     Ok(Question {
         ask,

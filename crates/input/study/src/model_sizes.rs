@@ -4,6 +4,7 @@
 //! The models themselves are described downstream, in `drives/*.toml`; a test there writes this
 //! table from them (`UPDATE=1 cargo test -p disklab-drive studies_know`).
 
+use disklab_source::did_you_mean;
 use disklab_units::Bytes;
 
 /// Ids and other names of the models, and their bytes.
@@ -116,8 +117,68 @@ pub(crate) const MODEL_SIZES: &[(&str, u64)] = &[
     ("sn770", 1_000_204_886_016),
 ];
 
+/// Names of a family that are listed.
+const LISTED: usize = 6;
+
+/// Which models a name that is unknown may mean: the closest one, and else those that share most
+/// of its name, such as a maker's series; nothing if none does.
+pub fn nearest_models(name: &str) -> String {
+    let name = name.to_lowercase();
+    let close = did_you_mean(&name, MODEL_SIZES.iter().map(|(known, _)| *known));
+    let family = family(&name);
+    let family: Vec<String> = family.iter().map(|name| format!("'{name}'")).collect();
+    if family.is_empty() {
+        close
+    } else {
+        format!("{close}; of this family: {}", family.join(", "))
+    }
+}
+
+/// The models with the most words of this name, or else with the longest beginning of it.
+fn family(name: &str) -> Vec<&'static str> {
+    let words = |text: &str| -> Vec<String> {
+        let words = text.split(|c: char| !c.is_ascii_alphanumeric());
+        // A capacity is not a series.
+        let is_name = |w: &&str| w.len() > 1 && !(w.ends_with("tb") || w.ends_with("gb"));
+        words.filter(is_name).map(str::to_owned).collect()
+    };
+    let wanted = words(name);
+    let score = |known: &str| {
+        let shared = words(known).iter().filter(|word| wanted.contains(word)).count();
+        let begins = known.chars().zip(name.chars()).take_while(|(a, b)| a == b).count();
+        100 * shared + if begins >= 4 { begins } else { 0 }
+    };
+    let scores = MODEL_SIZES.iter().map(|(known, _)| (score(known), *known));
+    let best = scores.clone().map(|(score, _)| score).max().unwrap_or(0);
+    let near = scores.filter(|(score, _)| best > 0 && *score / 100 == best / 100);
+    let near = near.filter(|(score, _)| best >= 100 || *score == best);
+    near.map(|(_, known)| known).take(LISTED).collect()
+}
+
 /// The capacity of a model that comes with disklab.
 pub fn model_size(name: &str) -> Option<Bytes> {
     let name = name.to_lowercase();
     MODEL_SIZES.iter().find(|(known, _)| *known == name).map(|(_, bytes)| Bytes(*bytes))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn unknown_models_are_answered_with_their_family() {
+        for (name, expected) in [
+            ("wd-red-pro-21tb", "did you mean 'wd-red-pro-20tb'"),
+            ("wd-red-pro-21tb", "of this family: 'wd-red-pro-22tb', 'wd-red-pro-20tb'"),
+            ("Seagate IronWolf Pro 10TB", "'ironwolf-pro-16tb', 'ironwolf-pro-20tb'"),
+            ("mg08acp16te", "did you mean 'mg08aca16te'"),
+            ("st12000nm0008", "'st12000nm001g'"),
+            ("WDC WD221KFGX-68B9KN0", "'wd221kfgx'"),
+        ] {
+            let found = nearest_models(name);
+            assert!(found.contains(expected), "{name}: {found}");
+        }
+        assert_eq!(nearest_models("floppy"), "");
+        assert_eq!(nearest_models(""), "");
+    }
 }

@@ -3,14 +3,16 @@
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
-use disklab_source::{FileName, Location, Source};
+use disklab_source::{FileName, Location, Source, SourceError};
 use disklab_units::{Bytes, BytesPerSecond};
 use indexmap::IndexMap;
 
+use crate::drive_request::DriveRequests;
+use crate::load::read;
 use crate::machine::MachineProfile;
 use crate::order::stack_seed;
 use crate::quick::QuickForm;
-use crate::{Cell, LayerSpec, order};
+use crate::{Cell, LayerSpec, LeftOut, order};
 use disklab_config::{Node, Setting};
 
 /// A study: stacks × workloads, the repeats, the questions.
@@ -34,6 +36,8 @@ pub struct Study {
     pub baseline: Option<String>,
     /// The drives below it.
     pub drives: Vec<DriveSpec>,
+    /// What names them, if they are others than its file says.
+    pub named_drives: Option<DriveRequests>,
     /// The processor whose work the lab charges for: a name, or a table with its
     /// figures; none where work is free.
     pub processor: Option<Node>,
@@ -56,6 +60,8 @@ pub struct Study {
     pub workloads: Vec<WorkloadSpec>,
     /// Pairs (stack, workload) that the study leaves out on purpose, sorted.
     pub excluded: Vec<(usize, usize)>,
+    /// Stacks that it would have on its own drives, and not on those of this run.
+    pub left_out: Vec<LeftOut>,
     /// What the report answers; one question per figure where empty.
     pub questions: Vec<Question>,
     /// The files that its workloads name, where its own text has them.
@@ -299,6 +305,15 @@ pub struct Question {
 }
 
 impl Study {
+    /// The same study on other drives.
+    ///
+    /// # Errors
+    /// If a model has no known size, or none of its stacks fits them.
+    pub fn on_drives(&self, requests: &DriveRequests) -> Result<Self, SourceError> {
+        let Source { name, text } = &*self.source;
+        read(Source { name: name.clone(), text: text.clone() }, Some(requests))
+    }
+
     /// The cells of these pairs of stack and workload, laid out by [`order()`] and
     /// seeded as the study says.
     pub fn order(&self, pairs: &[(String, String)], repeats: u32, seed: u64) -> Vec<Cell> {

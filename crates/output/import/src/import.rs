@@ -69,6 +69,8 @@ pub struct Import {
     pub about: String,
     /// What the run says of itself.
     pub settings: ImportSettings,
+    /// The drives that were named for it.
+    pub drives: Option<String>,
 }
 
 /// A cell, and what a file reports of it.
@@ -134,14 +136,11 @@ impl Import {
         let files = request.files.len();
         let about = format!("{} ({formats})", count(files, "file"));
         let drives = request.drives.clone().or(table.drives);
-        let settings = ImportSettings {
-            files: Some(files),
-            drives: drives.as_ref().map(|drives| drives.text.clone()),
-            published: None,
-        };
+        let settings = ImportSettings { files: Some(files), published: None };
+        let named = drives.as_ref().map(|drives| drives.text.clone());
         let drives = drives.map_or_else(Vec::new, |drives| drives.states());
         let cells = cells(&study, placed, &drives);
-        Ok(Self { cells, study, left_out: Vec::new(), about, settings })
+        Ok(Self { cells, study, left_out: Vec::new(), about, settings, drives: named })
     }
 
     /// How often each pair of stack and workload was measured, in the study's order.

@@ -63,7 +63,7 @@ impl Import {
         let about = format!("what was published about '{}', each figure once", study.id);
         let settings =
             ImportSettings { published: Some(study.id.to_string()), ..ImportSettings::default() };
-        Ok(Self { study, cells, left_out, about, settings })
+        Ok(Self { study, cells, left_out, about, settings, drives: None })
     }
 }
 

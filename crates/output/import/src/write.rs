@@ -34,7 +34,11 @@ impl Import {
             study_text: study.source.text.clone(),
             bench: RunOrigin::Import,
             bench_about: self.about.clone(),
-            options: RunSettings { import: self.settings.clone(), ..RunSettings::default() },
+            options: RunSettings {
+                import: self.settings.clone(),
+                drives: self.drives.clone(),
+                ..RunSettings::default()
+            },
             scale: 1.0,
             repeats: self.cells.iter().map(|c| c.cell.block + 1).max().unwrap_or(1),
             seed: 0,

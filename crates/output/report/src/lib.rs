@@ -19,6 +19,7 @@ mod moved;
 mod own;
 mod published;
 mod report;
+mod two_stacks;
 mod versus;
 mod view;
 
@@ -30,4 +31,5 @@ pub use markdown::{PublishedPages, published_pages, published_text};
 pub use moved::{MovedClaim, moved_page};
 pub use own::is_report;
 pub use report::{Report, ReportError, ReportFormat, render};
+pub use two_stacks::{ComparedFigure, ComparedStack, StackNameError, TwoStacks, TwoStacksError};
 pub use versus::{FigureDifference, TwoRuns, VersusFormat};

@@ -2,7 +2,7 @@
 
 use disklab_sample::Environment;
 use disklab_source::SourceError;
-use disklab_study::{Cell, LeftOut, PlannedStack, Study, load};
+use disklab_study::{Cell, DriveRequests, LeftOut, PlannedStack, Study, load};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
@@ -56,8 +56,17 @@ impl RunInfo {
     /// # Errors
     /// [`SourceError`] if this version does not understand it.
     pub fn load_study(&self) -> Result<Study, SourceError> {
-        let study = load(&self.study_file, &self.study_text)?;
+        let mut study = load(&self.study_file, &self.study_text)?;
+        if let Some(drives) = self.drives_of_run() {
+            study = study.on_drives(&drives)?;
+        }
         if self.is_quick() { study.into_quick_form() } else { Ok(study) }
+    }
+
+    /// The drives in place of the study's, if it ran on others.
+    pub fn drives_of_run(&self) -> Option<DriveRequests> {
+        let drives = self.options.drives.as_ref().filter(|_| !self.is_import())?;
+        drives.parse().ok()
     }
 
     /// Whether drives and time are modelled.

@@ -36,6 +36,8 @@ pub struct RunSettings {
     pub cell_limit: Option<Duration>,
     /// The size of a drive that is a file.
     pub drive_size: Option<Bytes>,
+    /// The drives in place of the study's; of an import, those that were named for it.
+    pub drives: Option<String>,
     /// Where the run creates its scratch directory.
     pub scratch: Option<PathBuf>,
     /// Only cells that match one of these patterns ran.
@@ -52,8 +54,7 @@ pub struct RunSettings {
     pub budget: Option<Duration>,
     /// How often a campaign looks at its samples to decide whether to continue.
     pub looks: Option<u32>,
-    /// What an import says of itself: the study whose published figures it is, its files,
-    /// the drives that were named for it.
+    /// What an import says of itself: the study whose published figures it is, its files.
     pub import: ImportSettings,
 }
 
@@ -64,8 +65,6 @@ pub struct ImportSettings {
     pub published: Option<String>,
     /// How many files were read.
     pub files: Option<usize>,
-    /// The drives that were named for it.
-    pub drives: Option<String>,
 }
 
 /// A setting of a run that this version cannot read.
@@ -174,8 +173,7 @@ const FIELDS: [Field; 19] = [
     field!("cell-limit", |s| seconds(s.cell_limit), |s, text| s.cell_limit = time(text)?),
     field!("drive-size", |s| s.drive_size.map(Bytes::short), |s, text| s.drive_size =
         parsed(text)?),
-    field!("drives", |s| s.import.drives.clone(), |s, text| s.import.drives =
-        Some(text.to_owned())),
+    field!("drives", |s| s.drives.clone(), |s, text| s.drives = Some(text.to_owned())),
     field!("files", |s| s.import.files.map(|n| n.to_string()), |s, text| s.import.files =
         parsed(text)?),
     field!("goal", |s| s.goal.map(|goal| goal.as_str().to_owned()), |s, text| s.goal =

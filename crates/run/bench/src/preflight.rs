@@ -48,7 +48,8 @@ pub(crate) fn preflight_devices(
 ) -> Preflight {
     let study = &campaign.study;
     let sizes = drives.sizes(study);
-    let mut preflight = Preflight { sizes: sizes.clone(), ..Preflight::default() };
+    let left_out = study.left_out.clone();
+    let mut preflight = Preflight { sizes: sizes.clone(), left_out, ..Preflight::default() };
     let runnable = runnable_workloads(campaign, true, drives.are_ata(), &mut preflight.left_out);
     for (index, (spec, stack)) in study.stacks.iter().zip(&campaign.stacks).enumerate() {
         let volume = match volume_of(spec, stack, drives, &sizes, machine) {

@@ -55,6 +55,14 @@ pub enum RunnerError {
     /// The lab cannot have the study's drives.
     #[error(transparent)]
     Drives(#[from] DrivesError),
+    /// A drive that the user named is not known.
+    #[error("--drives {request}: {source}")]
+    NamedDrives {
+        /// As it was named.
+        request: String,
+        /// Why.
+        source: Box<ModelError>,
+    },
     /// There is no such processor.
     #[error(transparent)]
     Processor(#[from] ModelError),

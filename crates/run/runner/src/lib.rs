@@ -9,6 +9,7 @@
 //! an [`Observer`], and gets a [`RunnerError`].
 
 mod adaptive;
+mod drives;
 mod error;
 mod estimate;
 mod leftovers;

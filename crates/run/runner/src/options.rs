@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use disklab_lab::kernel::LinuxChoice;
 use disklab_store::{BenchKind, Bus, RunInfo, RunOrigin, RunSettings};
+use disklab_study::DriveRequests;
 use disklab_units::Bytes;
 
 /// What a run is asked for. What is `None` or empty is the study's, the bench's, or drawn.
@@ -39,6 +40,8 @@ pub struct RunOptions {
 /// What applies to the lab alone.
 #[derive(Debug, Clone, Default)]
 pub struct LabRunOptions {
+    /// Drives in place of the study's.
+    pub drives: Option<DriveRequests>,
     /// A guest's memory.
     pub memory: Option<Bytes>,
     /// Whose CPU time is charged for: a name, a file, or `none`.
@@ -212,6 +215,7 @@ impl RunOptions {
         let lab = &self.lab;
         let given = [
             ("--drive-size", Applies::Loop, self.drive_size.is_some()),
+            ("--drives", Applies::Lab, lab.drives.is_some()),
             ("--memory", Applies::Lab, lab.memory.is_some()),
             ("--processor", Applies::Lab, lab.processor.is_some()),
             ("--bus", Applies::Lab, lab.bus.is_some()),
@@ -268,7 +272,13 @@ impl LabRunOptions {
     fn as_begun(&self, then: &RunSettings) -> Result<Self, OptionsError> {
         let is_set = !self.set_drive.is_empty();
         let is_named = self.kernel.is_some() || self.linux.is_some();
+        let drives = then.drives.as_ref().and_then(|drives| drives.parse().ok());
+        if let Some(now) = self.drives.as_ref().filter(|now| Some(*now) != drives.as_ref()) {
+            let then = then.drives.clone().unwrap_or_else(|| "those of the study".to_owned());
+            return Err(OptionsError::Differs { flag: "--drives", now: now.to_string(), then });
+        }
         Ok(Self {
+            drives,
             memory: then.memory,
             // That it is the same is seen by the bench's description.
             processor: self.processor.clone().or_else(|| then.processor.clone()),
@@ -364,6 +374,10 @@ mod tests {
         assert_eq!((begun.seed, begun.repeats, begun.scale), (Some(7), Some(3), Some(0.5)));
         assert_eq!(begun.lab.memory, Some(Bytes::gib(2)));
         assert_eq!(begun.lab.cell_limit, Some(Duration::from_secs(60)));
+        let drives = "wd-red-pro-22tb:6".parse().ok();
+        let lab = LabRunOptions { drives, ..LabRunOptions::default() };
+        let error = RunOptions { lab, ..RunOptions::default() }.as_begun(&info).expect_err("own");
+        assert!(matches!(error, OptionsError::Differs { flag: "--drives", .. }), "{error}");
         let other = RunOptions { seed: Some(8), ..RunOptions::default() };
         let error = other.as_begun(&info).expect_err("differs");
         assert!(matches!(error, OptionsError::Differs { flag: "--seed", .. }), "{error}");

@@ -82,7 +82,10 @@ impl Pairs {
         let on_drives = preflight.left_out.iter().any(|l| l.stack.is_some())
             || preflight.pairs.iter().any(|(id, _)| study.stacks.iter().any(|s| s.id == *id));
         let own: Vec<String> = match on_drives {
-            true => study.stacks.iter().map(|stack| stack.id.clone()).collect(),
+            true => {
+                let unfit = study.left_out.iter().filter_map(|left_out| left_out.stack.clone());
+                study.stacks.iter().map(|stack| stack.id.clone()).chain(unfit).collect()
+            }
             false => preflight.stacks.iter().map(|stack| stack.id.clone()).collect(),
         };
         for left_out in &preflight.left_out {

@@ -18,6 +18,7 @@ use disklab_store::RunSettings;
 use disklab_units::Bytes;
 use disklab_workload::Context;
 
+use crate::drives::known_drives;
 use crate::error::DirectoryProblem;
 use crate::places::ledger_folder;
 use crate::plan::{Pairs, Plan, PlanError};
@@ -111,6 +112,11 @@ impl PlannedRun {
     ) -> Result<Self, RunnerError> {
         options.check()?;
         let FoundStudy { study, folder } = found;
+        let drives = options.lab.drives.as_ref().map(known_drives).transpose()?;
+        let study = match &drives {
+            Some(drives) => study.on_drives(drives)?,
+            None => study,
+        };
         let study = if options.quick { study.into_quick_form()? } else { study };
         let context = Context::new(options.scale(), &folder);
         let mut campaign = Campaign::new(study, &context)?;
@@ -132,6 +138,7 @@ impl PlannedRun {
                 only: options.only.clone(),
                 without: options.without.clone(),
                 quick: options.quick,
+                drives: drives.map(|drives| drives.to_string()),
                 ..RunSettings::default()
             },
             kind: options.bench(),
@@ -147,6 +154,9 @@ impl PlannedRun {
         };
         let room = Room::of(&options.bench(), scratch.path());
         let mut plan = Plan::new(campaign, bench.profile(), preflight, repeats, seed)?;
+        if let BenchKind::Dir(path) = &kind {
+            plan.campaign.study.title = title_of_directory(path);
+        }
         (plan.settings, plan.kind) = (settings, kind);
         let linux = options.lab.linux;
         Ok(Self { plan, room, bench, scratch, named_kernel, linux })
@@ -314,6 +324,12 @@ impl Benches<'_> {
         (settings.cell_limit, settings.bus) = (lab.cell_limit, lab.bus);
         Ok(bench.into())
     }
+}
+
+/// What a run in a directory asks: a study's own title may ask for layouts, of which there is
+/// only this one.
+fn title_of_directory(path: &Path) -> String {
+    format!("How fast is {}?", path.display().to_string().replace(char::is_control, "?"))
 }
 
 fn absolute(path: &Path) -> Result<PathBuf, RunnerError> {

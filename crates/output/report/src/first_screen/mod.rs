@@ -174,7 +174,7 @@ pub(crate) fn stack_lines(report: &Report) -> (Vec<StackLine>, SpeedBasis) {
 }
 
 /// The study's stacks as people call them. Two that they would call the same keep their ids.
-fn labels(study: &Study) -> Vec<String> {
+pub(crate) fn labels(study: &Study) -> Vec<String> {
     let mut labels: Vec<String> = study.stacks.iter().map(|stack| label(&stack.id)).collect();
     for (index, stack) in study.stacks.iter().enumerate() {
         if labels.iter().filter(|other| **other == labels[index]).count() > 1 {

@@ -1,6 +1,6 @@
 //! From a run's folder to a report.
 
-use disklab_report::{Report, ReportError, ReportFormat, render};
+use disklab_report::{Report, ReportError, ReportFormat, TwoStacks, render};
 use disklab_sample::{
     Direction, DriveState, DriveTraffic, Environment, Figure, Note, OperationKind, Overhead,
     Sample, Step,
@@ -134,4 +134,36 @@ fn an_invalid_study_is_an_error_with_its_location() {
     let error = Report::gather(&run).expect_err("no study");
     assert!(matches!(error, ReportError::Study(_)));
     assert!(error.to_string().contains("two.toml:2"), "{error}");
+}
+
+#[test]
+fn two_stacks_are_put_next_to_each_other() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let run = made(&folder.path().join("run"), STUDY);
+    let two = TwoStacks::gather(&run, ["XFS", "one drive ext4"]).expect("both");
+    let text = two.text(80);
+    for part in [
+        "One drive · XFS against One drive · ext4",
+        "Of 1 figure, One drive · XFS is",
+        "  One drive · XFS   100 MB/s",
+        "  One drive · ext4  200 MB/s",
+        "0.50×",
+    ] {
+        assert!(text.contains(part), "{part}: {text}");
+    }
+    // The other way round the ratio turns over.
+    let other = TwoStacks::gather(&run, ["single/ext4", "single/xfs"]).expect("both");
+    assert!((two.rows[0].numbers.0 * other.rows[0].numbers.0 - 1.0).abs() < 1e-9, "{other:?}");
+    crate::markdown::check_tables(&two.markdown());
+    let json: serde_json::Value = serde_json::from_str(&two.json()).expect("JSON");
+    assert_eq!(json["stacks"][0]["id"], "single/xfs");
+    assert_eq!(json["figures"].as_array().map(Vec::len), Some(1));
+    for (names, expected) in [
+        (["single", "xfs"], "'single' may be single/ext4, single/xfs; name one of them"),
+        (["xfs", "single/xfs"], "both names mean single/xfs"),
+        (["raid5", "xfs"], "the run has no stack 'raid5'"),
+    ] {
+        let error = TwoStacks::gather(&run, names).expect_err("refused").to_string();
+        assert!(error.starts_with("--versus") && error.contains(expected), "{error}");
+    }
 }

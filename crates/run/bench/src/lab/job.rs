@@ -37,6 +37,9 @@ pub(super) struct GuestJob {
     /// Whether it is run in its quick form.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub quick: bool,
+    /// The drives in place of the study's, if it is run on others.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub drives: Option<String>,
     /// By how much sizes are scaled.
     pub scale: f64,
     /// The cell to carry out.
@@ -58,8 +61,11 @@ impl GuestJob {
     /// # Errors
     /// Those of the study, in which its file has a name that [`GuestAnswer::named`] knows.
     pub fn study(&self) -> Result<Study, SourceError> {
-        let study = disklab_study::load(FILE, &self.study_text);
-        if self.quick { study.and_then(Study::into_quick_form) } else { study }
+        let mut study = disklab_study::load(FILE, &self.study_text)?;
+        if let Some(drives) = self.drives.as_ref().and_then(|drives| drives.parse().ok()) {
+            study = study.on_drives(&drives)?;
+        }
+        if self.quick { study.into_quick_form() } else { Ok(study) }
     }
 }
 
@@ -155,6 +161,7 @@ mod tests {
                     fio = { rw = 'read', size = '2G' }\n[quick.workloads]\nw = { size = '1G' }\n";
         let study = disklab_study::load("s.toml", text).expect("valid");
         let job = |quick| GuestJob {
+            drives: None,
             study_text: text.to_owned(),
             quick,
             scale: 1.0,

@@ -4,6 +4,7 @@ use std::path::Path;
 
 use disklab_config::{ModelSetting, Setting};
 use disklab_drive::{DriveFile, SHIPPED, by_name, load, load_with};
+use disklab_study::nearest_models;
 
 use super::model_error::{ModelError, read_model_file};
 
@@ -56,10 +57,7 @@ fn find(name: &str, folder: &Path) -> Result<Found, ModelError> {
     if name.contains('/') || name.ends_with(".toml") {
         return read(&folder.join(name));
     }
-    let shipped = SHIPPED.iter().filter_map(|(id, _)| by_name(id));
-    let names: Vec<String> = shipped.flat_map(|f| f.aliases.into_iter().chain([f.id])).collect();
-    let known = names.iter().map(String::as_str);
-    Err(ModelError::unknown("drive model", "drive", name, known))
+    Err(ModelError::unknown("drive model", "drive", name, nearest_models(name)))
 }
 
 fn read(path: &Path) -> Result<Found, ModelError> {

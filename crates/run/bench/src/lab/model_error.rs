@@ -4,7 +4,7 @@ use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use disklab_exec::read_text;
-use disklab_source::{SourceError, did_you_mean};
+use disklab_source::SourceError;
 
 /// Such a file is some kilobytes; one larger than this is none.
 const LARGEST_FILE: u64 = 1 << 20;
@@ -51,13 +51,13 @@ pub enum ModelError {
 }
 
 impl ModelError {
-    pub(super) fn unknown<'a, N: Iterator<Item = &'a str>>(
+    /// With a `hint` at what may have been meant.
+    pub(super) fn unknown(
         what: &'static str,
         file: &'static str,
         name: &str,
-        known: N,
+        hint: String,
     ) -> Self {
-        let hint = did_you_mean(name, known);
         Self::Unknown { what, file, name: name.to_owned(), hint }
     }
 }

@@ -4,6 +4,7 @@ use std::path::Path;
 
 use disklab_config::Value;
 use disklab_processor::{PARAMETERS, Processor, SHIPPED, by_name, from_node, load};
+use disklab_source::did_you_mean;
 use disklab_study::Study;
 
 use super::model_error::{ModelError, read_model_file};
@@ -29,7 +30,7 @@ pub fn find_processor(name: &str, folder: &Path) -> Result<Option<Processor>, Mo
         return read(&folder.join(name)).map(Some);
     }
     let known = SHIPPED.iter().map(|(id, _)| *id).chain([NONE]);
-    Err(ModelError::unknown("processor", "processor", name, known))
+    Err(ModelError::unknown("processor", "processor", name, did_you_mean(name, known)))
 }
 
 /// The processor that a study names or describes.

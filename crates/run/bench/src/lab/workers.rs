@@ -206,6 +206,7 @@ impl<'s, 'a> Shift<'s, 'a> {
         let study = &workers.campaign.study;
         GuestJob {
             study_text: study.source.text.clone(),
+            drives: study.named_drives.as_ref().map(ToString::to_string),
             quick: study.is_quick,
             scale: workers.campaign.scale,
             cell: cell.clone(),

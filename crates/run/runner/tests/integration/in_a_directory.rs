@@ -115,6 +115,9 @@ fn run_is_planned_carried_out_and_resumed() {
     let planned = PlannedRun::new(study(), &options(home.path()), &folder, &caller);
     let checked = planned.and_then(PlannedRun::check).expect("checked");
     assert_eq!(checked.plan.cells.len(), 4);
+    // Not what the study asks of stacks.
+    let title = &checked.plan.campaign.study.title;
+    assert!(title.starts_with("How fast is /") && title.ends_with("/measured?"), "{title}");
     assert!(RunEstimate::new(&checked.plan).total().seconds > 0.0);
     assert!(!folder.exists() && !home.path().join("run/run.sqlite").exists());
     let mut open = checked.begin(&folder, false).expect("begun");

@@ -4,7 +4,8 @@ use std::path::Path;
 
 use disklab_bench::{ModelError, SerialNumbers, find_model};
 use disklab_drive::{DriveFile, SizeError};
-use disklab_units::{Bytes, ParseBytesError};
+use disklab_study::{DriveRequest, DriveRequestError};
+use disklab_units::Bytes;
 
 /// virtio_blk's minor numbers and the greeting end somewhere.
 const MOST_DRIVES: usize = 26;
@@ -32,36 +33,29 @@ pub fn drives(asked: &[String]) -> Result<Vec<SessionDrive>, SessionDrivesError>
     let mut all = Vec::new();
     let mut serials = SerialNumbers::default();
     for text in asked {
-        let (model, count) = parse(text)
+        let models = parse(text)
             .map_err(|problem| SessionDrivesError::Value { text: text.clone(), problem })?;
-        if all.len() + count > MOST_DRIVES {
-            return Err(SessionDrivesError::TooMany);
-        }
-        for _ in 0..count {
-            all.push(SessionDrive { model: model.clone(), serial: serials.next(&model.id) });
+        for (model, count) in models {
+            if all.len() + count > MOST_DRIVES {
+                return Err(SessionDrivesError::TooMany);
+            }
+            for _ in 0..count {
+                all.push(SessionDrive { model: model.clone(), serial: serials.next(&model.id) });
+            }
         }
     }
     Ok(all)
 }
 
-/// `hgst-10tb`, `hgst-10tb:4`, `hgst-10tb:4:500GB`, `./my.toml:2`.
-fn parse(text: &str) -> Result<(DriveFile, usize), DriveValueProblem> {
-    let mut parts = text.split(':');
-    let name = parts.next().unwrap_or_default();
-    let (count, size) = (parts.next(), parts.next());
-    if parts.next().is_some() {
-        return Err(DriveValueProblem::Form);
-    }
-    let file = find_model(name, Path::new(""))?;
-    let count = match count {
-        None => 1,
-        Some(count) => {
-            let wrong = || DriveValueProblem::Count(count.to_owned());
-            count.parse().ok().filter(|n| (1..=MOST_DRIVES).contains(n)).ok_or_else(wrong)?
-        }
-    };
-    let Some(size) = size else { return Ok((file, count)) };
-    let size: Bytes = size.parse()?;
+/// `hgst-10tb`, `hgst-10tb:4`, `hgst-10tb:4:500GB`, `./my.toml:2`, or several with commas.
+fn parse(text: &str) -> Result<Vec<(DriveFile, usize)>, DriveValueProblem> {
+    DriveRequest::parse_all(text, MOST_DRIVES as u64)?.iter().map(found).collect()
+}
+
+fn found(request: &DriveRequest) -> Result<(DriveFile, usize), DriveValueProblem> {
+    let file = find_model(&request.model, Path::new(""))?;
+    let count = request.count as usize;
+    let Some(size) = request.size else { return Ok((file, count)) };
     let (_, sector) = file.sector_sizes();
     Ok((file.limited_to(size.round_down(Bytes(sector)).0)?, count))
 }
@@ -86,18 +80,12 @@ pub enum SessionDrivesError {
 /// What is wrong with a value of `--drives`.
 #[derive(Debug, thiserror::Error)]
 pub enum DriveValueProblem {
-    /// It has more parts.
-    #[error("expected MODEL, MODEL:COUNT or MODEL:COUNT:SIZE")]
-    Form,
+    /// It is not of the form.
+    #[error(transparent)]
+    Form(#[from] DriveRequestError),
     /// The model is not known, or its file is wrong.
     #[error(transparent)]
     Model(#[from] ModelError),
-    /// The count is not one.
-    #[error("invalid count '{0}': expected 1 to {MOST_DRIVES}")]
-    Count(String),
-    /// The size is not one.
-    #[error(transparent)]
-    Size(#[from] ParseBytesError),
     /// The model does not come in this size.
     #[error(transparent)]
     Unavailable(#[from] SizeError),
@@ -115,7 +103,7 @@ mod tests {
 
     #[test]
     fn models_counts_and_sizes_are_understood() {
-        let all = of(&["hgst-10tb:4", "st3500418as", "HDN721010ALE604:2:500GB"]).expect("drives");
+        let all = of(&["hgst-10tb:4,st3500418as", "HDN721010ALE604:2:500GB"]).expect("drives");
         assert_eq!(all.len(), 7);
         assert_eq!(all[0].model.id, "hdn721010ale604");
         assert_eq!(all[0].model.capacity(), 10_000_831_348_736);
