@@ -45,7 +45,12 @@ const TABLES: [KindTable; 4] = [
         kind: "Audit",
         shared: &["support", "table"],
         // Named where they are raised and where their claims are held back.
-        shown: &["correlated_repeats::NAME", "table::audits_markdown", "two_modes::NAME"],
+        shown: &[
+            "correlated_repeats::NAME",
+            "in_one_place::NAME",
+            "table::audits_markdown",
+            "two_modes::NAME",
+        ],
         least: 60,
     },
     KindTable {

@@ -1,6 +1,6 @@
 //! What audits find, and which figures it makes suspect.
 
-use crate::audits::CORRELATED_REPEATS;
+use crate::audits::{CORRELATED_REPEATS, IN_ONE_PLACE};
 
 /// Something that makes a sample or a comparison suspect.
 #[derive(Debug, Clone, PartialEq)]
@@ -28,7 +28,7 @@ pub enum Severity {
     Note,
 }
 
-/// Which groups' figures a severe finding makes suspect.
+/// Which groups' figures are suspect: by a severe finding, or since they do not compare with others.
 #[derive(Debug)]
 pub struct Suspicions<'a> {
     severe: Vec<&'a Finding>,
@@ -40,7 +40,10 @@ impl<'a> Suspicions<'a> {
     pub fn of(findings: &'a [Finding]) -> Self {
         let all = findings.iter();
         Self {
-            severe: all.clone().filter(|f| f.severity == Severity::Severe).collect(),
+            severe: all
+                .clone()
+                .filter(|f| f.severity == Severity::Severe || f.audit == IN_ONE_PLACE)
+                .collect(),
             correlated: all.filter(|f| f.audit == CORRELATED_REPEATS).collect(),
         }
     }

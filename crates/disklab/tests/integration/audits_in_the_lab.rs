@@ -67,6 +67,8 @@ fn mistakes_in_the_lab_are_found() {
     let counted = ["from-drive-memory", "of the reads from their own memory"];
     assert_says(&found, "drive-memory-reads", Severity::Warning, &counted);
     assert_says(&found, "nearly-full", Severity::Warning, &["the end of 1 of", "fill with full"]);
+    let scattered = ["scattered", "(compressing)"];
+    assert_says(&found, "in-one-place", Severity::Warning, &scattered);
     let unflushed = ["unflushed with plain"];
     assert_says(&found, "fits-drive-cache", Severity::Warning, &unflushed);
     assert_says(&found, "misaligned", Severity::Warning, &["odd-blocks (4000 bytes)"]);

@@ -1,10 +1,11 @@
 //! From a text to a study.
 
+use std::ops::RangeInclusive;
 use std::path::Path;
 use std::sync::Arc;
 
 use disklab_source::{FileName, Source, SourceError, did_you_mean, one_of};
-use disklab_units::Bytes;
+use disklab_units::{Bytes, parse_share_within};
 use sha2::{Digest, Sha256};
 
 use crate::drive_request::DriveRequests;
@@ -26,6 +27,11 @@ const DRAWS: [(&str, Draws); 2] = [("shared", Draws::Shared), ("apart", Draws::A
 
 /// The words for `earlier-files`.
 const EARLIER_FILES: [(&str, bool); 2] = [("drawn", true), ("none", false)];
+
+/// The share of a file system over which large files are laid out.
+const SPREAD: f64 = 0.5;
+/// Beyond these it is one place, or the file system is full.
+const SPREADS: RangeInclusive<f64> = 0.01..=0.8;
 
 /// Reads a study. `name` is the file's name as the user gave it.
 ///
@@ -49,6 +55,7 @@ pub(crate) fn read(source: Source, on: Option<&DriveRequests>) -> Result<Study, 
     let goal = fields.choice("goal", &StudyGoal::WORDS)?;
     let draws = fields.choice("draws", &DRAWS)?.unwrap_or_default();
     let has_earlier_files = fields.choice("earlier-files", &EARLIER_FILES)?.unwrap_or(true);
+    let spread = fields.take("spread").map_or(Ok(Some(SPREAD)), spread)?;
     let drives = drives_on(&mut fields, on)?;
     let loop_drive_size = size_of_bench(&mut fields, "loop", "drive-size")?;
     let lab = lab(&mut fields)?;
@@ -75,6 +82,7 @@ pub(crate) fn read(source: Source, on: Option<&DriveRequests>) -> Result<Study, 
         goal,
         draws,
         has_earlier_files,
+        spread,
         baseline,
         drives,
         named_drives: on.cloned(),
@@ -96,6 +104,16 @@ pub(crate) fn read(source: Source, on: Option<&DriveRequests>) -> Result<Study, 
         is_quick: false,
         quick,
     })
+}
+
+/// A share, or `none`.
+fn spread(node: &Node) -> Result<Option<f64>, SourceError> {
+    let text = node.as_text()?;
+    if text == "none" {
+        return Ok(None);
+    }
+    let share = parse_share_within(&text, SPREADS);
+    share.map(Some).map_err(|why| node.error(format!("`spread`: {why}; or 'none'")))
 }
 
 /// Refuses a study of more pairs than any needs.

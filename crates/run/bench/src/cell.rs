@@ -11,11 +11,11 @@ use disklab_measure::{
 use disklab_sample::{Note, Pool, Sample};
 use disklab_stack::{DeviceState, LayerContext, Ledger, Made, MadePool, Stack, StackError, undo};
 use disklab_study::{Cell, Study, WorkloadSpec};
-use disklab_workload::{EarlierFiles, Remounter, WorkContext, Workload};
+use disklab_workload::{EarlierFiles, FileSpread, Remounter, SPACER, WorkContext, Workload};
 
 use crate::remount::StackRemount;
 use crate::safety::Pin;
-use crate::{BenchError, CellError, CellOutcome, Drives, Phase, ReadyDrive, Sink};
+use crate::{BenchError, CellError, CellOutcome, Drives, Phase, ReadyDrive, Sink, free_space};
 
 /// The name of a cell's record of what was made before.
 const EARLIER_FILES: &str = "earlier-files";
@@ -126,6 +126,10 @@ impl DeviceCell<'_> {
             simulated: drives.are_simulated(),
             watched,
             traits: drives.traits(&self.study.stacks[self.stack_index].drives),
+            spread: self
+                .study
+                .spread
+                .map(|share| FileSpread { share, root: made.directory.clone() }),
         }
     }
 }
@@ -154,17 +158,21 @@ pub(crate) fn directory_for(
         Root::Fresh(root) => (root, true),
         Root::Below(root) => (root, false),
     };
+    let spacer = (reserves && study.spread.is_some()).then(|| SPACER.to_owned());
     if !study.has_earlier_files {
-        ledger.expect(root, workload.names())?;
+        ledger.expect(root, workload.names().into_iter().chain(spacer).collect())?;
         return Ok(root.to_owned());
     }
     let earlier = EarlierFiles::draw(cell.seed);
     for (directory, mut names) in earlier.names() {
+        names.extend(spacer.clone().filter(|_| directory == Path::new("")));
         if directory == earlier.home() {
             names.extend(workload.names());
         }
         ledger.expect(&root.join(directory), names)?;
     }
+    // A workload that fills the file system has its space.
+    let reserves = reserves && workload.cost().space.0 < free_space(root).0 / 2;
     earlier.make(root, cell.seed, reserves, &executor.interrupt)?;
     sample.environment.extra.insert(EARLIER_FILES.to_owned(), earlier.describe());
     Ok(root.join(earlier.home()))
@@ -239,6 +247,8 @@ pub(crate) struct CellContext<'a> {
     pub watched: &'a [Watched],
     /// What is known of the drives that they do not tell themselves.
     pub traits: Vec<(String, DriveTraits)>,
+    /// How large files are laid out.
+    pub spread: Option<FileSpread>,
 }
 
 /// Prepares and runs a workload, and fills in the sample.
@@ -258,6 +268,8 @@ pub(crate) fn measure(
     let (directory, watched) = (Some(place.directory), place.watched);
     let watch = ConditionsWatch::start(&root, smart, directory, watched, &place.traits);
     let mut context = WorkContext {
+        spread: place.spread.clone(),
+        spread_over: None,
         executor,
         directory: place.directory,
         device: place.device.clone(),
@@ -281,14 +293,21 @@ pub(crate) fn measure(
     phase(Phase::Measure);
     workload.run(&mut context)?;
     context.describe_steps(workload);
-    let WorkContext { steps, notes, caches_seconds, background_bytes, .. } = context;
+    let WorkContext { steps, notes, caches_seconds, background_bytes, spread_over, .. } = context;
     sample.steps = steps;
     sample.notes.extend(notes);
     sample.overhead.caches_seconds = caches_seconds;
     close_cell_environment(&root, &mut environment);
     environment.background_bytes = background_bytes;
     environment.extra.append(&mut sample.environment.extra);
-    environment.conditions = Some(watch.finish(executor, directory, watched));
+    let mut conditions = watch.finish(executor, directory, watched);
+    if let Some(space) = &mut conditions.space {
+        space.spread_over = spread_over.map(|over| over.0);
+        // What lies between files is not of their making.
+        let spacer = place.spread.as_ref().map_or(0, FileSpread::spacer_bytes);
+        space.used_after = space.used_after.map(|used| used.saturating_sub(spacer));
+    }
+    environment.conditions = Some(conditions);
     sample.environment = environment;
     Ok(())
 }

@@ -84,6 +84,8 @@ impl DirContext<'_> {
             simulated: false,
             watched: self.watched,
             traits: Vec::new(),
+            // The space of the user's file system is left alone.
+            spread: None,
         };
         let spec = &campaign.study.workloads[work_index];
         measure(spec, workload, cell, &place, executor, phase, &mut sample)?;

@@ -7,9 +7,12 @@ use disklab_exec::{Executor, Finished};
 use disklab_measure::{Meter, Watched};
 use disklab_sample::{Cpu, Figure, Note, Steadiness, Step};
 use disklab_study::Caches;
+use disklab_units::Bytes;
 
 use crate::caches::{self, Remounter};
+use crate::data::ByteStream;
 use crate::since_boot::since_boot;
+use crate::spread::{FileSpread, NotSpread};
 use crate::steady::note;
 use crate::{Workload, WorkloadError};
 
@@ -78,6 +81,10 @@ pub struct WorkContext<'a> {
     /// Whether drives and time are simulated: then the drives' own memories can be
     /// emptied too, and work that fails late has cost nothing.
     pub simulated: bool,
+    /// How large files are laid out before they are written; as they come where absent.
+    pub spread: Option<FileSpread>,
+    /// Over how many bytes of the file system the most widely spread of them lies.
+    pub spread_over: Option<Bytes>,
     /// The steps so far.
     pub steps: Vec<Step>,
     /// By the name of a step, the files that it reads, where the workload knows them; see
@@ -183,6 +190,38 @@ impl<'a> WorkContext<'a> {
             let steps = self.steps.iter_mut().filter(|step| step.name == *name);
             steps.for_each(|step| step.files_read = Some(data));
         }
+    }
+
+    /// Makes the file at `path` with `size` bytes of a stream; a large one is laid out first as the
+    /// study says. With `durable`, returns once they are on the disk.
+    ///
+    /// # Errors
+    /// Where the file cannot be written, or the user asked to stop.
+    pub(crate) fn write_file(
+        &mut self,
+        stream: &mut ByteStream,
+        path: &Path,
+        size: Bytes,
+        durable: bool,
+    ) -> Result<(), WorkloadError> {
+        let interrupt = &self.executor.interrupt;
+        let laid_out = self.spread.as_ref().map(|spread| spread.lay_out(path, size, self.seed));
+        match laid_out {
+            Some(Ok(over)) => {
+                stream.fill_file(path, size, durable, interrupt)?;
+                self.spread_over = self.spread_over.max(Some(over));
+                self.note_once(
+                    "spread",
+                    format!("large files lie over {over} of the file system, as on a drive in use"),
+                );
+                return Ok(());
+            }
+            None | Some(Err(NotSpread::Small)) => {}
+            Some(Err(why)) => {
+                self.note_once("spread", format!("large files lie in one place: {why}"));
+            }
+        }
+        stream.write_file(path, size, durable, interrupt)
     }
 
     /// Adds a note to the sample.

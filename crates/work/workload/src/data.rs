@@ -108,10 +108,35 @@ impl ByteStream {
         durable: bool,
         interrupt: &Interrupt,
     ) -> Result<(), WorkloadError> {
+        self.write(path, size, durable, true, interrupt)
+    }
+
+    /// As [`write_file`](Self::write_file), but over what the file has, which is as long.
+    ///
+    /// # Errors
+    /// Where the file cannot be written, or the user asked to stop.
+    pub fn fill_file(
+        &mut self,
+        path: &Path,
+        size: Bytes,
+        durable: bool,
+        interrupt: &Interrupt,
+    ) -> Result<(), WorkloadError> {
+        self.write(path, size, durable, false, interrupt)
+    }
+
+    fn write(
+        &mut self,
+        path: &Path,
+        size: Bytes,
+        durable: bool,
+        truncate: bool,
+        interrupt: &Interrupt,
+    ) -> Result<(), WorkloadError> {
         let mut file = OpenOptions::new()
             .write(true)
             .create(true)
-            .truncate(true)
+            .truncate(truncate)
             // A link could lead out of the measured directory.
             .custom_flags(i32::try_from(OFlags::NOFOLLOW.bits()).unwrap_or_default())
             .open(path)

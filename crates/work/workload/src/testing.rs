@@ -62,6 +62,8 @@ pub fn context<'a>(
         caches: Caches::Keep,
         remount: None,
         emptied: false,
+        spread: None,
+        spread_over: None,
         steps: Vec::new(),
         files_read: Vec::new(),
         notes: Vec::new(),

@@ -127,6 +127,7 @@ mod tests {
             bytes: 1 << 40,
             used_before: 1000,
             used_after: Some(1000 + stored),
+            spread_over: None,
             files: Some(files),
         };
         let pool = Pool { name: "p".into(), compression: Some(compression), ..Pool::default() };

@@ -92,7 +92,13 @@ mod tests {
         let mut one = step("fio", vec![figure(direction, 1 << 20, 1.0)]);
         one.files_read = read.map(files);
         let files = files(data);
-        let space = Space { bytes: 1 << 40, used_before: 0, used_after: None, files: Some(files) };
+        let space = Space {
+            bytes: 1 << 40,
+            used_before: 0,
+            used_after: None,
+            spread_over: None,
+            files: Some(files),
+        };
         let conditions = Some(Conditions { space: Some(space), ..Conditions::default() });
         let sample = Sample {
             steps: vec![one],

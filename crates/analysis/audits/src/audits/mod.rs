@@ -30,6 +30,7 @@ mod fresh_ssd;
 mod holes;
 mod host_nearly_full;
 mod imported;
+mod in_one_place;
 mod kernels_differ;
 mod maintenance_running;
 mod memory_figure;
@@ -73,6 +74,7 @@ mod write_caches_differ;
 mod zeros_compressed;
 
 pub use correlated_repeats::NAME as CORRELATED_REPEATS;
+pub(crate) use in_one_place::NAME as IN_ONE_PLACE;
 pub use table::audits_markdown;
 pub use two_modes::NAME as TWO_MODES;
 
@@ -182,6 +184,7 @@ pub static AUDITS: &[Audit] = &[
     slow_link::AUDIT,
     misaligned::AUDIT,
     nearly_full::AUDIT,
+    in_one_place::AUDIT,
     host_nearly_full::AUDIT,
     snapshot_present::AUDIT,
     drives_differ::AUDIT,

@@ -80,7 +80,13 @@ mod tests {
     use crate::testing::RunFixture;
 
     fn add(fixture: &mut RunFixture, stack: &str, before: u64, after: u64) {
-        let space = Space { bytes: 100, used_before: before, used_after: Some(after), files: None };
+        let space = Space {
+            bytes: 100,
+            used_before: before,
+            used_after: Some(after),
+            spread_over: None,
+            files: None,
+        };
         fixture.under(
             stack,
             "dd-4k",

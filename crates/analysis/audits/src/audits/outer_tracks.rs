@@ -27,10 +27,10 @@ fn rotates(cell: &CellFacts) -> bool {
     !drives.is_empty() && drives.iter().all(|drive| drive.rotational == Some(true))
 }
 
-/// The share of its file system that a cell used; 0 is not told.
+/// The share of its file system that a cell used, or over which its files lie; 0 is not told.
 fn used(cell: &CellFacts) -> Option<f64> {
     let space = cell.conditions().space?;
-    let used = space.used_after? as f64 / space.bytes as f64;
+    let used = space.used_after?.max(space.spread_over.unwrap_or(0)) as f64 / space.bytes as f64;
     (rotates(cell) && (0.0..SMALL).contains(&used)).then_some(used)
 }
 
@@ -94,8 +94,18 @@ mod tests {
     use crate::testing::RunFixture;
 
     fn severities(used: u64, rotational: bool, start: u64) -> Vec<Severity> {
+        of_spread(used, None, rotational, start)
+    }
+
+    fn of_spread(
+        used: u64,
+        spread_over: Option<u64>,
+        rotational: bool,
+        start: u64,
+    ) -> Vec<Severity> {
         let mut fixture = RunFixture::new("");
-        let space = Space { bytes: 1000, used_before: 0, used_after: Some(used), files: None };
+        let space =
+            Space { bytes: 1000, used_before: 0, used_after: Some(used), spread_over, files: None };
         let drive = DriveConditions {
             partitions_at: vec![start],
             whole_bytes: Some(1000),
@@ -120,5 +130,6 @@ mod tests {
     fn fuller_disks_and_flash_are_clean() {
         assert_eq!(severities(200, true, 1), []);
         assert_eq!(severities(20, false, 600), []);
+        assert_eq!(of_spread(20, Some(500), true, 1), []);
     }
 }

@@ -121,6 +121,8 @@ fn steps(drive_bytes: u64) -> Vec<Step> {
         caches: Caches::Keep,
         remount: None,
         emptied: false,
+        spread: None,
+        spread_over: None,
         steps: Vec::new(),
         files_read: Vec::new(),
         notes: Vec::new(),

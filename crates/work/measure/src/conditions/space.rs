@@ -17,7 +17,7 @@ const BLOCK: u64 = 512;
 /// As it is before the workload.
 pub(super) fn before(directory: &Path) -> Option<Space> {
     let (bytes, used) = used(directory)?;
-    Some(Space { bytes, used_before: used, used_after: None, files: None })
+    Some(Space { bytes, used_before: used, used_after: None, spread_over: None, files: None })
 }
 
 /// Adds what the workload left.

@@ -12,6 +12,9 @@ pub struct Space {
     /// Used bytes when it had ended, after its files were written back.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub used_after: Option<u64>,
+    /// Over how many of all bytes its large files were laid out, if they were.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub spread_over: Option<u64>,
     /// The files in its directory, when it had ended.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub files: Option<FileData>,

@@ -206,7 +206,7 @@ impl Workload for Copy {
                 );
             }
             None => {
-                stream.write_file(&source, self.size, true, &context.executor.interrupt)?;
+                context.write_file(&mut stream, &source, self.size, true)?;
                 let from = match self.content {
                     FileContent::Random => "/dev/urandom",
                     FileContent::Zeros => "/dev/zero",

@@ -226,7 +226,7 @@ impl Workload for Dd {
         }
         let mut stream = ByteStream::new(FileContent::Random, context.seed);
         let path = context.directory.join(FILE);
-        stream.write_file(&path, self.size(), true, &context.executor.interrupt)?;
+        context.write_file(&mut stream, &path, self.size(), true)?;
         let made = format!("head -c {} /dev/urandom > {FILE}", self.size().0);
         context.executor.trace.note(&["sh", "-c", &made]);
         Ok(())

@@ -183,7 +183,7 @@ impl Workload for Hdparm {
             return Ok(());
         }
         let mut stream = ByteStream::new(FileContent::Random, context.seed);
-        stream.write_file(&Self::file(context), self.size, true, &context.executor.interrupt)?;
+        context.write_file(&mut stream, &Self::file(context), self.size, true)?;
         let made = format!("head -c {} /dev/urandom > {FILE}", self.size.0);
         context.executor.trace.note(&["sh", "-c", &made]);
         Ok(())

@@ -7,6 +7,7 @@ mod directory;
 mod filebench;
 mod fio;
 mod hdparm;
+mod large_read;
 mod photos;
 mod postgresql;
 mod rsync;
@@ -25,6 +26,7 @@ use crate::{Context, Workload, WorkloadKind};
 pub static WORKLOADS: &[WorkloadKind] = &[
     fio::FIO,
     dd::DD,
+    large_read::LARGE_READ,
     hdparm::HDPARM,
     copy::COPY_KIND,
     rsync::RSYNC,

@@ -1,3 +1,4 @@
-//! The shipped studies' workloads.
+//! The shipped studies' workloads, and files on real file systems.
 
+mod spread;
 mod studies;

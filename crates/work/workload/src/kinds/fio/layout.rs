@@ -124,12 +124,7 @@ pub(super) fn prewrite(
     };
     let mut stream = ByteStream::new(content, context.seed);
     for (name, size) in &needed {
-        stream.write_file(
-            &context.directory.join(name),
-            *size,
-            true,
-            &context.executor.interrupt,
-        )?;
+        context.write_file(&mut stream, &context.directory.join(name), *size, true)?;
         let made = format!("head -c {} {from} > '{name}'", size.0);
         context.executor.trace.note(&["sh", "-c", &made]);
     }

@@ -318,7 +318,7 @@ impl Workload for Streams {
         for number in 0..self.readers {
             stream.go_to(number);
             let path = film(context.directory, number);
-            stream.write_file(&path, self.read.file_size(), false, &context.executor.interrupt)?;
+            context.write_file(&mut stream, &path, self.read.file_size(), false)?;
         }
         sync_tree(context.directory)?;
         context.note(
