@@ -28,8 +28,6 @@ const DRAWS: [(&str, Draws); 2] = [("shared", Draws::Shared), ("apart", Draws::A
 /// The words for `earlier-files`.
 const EARLIER_FILES: [(&str, bool); 2] = [("drawn", true), ("none", false)];
 
-/// The share of a file system over which large files are laid out.
-const SPREAD: f64 = 0.5;
 /// Beyond these it is one place, or the file system is full.
 const SPREADS: RangeInclusive<f64> = 0.01..=0.8;
 
@@ -55,7 +53,7 @@ pub(crate) fn read(source: Source, on: Option<&DriveRequests>) -> Result<Study, 
     let goal = fields.choice("goal", &StudyGoal::WORDS)?;
     let draws = fields.choice("draws", &DRAWS)?.unwrap_or_default();
     let has_earlier_files = fields.choice("earlier-files", &EARLIER_FILES)?.unwrap_or(true);
-    let spread = fields.take("spread").map_or(Ok(Some(SPREAD)), spread)?;
+    let spread = fields.take("spread").map_or(Ok(None), spread)?;
     let drives = drives_on(&mut fields, on)?;
     let loop_drive_size = size_of_bench(&mut fields, "loop", "drive-size")?;
     let lab = lab(&mut fields)?;

@@ -11,7 +11,7 @@ use disklab_measure::{
 use disklab_sample::{Note, Pool, Sample};
 use disklab_stack::{DeviceState, LayerContext, Ledger, Made, MadePool, Stack, StackError, undo};
 use disklab_study::{Cell, Study, WorkloadSpec};
-use disklab_workload::{EarlierFiles, FileSpread, Remounter, SPACER, WorkContext, Workload};
+use disklab_workload::{EarlierFiles, FileSpread, Remounter, WorkContext, Workload};
 
 use crate::remount::StackRemount;
 use crate::safety::Pin;
@@ -126,10 +126,7 @@ impl DeviceCell<'_> {
             simulated: drives.are_simulated(),
             watched,
             traits: drives.traits(&self.study.stacks[self.stack_index].drives),
-            spread: self
-                .study
-                .spread
-                .map(|share| FileSpread { share, root: made.directory.clone() }),
+            spread: self.study.spread.map(|share| FileSpread { share }),
         }
     }
 }
@@ -158,14 +155,12 @@ pub(crate) fn directory_for(
         Root::Fresh(root) => (root, true),
         Root::Below(root) => (root, false),
     };
-    let spacer = (reserves && study.spread.is_some()).then(|| SPACER.to_owned());
     if !study.has_earlier_files {
-        ledger.expect(root, workload.names().into_iter().chain(spacer).collect())?;
+        ledger.expect(root, workload.names())?;
         return Ok(root.to_owned());
     }
     let earlier = EarlierFiles::draw(cell.seed);
     for (directory, mut names) in earlier.names() {
-        names.extend(spacer.clone().filter(|_| directory == Path::new("")));
         if directory == earlier.home() {
             names.extend(workload.names());
         }
@@ -268,7 +263,7 @@ pub(crate) fn measure(
     let (directory, watched) = (Some(place.directory), place.watched);
     let watch = ConditionsWatch::start(&root, smart, directory, watched, &place.traits);
     let mut context = WorkContext {
-        spread: place.spread.clone(),
+        spread: place.spread,
         spread_over: None,
         executor,
         directory: place.directory,
@@ -303,9 +298,6 @@ pub(crate) fn measure(
     let mut conditions = watch.finish(executor, directory, watched);
     if let Some(space) = &mut conditions.space {
         space.spread_over = spread_over.map(|over| over.0);
-        // What lies between files is not of their making.
-        let spacer = place.spread.as_ref().map_or(0, FileSpread::spacer_bytes);
-        space.used_after = space.used_after.map(|used| used.saturating_sub(spacer));
     }
     environment.conditions = Some(conditions);
     sample.environment = environment;

@@ -32,6 +32,6 @@ pub use kinds::jobs_in_report;
 pub use kinds::{WORKLOADS, assume_fio, find_workload, read_workload};
 pub use output_problem::OutputProblem;
 pub use since_boot::count_from_boot;
-pub use spread::{FileSpread, SPACER};
+pub use spread::FileSpread;
 pub use study_files::StudyFiles;
 pub use workload::{Context, Cost, ReadWorkload, Workload, WorkloadKind};

@@ -12,18 +12,17 @@
 //!   last group used (`ext4_mb_group_or_file`), unless `mb_stream_req` calls them small; a small
 //!   request gets a run of `mb_group_prealloc` blocks. Both are in sysfs, and restored. The holes
 //!   are then collapsed.
-//! - Btrfs allocates in the order of requests: between two pieces, a second file takes the space,
-//!   and stays.
 //!
-//! Other file systems allocate only what is written (ZFS, NILFS2, F2FS's segments take a node for
-//! each block): there a file is laid out as it comes, and the sample says so.
+//! Other file systems allocate only what is written (ZFS, NILFS2; F2FS's segments take a node for
+//! each block), or put small pieces into the holes that large ones leave (Btrfs): there a file is
+//! laid out as it comes, and the sample says so.
 
 use std::fs::{self, File, OpenOptions};
 use std::io;
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
-use disklab_measure::{BlockDevice, SystemRoot, mounts_of};
+use disklab_measure::{BlockDevice, SystemRoot};
 use disklab_units::Bytes;
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -43,19 +42,13 @@ const STREAM: u64 = 0x7370_7264;
 // include/uapi/linux/magic.h
 const EXT4: FsWord = 0xEF53;
 const XFS: FsWord = 0x5846_5342;
-const BTRFS: FsWord = 0x9123_683E;
 
 /// How the large files of a workload are laid out.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub struct FileSpread {
     /// The share of the file system over which a file lies.
     pub share: f64,
-    /// The root of the file system, which the cell made.
-    pub root: PathBuf,
 }
-
-/// The file in the root that takes the space between pieces on Btrfs.
-pub const SPACER: &str = "spacer";
 
 /// Why a file is laid out as it comes.
 #[derive(Debug, thiserror::Error)]
@@ -64,10 +57,8 @@ pub(crate) enum NotSpread {
     Small,
     #[error("it takes much of the file system")]
     Large,
-    #[error("the file system allocates only what is written")]
+    #[error("the file system has no way to spread it without writing")]
     Unsupported,
-    #[error("data that are reserved before they are written are not compressed")]
-    Compresses,
     #[error("{0}")]
     Io(#[from] io::Error),
 }
@@ -122,12 +113,6 @@ impl Pieces {
 }
 
 impl FileSpread {
-    /// What lies between the pieces and stays, so far.
-    pub fn spacer_bytes(&self) -> u64 {
-        let metadata = self.root.join(SPACER).symlink_metadata();
-        metadata.map_or(0, |metadata| metadata.blocks().saturating_mul(512))
-    }
-
     /// Makes a file of `size` bytes, of which nothing is written, in pieces all over the share.
     /// Returned is over how many bytes they lie. After an error there is no file.
     ///
@@ -175,46 +160,8 @@ impl FileSpread {
                 pieces.collapse(file, size)?;
                 Ok(Bytes(pieces.region))
             }
-            BTRFS => {
-                let pieces = Pieces::draw(size, region, LARGEST_PIECE, seed)?;
-                self.between_spacers(file, &pieces)?;
-                rustix::fs::ftruncate(file, size)?;
-                Ok(Bytes(pieces.region))
-            }
             _ => Err(NotSpread::Unsupported),
         }
-    }
-
-    fn between_spacers(&self, file: &File, pieces: &Pieces) -> Result<(), NotSpread> {
-        let mounts = mounts_of(&SystemRoot::here(), &self.root);
-        let compresses = |option: &String| option.starts_with("compress");
-        if mounts.iter().take(1).any(|mount| mount.options.iter().any(compresses)) {
-            return Err(NotSpread::Compresses);
-        }
-        let path = self.root.join(SPACER);
-        let spacer = OpenOptions::new()
-            .append(true)
-            .create(true)
-            .custom_flags(i32::try_from(OFlags::NOFOLLOW.bits()).unwrap_or_default())
-            .open(&path)?;
-        let began = spacer.metadata()?.len();
-        let allocate = || -> io::Result<()> {
-            let mut taken = began;
-            let mut at = 0;
-            for (number, start) in (0_u64..).zip(&pieces.starts) {
-                let gap = start - at;
-                if gap > 0 {
-                    fallocate(&spacer, FallocateFlags::empty(), taken, gap)?;
-                }
-                (taken, at) = (taken + gap, start + pieces.piece);
-                fallocate(file, FallocateFlags::empty(), number * pieces.piece, pieces.piece)?;
-            }
-            Ok(())
-        };
-        allocate().inspect_err(|_| {
-            let _ = spacer.set_len(began);
-        })?;
-        Ok(())
     }
 }
 
@@ -280,7 +227,7 @@ mod tests {
     #[test]
     fn files_that_are_not_spread_are_not_left() {
         let temp = tempfile::tempdir().expect("temp");
-        let spread = FileSpread { share: 1e-9, root: temp.path().to_owned() };
+        let spread = FileSpread { share: 1e-9 };
         for size in [LEAST.0 - 1, LEAST.0] {
             let path = temp.path().join("f");
             spread.lay_out(&path, Bytes(size), 1).expect_err("not spread");

@@ -17,7 +17,7 @@ pub(super) const AUDIT: Audit = Audit {
     detects: "random offsets in a file that lies in one place of a hard disk, where other stacks' files lie all over it",
     evidence: "over which part of the file system the large files were laid out, by stack",
     remedy: "compare such stacks with `spread = \"none\"`, which lays out no stack's files",
-    reproducer: Reproducer::Lab("random reads of Btrfs with and without compression"),
+    reproducer: Reproducer::Lab("random reads on ext4 and Btrfs"),
     check,
 };
 
@@ -63,7 +63,7 @@ fn check(evidence: &Evidence<'_>) -> Vec<Detection> {
              random offsets are several times as fast.",
             list(reported.iter().map(String::as_str), 6)
         ),
-        advice: "These file systems allocate only what is written. Compare them with \
+        advice: "These file systems cannot spread a file without writing. Compare them with \
                  `spread = \"none\"` in the study."
             .to_owned(),
         groups: suspects.iter().flat_map(|s| s.groups()).collect(),
