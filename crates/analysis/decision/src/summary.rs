@@ -374,7 +374,7 @@ mod tests {
         let analysis = fixture.analyse();
         assert_eq!(
             analysis.summary,
-            ["Left out here, because a severe finding makes them suspect (zeros-compressed): \
+            ["Left out, because a severe finding makes them suspect (zeros-compressed): \
               1 comparison."]
         );
         let sentence = &analysis.sentences[0][0];

@@ -115,8 +115,8 @@ impl Card {
                     if (1.0 / ratio - said).abs() > rounding + 0.03 * said {
                         wrong.push(format!("{times} {label} is {:.3} times", 1.0 / ratio));
                     }
-                    if self.sure == "Sure" && ratio >= 1.0 {
-                        wrong.push(format!("not sure: {label} is no worse"));
+                    if self.sure == "Sure" && ratio > BEATEN {
+                        wrong.push(format!("not sure: {label} is better"));
                     }
                 }
             }

@@ -79,10 +79,14 @@ impl Samples {
 
     /// The stack that people call so.
     pub fn stack(&self, label: &str) -> Option<String> {
-        let stacks = self.json["run"]["stacks"].as_array()?;
-        let ids = stacks.iter().filter_map(|s| s["id"].as_str());
         let wanted = plain(&label.replace("One drive", "single").replace("JBOD", "linear"));
-        ids.map(str::to_owned).find(|id| plain(id) == wanted)
+        self.stacks().map(str::to_owned).find(|id| plain(id) == wanted)
+    }
+
+    /// The ids of all stacks.
+    pub fn stacks(&self) -> impl Iterator<Item = &str> {
+        let stacks = self.json["run"]["stacks"].as_array().expect("stacks");
+        stacks.iter().filter_map(|s| s["id"].as_str())
     }
 
     /// A number that the plan has of a stack: `capacity`, `tolerates`.
@@ -149,8 +153,7 @@ impl Samples {
     /// The stacks that survive as many failed drives as this one.
     pub fn class(&self, id: &str) -> Vec<String> {
         let tolerates = self.planned(id, "tolerates");
-        let stacks = self.json["run"]["stacks"].as_array().expect("stacks");
-        let ids = stacks.iter().filter_map(|s| s["id"].as_str()).map(str::to_owned);
+        let ids = self.stacks().map(str::to_owned);
         ids.filter(|other| other != id && self.planned(other, "tolerates") == tolerates).collect()
     }
 

@@ -10,12 +10,16 @@ pub fn refuted(page: &str, samples: &Samples) -> Vec<String> {
     for list in lists.into_iter().flat_map(|list| elements(page, list, "</ul>")) {
         let mut work = String::new();
         for sentence in elements(list, "<li>", "</li>").map(untagged) {
+            let mut body = sentence.as_str();
+            // 'For 4 KiB random reads (randread-4k), single/ext4 …', "For 'read-1m', …".
             if let Some(about) = sentence.strip_prefix("For ") {
-                work = about.split_once("), ").map_or(about, |(noun, _)| noun).to_owned();
-                work = work.rsplit('(').next().unwrap_or_default().to_owned();
+                let at = |id: &str| about.find(&format!(", {id} "));
+                let Some(at) = samples.stacks().filter_map(at).min() else { continue };
+                let (noun, rest) = about.split_at(at);
+                work = noun.trim_end_matches(')').rsplit('(').next().unwrap_or_default().to_owned();
+                work = work.trim_matches('\'').to_owned();
+                body = &rest[2..];
             }
-            let body = sentence.split_once("), ").filter(|_| sentence.starts_with("For "));
-            let body = body.map_or(sentence.as_str(), |(_, body)| body);
             wrong.extend(claim(body, &work, samples).map(|why| format!("'{sentence}': {why}")));
         }
     }
