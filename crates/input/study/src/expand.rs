@@ -64,7 +64,7 @@ struct FileSystem {
     layers: Vec<LayerSpec>,
 }
 
-/// The stacks of a study.
+/// What a study compares, on the drives that it has.
 pub(crate) struct StudyStacks {
     pub stacks: Vec<StackSpec>,
     /// Those that the drives do not fit.

@@ -45,8 +45,7 @@ pub(crate) fn read(source: Source, on: Option<&DriveRequests>) -> Result<Study, 
     let source = Arc::new(source);
     let root = Node::parse(&source)?;
     let mut fields = Fields::new(&root, "the study")?;
-    let id_node = fields.require("id")?;
-    let id = check_id(id_node)?;
+    let id = check_id(fields.require("id")?)?;
     let title = fields.require_line("title")?;
     let about = fields.text("about")?.unwrap_or_default();
     let repeats = fields.integer("repeats", 1..=1000)?.unwrap_or(3) as u32;
@@ -70,8 +69,8 @@ pub(crate) fn read(source: Source, on: Option<&DriveRequests>) -> Result<Study, 
     let questions = questions(fields.take("questions"), &known, &workloads)?;
     let files = fields.take("files").map(kept_files).transpose()?.map(Arc::new);
     fields.finish()?;
-    let digest = digest(&source, &workloads);
     Ok(Study {
+        digest: digest(&source, &workloads),
         positions: Positions::new(&stacks, &workloads),
         id,
         title: on.map_or_else(|| title.clone(), |drives| drives.title(&title)),
@@ -98,7 +97,6 @@ pub(crate) fn read(source: Source, on: Option<&DriveRequests>) -> Result<Study, 
         left_out: if on.is_some() { left_out } else { Vec::new() },
         questions,
         source,
-        digest,
         is_quick: false,
         quick,
     })

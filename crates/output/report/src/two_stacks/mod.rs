@@ -45,7 +45,7 @@ pub struct TwoStacks {
 /// One of the two.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ComparedStack {
-    /// Its id.
+    /// As the study names it.
     pub id: String,
     /// As people call it.
     pub label: String,

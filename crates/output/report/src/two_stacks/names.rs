@@ -43,12 +43,16 @@ pub(super) fn stack_named(
         words.sort();
         words
     };
-    let fits: [&dyn Fn(&[String]) -> bool; 3] =
-        [&|known| known == wanted, &|known| sorted(known) == sorted(&wanted), &|known| {
-            !wanted.is_empty() && wanted.iter().all(|word| known.contains(word))
-        }];
-    for fits in fits {
-        let is_meant = |(id, label): &&(String, String)| fits(&words(id)) || fits(&words(label));
+    // The words in their order; in any; some of them.
+    let fits = |known: &[String], loosely: usize| match loosely {
+        0 => known == wanted,
+        1 => sorted(known) == sorted(&wanted),
+        _ => !wanted.is_empty() && wanted.iter().all(|word| known.contains(word)),
+    };
+    for loosely in 0..3 {
+        let is_meant = |(id, label): &&(String, String)| {
+            fits(&words(id), loosely) || fits(&words(label), loosely)
+        };
         let found: Vec<&(String, String)> = stacks.iter().filter(is_meant).collect();
         match found.as_slice() {
             [] => {}
