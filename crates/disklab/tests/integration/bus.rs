@@ -24,12 +24,12 @@ fn the_plan_says_what_the_drives_share() {
         disklab(home.path()).args(command.iter().chain(more)).assert().success()
     };
     study(home.path(), "");
-    plan(&[]).stdout(contains("bus").not());
+    plan(&[]).stdout(contains("one bus").not());
     plan(&["--bus", "1.5 GiB/s"]).stdout(contains("10 TB on one bus of 1.61 GB/s, under"));
     study(home.path(), "bus = '415 MB/s'");
     plan(&[]).stdout(contains("on one bus of 415 MB/s"));
     plan(&["--bus", "200 MB/s"]).stdout(contains("on one bus of 200 MB/s"));
-    plan(&["--bus", "none"]).stdout(contains("bus").not());
+    plan(&["--bus", "none"]).stdout(contains("one bus").not());
 }
 
 #[test]

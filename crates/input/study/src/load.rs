@@ -193,6 +193,15 @@ fn drives_on(
     on.map_or(Ok(own), |others| others.drives().map_err(|why| fields.error(why)))
 }
 
+/// What a drive without a size lacks: a model that is known, or, if a file has it, the size.
+fn without_size(model: &str) -> String {
+    if model.contains('/') || model.ends_with(".toml") {
+        return format!("a drive needs a field 'size' if its model is a file ('{model}')");
+    }
+    let nearest = nearest_models(model);
+    format!("unknown drive model '{model}'{nearest}; `disklab list drives` names all")
+}
+
 fn drives(node: &Node) -> Result<Vec<DriveSpec>, SourceError> {
     let mut drives: Vec<DriveSpec> = Vec::new();
     for item in node.items() {
@@ -200,13 +209,8 @@ fn drives(node: &Node) -> Result<Vec<DriveSpec>, SourceError> {
         let model = fields.require_line("model")?;
         let name = drive_name(&mut fields, &model)?;
         let count = fields.integer("count", 1..=MOST_DRIVES)?.unwrap_or(1);
-        let size = fields.bytes("size")?.or_else(|| model_size(&model)).ok_or_else(|| {
-            item.error(format!(
-                "unknown drive model '{model}'{}; `disklab list drives` names all; a drive of a \
-                 file of your own needs a field 'size'",
-                nearest_models(&model)
-            ))
-        })?;
+        let size = fields.bytes("size")?.or_else(|| model_size(&model));
+        let size = size.ok_or_else(|| item.error(without_size(&model)))?;
         let set = fields.take("set").map_or_else(|| Ok(Vec::new()), Setting::read)?;
         fields.finish()?;
         if !(Bytes::mib(16)..=Bytes(100_000_000_000_000)).contains(&size) {

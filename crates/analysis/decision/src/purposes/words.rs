@@ -144,6 +144,11 @@ impl NextBest {
         ((self.times - 1.0).abs() >= 0.005).then(|| times(self.times))
     }
 
+    /// Whether it is less in what decides, within the margin, and was taken for the rest.
+    pub fn is_taken_for_the_rest(&self) -> bool {
+        self.times <= 0.95
+    }
+
     /// The same for a narrow terminal: `1.8x`; none if one digit shows no difference.
     pub fn times_short(&self) -> Option<String> {
         ((self.times - 1.0).abs() >= 0.05).then(|| format!("{:.1}x", self.times))

@@ -104,6 +104,9 @@ fn usable(screen: &FirstScreen<'_>, pick: &Pick<'_>) -> String {
 fn speed(screen: &FirstScreen<'_>, pick: &Pick<'_>, room: usize) -> String {
     let mut speed = pick.decision.values().unwrap_or_else(|| "by all figures".to_owned());
     match (pick.decision.as_good.as_slice(), &pick.decision.next) {
+        ([], Some(next)) if next.is_taken_for_the_rest() => {
+            speed.push_str(", best overall");
+        }
         ([], Some(next)) => {
             let times = next.times_short();
             speed.push_str(&format!(", {} the next", times.as_deref().unwrap_or("like")));

@@ -99,7 +99,7 @@ fn by_what(screen: &FirstScreen<'_>, pick: &Pick<'_>) -> Markup {
         }
         @if let Some(next) = next {
             @match next.times() {
-                Some(times) => { ", " strong { (times) } " " (screen.label(&next.stack)) ", the next" }
+                Some(times) => { ", " strong { (times) } " " (screen.label(&next.stack)) ", the next" @if next.is_taken_for_the_rest() { ", and better in the rest" } }
                 None => { ", as much as " (screen.label(&next.stack)) ", the next" }
             }
         }

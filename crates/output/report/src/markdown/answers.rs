@@ -37,6 +37,9 @@ fn row(screen: &FirstScreen<'_>, pick: &Pick<'_>) -> Vec<String> {
     if let Some(next) = decision.next.as_ref().filter(|_| decision.as_good.is_empty()) {
         let times = next.times().unwrap_or_else(|| "as much as".to_owned());
         by.push_str(&format!(", {times} {}", screen.label(&next.stack)));
+        if next.is_taken_for_the_rest() {
+            by.push_str(", and better in the rest");
+        }
     }
     vec![
         escape(pick.recommendation.purpose.short),

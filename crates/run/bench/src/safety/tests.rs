@@ -334,7 +334,7 @@ fn a_drive_without_serial_can_not_be_named_for_erasing() {
     let fake = Fake { signatures: vec![signature("sdb", "xfs", None)], ..Fake::default() };
     for erase in ["", "none", "B"] {
         let text = words(&checked(&tree, "B", &fake, &[erase]));
-        assert!(text.contains("tells no serial number"), "{text}");
+        assert!(text.contains("has no serial number"), "{text}");
     }
 }
 

@@ -228,8 +228,7 @@ impl Card {
             self.values = values.map(str::to_owned).collect();
             let mean = by.split_once("(the mean of ").and_then(|(_, rest)| rest.split(' ').next());
             self.mean_of = mean.and_then(|count| count.parse().ok()).unwrap_or(0);
-            let next = next.trim_end_matches(", the next").split_once("× ");
-            self.next = next.map(|(times, label)| (times.to_owned(), label.to_owned()));
+            self.next = next_best(next);
         }
     }
 
@@ -239,9 +238,14 @@ impl Card {
         if values.starts_with(|c: char| c.is_ascii_digit()) {
             self.values = values.split(" and ").map(str::to_owned).collect();
         }
-        let next = rest.split_once("× ");
-        self.next = next.map(|(times, label)| (times.to_owned(), label.to_owned()));
+        self.next = next_best(rest);
     }
+}
+
+/// '0.93× RAID 5 · XFS, the next, and better in the rest'.
+fn next_best(text: &str) -> Option<(String, String)> {
+    let text = text.trim_end_matches(", and better in the rest").trim_end_matches(", the next");
+    text.split_once("× ").map(|(times, label)| (times.to_owned(), label.to_owned()))
 }
 
 fn post(text: &str) -> Vec<Card> {
