@@ -17,7 +17,7 @@ use crate::loops::loops_on;
 
 /// How long a detached device may stay attached: the kernel waits for its last user, such as udev
 /// or another disklab that looks whose it is, on a machine that is busy.
-const PATIENCE: Duration = Duration::from_secs(30);
+const PATIENCE: Duration = Duration::from_secs(12);
 
 /// Detach the loop device whose backing file is this.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

@@ -18,7 +18,7 @@ use crate::udev::kernel_name;
 
 /// How long udev, another disklab that looks at it, or a program that has just been killed may hold
 /// a device.
-const PATIENCE: Duration = Duration::from_secs(10);
+const PATIENCE: Duration = Duration::from_secs(6);
 
 /// How long a look of udev's at a device may last.
 const SETTLES: Duration = Duration::from_secs(1);
