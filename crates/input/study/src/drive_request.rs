@@ -7,7 +7,7 @@ use disklab_source::FileName;
 use disklab_units::{Bytes, ParseBytesError};
 
 use crate::DriveSpec;
-use crate::limits::MOST_DRIVES;
+use crate::limits::{DRIVE_SIZES, MOST_DRIVES};
 use crate::load::name_of_model;
 use crate::model_sizes::model_size;
 
@@ -118,7 +118,7 @@ impl DriveRequests {
             let size = request.size().ok_or_else(|| {
                 format!("--drives {request}: this model has no known size; give MODEL:COUNT:SIZE")
             })?;
-            if !(Bytes::mib(16)..=Bytes(100_000_000_000_000)).contains(&size) {
+            if !DRIVE_SIZES.contains(&size) {
                 return Err(format!("--drives {request}: expected a size of 16 MiB to 100 TB"));
             }
             if drives.len() as u64 + request.count > MOST_DRIVES {

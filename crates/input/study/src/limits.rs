@@ -5,9 +5,14 @@
 //! room for several hundred times as many.
 
 use std::fmt;
+use std::ops::RangeInclusive;
+
+use disklab_units::Bytes;
 
 /// Drives of a study.
 pub(crate) const MOST_DRIVES: u64 = 1_024;
+/// What fits a file system, up to more than is sold.
+pub(crate) const DRIVE_SIZES: RangeInclusive<Bytes> = Bytes(16 << 20)..=Bytes(100_000_000_000_000);
 /// Stacks of a study, all layouts with all file systems.
 pub(crate) const MOST_STACKS: usize = 10_000;
 /// Workloads of a study, all combinations of their parameters.

@@ -12,7 +12,7 @@ use crate::drive_request::DriveRequests;
 use crate::expand::{StudyStacks, excluded, stacks, workloads};
 use crate::kept_files::{kept_files, without_kept};
 use crate::lab::lab;
-use crate::limits::{MOST_DRIVES, MOST_PAIRS, MOST_QUESTIONS};
+use crate::limits::{DRIVE_SIZES, MOST_DRIVES, MOST_PAIRS, MOST_QUESTIONS};
 use crate::model_sizes::{model_size, nearest_models};
 use crate::quick::quick;
 use crate::study::Positions;
@@ -213,7 +213,7 @@ fn drives(node: &Node) -> Result<Vec<DriveSpec>, SourceError> {
         let size = size.ok_or_else(|| item.error(without_size(&model)))?;
         let set = fields.take("set").map_or_else(|| Ok(Vec::new()), Setting::read)?;
         fields.finish()?;
-        if !(Bytes::mib(16)..=Bytes(100_000_000_000_000)).contains(&size) {
+        if !DRIVE_SIZES.contains(&size) {
             return Err(item.error(format!("a drive of {size}? expected 16 MiB to 100 TB")));
         }
         if drives.len() as u64 + count > MOST_DRIVES {

@@ -6,9 +6,8 @@
 //! log. Users do not choose that file, nor the drives: a repeat draws the workload's directory,
 //! what was there before, and how much space it takes.
 
-use std::fs::{self, File, OpenOptions};
+use std::fs::{self, File};
 use std::io::Write;
-use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
 use disklab_exec::Interrupt;
@@ -16,7 +15,7 @@ use disklab_units::Bytes;
 use rand::seq::SliceRandom;
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
-use rustix::fs::{FallocateFlags, OFlags, fallocate, statvfs};
+use rustix::fs::{FallocateFlags, fallocate, statvfs};
 use rustix::io::Errno;
 
 use crate::WorkloadError;
@@ -179,22 +178,14 @@ fn most_reserved(root: &Path) -> Result<Bytes, WorkloadError> {
     Ok(MOST_RESERVED.min(Bytes(free / RESERVED_PART)))
 }
 
-fn new_file(path: &Path) -> std::io::Result<File> {
-    // Whatever has this name, a link included, is another's.
-    OpenOptions::new()
-        .write(true)
-        .create_new(true)
-        .custom_flags(i32::try_from(OFlags::NOFOLLOW.bits()).unwrap_or_default())
-        .open(path)
-}
-
 fn write_new(path: &Path, size: Bytes, stream: &mut ByteStream) -> std::io::Result<()> {
-    let mut file = new_file(path)?;
+    // Whatever has this name, a link included, is another's.
+    let mut file = File::create_new(path)?;
     stream.give(size, |bytes| file.write_all(bytes))
 }
 
 fn reserve_new(path: &Path, size: u64) -> std::io::Result<()> {
-    let file = new_file(path)?;
+    let file = File::create_new(path)?;
     if size == 0 {
         return Ok(());
     }

@@ -17,16 +17,16 @@
 //! each block), or put small pieces into the holes that large ones leave (Btrfs): there a file is
 //! laid out as it comes, and the sample says so.
 
-use std::fs::{self, File, OpenOptions};
+use std::fs::{self, File};
 use std::io;
-use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use disklab_measure::{BlockDevice, SystemRoot};
 use disklab_units::Bytes;
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
-use rustix::fs::{FallocateFlags, FsWord, OFlags, fallocate, fstatfs, fstatvfs, major, minor};
+use rustix::fs::{FallocateFlags, FsWord, fallocate, fstatfs, fstatvfs, major, minor};
 
 /// Smaller files are laid out as they come.
 const LEAST: Bytes = Bytes(128 << 20);
@@ -122,11 +122,8 @@ impl FileSpread {
         if size < LEAST {
             return Err(NotSpread::Small);
         }
-        let file = OpenOptions::new()
-            .write(true)
-            .create_new(true)
-            .custom_flags(i32::try_from(OFlags::NOFOLLOW.bits()).unwrap_or_default())
-            .open(path)?;
+        // Whatever has this name, a link included, is another's.
+        let file = File::create_new(path)?;
         let result = self.allocate(&file, size.0, seed);
         if result.is_err() {
             fs::remove_file(path)?;

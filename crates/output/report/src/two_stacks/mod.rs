@@ -9,7 +9,6 @@ use disklab_comparisons::{
 use disklab_decision::{Analyser, Analysis};
 use disklab_store::{Run, RunInfo};
 use disklab_study::Study;
-use disklab_units::Bytes;
 
 pub use names::StackNameError;
 
@@ -157,11 +156,6 @@ fn row(answer: &Answer, comparison: &Comparison) -> Option<ComparedFigure> {
 }
 
 impl ComparedStack {
-    /// '30 TB'; a dash if it is not known.
-    fn space(&self) -> String {
-        self.usable.map_or_else(|| "–".to_owned(), |bytes| Bytes(bytes).si())
-    }
-
     /// 'any 1 of 4 drives may fail'.
     fn losses(&self) -> String {
         match self.survives {

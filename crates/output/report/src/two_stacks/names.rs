@@ -50,15 +50,16 @@ pub(super) fn stack_named(
         _ => !wanted.is_empty() && wanted.iter().all(|word| known.contains(word)),
     };
     for loosely in 0..3 {
-        let is_meant = |(id, label): &&(String, String)| {
+        let is_meant = |at: &usize| {
+            let (id, label) = &stacks[*at];
             fits(&words(id), loosely) || fits(&words(label), loosely)
         };
-        let found: Vec<&(String, String)> = stacks.iter().filter(is_meant).collect();
+        let found: Vec<usize> = (0..stacks.len()).filter(is_meant).collect();
         match found.as_slice() {
             [] => {}
-            [(one, _)] => return Ok(stacks.iter().position(|(id, _)| id == one).unwrap_or(0)),
+            [one] => return Ok(*one),
             several => {
-                let candidates = several.iter().map(|(id, _)| id.clone()).collect();
+                let candidates = several.iter().map(|at| stacks[*at].0.clone()).collect();
                 return Err(StackNameError::Ambiguous { name: name.to_owned(), candidates });
             }
         }

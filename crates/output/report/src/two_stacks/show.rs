@@ -8,7 +8,7 @@ use disklab_units::Bytes;
 use serde_json::json;
 
 use super::{ComparedFigure, TwoStacks};
-use crate::first_screen::wrapped;
+use crate::first_screen::{space, wrapped};
 use crate::markdown::{MarkdownTable, escape as escaped};
 
 impl TwoStacks {
@@ -100,7 +100,7 @@ impl TwoStacks {
             _ => String::new(),
         };
         let mut sentences = vec![
-            format!("Usable space: {} against {}{more}.", a.space(), b.space()),
+            format!("Usable space: {} against {}{more}.", space(a.usable), space(b.usable)),
             format!("Drives that may fail: {} against {}.", a.losses(), b.losses()),
         ];
         let outcomes = [
