@@ -42,6 +42,51 @@ fn elapsed(draws: &str) -> [[u64; 2]; 2] {
     all
 }
 
+/// Random reads of the file systems that can spread a file, in one place and over half of the drive.
+const READS: &str = r#"
+id = "places"
+title = "Where a file lies"
+repeats = 1
+[[drives]]
+model = "hdn721010ale604"
+size = "10 TB"
+[stacks]
+btrfs = "partition/btrfs"
+ext4 = "partition/ext4"
+xfs = "partition/xfs"
+[[workloads]]
+id = "reads"
+fio = { ioengine = "psync", direct = 1, rw = "randread", bs = "4k", size = "160M", io_size = "1M" }
+"#;
+
+/// Reads a second, by stack.
+fn reads(study: &str) -> std::collections::BTreeMap<String, f64> {
+    let temp = tempfile::tempdir().expect("temp");
+    crate::lab_support::run::samples(temp.path(), study, &["--seed", "5"]);
+    let mut all = std::collections::BTreeMap::new();
+    Run::open(&temp.path().join("run"))
+        .expect("a run")
+        .for_each_sample(|record, sample: Sample| {
+            let rate = 256e9 / sample.steps[0].elapsed_ns as f64;
+            all.insert(record.cell.stack.clone(), rate);
+        })
+        .expect("samples");
+    all
+}
+
+/// An arm that moves over half of the drive takes its time: a seek over a sixth of all tracks, and
+/// half of a revolution of 8.3 ms, are some 11 ms.
+#[test]
+fn a_spread_file_is_read_as_slowly_as_half_of_the_drive() {
+    let Some(_) = kernel() else { return };
+    let (near, far) = (reads(READS), reads(&format!("spread = '50 %'\n{READS}")));
+    assert_eq!(far.len(), 3, "{far:?}");
+    for (stack, far) in &far {
+        assert!((70.0..115.0).contains(far), "{stack}: {far} reads a second");
+        assert!(near[stack] > 1.4 * far, "{stack}: {} in one place, {far}", near[stack]);
+    }
+}
+
 #[test]
 fn equal_stacks_share_their_draws_unless_the_study_says_apart() {
     let Some(_) = kernel() else { return };

@@ -12,21 +12,26 @@
 //!   last group used (`ext4_mb_group_or_file`), unless `mb_stream_req` calls them small; a small
 //!   request gets a run of `mb_group_prealloc` blocks. Both are in sysfs, and restored. The holes
 //!   are then collapsed.
+//! - Btrfs: a file without a name is allocated over the whole share, which is 256 MiB an extent and
+//!   some megabytes of metadata. The pieces are cloned out of it, and it goes. An extent of which a
+//!   piece is left stays reserved until the piece goes, too.
 //!
 //! Other file systems allocate only what is written (ZFS, NILFS2; F2FS's segments take a node for
-//! each block), or put small pieces into the holes that large ones leave (Btrfs): there a file is
-//! laid out as it comes, and the sample says so.
+//! each block): there a file is laid out as it comes, and the sample says so.
 
-use std::fs::{self, File};
+use std::fs::{self, File, OpenOptions};
 use std::io;
-use std::os::unix::fs::MetadataExt;
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
-use disklab_measure::{BlockDevice, SystemRoot};
+use disklab_measure::{BlockDevice, SystemRoot, mounts_of};
 use disklab_units::Bytes;
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
-use rustix::fs::{FallocateFlags, FsWord, fallocate, fstatfs, fstatvfs, major, minor};
+use rustix::fs::{
+    FallocateFlags, FsWord, OFlags, copy_file_range, fallocate, fstatfs, fstatvfs, major, minor,
+    syncfs,
+};
 
 /// Smaller files are laid out as they come.
 const LEAST: Bytes = Bytes(128 << 20);
@@ -42,6 +47,7 @@ const STREAM: u64 = 0x7370_7264;
 // include/uapi/linux/magic.h
 const EXT4: FsWord = 0xEF53;
 const XFS: FsWord = 0x5846_5342;
+const BTRFS: FsWord = 0x9123_683E;
 
 /// How the large files of a workload are laid out.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -59,6 +65,8 @@ pub(crate) enum NotSpread {
     Large,
     #[error("the file system has no way to spread it without writing")]
     Unsupported,
+    #[error("what is reserved before it is written would not be compressed")]
+    Compresses,
     #[error("{0}")]
     Io(#[from] io::Error),
 }
@@ -110,6 +118,29 @@ impl Pieces {
         }
         Ok(rustix::fs::ftruncate(file, size)?)
     }
+
+    /// Clones the pieces into `file` out of one without a name in `directory`, in which they lie at
+    /// their starts.
+    fn cloned(&self, file: &File, directory: &Path, size: u64) -> io::Result<()> {
+        let temporary = i32::try_from(OFlags::TMPFILE.bits()).map_err(io::Error::other)?;
+        let whole =
+            OpenOptions::new().read(true).write(true).custom_flags(temporary).open(directory)?;
+        fallocate(&whole, FallocateFlags::empty(), 0, self.region)?;
+        // A file of which nothing was ever reserved (BTRFS_INODE_PREALLOC) is copied on write.
+        fallocate(file, FallocateFlags::empty(), 0, UNIT)?;
+        for (number, start) in (0_u64..).zip(&self.starts) {
+            let (mut from, mut to) = (*start, number * self.piece);
+            let length = usize::try_from(self.piece).map_err(io::Error::other)?;
+            // On one Btrfs, this clones.
+            if copy_file_range(&whole, Some(&mut from), file, Some(&mut to), length)? != length {
+                return Err(io::ErrorKind::WriteZero.into());
+            }
+        }
+        rustix::fs::ftruncate(file, size)?;
+        drop(whole);
+        // Until a commit has removed the other file, its extents count as shared: copied on write.
+        Ok(syncfs(file)?)
+    }
 }
 
 impl FileSpread {
@@ -124,14 +155,21 @@ impl FileSpread {
         }
         // Whatever has this name, a link included, is another's.
         let file = File::create_new(path)?;
-        let result = self.allocate(&file, size.0, seed);
+        let directory = path.parent().unwrap_or(Path::new("."));
+        let result = self.allocate(&file, directory, size.0, seed);
         if result.is_err() {
             fs::remove_file(path)?;
         }
         result
     }
 
-    fn allocate(&self, file: &File, size: u64, seed: u64) -> Result<Bytes, NotSpread> {
+    fn allocate(
+        &self,
+        file: &File,
+        directory: &Path,
+        size: u64,
+        seed: u64,
+    ) -> Result<Bytes, NotSpread> {
         let space = fstatvfs(file)?;
         let bytes = |blocks: u64| blocks.saturating_mul(space.f_frsize);
         let block = space.f_bsize.max(512);
@@ -155,6 +193,17 @@ impl FileSpread {
                 let pieces = Pieces::draw(size, region, LARGEST_PIECE, seed)?;
                 fallocate(file, FallocateFlags::empty(), 0, pieces.region)?;
                 pieces.collapse(file, size)?;
+                Ok(Bytes(pieces.region))
+            }
+            BTRFS => {
+                let mount = mounts_of(&SystemRoot::here(), directory).into_iter().next();
+                if mount
+                    .is_some_and(|mount| mount.options.iter().any(|o| o.starts_with("compress")))
+                {
+                    return Err(NotSpread::Compresses);
+                }
+                let pieces = Pieces::draw(size, region, LARGEST_PIECE, seed)?;
+                pieces.cloned(file, directory, size)?;
                 Ok(Bytes(pieces.region))
             }
             _ => Err(NotSpread::Unsupported),
