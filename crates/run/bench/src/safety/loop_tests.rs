@@ -23,6 +23,7 @@ fn run(program: &str, args: &[&str]) -> Option<String> {
 /// this is dropped.
 struct LoopDevice {
     folder: tempfile::TempDir,
+    file: PathBuf,
     node: String,
     swap: bool,
 }
@@ -47,13 +48,20 @@ impl LoopDevice {
 
     fn over(file: &Path, folder: tempfile::TempDir, options: &[&str]) -> Option<Self> {
         std::fs::create_dir_all(folder.path().join("mnt")).expect("mount point");
-        let file = file.to_string_lossy();
-        let args = [options, &["--find", "--show", &file]].concat();
+        let name = file.to_string_lossy();
+        let args = [options, &["--find", "--show", &name]].concat();
         let node = run("losetup", &args);
         if node.is_none() {
             eprintln!("skipped: needs root and loop devices");
         }
-        Some(Self { folder, node: node?, swap: false })
+        Some(Self { folder, file: file.to_owned(), node: node?, swap: false })
+    }
+
+    /// Whether it is still attached to its file: its number may have gone to another test's.
+    fn is_attached(&self) -> bool {
+        let device = BlockDevice::at(&SystemRoot::here(), Path::new(&self.node));
+        let file = device.and_then(|device| device.backing_file());
+        file.is_some_and(|file| file == self.file)
     }
 
     fn point(&self) -> PathBuf {
@@ -94,7 +102,9 @@ impl Drop for LoopDevice {
             run("swapoff", &[&self.node]);
         }
         run("umount", &["--quiet", &self.point().to_string_lossy()]);
-        run("losetup", &["--detach", &self.node]);
+        if self.is_attached() {
+            run("losetup", &["--detach", &self.node]);
+        }
     }
 }
 
