@@ -74,13 +74,15 @@ impl Contest {
         Some((centre, interval?))
     }
 
-    /// What the variances of all ratios to the first stack have in common, over the first `look`
-    /// blocks.
-    pub(crate) fn prior(&self, look: usize) -> Option<VariancePrior> {
+    /// What the variances of all ratios to one stack have in common, over the first `blocks` of
+    /// each stack.
+    pub(crate) fn prior(&self, to: usize, blocks: &[usize]) -> Option<VariancePrior> {
         let logs = |stack: usize| -> Vec<f64> {
-            self.pairs(stack, 0, look).iter().map(|(a, b)| (a / b).ln()).collect()
+            let pairs = self.pairs(stack, to, blocks[stack].min(blocks[to]));
+            pairs.iter().map(|(a, b)| (a / b).ln()).collect()
         };
-        let all: Vec<Vec<f64>> = (1..self.stacks()).map(logs).collect();
+        let others = (0..self.stacks()).filter(|stack| *stack != to);
+        let all: Vec<Vec<f64>> = others.map(logs).collect();
         VariancePrior::of(all.iter().map(Vec::as_slice))
     }
 

@@ -65,9 +65,11 @@ impl Play<'_> {
 
     fn look(&mut self, look: usize) {
         self.looked = look;
-        self.prior = self.contest.prior(look);
         let contest = self.contest;
         self.running.retain(|stack| contest.has_values(*stack, look));
+        let Some(&first) = self.running.first() else { return };
+        let looks: Vec<usize> = (0..contest.stacks()).map(|stack| self.blocks(stack)).collect();
+        self.prior = contest.prior(first, &looks);
         match self.rules.goal {
             Goal::Best => self.look_for_best(look),
             Goal::Rank => self.look_at_pairs(look),
@@ -75,8 +77,14 @@ impl Play<'_> {
         }
     }
 
+    /// Blocks of a stack that count. What others ask for later must not change what is known of
+    /// one that is done, or the same samples would not decide the same again.
+    fn blocks(&self, stack: usize) -> usize {
+        if self.running.contains(&stack) { self.looked } else { self.ranks[stack].blocks }
+    }
+
     fn score(&self, stack: usize) -> f64 {
-        self.contest.score(stack, self.looked)
+        self.contest.score(stack, self.blocks(stack))
     }
 
     fn pair(&self, first: usize, second: usize, look: usize) -> (Pair, Option<(f64, Interval)>) {
