@@ -1,6 +1,6 @@
 //! What every modelled drive can do.
 
-use crate::Statistics;
+use crate::{Durable, Statistics};
 
 /// Virtual time: nanoseconds since the lab began.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -40,8 +40,26 @@ pub struct Request {
 pub struct Completion {
     /// The number its [`Request`] came with.
     pub id: u64,
-    /// When it was done.
+    /// When it ended.
     pub at: Nanos,
+    /// How it ended.
+    pub status: Status,
+}
+
+/// How a request ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Status {
+    /// As asked.
+    Done,
+    /// With an error: a read brings no data, and what a write's range holds is undefined.
+    Failed,
+}
+
+impl Status {
+    /// The end of several parts of one thing: it failed if one of them did.
+    pub fn and(self, other: Self) -> Self {
+        if self == Self::Failed { self } else { other }
+    }
 }
 
 /// A modelled drive. Time goes by only when [`Drive::advance`] or
@@ -49,8 +67,8 @@ pub struct Completion {
 ///
 /// A model keeps times, not data: what is read is the caller's affair. A request
 /// that the drive cannot carry out (it lies beyond the last sector, or is not
-/// aligned to logical sectors) completes after its overhead and is counted in
-/// [`Statistics::refused`]; callers who must tell errors check it before.
+/// aligned to logical sectors) fails after its overhead and is counted in
+/// [`Statistics::refused`].
 pub trait Drive: Send {
     /// Hands a request to the drive at `now`, which is not before any earlier time.
     fn submit(&mut self, now: Nanos, request: Request);
@@ -72,6 +90,15 @@ pub trait Drive: Send {
     fn least_latency(&self) -> Nanos {
         Nanos(0)
     }
+
+    /// Has it tell what becomes durable, which takes time and memory. To be called before the
+    /// first request.
+    fn watch_durability(&mut self);
+
+    /// Appends what has become durable since the last time, in no particular order, up to the
+    /// time that it was advanced to. What it says of a drive whose memory outlasts a loss of
+    /// power, as a whole or in part, holds that memory for durable.
+    fn take_durable(&mut self, durable: &mut Vec<Durable>);
 
     /// What was done so far.
     fn statistics(&self) -> Statistics;

@@ -8,6 +8,7 @@
 //! [`SHIPPED`]. The kinds of drives are a table in [`Kind`].
 
 mod drive;
+mod durability;
 mod fault;
 mod file;
 pub mod hdd;
@@ -20,7 +21,8 @@ mod statistics;
 mod testing;
 mod values;
 
-pub use drive::{Completion, Drive, Nanos, Operation, Request};
+pub use drive::{Completion, Drive, Nanos, Operation, Request, Status};
+pub use durability::{DurabilityLog, Durable, UnsettledWrites};
 pub use fault::Fault;
 pub use file::{Class, DriveFile, Kind, Plausible, SettingChange, SizeError, load, load_with};
 pub use queue_limits::{IoScheduler, QueueLimits, Transport, scheduler_requests};

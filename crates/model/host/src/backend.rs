@@ -5,8 +5,11 @@
 //! deadlines and their preference for reads are not modelled.
 
 use std::collections::BTreeMap;
+use std::convert::Infallible;
 
-use disklab_drive::{Completion, Drive, Nanos, Operation, Request, Statistics};
+use disklab_drive::{
+    Completion, Drive, Durable, Nanos, Operation, Request, Statistics, Status, UnsettledWrites,
+};
 
 /// The most that neighbours are sent together, sectors: `max_sectors_kb` of 512, which
 /// SATA drives had before Linux 4.x (1280 since then).
@@ -17,6 +20,8 @@ const MOST_SECTORS: u64 = 1024;
 struct Part {
     operation: Operation,
     sectors: u64,
+    /// The guest's last request whose data it has.
+    through: u64,
 }
 
 /// The drive, and what waits for it.
@@ -30,6 +35,9 @@ pub(crate) struct HostBackend {
     head: u64,
     sent: u64,
     ended: Vec<Completion>,
+    /// Writes that the drive could still lose, with the guest's last request whose data they
+    /// have; `None` while nobody wants to know.
+    unsettled: Option<UnsettledWrites<u64>>,
 }
 
 impl HostBackend {
@@ -43,19 +51,43 @@ impl HostBackend {
             head: 0,
             sent: 0,
             ended: Vec::new(),
+            unsettled: None,
         }
     }
 
     /// Gives the drive something to do, under a number of the caller's, which is not in
-    /// use.
-    pub fn submit(&mut self, now: u64, number: u64, operation: Operation, place: (u64, u64)) {
+    /// use. What it writes are the guest's data up to request `through`.
+    pub fn submit(
+        &mut self,
+        now: u64,
+        (number, through): (u64, u64),
+        operation: Operation,
+        place: (u64, u64),
+    ) {
         let (sector, sectors) = place;
         if operation == Operation::Flush {
             // The kernel's flushes do not wait with the others (block/blk-flush.c).
             return self.send(now, operation, place, vec![number]);
         }
-        self.waiting.insert((sector, number), Part { operation, sectors });
+        self.waiting.insert((sector, number), Part { operation, sectors, through });
         self.dispatch(now);
+    }
+
+    /// Has the drive tell what becomes durable.
+    pub fn watch_durability(&mut self) {
+        self.drive.watch_durability();
+        self.unsettled.get_or_insert_default();
+    }
+
+    /// Tells `each` what of the image is durable, `start..end`, and up to which of the guest's
+    /// requests.
+    pub fn take_durable(&mut self, mut each: impl FnMut(u64, u64, u64)) {
+        let Some(unsettled) = &mut self.unsettled else { return };
+        let mut below: Vec<Durable> = Vec::new();
+        self.drive.take_durable(&mut below);
+        for durable in below {
+            unsettled.settle(durable, |(start, end), through| each(start, end, *through), |_| ());
+        }
     }
 
     /// Gives the drive at once what it will refuse.
@@ -68,11 +100,12 @@ impl HostBackend {
         self.drive.next_event().map(|at| at.0)
     }
 
-    /// Advances the drive to `now`; appends the numbers of what has ended.
-    pub fn advance(&mut self, now: u64, ended: &mut Vec<u64>) {
+    /// Advances the drive to `now`; appends the numbers of what has ended, and how.
+    pub fn advance(&mut self, now: u64, ended: &mut Vec<(u64, Status)>) {
         self.drive.advance(Nanos(now), &mut self.ended);
-        for completion in std::mem::take(&mut self.ended) {
-            ended.extend(self.in_flight.remove(&completion.id).unwrap_or_default());
+        for Completion { id, status, .. } in std::mem::take(&mut self.ended) {
+            let whose = self.in_flight.remove(&id).unwrap_or_default();
+            ended.extend(whose.into_iter().map(|number| (number, status)));
         }
         self.dispatch(now);
     }
@@ -107,17 +140,28 @@ impl HostBackend {
                 return;
             };
             self.waiting.remove(&(sector, number));
-            let Part { operation, mut sectors } = part;
+            let Part { operation, mut sectors, .. } = part;
             let mut whose = vec![number];
+            self.note_unsettled(sector, part);
             while let Some((key, next)) = self.neighbour(operation, sector + sectors) {
                 if sectors + next.sectors > MOST_SECTORS {
                     break;
                 }
                 self.waiting.remove(&key);
+                self.note_unsettled(sector + sectors, next);
                 sectors += next.sectors;
                 whose.push(key.1);
             }
             self.send(now, operation, (sector, sectors), whose);
+        }
+    }
+
+    /// Notes a part of what is sent next.
+    fn note_unsettled(&mut self, sector: u64, part: Part) {
+        let writes = matches!(part.operation, Operation::Write | Operation::WriteZeroes);
+        if let Some(unsettled) = self.unsettled.as_mut().filter(|_| writes) {
+            let range = (sector, sector.saturating_add(part.sectors));
+            let Ok(()) = unsettled.enter(self.sent, range, |_| Ok::<_, Infallible>(part.through));
         }
     }
 

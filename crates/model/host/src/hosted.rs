@@ -2,7 +2,10 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
-use disklab_drive::{Completion, Drive, HostStatistics, Nanos, Operation, Request, Statistics};
+use disklab_drive::{
+    Completion, Drive, DurabilityLog, Durable, HostStatistics, Nanos, Operation, Request,
+    Statistics, Status,
+};
 
 use crate::HostSettings;
 use crate::backend::HostBackend;
@@ -58,6 +61,12 @@ pub struct HostedDrive {
     pub(crate) write_back: WriteBack,
     numbers: u64,
     done: Vec<Completion>,
+    pub(crate) durability: DurabilityLog,
+    /// The guest's last request whose data are in the page cache.
+    pub(crate) copied: u64,
+    /// Whether dirty pages could not be written since the last flush, which fails then, once
+    /// (lib/errseq.c).
+    lost_pages: bool,
     counts: HostStatistics,
     now: u64,
 }
@@ -83,6 +92,9 @@ impl HostedDrive {
             write_back: WriteBack::new(pages, settings.dirty),
             numbers: 0,
             done: Vec::new(),
+            durability: DurabilityLog::default(),
+            copied: 0,
+            lost_pages: false,
             counts: HostStatistics::default(),
             now: 0,
             settings,
@@ -102,7 +114,7 @@ impl HostedDrive {
             self.now = at;
             if below.is_some_and(|below| below <= at) {
                 self.backend.advance(at, &mut ended);
-                ended.drain(..).for_each(|number| self.ended(at, number));
+                ended.drain(..).for_each(|(number, status)| self.ended(at, number, status));
             }
             while let Some(event) = self.events.pop_until(at) {
                 self.handle(at, event);
@@ -150,13 +162,43 @@ impl HostedDrive {
     }
 
     /// A part of the drive's work has ended.
-    fn ended(&mut self, now: u64, number: u64) {
+    fn ended(&mut self, now: u64, number: u64, status: Status) {
         match self.uses.remove(&number) {
-            Some(Use::Data(slot)) => self.data_ended(now, slot),
-            Some(Use::Flush(slot) | Use::Misfit(slot)) => self.finish(now, slot),
-            Some(Use::Fill(first, waiters)) => self.filled(now, first, number, waiters),
-            Some(Use::WriteBack(work)) => self.written_back(now, work),
+            Some(Use::Data(slot)) => {
+                self.end_with(slot, status);
+                self.data_ended(now, slot);
+            }
+            Some(Use::Flush(slot)) => {
+                let lost = std::mem::take(&mut self.lost_pages);
+                self.end_with(slot, if lost { Status::Failed } else { status });
+                self.finish(now, slot);
+            }
+            Some(Use::Misfit(slot)) => {
+                self.end_with(slot, status);
+                self.finish(now, slot);
+            }
+            Some(Use::Fill(first, waiters)) => {
+                waiters.iter().for_each(|slot| self.end_with(*slot, status));
+                if status == Status::Failed
+                    && let Some((end, _)) = self.filling.get(&first).copied()
+                    && let Some(cache) = &mut self.cache
+                {
+                    cache.forget(first, end);
+                }
+                self.filled(now, first, number, waiters);
+            }
+            Some(Use::WriteBack(work)) => {
+                self.lost_pages |= status == Status::Failed;
+                self.written_back(now, work);
+            }
             None => {}
+        }
+    }
+
+    /// A part of a request has ended.
+    fn end_with(&mut self, slot: usize, status: Status) {
+        if let Some(pending) = self.requests.get_mut(slot) {
+            pending.status = pending.status.and(status);
         }
     }
 
@@ -186,8 +228,12 @@ impl HostedDrive {
         place: (u64, u64),
     ) -> u64 {
         self.numbers += 1;
+        let through = match &what_for {
+            Use::Data(slot) => self.requests.get(*slot).map_or(0, |pending| pending.number),
+            _ => self.copied,
+        };
         self.uses.insert(self.numbers, what_for);
-        self.backend.submit(now, self.numbers, operation, place);
+        self.backend.submit(now, (self.numbers, through), operation, place);
         self.numbers
     }
 
@@ -210,7 +256,11 @@ impl HostedDrive {
     /// A request is done; its thread takes the next.
     pub(crate) fn finish(&mut self, now: u64, slot: usize) {
         let Some(pending) = self.requests.take(slot) else { return };
-        self.done.push(Completion { id: pending.request.id, at: Nanos(now) });
+        let Request { id, operation, sector, sectors } = pending.request;
+        if operation == Operation::Discard {
+            self.durability.note(sector, sector.saturating_add(sectors), pending.number);
+        }
+        self.done.push(Completion { id, at: Nanos(now), status: pending.status });
         match self.untaken.pop_front() {
             Some(next) => self.events.push(now, HostEvent::Taken(next)),
             None => self.threads -= 1,
@@ -221,7 +271,7 @@ impl HostedDrive {
 impl Drive for HostedDrive {
     fn submit(&mut self, now: Nanos, request: Request) {
         self.run_until(now.0);
-        let slot = self.requests.enter(request);
+        let slot = self.requests.enter(request, self.durability.number());
         self.main_free = self.main_free.max(self.now) + self.settings.request;
         self.events.push(self.main_free, HostEvent::Arrived(slot));
     }
@@ -235,6 +285,18 @@ impl Drive for HostedDrive {
     fn advance(&mut self, now: Nanos, completions: &mut Vec<Completion>) {
         self.run_until(now.0);
         completions.append(&mut self.done);
+    }
+
+    fn watch_durability(&mut self) {
+        self.durability.watch();
+        self.backend.watch_durability();
+    }
+
+    /// What the host's page cache holds is lost with the host.
+    fn take_durable(&mut self, durable: &mut Vec<Durable>) {
+        let log = &mut self.durability;
+        self.backend.take_durable(|start, end, through| log.note(start, end, through));
+        log.take(durable);
     }
 
     fn statistics(&self) -> Statistics {

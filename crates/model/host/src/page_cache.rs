@@ -134,6 +134,18 @@ impl PageCache {
         }
     }
 
+    /// Lets go of pages that could not be read, but for what was written since.
+    pub fn forget(&mut self, start: u64, end: u64) {
+        for page in start..end {
+            let Some(group) = self.group_mut(page) else { continue };
+            if group.held & !group.dirty & bit(page) != 0 {
+                group.held &= !bit(page);
+                group.marked &= !bit(page);
+                self.held -= 1;
+            }
+        }
+    }
+
     fn is_dirty(&self, page: u64) -> bool {
         self.group(page).is_some_and(|group| group.dirty & bit(page) != 0)
     }

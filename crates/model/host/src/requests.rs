@@ -1,6 +1,6 @@
 //! Requests of the guest that are in flight.
 
-use disklab_drive::Request;
+use disklab_drive::{Request, Status};
 
 use crate::settings::PAGE;
 
@@ -19,6 +19,10 @@ pub(crate) struct Pending {
     pub waited: bool,
     /// Of a write: pages that it may make dirty.
     pub reserved: u64,
+    /// How it ends, as far as that is known.
+    pub status: Status,
+    /// Which of all requests of the guest it is, from 0 on.
+    pub number: u64,
 }
 
 impl Pending {
@@ -43,9 +47,17 @@ pub(crate) struct RequestTable {
 
 impl RequestTable {
     /// Its slot, until it is removed.
-    pub fn enter(&mut self, request: Request) -> usize {
+    pub fn enter(&mut self, request: Request, number: u64) -> usize {
         let page = request.sector / PAGE_SECTORS;
-        let pending = Some(Pending { request, page, waits: 0, waited: false, reserved: 0 });
+        let pending = Some(Pending {
+            request,
+            page,
+            waits: 0,
+            waited: false,
+            reserved: 0,
+            status: Status::Done,
+            number,
+        });
         if let Some(slot) = self.free.pop() {
             self.slots[slot] = pending;
             return slot;

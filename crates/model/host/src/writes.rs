@@ -75,6 +75,7 @@ impl HostedDrive {
         let Some(pending) = self.requests.get(slot).copied() else { return };
         let (start, end) = pending.pages();
         self.write_back.reserved -= pending.reserved;
+        self.copied = self.copied.max(pending.number);
         // The guest may have switched the cache while data were copied.
         let dirty = pending.reserved > 0 && self.makes_dirty();
         let Some(cache) = &mut self.cache else { return };

@@ -145,7 +145,7 @@ impl ModelledDrive {
     }
 
     fn take(&mut self, completions: Vec<Completion>) {
-        for Completion { id, at } in completions {
+        for Completion { id, at, .. } in completions {
             if let Some((access, submitted)) = self.in_flight.remove(&id) {
                 self.done.push_back(TimedAccess { access, submitted, completed: at.0 });
             }

@@ -14,7 +14,7 @@ use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use disklab_drive::{Completion, Drive, Nanos, Operation, Request, Statistics};
+use disklab_drive::{Completion, Drive, Durable, Nanos, Operation, Request, Statistics, Status};
 
 use crate::{DiskOptions, LabError, OptionsProblem};
 
@@ -58,8 +58,9 @@ struct OnBus {
     bus: Arc<Mutex<Bus>>,
     /// Bytes that each request in flight has for the bus, by its id.
     bytes: HashMap<u64, u64>,
-    /// What the drive is done with and the bus is not: when it will be, an order, ids.
-    crossing: BinaryHeap<Reverse<(u64, u64, u64)>>,
+    /// What the drive is done with and the bus is not: when it will be, an order, ids, and how
+    /// they end.
+    crossing: BinaryHeap<Reverse<(u64, u64, u64, Status)>>,
     crossed: u64,
     done: Vec<Completion>,
 }
@@ -93,7 +94,7 @@ impl Drive for OnBus {
 
     fn advance(&mut self, now: Nanos, completions: &mut Vec<Completion>) {
         self.drive.advance(now, &mut self.done);
-        for Completion { id, at } in self.done.drain(..) {
+        for Completion { id, at, status } in self.done.drain(..) {
             let at = match self.bytes.remove(&id) {
                 // No thread ends while it holds the lock.
                 Some(bytes) => {
@@ -104,19 +105,27 @@ impl Drive for OnBus {
                 None => at,
             };
             self.crossed += 1;
-            self.crossing.push(Reverse((at.0, self.crossed, id)));
+            self.crossing.push(Reverse((at.0, self.crossed, id, status)));
         }
-        while let Some(Reverse((at, _, id))) = self.crossing.peek().copied()
+        while let Some(Reverse((at, _, id, status))) = self.crossing.peek().copied()
             && at <= now.0
         {
             self.crossing.pop();
-            completions.push(Completion { id, at: Nanos(at) });
+            completions.push(Completion { id, at: Nanos(at), status });
         }
     }
 
     /// The bus only ever delays.
     fn least_latency(&self) -> Nanos {
         self.drive.least_latency()
+    }
+
+    fn watch_durability(&mut self) {
+        self.drive.watch_durability();
+    }
+
+    fn take_durable(&mut self, durable: &mut Vec<Durable>) {
+        self.drive.take_durable(durable);
     }
 
     fn statistics(&self) -> Statistics {

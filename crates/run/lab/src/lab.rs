@@ -95,8 +95,12 @@ impl Lab {
         }
         let began = Instant::now();
         let pinned = Pinned::to(options.core)?;
-        let content =
-            DiskContent::new(&options.folder, options.disks.len(), options.content.clone())?;
+        let content = match options.holds.take() {
+            Some(content) => content,
+            None => {
+                DiskContent::new(&options.folder, options.disks.len(), options.content.clone())?
+            }
+        };
         let sockets = Sockets::new(&options.folder, options.disks.len())?;
         let (console, line) = match std::mem::take(&mut options.console) {
             Console::File => (None, None),
@@ -116,6 +120,7 @@ impl Lab {
         let limits = Limits {
             real: options.real_limit,
             virtual_time: options.virtual_limit,
+            power_cut: options.power_cut,
             interrupt: options.interrupt,
         };
         let time_of_day = options.time_of_day_seconds.saturating_mul(1_000_000_000);
@@ -131,14 +136,22 @@ impl Lab {
     ///
     /// # Errors
     /// Whatever kept the guest from its power-off; it is then killed.
-    pub fn run(mut self) -> Result<LabReport, LabError> {
+    pub fn run(self) -> Result<LabReport, LabError> {
+        self.run_and_keep().map(|(report, _)| report)
+    }
+
+    /// The same, and what the disks hold then, for another lab.
+    ///
+    /// # Errors
+    /// As for [`Lab::run`].
+    pub fn run_and_keep(mut self) -> Result<(LabReport, DiskContent), LabError> {
         match self.events.serve(&mut self.kernel)? {
             GuestEnd::Itself => self.kernel.finish()?,
             // As by `halt -f`: md's resync, and whatever else is at work, would continue for days.
-            GuestEnd::SessionOver => self.kernel.stop(),
+            GuestEnd::SessionOver | GuestEnd::PowerCut => self.kernel.stop(),
         }
         self.events.check_virtual_limit()?;
-        Ok(LabReport {
+        let report = LabReport {
             virtual_time: self.events.now(),
             real_time: self.began.elapsed(),
             counts: self.events.counts(),
@@ -154,7 +167,8 @@ impl Lab {
                 })
                 .collect(),
             content: self.events.content().usage(),
-        })
+        };
+        Ok((report, self.events.into_content()))
     }
 
     /// The file with the kernel's messages, and what the guest's programs say there.

@@ -9,7 +9,7 @@ use disklab_drive::Nanos;
 use disklab_exec::{Interrupt, Trace};
 
 use crate::console::Operator;
-use crate::content::ContentLimits;
+use crate::content::{ContentLimits, DiskContent};
 use crate::{DiskOptions, LabError, OptionsProblem, place};
 
 /// Seconds from 1970 to the guest's clock 0: 2026-01-01, 00:00 UTC. Always the
@@ -81,6 +81,11 @@ pub struct LabOptions {
     pub real_limit: Option<Duration>,
     /// Virtual time after which the guest is stopped, when it next waits or ends.
     pub virtual_limit: Option<Nanos>,
+    /// Virtual time at which the power fails: the guest ends, whatever it is at, and its disks
+    /// hold what was durable.
+    pub power_cut: Option<Nanos>,
+    /// What the disks hold already, from an earlier lab with as many; nothing where absent.
+    pub holds: Option<DiskContent>,
     /// Where others can see the guest's clock, in nanoseconds, while it runs.
     pub clock: Option<Arc<AtomicU64>>,
     /// The user's wish to stop.
@@ -114,6 +119,8 @@ impl LabOptions {
             core: None,
             real_limit: None,
             virtual_limit: None,
+            power_cut: None,
+            holds: None,
             clock: None,
             interrupt: Interrupt::new(),
             trace: Trace::default(),

@@ -2,7 +2,9 @@
 
 use std::collections::VecDeque;
 
-use disklab_drive::{Completion, Drive, Nanos, Request, Statistics};
+use disklab_drive::{
+    Completion, Drive, DurabilityLog, Durable, Nanos, Request, Statistics, Status,
+};
 
 /// A drive that does one request after another, each in the same time, and counts
 /// nothing.
@@ -11,34 +13,56 @@ pub struct Steady {
     sectors: u64,
     latency_ns: u64,
     free_at: u64,
-    queue: VecDeque<Completion>,
+    queue: VecDeque<(Completion, Durable)>,
+    durability: DurabilityLog,
 }
 
 impl Steady {
     /// A drive of so many sectors of 512 bytes, whose requests take so many ns each.
     pub fn new(sectors: u64, latency_ns: u64) -> Self {
-        Self { sectors, latency_ns, free_at: 0, queue: VecDeque::new() }
+        Self {
+            sectors,
+            latency_ns,
+            free_at: 0,
+            queue: VecDeque::new(),
+            durability: DurabilityLog::default(),
+        }
     }
 }
 
 impl Drive for Steady {
     fn submit(&mut self, now: Nanos, request: Request) {
         self.free_at = self.free_at.max(now.0).saturating_add(self.latency_ns);
-        self.queue.push_back(Completion { id: request.id, at: Nanos(self.free_at) });
+        let Request { id, sector, sectors, .. } = request;
+        let done = Completion { id, at: Nanos(self.free_at), status: Status::Done };
+        self.queue
+            .push_back((done, Durable { sector, sectors, through: self.durability.number() }));
     }
 
     fn next_event(&self) -> Option<Nanos> {
-        self.queue.front().map(|c| c.at)
+        self.queue.front().map(|(done, _)| done.at)
     }
 
     fn advance(&mut self, now: Nanos, completions: &mut Vec<Completion>) {
-        while self.queue.front().is_some_and(|c| c.at <= now) {
-            completions.extend(self.queue.pop_front());
+        while let Some((done, Durable { sector, sectors, through })) = self.queue.front().copied()
+            && done.at <= now
+        {
+            self.queue.pop_front();
+            self.durability.note(sector, sector.saturating_add(sectors), through);
+            completions.push(done);
         }
     }
 
     fn least_latency(&self) -> Nanos {
         Nanos(self.latency_ns)
+    }
+
+    fn watch_durability(&mut self) {
+        self.durability.watch();
+    }
+
+    fn take_durable(&mut self, durable: &mut Vec<Durable>) {
+        self.durability.take(durable);
     }
 
     fn statistics(&self) -> Statistics {

@@ -4,7 +4,7 @@
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
-use disklab_drive::{Completion, Drive, Nanos, Operation, Request, Statistics};
+use disklab_drive::{Completion, Drive, Durable, Nanos, Operation, Request, Statistics};
 
 use disklab_lab::Steady;
 
@@ -85,6 +85,14 @@ impl Drive for Recorded {
 
     fn least_latency(&self) -> Nanos {
         self.drive.least_latency()
+    }
+
+    fn watch_durability(&mut self) {
+        self.drive.watch_durability();
+    }
+
+    fn take_durable(&mut self, durable: &mut Vec<Durable>) {
+        self.drive.take_durable(durable);
     }
 
     fn statistics(&self) -> Statistics {

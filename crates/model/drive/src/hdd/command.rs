@@ -12,12 +12,14 @@ pub(crate) struct Command {
     pub(crate) sector: u64,
     pub(crate) sectors: u64,
     pub(crate) arrived: u64,
+    /// Which of all requests it is, from 0 on.
+    pub(crate) number: u64,
 }
 
 impl Command {
-    pub(crate) fn new(request: Request, arrived: u64) -> Self {
+    pub(crate) fn new(request: Request, arrived: u64, number: u64) -> Self {
         let Request { id, operation, sector, sectors } = request;
-        Self { id, operation, sector, sectors, arrived }
+        Self { id, operation, sector, sectors, arrived, number }
     }
 
     /// The same, with its sectors counted from `origin` sectors before.

@@ -12,7 +12,9 @@ use super::queue::{Queue, Waiting};
 use super::read_cache::ReadCache;
 use super::write_cache::WriteCache;
 use crate::smr::{Band, Cleaning, Shingles};
-use crate::{Completion, Drive, Nanos, Operation, Request, Statistics};
+use crate::{
+    Completion, Drive, DurabilityLog, Durable, Nanos, Operation, Request, Statistics, Status,
+};
 
 /// The latest time at which a request can come, 146 years: later ones count as this
 /// one, so that no sum overflows.
@@ -89,6 +91,11 @@ pub struct HardDisk {
     pub(super) destaged_last: bool,
     pub(super) write_cache: bool,
     done: Vec<Completion>,
+    pub(super) durability: DurabilityLog,
+    /// The last request whose data are in the write cache, and the one that was when the step of
+    /// the destage began.
+    received: u64,
+    destaged_through: u64,
     pub(super) counts: Statistics,
     now: u64,
     pub(super) sectors: u64,
@@ -147,6 +154,9 @@ impl HardDisk {
             destaged_last: false,
             write_cache: parameters.write_cache,
             done: Vec::new(),
+            durability: DurabilityLog::default(),
+            received: 0,
+            destaged_through: 0,
             counts: Statistics::default(),
             now: 0,
             sectors,
@@ -175,13 +185,22 @@ impl HardDisk {
             Event::Decoded(command) => self.decoded(now, command),
             Event::Received(command) => {
                 self.writes.fill(command.sector, command.end(), now, &self.arm);
+                self.received = self.received.max(command.number);
                 if self.write_cache || self.log_write == 0 {
+                    if !self.write_cache {
+                        self.note_durable(&command);
+                    }
                     self.complete(now, &command);
                 } else {
                     self.unlogged.push(command);
                 }
             }
-            Event::Passed(start, end) => self.writes.fill(start, end, now, &self.arm),
+            Event::Passed(start, end) => {
+                self.writes.fill(start, end, now, &self.arm);
+                // Nothing else is admitted while a write is passed on.
+                let passing = self.admission.front().map_or(0, |command| command.number);
+                self.received = self.received.max(passing);
+            }
             Event::Writable(command) => self.enqueue_write(command),
             Event::Sent(command) => self.complete(now, &command),
             Event::MediumDone => self.medium_done(now),
@@ -211,12 +230,15 @@ impl HardDisk {
     fn decoded(&mut self, now: u64, command: Command) {
         if !command.fits(self.sectors, self.logical) {
             self.counts.refused += 1;
-            return self.end(now, &command);
+            return self.end(now, &command, Status::Failed);
         }
         let command = command.later_by(self.origin);
         match command.operation {
             Operation::Flush => self.admission.push_back(command),
-            Operation::Discard => return self.complete(now, &command),
+            Operation::Discard => {
+                self.note_durable(&command);
+                return self.complete(now, &command);
+            }
             _ if command.sectors == 0 => return self.complete(now, &command),
             Operation::Read => return self.read(now, command),
             Operation::Write | Operation::WriteZeroes => self.admission.push_back(command),
@@ -232,6 +254,8 @@ impl HardDisk {
                     if !self.is_durable() || self.uncached > 0 || !self.is_committed(now) {
                         return;
                     }
+                    // From the beginning of the medium on, whatever lies before the host's.
+                    self.durability.note(self.origin, self.origin + self.sectors, command.number);
                     self.complete(now, &command);
                 }
                 Operation::Write
@@ -251,6 +275,7 @@ impl HardDisk {
                     if !self.pass_through(now, &command) {
                         return;
                     }
+                    self.note_durable(&command);
                     self.complete(now, &command);
                 }
                 _ => self.admit_uncached(now, command),
@@ -288,6 +313,24 @@ impl HardDisk {
         self.origin + self.sectors - 1
     }
 
+    /// What a command wrote is where it outlasts a loss of power.
+    pub(super) fn note_durable(&mut self, command: &Command) {
+        self.durability.note(command.sector, command.end(), command.number);
+    }
+
+    /// Begins to destage `start..end`, all of which waits.
+    pub(super) fn begin_destage(&mut self, start: u64, end: u64) {
+        self.destaged_through = self.received;
+        self.writes.begin_destage_of(start, end, &self.arm);
+    }
+
+    /// What was begun last is on the medium.
+    pub(super) fn end_destage(&mut self) {
+        if let Some((start, end)) = self.writes.end_destage() {
+            self.durability.note(start, end, self.destaged_through);
+        }
+    }
+
     pub(super) fn complete(&mut self, now: u64, command: &Command) {
         match command.operation {
             Operation::Read => self.counts.reads += 1,
@@ -295,12 +338,12 @@ impl HardDisk {
             Operation::Flush => self.counts.flushes += 1,
             Operation::Discard => {}
         }
-        self.end(now, command);
+        self.end(now, command, Status::Done);
     }
 
     /// Hands a command back and lets one that waits outside in.
-    fn end(&mut self, now: u64, command: &Command) {
-        self.done.push(Completion { id: command.id, at: Nanos(now) });
+    fn end(&mut self, now: u64, command: &Command, status: Status) {
+        self.done.push(Completion { id: command.id, at: Nanos(now), status });
         self.outstanding -= 1;
         if let Some(shingles) = &mut self.shingles {
             shingles.active = now;
@@ -314,7 +357,7 @@ impl HardDisk {
 impl Drive for HardDisk {
     fn submit(&mut self, now: Nanos, request: Request) {
         self.run_until(now);
-        let command = Command::new(request, self.now);
+        let command = Command::new(request, self.now, self.durability.number());
         if self.outstanding < self.depth {
             self.begin(self.now, command);
         } else {
@@ -334,6 +377,21 @@ impl Drive for HardDisk {
     /// Of any command, the controller knows nothing before it is decoded.
     fn least_latency(&self) -> Nanos {
         Nanos(self.read_overhead.min(self.write_overhead))
+    }
+
+    fn watch_durability(&mut self) {
+        self.durability.watch();
+    }
+
+    /// Of a shingled drive, what is in its log counts, too: it is read again when power is back.
+    fn take_durable(&mut self, durable: &mut Vec<Durable>) {
+        let first = durable.len();
+        self.durability.take(durable);
+        // The host's first sector may lie behind the beginning of the medium; no sector before it
+        // is the host's.
+        for part in &mut durable[first..] {
+            part.sector = part.sector.saturating_sub(self.origin);
+        }
     }
 
     fn statistics(&self) -> Statistics {

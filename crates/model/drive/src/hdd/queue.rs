@@ -127,7 +127,7 @@ mod tests {
         for (id, &sector) in (0..).zip(sectors) {
             let request = Request { id, operation: Operation::Read, sector, sectors: 8 };
             queue.push(Waiting {
-                command: Command::new(request, 0),
+                command: Command::new(request, 0, 0),
                 start: sector,
                 end: sector + 8,
                 place: arm.geometry.place(sector),

@@ -215,7 +215,7 @@ impl HardDisk {
             }
             begun += self.arm.revolution();
         }
-        self.writes.begin_destage_of(start, end, &self.arm);
+        self.begin_destage(start, end);
         self.counts.destages += 1;
         self.counts.bytes_to_medium += (end - start) * SECTOR;
         let done = self.pass(begun, &place, end, true);
@@ -293,15 +293,17 @@ impl HardDisk {
             }
             Some(DiskWork::Write(command)) => {
                 self.uncached -= 1;
+                self.note_durable(&command);
                 self.complete(now, &command);
                 self.admit(now);
             }
             Some(DiskWork::Destage) => {
-                self.writes.end_destage();
+                self.end_destage();
                 self.admit(now);
             }
             Some(DiskWork::Log) => {
                 for command in std::mem::take(&mut self.logging) {
+                    self.note_durable(&command);
                     self.complete(now, &command);
                 }
                 self.admit(now);

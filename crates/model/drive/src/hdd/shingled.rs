@@ -136,7 +136,7 @@ impl HardDisk {
         }
         let Some(shingles) = &mut self.shingles else { return };
         shingles.begin_stream(from, end);
-        self.writes.begin_destage_of(start, end, &self.arm);
+        self.begin_destage(start, end);
         let done = self.run_over(begun, from, end, true);
         self.end_step(now, done, from, end);
     }
@@ -159,7 +159,7 @@ impl HardDisk {
         let Some(shingles) = &mut self.shingles else { return };
         let log = shingles.begin_append(now, start, end);
         shingles.counts.log_bytes += (last - first) * SECTOR;
-        self.writes.begin_destage_of(start, end, &self.arm);
+        self.begin_destage(start, end);
         let done = self.run_over(begun, log, log + (last - first), true);
         self.end_step(now, done, first, last);
     }

@@ -280,14 +280,16 @@ impl WriteCache {
         self.supersede(start, end, arm);
     }
 
-    /// Ends the destage begun last.
-    pub(crate) fn end_destage(&mut self) {
-        if let Some((start, end)) = self.destaging.take() {
+    /// Ends the destage begun last; gives what it was.
+    pub(crate) fn end_destage(&mut self) -> Option<(u64, u64)> {
+        let destaged = self.destaging.take();
+        if let Some((start, end)) = destaged {
             self.clean.enter(start, end, self.room.saturating_sub(self.dirty_sectors));
         }
         if self.dirty.is_empty() {
             self.since = None;
         }
+        destaged
     }
 
     /// Forgets `start..end`, which was overwritten past the cache.

@@ -9,7 +9,9 @@ use super::ftl::{Ftl, Stream, Wear, Work};
 use super::lane::Lane;
 use super::parameters::{Interface, Parameters};
 use super::read_ahead::Prefetch;
-use crate::{Completion, Drive, Nanos, Operation, Request, Statistics};
+use crate::{
+    Completion, Drive, DurabilityLog, Durable, Nanos, Operation, Request, Statistics, Status,
+};
 
 /// Bytes of a sector.
 pub(super) const SECTOR: u64 = 512;
@@ -40,9 +42,14 @@ pub struct SolidState {
     pub(super) link: [Lane; 2],
     pub(super) full_duplex: bool,
     pub(super) nanoseconds_per_byte: f64,
-    /// Requests in flight: their ends, an order, and ids.
-    pub(super) in_flight: BinaryHeap<Reverse<(u64, u64, u64)>>,
+    /// Requests in flight: their ends, an order, ids, and how they end.
+    pub(super) in_flight: BinaryHeap<Reverse<(u64, u64, u64, Status)>>,
     pub(super) begun: u64,
+    durability: DurabilityLog,
+    /// The number of the request that is carried out.
+    beginning: u64,
+    /// What is going to be durable, and when.
+    settling: BinaryHeap<Reverse<(u64, u64, u64, u64)>>,
     /// Requests beyond the queue's depth.
     pub(super) backlog: VecDeque<Request>,
     pub(super) controller_free: u64,
@@ -87,6 +94,9 @@ impl SolidState {
             nanoseconds_per_byte: 1e9 / parameters.interface.link_rate,
             in_flight: BinaryHeap::new(),
             begun: 0,
+            durability: DurabilityLog::default(),
+            beginning: 0,
+            settling: BinaryHeap::new(),
             backlog: VecDeque::new(),
             controller_free: 0,
             ready: [0; 3],
@@ -139,8 +149,8 @@ impl SolidState {
 
     /// Ends the request in flight that is done first.
     fn complete(&mut self, at: u64) {
-        let Some(Reverse((_, _, id))) = self.in_flight.pop() else { return };
-        self.done.push(Completion { id, at: Nanos(at) });
+        let Some(Reverse((_, _, id, status))) = self.in_flight.pop() else { return };
+        self.done.push(Completion { id, at: Nanos(at), status });
         if let Some(next) = self.backlog.pop_front() {
             self.begin(at, next);
         }
@@ -171,9 +181,17 @@ impl SolidState {
         let command = if reads { interface.command } else { interface.write_command };
         self.controller_free = self.controller_free.max(now) + command;
         let decoded = self.controller_free;
-        let end = self.carry_out(decoded, &request);
+        self.beginning = self.durability.number();
+        let (end, status) = match self.fits(&request) {
+            true => (self.carry_out(decoded, &request).max(decoded), Status::Done),
+            false => (decoded, Status::Failed),
+        };
+        match status {
+            Status::Done => self.note_durable(end, &request),
+            Status::Failed => self.counts.refused += 1,
+        }
         self.begun += 1;
-        self.in_flight.push(Reverse((end.max(decoded), self.begun, request.id)));
+        self.in_flight.push(Reverse((end, self.begun, request.id, status)));
     }
 
     /// Whether a write is done when it is in memory: by its setting, or because it is durable
@@ -191,12 +209,8 @@ impl SolidState {
                 && sectors.is_multiple_of(self.logical))
     }
 
-    /// When a request is done that was understood at `now`.
+    /// When a request is done that fits and was understood at `now`.
     fn carry_out(&mut self, now: u64, request: &Request) -> u64 {
-        if !self.fits(request) {
-            self.counts.refused += 1;
-            return now;
-        }
         let begin = request.sector * SECTOR;
         let end = begin + request.sectors * SECTOR;
         match request.operation {
@@ -221,6 +235,39 @@ impl SolidState {
         }
     }
 
+    /// Notes what a request makes durable when it is done.
+    fn note_durable(&mut self, end: u64, request: &Request) {
+        let Request { operation, sector, sectors, .. } = *request;
+        match operation {
+            Operation::Read => {}
+            Operation::Flush => self.note_settling(end, 0, self.sectors),
+            _ if self.protected || !self.write_cache => {
+                self.note_settling(end, sector, sector + sectors);
+            }
+            // A map that has changed is written with the next flush.
+            Operation::Write | Operation::Discard | Operation::WriteZeroes => {}
+        }
+    }
+
+    /// Notes that a page is programmed at `end`: what of it is still the newest.
+    fn note_programmed(&mut self, end: u64, page: u32) {
+        if !self.durability.watches() {
+            return;
+        }
+        let unit = self.unit / SECTOR;
+        let owners: Vec<u32> = self.ftl.owners(page).collect();
+        for first in owners {
+            let sector = u64::from(first) * unit;
+            self.note_settling(end, sector, (sector + unit).min(self.sectors));
+        }
+    }
+
+    fn note_settling(&mut self, at: u64, start: u64, end: u64) {
+        if self.durability.watches() {
+            self.settling.push(Reverse((at, self.beginning, start, end)));
+        }
+    }
+
     /// Has done what the flash translation layer asks for, the host's data being
     /// there at `now` and before.
     pub(super) fn perform(&mut self, now: u64) {
@@ -239,6 +286,7 @@ impl SolidState {
                     let end = self.flash.program(from, page, stream == Stream::Cache);
                     self.ready[stream as usize] = 0;
                     self.buffer.program(self.now, page, host_units, end);
+                    self.note_programmed(end, page);
                     self.settled = self.settled.max(end);
                     self.counts.bytes_to_medium += self.page;
                     self.counts.destages += u64::from(stream != Stream::Copy);
@@ -275,6 +323,20 @@ impl Drive for SolidState {
     fn advance(&mut self, now: Nanos, completions: &mut Vec<Completion>) {
         self.run_until(now);
         completions.append(&mut self.done);
+    }
+
+    fn watch_durability(&mut self) {
+        self.durability.watch();
+    }
+
+    fn take_durable(&mut self, durable: &mut Vec<Durable>) {
+        while let Some(Reverse((at, through, start, end))) = self.settling.peek().copied()
+            && at <= self.now
+        {
+            self.settling.pop();
+            self.durability.note(start, end, through);
+        }
+        self.durability.take(durable);
     }
 
     fn statistics(&self) -> Statistics {

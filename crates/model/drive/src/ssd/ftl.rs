@@ -349,6 +349,19 @@ impl Ftl {
         })
     }
 
+    /// The host's units that a page holds and that were not written elsewhere since.
+    pub(crate) fn owners(&self, page: u32) -> impl Iterator<Item = u32> {
+        let units = self.layout.page_units;
+        let line = &self.lines[(page / self.layout.line_pages) as usize];
+        let first = page % self.layout.line_pages * units;
+        // A page may be left and erased before its programming is seen to.
+        let units = if line.state == State::Free { 0 } else { units };
+        (0..units).filter_map(move |at| {
+            let unit = line.owners.get(first + at)?;
+            (self.map.get(unit) == Some(page * self.layout.page_units + at)).then_some(unit)
+        })
+    }
+
     /// Whether a page belongs to the SLC cache.
     pub(crate) fn is_cached(&self, page: u32) -> bool {
         self.lines[(page / self.layout.line_pages) as usize].cached

@@ -351,7 +351,7 @@ fn a_media_cache_costs_the_medium_and_a_saved_memory_does_not() {
         let before = done.len();
         let at = drive.next_event().expect("writes are in flight");
         drive.advance(at, &mut done);
-        for Completion { id, at } in done.iter().skip(before).copied() {
+        for Completion { id, at, .. } in done.iter().skip(before).copied() {
             now = at.0;
             if id < 31 {
                 drive.submit(at, request(id, Write, (id * 31 + now) % 5_000_000 * 8, 8));
@@ -415,7 +415,7 @@ fn writes_per_revolution(
     let (mut done, mut count) = (Vec::new(), 0);
     loop {
         next_completion(&mut drive, &mut done);
-        for Completion { id, at } in done.drain(..) {
+        for Completion { id, at, .. } in done.drain(..) {
             if at.0 >= until {
                 return count as f64 / (revolutions.end - revolutions.start) as f64;
             }

@@ -2,6 +2,7 @@
 
 mod behaviour;
 mod common;
+mod durability;
 mod properties;
 mod shingled;
 mod shingled_checks;

@@ -298,7 +298,7 @@ fn synced_writes(p: &Parameters, callers: u64) -> f64 {
     let mut end = 0;
     while let Some(at) = drive.next_event().filter(|_| left.iter().any(|left| *left > 0)) {
         drive.advance(at, &mut done);
-        for Completion { id, at } in done.drain(..) {
+        for Completion { id, at, .. } in done.drain(..) {
             let left = &mut left[id as usize];
             *left -= 1;
             end = at.0;

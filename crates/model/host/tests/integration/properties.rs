@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Arc, Mutex};
 
-use disklab_drive::{Completion, Drive, Nanos, Operation, Request, Statistics};
+use disklab_drive::{Completion, Drive, Durable, Nanos, Operation, Request, Statistics, Status};
 use disklab_host::{CacheMode, HostSettings, HostedDrive};
 use proptest::prelude::*;
 
@@ -63,9 +63,13 @@ impl Drive for Below {
                 }
                 _ => {}
             }
-            completions.push(Completion { id: request.id, at: Nanos(at) });
+            completions.push(Completion { id: request.id, at: Nanos(at), status: Status::Done });
         }
     }
+
+    fn watch_durability(&mut self) {}
+
+    fn take_durable(&mut self, _durable: &mut Vec<Durable>) {}
 
     fn statistics(&self) -> Statistics {
         Statistics::default()
@@ -328,4 +332,45 @@ fn a_stream_of_small_reads_is_read_in_windows() {
     let log = log.lock().unwrap();
     assert!(log.reads.len() < 16, "{:?}", log.reads);
     assert!(disk.statistics().host.hits > 240);
+}
+
+/// When a write is done, and when it outlasts a loss of power, with a flush a second later; s.
+fn done_and_durable(mode: &str) -> (u64, u64) {
+    let below = disklab_drive::shipped("hdn721010ale604").expect("a model").build(1);
+    let mut disk = HostedDrive::new(below, 32, settings(mode, 64 * MIB));
+    disk.watch_durability();
+    disk.submit(Nanos(0), request(0, Operation::Write, 0, 64));
+    let (mut now, mut times) = (0, [None; 2]);
+    let mut flushes = [1_000_000_000].into_iter().peekable();
+    while let Some(at) = disk.next_event().filter(|at| at.0 <= 100_000_000_000) {
+        if let Some(flush) = flushes.next_if(|flush| *flush <= at.0) {
+            disk.submit(Nanos(flush), request(1, Operation::Flush, 0, 0));
+            continue;
+        }
+        now = at.0.max(now);
+        let (mut done, mut durable) = (Vec::new(), Vec::new());
+        disk.advance(Nanos(now), &mut done);
+        disk.take_durable(&mut durable);
+        // It is told in parts.
+        let is_all = |part: &Durable| part.sector == 56 && part.sectors == 8;
+        for (time, happened) in
+            times.iter_mut().zip([done.iter().any(|c| c.id == 0), durable.iter().any(is_all)])
+        {
+            *time = time.or(happened.then_some(now / 1_000_000_000));
+        }
+    }
+    (times[0].expect("done"), times[1].expect("durable"))
+}
+
+/// What the host's page cache holds is lost with the host; what it was told to flush is not, but
+/// for the mode that ignores flushes: there the kernel writes it when it is 30 s old.
+#[test]
+fn a_write_is_durable_when_its_mode_says_so() {
+    for (mode, expected) in
+        [("none", (0, 0)), ("directsync", (0, 0)), ("writethrough", (0, 0)), ("writeback", (0, 1))]
+    {
+        assert_eq!(done_and_durable(mode), expected, "{mode}");
+    }
+    let (done, durable) = done_and_durable("unsafe");
+    assert!(done == 0 && (30..40).contains(&durable), "{durable}");
 }

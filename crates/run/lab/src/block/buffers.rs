@@ -50,6 +50,12 @@ impl GuestBuffers {
         self.writable.iter().map(|p| u64::from(p.1)).sum()
     }
 
+    /// Where the last byte to the guest goes.
+    pub fn last_writable(&self) -> Option<GuestAddress> {
+        let (address, bytes) = self.writable.iter().rev().find(|piece| piece.1 > 0)?;
+        address.0.checked_add(u64::from(bytes - 1)).map(GuestAddress)
+    }
+
     /// Fills `data` with the guest's bytes from `skip` on. What is not there, or
     /// lies outside the memory that the guest shares, becomes zeros.
     pub fn read(&self, memory: &GuestRegions, skip: u64, data: &mut [u8]) {

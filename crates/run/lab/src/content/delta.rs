@@ -17,7 +17,7 @@ const MAX_WORDS: usize = 80;
 
 /// What a block has in the place of another one's words: a bit for each word, and those
 /// whose bit is set.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub(super) struct Delta(Box<[u64]>);
 
 impl Delta {

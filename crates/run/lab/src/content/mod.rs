@@ -23,6 +23,8 @@ mod volume;
 
 use std::path::Path;
 
+use disklab_drive::Durable;
+
 use crate::{LabError, OptionsProblem};
 use pool::ChunkPool;
 pub use space::ContentSpace;
@@ -130,6 +132,37 @@ impl DiskContent {
     /// As [`DiskContent::write`].
     pub fn zero(&mut self, volume: usize, sector: u64, sectors: u64) -> Result<(), LabError> {
         find(&mut self.volumes, volume)?.zero(&mut self.pool, byte(sector)?, byte(sectors)?)
+    }
+
+    /// Remembers from now on what disk `volume` would lose with its power.
+    pub(crate) fn watch(&mut self, volume: usize) -> Result<(), LabError> {
+        find(&mut self.volumes, volume)?.watch(&mut self.pool);
+        Ok(())
+    }
+
+    /// Request `number` of disk `volume` is about to write there, or to write zeros.
+    pub(crate) fn prepare(
+        &mut self,
+        volume: usize,
+        number: u64,
+        (sector, sectors): (u64, u64),
+        zeroes: bool,
+    ) -> Result<(), LabError> {
+        let at = byte(sector)?;
+        let range = (at, at.saturating_add(byte(sectors)?));
+        find(&mut self.volumes, volume)?.prepare(&mut self.pool, number, range, zeroes)
+    }
+
+    /// What disk `volume` says is durable.
+    pub(crate) fn settle(&mut self, volume: usize, durable: &[Durable]) -> Result<(), LabError> {
+        let volume = find(&mut self.volumes, volume)?;
+        durable.iter().for_each(|part| volume.settle(&mut self.pool, *part));
+        Ok(())
+    }
+
+    /// Disk `volume` loses its power: it holds what was durable.
+    pub(crate) fn lose(&mut self, volume: usize) -> Result<(), LabError> {
+        find(&mut self.volumes, volume)?.lose(&mut self.pool)
     }
 
     /// What it takes.

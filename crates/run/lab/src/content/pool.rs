@@ -206,6 +206,31 @@ impl ChunkPool {
         true
     }
 
+    /// One more block that shows what `block` does.
+    pub fn keep(&mut self, block: Block) -> Result<Block, LabError> {
+        let slot = match block {
+            Block::Fill(_) => return Ok(block),
+            Block::Slot(slot) => slot,
+            Block::Random(number) => {
+                let words = self.random_words(number);
+                return self.random.insert(words).map(Block::Random).ok_or_else(|| self.full());
+            }
+            Block::Delta(number) => {
+                let (slot, delta) = self.deltas.get(number);
+                let (slot, delta) = (*slot, delta.clone());
+                self.keep(Block::Slot(slot))?;
+                return self
+                    .deltas
+                    .insert(slot, delta)
+                    .map(Block::Delta)
+                    .ok_or_else(|| self.full());
+            }
+        };
+        let more = self.users.get(slot).checked_add(1).ok_or_else(|| self.full())?;
+        *self.users.get_mut(slot) = more;
+        Ok(block)
+    }
+
     /// One user less.
     pub fn release(&mut self, block: Block) {
         let slot = match block {

@@ -2,11 +2,12 @@
 
 use std::collections::HashMap;
 
+use disklab_drive::{Durable, UnsettledWrites};
 use foldhash::fast::FixedState;
 
-use super::BLOCK_BYTES;
 use super::chunk::{Block, CHUNK_BLOCKS, CHUNK_BYTES, Chunk, Table};
 use super::pool::ChunkPool;
+use super::{BLOCK_BYTES, SECTOR_BYTES};
 use crate::LabError;
 
 const BLOCK: u64 = BLOCK_BYTES as u64;
@@ -18,6 +19,9 @@ const ENTRY_BYTES: u64 = 48;
 pub(super) struct ContentVolume {
     chunks: HashMap<u64, Chunk, FixedState>,
     tables: u64,
+    /// What the drive could still lose, with what each block held before; `None` while nobody
+    /// wants to know.
+    unsettled: Option<UnsettledWrites<Block>>,
 }
 
 impl ContentVolume {
@@ -136,6 +140,63 @@ impl ContentVolume {
         let rest = &mut space[shown..];
         self.read(pool, at.saturating_add(shown as u64), rest)?;
         Ok(rest.is_empty() || each(rest))
+    }
+
+    /// Remembers from now on what a loss of power would undo.
+    pub fn watch(&mut self, pool: &mut ChunkPool) {
+        let before = self.unsettled.replace(UnsettledWrites::default());
+        let notes =
+            before.into_iter().flat_map(|mut unsettled| unsettled.undo().collect::<Vec<_>>());
+        notes.for_each(|(_, block)| pool.release(block));
+    }
+
+    /// Request `number` is about to write bytes `at..end`, or zeros. What is zero there already
+    /// stays as it is when it is zeroed.
+    pub fn prepare(
+        &mut self,
+        pool: &mut ChunkPool,
+        number: u64,
+        (at, end): (u64, u64),
+        zeroes: bool,
+    ) -> Result<(), LabError> {
+        let Some(mut unsettled) = self.unsettled.take() else { return Ok(()) };
+        let sector = |byte: u64| byte / SECTOR_BYTES;
+        let mut result = Ok(());
+        let mut at = at;
+        while at < end && result.is_ok() {
+            let stop = (at / CHUNK_BYTES + 1).saturating_mul(CHUNK_BYTES).min(end);
+            if !zeroes || self.chunks.contains_key(&(at / CHUNK_BYTES)) {
+                let range = (sector(at), sector(stop));
+                result = unsettled.enter(number, range, |block| pool.keep(self.block(block)));
+            }
+            at = stop;
+        }
+        self.unsettled = Some(unsettled);
+        result
+    }
+
+    /// What the drive says is durable.
+    pub fn settle(&mut self, pool: &mut ChunkPool, durable: Durable) {
+        if let Some(unsettled) = &mut self.unsettled {
+            unsettled.settle(durable, |_, _| (), |block| pool.release(block));
+        }
+    }
+
+    /// Undoes what the drive could still lose.
+    pub fn lose(&mut self, pool: &mut ChunkPool) -> Result<(), LabError> {
+        let Some(mut unsettled) = self.unsettled.take() else { return Ok(()) };
+        let mut data = [0; BLOCK_BYTES];
+        for (parts, block) in unsettled.undo() {
+            load(pool, block, &mut data)?;
+            for (start, end) in parts {
+                let (from, to) = (start * SECTOR_BYTES, end * SECTOR_BYTES);
+                let skip = (from % BLOCK) as usize;
+                self.write(pool, from, &data[skip..skip + (to - from) as usize])?;
+            }
+            pool.release(block);
+        }
+        self.unsettled = Some(unsettled);
+        Ok(())
     }
 
     fn get(&self, pool: &ChunkPool, number: u64, data: &mut [u8]) -> Result<(), LabError> {

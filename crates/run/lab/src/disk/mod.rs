@@ -8,9 +8,10 @@ mod requests;
 
 use std::os::fd::BorrowedFd;
 
-use disklab_drive::{Completion, Drive, Nanos, Statistics};
+use disklab_drive::{Completion, Drive, Durable, Nanos, Statistics, Status};
+use vm_memory::GuestAddress;
 
-use crate::block::{Configuration, GuestBuffers, WRITE_CACHE_OFFSET};
+use crate::block::{Configuration, GuestBuffers, RequestRefusal, WRITE_CACHE_OFFSET};
 use crate::content::DiskContent;
 use crate::vhost::{Connection, SessionEvent, VhostSession};
 use crate::{LabError, ProtocolBreach};
@@ -25,6 +26,8 @@ struct Pending {
     head: u16,
     /// Bytes written to its buffers.
     written: u32,
+    /// Where its status byte is.
+    status: Option<GuestAddress>,
 }
 
 /// What came of reading a disk's socket.
@@ -54,6 +57,8 @@ pub(crate) struct Disk {
     buffers: GuestBuffers,
     data: Vec<u8>,
     requests: u64,
+    watches_durability: bool,
+    durable: Vec<Durable>,
     medium: Option<MediumFile>,
     reports_write_cache: bool,
     read_log: ReadLog,
@@ -83,9 +88,34 @@ impl Disk {
             buffers: GuestBuffers::default(),
             data: vec![0; STEP_BYTES],
             requests: 0,
+            watches_durability: false,
+            durable: Vec::new(),
             medium,
             read_log: ReadLog::default(),
         })
+    }
+
+    /// Remembers from now on what a loss of power would undo. To be called before the first
+    /// request.
+    pub fn watch_durability(&mut self, content: &mut DiskContent) -> Result<(), LabError> {
+        self.watches_durability = true;
+        self.drive.watch_durability();
+        content.watch(self.volume)
+    }
+
+    /// Its power fails at `now`: what it had not made durable is gone.
+    pub fn lose_power(&mut self, now: Nanos, content: &mut DiskContent) -> Result<(), LabError> {
+        self.drive.advance(now, &mut self.completions);
+        self.settle(content)?;
+        content.lose(self.volume)
+    }
+
+    /// Hands on what the drive has made durable.
+    fn settle(&mut self, content: &mut DiskContent) -> Result<(), LabError> {
+        self.drive.take_durable(&mut self.durable);
+        content.settle(self.volume, &self.durable)?;
+        self.durable.clear();
+        Ok(())
     }
 
     /// The socket, to be polled.
@@ -197,6 +227,9 @@ impl Disk {
             let slot = completion.id as usize;
             if let Some(done) = self.pending.get_mut(slot).and_then(Option::take) {
                 self.free.push(slot);
+                if let (Status::Failed, Some(status)) = (completion.status, done.status) {
+                    sound &= memory.write(&[RequestRefusal::Bad.status()], status);
+                }
                 sound &= self.session.ring.give_back(memory, done.head, done.written);
             }
         }

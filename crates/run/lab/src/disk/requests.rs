@@ -64,7 +64,8 @@ impl Disk {
         // Spec 2.7.8.2: bytes written, from the start of the writable part on. A
         // request without a status byte gets nothing.
         let written = if has_status { moved.saturating_add(1) } else { 0 };
-        let pending = Pending { head, written };
+        let status = self.buffers.last_writable();
+        let pending = Pending { head, written, status };
         match work {
             Ok(RequestWork::Drive { operation, sector, sectors }) if outcome.is_ok() => {
                 let id = self.remember(pending)?;
@@ -107,6 +108,11 @@ impl Disk {
             let written = self.buffers.write(memory, 0, &self.configuration.serial);
             return Ok(if written { Ok(SERIAL_BYTES as u32) } else { Err(RequestRefusal::Bad) });
         };
+        if self.watches_durability && !matches!(operation, Operation::Read | Operation::Flush) {
+            self.settle(content)?;
+            let zeroes = operation != Operation::Write;
+            content.prepare(self.volume, self.requests, (sector, sectors), zeroes)?;
+        }
         match operation {
             Operation::Flush => {}
             Operation::Discard | Operation::WriteZeroes => {

@@ -17,7 +17,7 @@ impl EventLoop {
             return Err(LabError::protocol("the calendar", ProtocolBreach::ConnectedTwice));
         }
         let calendar = Calendar::new(socket, self.time_of_day)?;
-        calendar.set_free_until(self.bound(self.limits.virtual_time, Nanos(0)));
+        calendar.set_free_until(self.bound(self.limits.bound(), Nanos(0)));
         calendar.set_kick_window(self.kick_window);
         watch(&self.epoll, calendar.fd(), CALENDAR)?;
         self.calendar = Some(calendar);
@@ -33,7 +33,10 @@ impl EventLoop {
         let options =
             options.ok_or_else(|| LabError::protocol(&name, ProtocolBreach::ConnectedTwice))?;
         let medium = self.media.get_mut(index).and_then(Option::take);
-        let disk = Disk::new(link, options, index, medium)?;
+        let mut disk = Disk::new(link, options, index, medium)?;
+        if self.limits.power_cut.is_some() {
+            disk.watch_durability(&mut self.content)?;
+        }
         watch(&self.epoll, disk.fd(), number)?;
         self.disks[index] = Some(disk);
         Ok(())
@@ -57,6 +60,9 @@ impl EventLoop {
         // They came before what is said now.
         self.take_earlier_kicks()?;
         let now = self.present()?;
+        if self.limits.is_dark(now) {
+            return self.power_fails();
+        }
         let Some(calendar) = &self.calendar else {
             return Err(LabError::protocol(&Sockets::disk(index), ProtocolBreach::BeforeCalendar));
         };
@@ -74,7 +80,9 @@ impl EventLoop {
                 }
                 Activity::Busy => {
                     self.counts.kicks += 1;
-                    calendar.set_free_until(self.bound(earliest(&self.disks), now));
+                    let bounds = [earliest(&self.disks), self.limits.power_cut];
+                    let bound = bounds.into_iter().flatten().min();
+                    calendar.set_free_until(self.bound(bound, now));
                 }
             }
             // Only now may the guest continue.

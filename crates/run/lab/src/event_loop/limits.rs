@@ -14,11 +14,23 @@ pub(crate) struct Limits {
     pub real: Option<Duration>,
     /// At this time of its clock.
     pub virtual_time: Option<Nanos>,
+    /// At this time of its clock, and with its power: its disks hold what was durable.
+    pub power_cut: Option<Nanos>,
     /// When the user wants it.
     pub interrupt: Interrupt,
 }
 
 impl Limits {
+    /// Up to where the guest may run without coming back.
+    pub fn bound(&self) -> Option<Nanos> {
+        self.virtual_time.into_iter().chain(self.power_cut).min()
+    }
+
+    /// Whether the power fails at `time` or before.
+    pub fn is_dark(&self, time: Nanos) -> bool {
+        self.power_cut.is_some_and(|cut| cut <= time)
+    }
+
     /// # Errors
     /// Where the guest's clock, at `now`, has reached its limit.
     pub fn check_virtual(&self, now: Nanos) -> Result<(), LabError> {

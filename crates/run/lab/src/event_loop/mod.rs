@@ -74,6 +74,8 @@ pub(crate) enum GuestEnd {
     Itself,
     /// Its operator's session did; the process runs on.
     SessionOver,
+    /// Its power failed; the process knows nothing of it.
+    PowerCut,
 }
 
 /// Everything that a lab serves.
@@ -93,6 +95,8 @@ pub(crate) struct EventLoop {
     /// Waits of the guest since something else was heard of it.
     in_a_row: u64,
     now: Nanos,
+    /// Whether its power has failed: nothing that the guest says counts any more.
+    is_dark: bool,
     /// Watches a kernel that is served.
     silence: Option<Silence>,
     /// Decides system calls of a kernel that is served.
@@ -135,6 +139,7 @@ impl EventLoop {
             since_poll: 0,
             in_a_row: 0,
             now: Nanos(0),
+            is_dark: false,
             silence: None,
             supervisor: None,
             console,
@@ -164,6 +169,9 @@ impl EventLoop {
 
     /// The guest's time, as it last told it.
     pub fn now(&self) -> Nanos {
+        if self.is_dark {
+            return self.now;
+        }
         self.calendar.as_ref().map_or(self.now, |c| c.now().max(self.now))
     }
 
@@ -188,6 +196,11 @@ impl EventLoop {
         &self.content
     }
 
+    /// The store, once all is over.
+    pub fn into_content(self) -> DiskContent {
+        self.content
+    }
+
     /// Serves `kernel` until it ends, or its operator's session is over.
     pub fn serve(&mut self, kernel: &mut KernelProcess) -> Result<GuestEnd, LabError> {
         watch(&self.epoll, kernel.fd(), KERNEL)?;
@@ -209,6 +222,9 @@ impl EventLoop {
             }
             if self.console.as_ref().is_some_and(ConsoleLine::is_over) {
                 return Ok(GuestEnd::SessionOver);
+            }
+            if self.is_dark {
+                return Ok(GuestEnd::PowerCut);
             }
         }
     }
@@ -242,6 +258,9 @@ impl EventLoop {
         // What the guest said last comes before its end.
         let mut ended = false;
         for event in events {
+            if self.is_dark {
+                break;
+            }
             match event.data.u64() {
                 KERNEL => ended = true,
                 SUPERVISOR => self.answer_call()?,
@@ -276,7 +295,7 @@ impl EventLoop {
         if self.console.is_some() || self.in_a_row < IN_A_ROW {
             return Ok(());
         }
-        while self.since_poll < POLL_EVENTS {
+        while self.since_poll < POLL_EVENTS && !self.is_dark {
             self.since_poll += 1;
             let Some(calendar) = &mut self.calendar else { return Ok(()) };
             if !calendar.has_devices() {

@@ -32,6 +32,9 @@ impl EventLoop {
         self.console_speaks()?;
         self.held = None;
         self.take_earlier_kicks()?;
+        if self.limits.is_dark(self.now()) {
+            return self.power_fails();
+        }
         self.take_kicks()?;
         let Some(calendar) = &self.calendar else { return Ok(()) };
         let wanted = calendar.wanted();
@@ -41,20 +44,27 @@ impl EventLoop {
                 return Ok(());
             }
             let (time, of_disk) = match (wanted, next) {
-                (None, None) => return Err(LabError::Asleep),
+                (None, None) => match self.limits.power_cut {
+                    Some(cut) => (cut, false),
+                    None => return Err(LabError::Asleep),
+                },
                 (Some(wanted), None) => (wanted, false),
                 (None, Some(next)) => (next, true),
                 (Some(wanted), Some(next)) => (wanted.min(next), next <= wanted),
             };
+            if self.limits.is_dark(time) {
+                return self.power_fails();
+            }
             self.advance_to(time)?;
             if !of_disk {
-                let bounds = [next, self.limits.virtual_time];
+                let bounds = [next, self.limits.bound()];
                 return self.run(bounds.into_iter().flatten().min());
             }
             if self.interrupt()? {
                 // No bound by the limit here: the guest, handling the interrupt,
                 // would lower it to the present and have to wait again at once.
-                return self.run(earliest(&self.disks));
+                let bounds = [earliest(&self.disks), self.limits.power_cut];
+                return self.run(bounds.into_iter().flatten().min());
             }
         }
     }
@@ -74,11 +84,27 @@ impl EventLoop {
         let now = self.present()?;
         for kick in kicks {
             at = kick.time.clamp(at, now);
+            if self.limits.is_dark(at) {
+                break;
+            }
             let disk = self.disks.get_mut(kick.device as usize).and_then(Option::as_mut);
             if let Some(disk) = disk {
                 disk.kicked(at, Some(kick.available), &mut self.content)?;
                 self.counts.kicks += 1;
             }
+        }
+        Ok(())
+    }
+
+    /// The guest is gone, and with it what its disks could lose.
+    pub(super) fn power_fails(&mut self) -> Result<(), LabError> {
+        if let Some(cut) = self.limits.power_cut
+            && !std::mem::replace(&mut self.is_dark, true)
+        {
+            for disk in self.disks.iter_mut().flatten() {
+                disk.lose_power(cut, &mut self.content)?;
+            }
+            self.now = cut;
         }
         Ok(())
     }
@@ -167,7 +193,7 @@ impl EventLoop {
     /// A guest without pending requests may run for ever without a word. Has it
     /// come back at its limit. (It may be past it by then: see `wait`.)
     pub(super) fn bound_idle_guest(&self) {
-        if let (Some(calendar), Some(limit)) = (&self.calendar, self.limits.virtual_time)
+        if let (Some(calendar), Some(limit)) = (&self.calendar, self.limits.bound())
             && self.console.is_none()
             && earliest(&self.disks).is_none()
         {

@@ -6,7 +6,7 @@ use std::mem::MaybeUninit;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::fs::FileExt;
 
-use disklab_drive::{Completion, Drive, Nanos, Request, Statistics};
+use disklab_drive::{Completion, Drive, Durable, Nanos, Request, Statistics, Status};
 use rustix::fs::{MemfdFlags, ftruncate, memfd_create};
 use rustix::net::{
     AddressFamily, SendAncillaryBuffer, SendAncillaryMessage, SendFlags, SocketFlags, SocketType,
@@ -48,7 +48,7 @@ impl CheckingDrive {
 impl Drive for CheckingDrive {
     fn submit(&mut self, now: Nanos, request: Request) {
         self.see(now);
-        self.done.push(Completion { id: request.id, at: now });
+        self.done.push(Completion { id: request.id, at: now, status: Status::Done });
     }
     fn next_event(&self) -> Option<Nanos> {
         self.done.first().map(|c| c.at)
@@ -57,6 +57,8 @@ impl Drive for CheckingDrive {
         self.see(now);
         completions.append(&mut self.done);
     }
+    fn watch_durability(&mut self) {}
+    fn take_durable(&mut self, _durable: &mut Vec<Durable>) {}
     fn statistics(&self) -> Statistics {
         Statistics::default()
     }

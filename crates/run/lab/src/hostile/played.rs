@@ -178,5 +178,5 @@ fn take_shared(calendar: &UnixStream) -> File {
 }
 
 pub(super) fn limits() -> Limits {
-    Limits { real: None, virtual_time: None, interrupt: Interrupt::new() }
+    Limits { real: None, virtual_time: None, power_cut: None, interrupt: Interrupt::new() }
 }

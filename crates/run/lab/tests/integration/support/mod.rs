@@ -7,7 +7,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use disklab_lab::{DiskOptions, Lab, LabError, LabOptions, LabReport, Steady};
+use disklab_lab::{DiskContent, DiskOptions, Lab, LabError, LabOptions, LabReport, Steady};
 
 /// The kernel to test with, or `None`, said on standard error.
 pub fn kernel() -> Option<PathBuf> {
@@ -49,6 +49,8 @@ sleep 100
 pub struct Outcome {
     pub report: Result<LabReport, LabError>,
     pub console: String,
+    /// What its disks hold.
+    pub content: Option<DiskContent>,
 }
 
 impl Outcome {
@@ -86,9 +88,13 @@ pub fn run(
     let mut options = options(kernel, script, folder.path());
     options.disks = disks;
     adjust(&mut options);
-    let report = Lab::start(options).and_then(Lab::run);
+    let result = Lab::start(options).and_then(Lab::run_and_keep);
     let console = std::fs::read_to_string(folder.path().join("console")).unwrap_or_default();
-    Outcome { report, console }
+    let (report, content) = match result {
+        Ok((report, content)) => (Ok(report), Some(content)),
+        Err(error) => (Err(error), None),
+    };
+    Outcome { report, console, content }
 }
 
 /// The same, with a console that is not read: a guest may have put anything there.
