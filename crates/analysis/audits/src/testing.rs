@@ -88,6 +88,7 @@ impl RunFixture {
             created: Timestamp::UNIX_EPOCH,
             stacks: Vec::new(),
             left_out: Vec::new(),
+            reference: None,
             environment: Environment::default(),
         };
         Self { study, info, cells: Vec::new() }

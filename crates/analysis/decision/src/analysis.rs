@@ -6,6 +6,7 @@ use disklab_sample::Sample;
 use disklab_store::{CellRecord, RunInfo};
 use disklab_study::Study;
 
+use crate::directory;
 use crate::sentences::{nothing_measured, sentences_of_answers};
 use crate::summary::summary;
 
@@ -37,10 +38,13 @@ impl Analysis {
         let Audited { groups, findings, unfinished, unsteady } = audited;
         let answers = answers(study, info, &groups);
         let sentences = sentences_of_answers(study, &groups, &findings, &unsteady, &answers);
+        let of_directory = directory::sentences(study, info, &groups, &answers);
         let summary = if groups.is_empty() {
             nothing_measured(&unfinished)
-        } else {
+        } else if of_directory.is_empty() {
             summary(study, &groups, &answers, &findings)
+        } else {
+            of_directory
         };
         Self { groups, answers, findings, summary, sentences }
     }

@@ -7,6 +7,7 @@
 mod analyse;
 mod analysis;
 mod contradictions;
+mod directory;
 #[cfg(test)]
 mod hostile;
 mod purposes;

@@ -19,7 +19,8 @@ use super::complete;
 pub struct LabArgs {
     /// Drives in place of the study's: a model (see `disklab list drives`) or a drive file,
     /// how many, and of what size if not the model's; several with commas. The study's
-    /// layouts are made of them as far as they fit. Repeatable.
+    /// layouts are made of them as far as they fit. With --on dir: and a study of a
+    /// directory: what it lies on, if that is not seen. Repeatable.
     #[arg(
         long,
         value_name = "MODEL[:COUNT[:SIZE]],…",

@@ -100,11 +100,13 @@ fn begin(args: &RunArgs) -> Result<OpenRun, Failure> {
     let planning = signals::planning(&caller.interrupt)?;
     let mut planned = PlannedRun::new(found, &args.campaign.options(), &folder, &caller)?;
     planned.stop_by(&args.how_long.options(), args.campaign.repeats)?;
-    let checked = planned.check()?;
+    let mut checked = planned.check()?;
     let estimate = RunEstimate::new(&checked.plan);
     estimate.check_budget()?;
     eprint!("{}", plan::words(&checked, &estimate, false));
     drop(planning);
+    let drives = args.campaign.options().lab.drives;
+    checked.compare_with_lab(drives.as_ref(), &folder, &caller, &mut Watcher::default())?;
     let open = checked.begin(&folder, args.yes)?;
     eprintln!("  directory     {}", folder.display());
     Ok(open)

@@ -33,6 +33,7 @@ fn prepared(folder: &Path) {
         created: "2026-01-02T03:04:05Z".parse().expect("time"),
         stacks: Vec::new(),
         left_out: Vec::new(),
+        reference: None,
         environment: Environment { kernel: NASTY.to_owned(), ..Environment::default() },
     };
     let cells = order(&[("ext4".to_owned(), "w".to_owned())], 1, 1);

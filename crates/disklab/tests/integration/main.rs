@@ -11,6 +11,7 @@ mod command_line;
 mod command_support;
 mod compare;
 mod compare_runs;
+mod directory;
 mod disks_in_the_lab;
 mod draws_in_the_lab;
 mod drive_command;

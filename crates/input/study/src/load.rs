@@ -28,6 +28,9 @@ const DRAWS: [(&str, Draws); 2] = [("shared", Draws::Shared), ("apart", Draws::A
 /// The words for `earlier-files`.
 const EARLIER_FILES: [(&str, bool); 2] = [("drawn", true), ("none", false)];
 
+/// The words for `reference`.
+const REFERENCES: [(&str, bool); 2] = [("none", false), ("lab", true)];
+
 /// Beyond these it is one place, or the file system is full.
 const SPREADS: RangeInclusive<f64> = 0.01..=0.8;
 
@@ -50,8 +53,7 @@ pub(crate) fn read(source: Source, on: Option<&DriveRequests>) -> Result<Study, 
     let about = fields.text("about")?.unwrap_or_default();
     let repeats = fields.integer("repeats", 1..=1000)?.unwrap_or(3) as u32;
     let goal = fields.choice("goal", &StudyGoal::WORDS)?;
-    let draws = fields.choice("draws", &DRAWS)?.unwrap_or_default();
-    let has_earlier_files = fields.choice("earlier-files", &EARLIER_FILES)?.unwrap_or(true);
+    let (draws, has_earlier_files, has_reference) = choices(&mut fields)?;
     let spread = fields.take("spread").map_or(Ok(None), spread)?;
     let drives = drives_on(&mut fields, on)?;
     let loop_drive_size = size_of_bench(&mut fields, "loop", "drive-size")?;
@@ -79,6 +81,7 @@ pub(crate) fn read(source: Source, on: Option<&DriveRequests>) -> Result<Study, 
         goal,
         draws,
         has_earlier_files,
+        has_reference,
         spread,
         baseline,
         drives,
@@ -100,6 +103,13 @@ pub(crate) fn read(source: Source, on: Option<&DriveRequests>) -> Result<Study, 
         is_quick: false,
         quick,
     })
+}
+
+/// `draws`, `earlier-files` and `reference`.
+fn choices(fields: &mut Fields<'_>) -> Result<(Draws, bool, bool), SourceError> {
+    let draws = fields.choice("draws", &DRAWS)?.unwrap_or_default();
+    let has_earlier_files = fields.choice("earlier-files", &EARLIER_FILES)?.unwrap_or(true);
+    Ok((draws, has_earlier_files, fields.choice("reference", &REFERENCES)?.unwrap_or(false)))
 }
 
 /// A share, or `none`.

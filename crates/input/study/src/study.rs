@@ -32,6 +32,8 @@ pub struct Study {
     pub draws: Draws,
     /// Whether directories and files are made before a workload's own, drawn for each repeat.
     pub has_earlier_files: bool,
+    /// Whether it is about a directory, whose figures are compared with the lab's.
+    pub has_reference: bool,
     /// The share of a file system over which large files are laid out; as they come where absent.
     pub spread: Option<f64>,
     /// Stack that others are compared with, by default.

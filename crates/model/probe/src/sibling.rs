@@ -1,6 +1,6 @@
 //! The shipped drive that is nearest to one that was measured.
 
-use disklab_drive::{DriveFile, Kind, SHIPPED, shipped};
+use disklab_drive::{DriveFile, Kind, SHIPPED, Transport, shipped};
 
 /// So many letters of a model's name must agree.
 const LEAST_LETTERS: usize = 8;
@@ -47,6 +47,23 @@ impl Siblings {
                 short >= LEAST_LETTERS
                     && (model.starts_with(name.as_str()) || name.contains(&model))
             })
+        })
+    }
+
+    /// The drive of this kind with the nearest size, for one whose name is not known.
+    pub fn of_class(&self, rotates: bool, transport: Transport, bytes: u64) -> Option<&DriveFile> {
+        let like = Likeness { bytes, rpm: 0.0, rate: 0.0 };
+        if rotates {
+            return self.nearest(like, |file| {
+                let Kind::Hdd(p) = &file.kind else { return None };
+                let is_usual = p.transport == Transport::Sata;
+                is_usual.then_some(Likeness { bytes: p.capacity, ..like })
+            });
+        }
+        self.nearest(like, |file| {
+            let Kind::Ssd(p) = &file.kind else { return None };
+            let is_same = p.interface.transport == transport;
+            is_same.then_some(Likeness { bytes: p.capacity, ..like })
         })
     }
 

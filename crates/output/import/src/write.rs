@@ -45,6 +45,7 @@ impl Import {
             created: now(),
             stacks: Vec::new(),
             left_out: self.left_out.clone(),
+            reference: None,
             // That of this machine is not that of the figures.
             environment: Environment::default(),
         };

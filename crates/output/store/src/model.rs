@@ -1,6 +1,6 @@
 //! What a run remembers, besides its samples.
 
-use disklab_sample::Environment;
+use disklab_sample::{Environment, Reference};
 use disklab_source::SourceError;
 use disklab_study::{Cell, DriveRequests, LeftOut, PlannedStack, Study, load};
 use jiff::Timestamp;
@@ -41,6 +41,9 @@ pub struct RunInfo {
     pub stacks: Vec<PlannedStack>,
     /// What this bench or machine cannot do.
     pub left_out: Vec<LeftOut>,
+    /// What its figures are compared with, if it is about a directory.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reference: Option<Reference>,
     /// Machine and programs at the beginning.
     pub environment: Environment,
 }

@@ -19,6 +19,7 @@ mod pilot;
 mod places;
 mod plan;
 mod recorder;
+mod reference;
 mod run;
 mod selection;
 pub mod sensitivity;

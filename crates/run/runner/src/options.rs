@@ -76,6 +76,9 @@ pub enum OptionsError {
     /// A kernel is named for a bench that runs on this machine's own.
     #[error("{0} is for the lab's guests; the bench '{1}' runs on this machine's own kernel")]
     KernelElsewhere(&'static str, BenchKind),
+    /// A study of a directory is run elsewhere.
+    #[error("the study '{0}' is about a directory: name it with --on dir:PATH")]
+    NeedsDirectory(String),
     /// A kernel is named twice.
     #[error("--kernel names a kernel, and --linux one that disklab builds: give one or the other")]
     KernelTwice,
@@ -166,6 +169,8 @@ pub enum OptionsError {
 /// The bench that an option applies to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Applies {
+    /// The lab, and a directory whose drives are not seen.
+    Drives,
     /// It concerns runs in the lab alone.
     Lab,
     /// Loop devices.
@@ -178,7 +183,8 @@ impl Applies {
     fn to(self, bench: &BenchKind) -> bool {
         matches!(
             (self, bench),
-            (Self::Lab, BenchKind::Lab)
+            (Self::Drives, BenchKind::Lab | BenchKind::Dir(_))
+                | (Self::Lab, BenchKind::Lab)
                 | (Self::Loop, BenchKind::Loop)
                 | (Self::Disks, BenchKind::Disks(_))
         )
@@ -186,6 +192,7 @@ impl Applies {
 
     fn as_str(self) -> &'static str {
         match self {
+            Self::Drives => "the lab, which models drives, and to a study of a directory",
             Self::Lab => "the lab, which models drives",
             Self::Loop => "--on loop, whose drives are files",
             Self::Disks => "--on disks:…, which erases drives",
@@ -215,7 +222,7 @@ impl RunOptions {
         let lab = &self.lab;
         let given = [
             ("--drive-size", Applies::Loop, self.drive_size.is_some()),
-            ("--drives", Applies::Lab, lab.drives.is_some()),
+            ("--drives", Applies::Drives, lab.drives.is_some()),
             ("--memory", Applies::Lab, lab.memory.is_some()),
             ("--processor", Applies::Lab, lab.processor.is_some()),
             ("--bus", Applies::Lab, lab.bus.is_some()),
@@ -337,6 +344,7 @@ mod tests {
             created: Timestamp::UNIX_EPOCH,
             stacks: Vec::new(),
             left_out: Vec::new(),
+            reference: None,
             environment: Environment::default(),
         }
     }

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use disklab_bench::{BenchProfile, Campaign, Preflight};
 use disklab_campaign::Goal;
+use disklab_sample::Reference;
 use disklab_store::{BenchKind, RunSettings};
 use disklab_study::{Cell, LeftOut, TooManyCells, check_run_size};
 
@@ -37,6 +38,8 @@ pub struct Plan {
     pub settings: RunSettings,
     /// The bench, as it was asked for.
     pub kind: BenchKind,
+    /// What the figures of a directory are compared with.
+    pub reference: Option<Reference>,
 }
 
 /// A plan cannot be a run.
@@ -85,6 +88,7 @@ impl Plan {
             has_goal_of_study: false,
             settings: RunSettings::default(),
             kind: BenchKind::default(),
+            reference: None,
         })
     }
 

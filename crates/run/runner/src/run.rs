@@ -57,6 +57,7 @@ impl CheckedRun {
             created: now(),
             stacks: plan.preflight.stacks.clone(),
             left_out: plan.preflight.left_out.clone(),
+            reference: plan.reference.clone(),
             environment: bench.environment(),
         };
         // A campaign that decides as it goes adds its cells block by block.

@@ -15,15 +15,19 @@ use disklab_lab::kernel::{LinuxChoice, NamedKernel};
 use disklab_measure::{SystemRoot, Watched, devices_under, mounts};
 use disklab_stack::Ledger;
 use disklab_store::RunSettings;
+use disklab_study::Study;
 use disklab_units::Bytes;
 use disklab_workload::Context;
 
 use crate::drives::known_drives;
 use crate::error::DirectoryProblem;
+use crate::options::Applies;
 use crate::places::ledger_folder;
 use crate::plan::{Pairs, Plan, PlanError};
 use crate::selection::Selection;
-use crate::{BenchKind, FoundStudy, RunEstimate, RunOptions, RunnerError, StopOptions};
+use crate::{
+    BenchKind, FoundStudy, OptionsError, RunEstimate, RunOptions, RunnerError, StopOptions,
+};
 pub use lab::{KernelBuilder, check_zfs, kernel_parts, machine_memory};
 
 use self::scratch::{Scratch, check_writable};
@@ -112,7 +116,10 @@ impl PlannedRun {
     ) -> Result<Self, RunnerError> {
         options.check()?;
         let FoundStudy { study, folder } = found;
+        check_directory_study(&study, options)?;
         let drives = options.lab.drives.as_ref().map(known_drives).transpose()?;
+        // Those below a directory are for what it is compared with.
+        let drives = drives.filter(|_| matches!(options.bench(), BenchKind::Lab));
         let study = match &drives {
             Some(drives) => study.on_drives(drives)?,
             None => study,
@@ -155,7 +162,7 @@ impl PlannedRun {
         let room = Room::of(&options.bench(), scratch.path());
         let mut plan = Plan::new(campaign, bench.profile(), preflight, repeats, seed)?;
         if let BenchKind::Dir(path) = &kind {
-            plan.campaign.study.title = title_of_directory(path);
+            plan.campaign.study.title = title_of_directory(path, plan.campaign.study.has_reference);
         }
         (plan.settings, plan.kind) = (settings, kind);
         let linux = options.lab.linux;
@@ -328,8 +335,24 @@ impl Benches<'_> {
 
 /// What a run in a directory asks: a study's own title may ask for layouts, of which there is
 /// only this one.
-fn title_of_directory(path: &Path) -> String {
-    format!("How fast is {}?", path.display().to_string().replace(char::is_control, "?"))
+fn title_of_directory(path: &Path, has_reference: bool) -> String {
+    let path = path.display().to_string().replace(char::is_control, "?");
+    if has_reference {
+        return format!("Is {path} as fast as it should be?");
+    }
+    format!("How fast is {path}?")
+}
+
+/// Refuses a study of a directory elsewhere, and drives of a directory in other studies.
+fn check_directory_study(study: &Study, options: &RunOptions) -> Result<(), RunnerError> {
+    let bench = options.bench();
+    match (&bench, study.has_reference) {
+        (BenchKind::Dir(_), false) if options.lab.drives.is_some() => {
+            Err(OptionsError::WrongBench { flag: "--drives", applies: Applies::Lab, bench }.into())
+        }
+        (BenchKind::Dir(_), _) | (_, false) => Ok(()),
+        (_, true) => Err(OptionsError::NeedsDirectory(study.id.to_string()).into()),
+    }
 }
 
 fn absolute(path: &Path) -> Result<PathBuf, RunnerError> {

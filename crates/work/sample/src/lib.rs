@@ -11,6 +11,7 @@ mod figure;
 mod latency;
 mod mount_state;
 mod operation_kind;
+mod reference;
 mod sample;
 mod step;
 mod step_profile;
@@ -29,6 +30,9 @@ pub use figure::{Direction, Figure};
 pub use latency::{Latency, LatencyHistogram};
 pub use mount_state::{InvalidMount, MountState};
 pub use operation_kind::OperationKind;
+pub use reference::{
+    LabOutcome, LabReference, NetworkLink, NetworkShare, Reference, ReferenceFigure,
+};
 pub use sample::{Note, Overhead, Sample};
 pub use step::{Cpu, NotSteady, Steadiness, Step, Trend};
 pub use step_profile::{

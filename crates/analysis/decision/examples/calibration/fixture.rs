@@ -79,6 +79,7 @@ impl RunFixture {
             created: Timestamp::UNIX_EPOCH,
             stacks: Vec::new(),
             left_out: Vec::new(),
+            reference: None,
             environment: Environment::default(),
         };
         let stacks = study.stacks.iter().take(stacks).map(|s| s.id.clone()).collect();

@@ -27,6 +27,8 @@ use crate::Analysis;
 use criteria::criteria;
 use rule::{Choice, Criterion, RivalVerdict, blocks, choose, deciding, mean};
 
+pub(crate) use work::task;
+
 pub use confidence::Confidence;
 pub use table::{Aspect, DECIDES, PURPOSES, Purpose};
 pub use trade::Trade;

@@ -8,7 +8,7 @@ const LARGE: u64 = 256 << 10;
 
 /// The task that a figure shows: the one that its workload names, or that its requests
 /// make plain; `None` if it is nothing that a purpose asks for, or not known.
-pub(super) fn task(group: &Group) -> Option<Task> {
+pub(crate) fn task(group: &Group) -> Option<Task> {
     group.profile().task.or_else(|| by_requests(group))
 }
 

@@ -153,6 +153,7 @@ fn analysed() -> (Study, RunInfo, Analysis) {
         created: Timestamp::UNIX_EPOCH,
         stacks: Vec::new(),
         left_out: Vec::new(),
+        reference: None,
         environment: Environment::default(),
     };
     let mut analyser = Analyser::new(study.clone(), info.clone());

@@ -96,6 +96,7 @@ fn info(study: &Study) -> RunInfo {
         created: Timestamp::UNIX_EPOCH,
         stacks: Vec::new(),
         left_out: Vec::new(),
+        reference: None,
         environment: Environment::default(),
     }
 }

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use disklab_bench::safety::stable_names;
-use disklab_measure::{BlockDevice, SystemRoot, identity, mounts};
+use disklab_measure::{BlockDevice, SystemRoot, host_of, identity, mounts, volume_of};
 
 /// A drive that can be probed.
 #[derive(Debug, Clone)]
@@ -21,41 +21,6 @@ pub struct Subject {
     pub notes: Vec<String>,
 }
 
-/// Words in the model or vendor of a virtual machine's disk, and whose they are.
-const VIRTUAL: [(&str, &str); 9] = [
-    ("qemu", "QEMU"),
-    ("vbox", "VirtualBox"),
-    ("vmware", "VMware"),
-    ("virtual disk", "Hyper-V"),
-    ("msft", "Hyper-V"),
-    ("xen", "Xen"),
-    ("amazon elastic block", "Amazon's block storage"),
-    ("persistentdisk", "Google's block storage"),
-    ("bhyve", "bhyve"),
-];
-
-/// Words in the model or vendor of what a RAID controller or another machine offers as one
-/// disk, and what it is. A word with a `*` is the beginning of one.
-const VOLUMES: [(&str, &str); 14] = [
-    ("logical volume", "a Smart Array controller's volume"),
-    ("perc", "a PERC controller's volume"),
-    ("megaraid", "a MegaRAID controller's volume"),
-    ("mr9*", "a MegaRAID controller's volume"),
-    ("serveraid", "a ServeRAID controller's volume"),
-    ("raid", "a RAID controller's volume"),
-    ("adaptec", "an Adaptec controller's volume"),
-    ("areca", "an Areca controller's volume"),
-    ("3ware", "a 3ware controller's volume"),
-    ("lio-org", "an iSCSI or Fibre Channel target (LIO)"),
-    ("iet", "an iSCSI target (IET)"),
-    ("iscsi disk", "an iSCSI target"),
-    ("truenas", "an iSCSI target (TrueNAS)"),
-    ("synology", "an iSCSI target (Synology)"),
-];
-
-/// Kernel names of disks that a host or another machine serves.
-const SERVED: [(&str, &str); 3] = [("vd", "virtio"), ("xvd", "Xen"), ("ubd", "User-Mode Linux")];
-
 /// Finds the drive that `path` names.
 ///
 /// # Errors
@@ -71,9 +36,10 @@ pub fn find(root: &SystemRoot, path: &Path) -> Result<Subject, SubjectError> {
         return Err(refuse(why));
     }
     let model = identity(&device).model.unwrap_or_default();
-    let vendor = device.attribute("device/vendor").unwrap_or_default().to_ascii_lowercase();
-    let name = device.name();
-    let other = || served_by_a_host(name, &vendor, &model).or_else(|| volume(&vendor, &model));
+    let other = || {
+        let host = host_of(&device).map(NotADrive::Virtual);
+        host.or_else(|| volume_of(&device).map(NotADrive::Volume))
+    };
     if !is_lab(root)
         && let Some(why) = other()
     {
@@ -192,32 +158,6 @@ fn not_a_drive(root: &SystemRoot, device: &BlockDevice) -> Option<NotADrive> {
         return Some(NotADrive::Mapping(name.to_owned()));
     }
     (device.size_bytes() == 0).then_some(NotADrive::Empty)
-}
-
-/// Why a disk is served by something that is not a drive.
-fn served_by_a_host(name: &str, vendor: &str, model: &str) -> Option<NotADrive> {
-    let small = model.to_ascii_lowercase();
-    let by_name = SERVED.iter().find(|(prefix, _)| {
-        name.strip_prefix(prefix).is_some_and(|rest| rest.starts_with(char::is_alphabetic))
-    });
-    let by_model = VIRTUAL.iter().find(|(word, _)| small.contains(word) || vendor.contains(word));
-    let (_, whose) = by_name.or(by_model)?;
-    Some(NotADrive::Virtual(whose))
-}
-
-/// Why a disk is a controller's or another machine's volume.
-fn volume(vendor: &str, model: &str) -> Option<NotADrive> {
-    // A maker of both, Synology, names its drives in the model and its targets in the vendor.
-    let model = model.to_ascii_lowercase().replace("synology", "");
-    let texts = [vendor, model.as_str()];
-    let words = || texts.iter().flat_map(|text| text.split(|c: char| !c.is_alphanumeric()));
-    let is_of = |word: &str| match word.strip_suffix('*') {
-        Some(beginning) => words().any(|w| w.starts_with(beginning)),
-        None if word.contains([' ', '-']) => texts.iter().any(|text| text.contains(word)),
-        None => words().any(|w| w == word),
-    };
-    let (_, what) = VOLUMES.iter().find(|(word, _)| is_of(word))?;
-    Some(NotADrive::Volume(what))
 }
 
 /// Whether this is a guest of the lab, whose virtual disks are modelled drives alone.

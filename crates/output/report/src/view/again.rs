@@ -141,6 +141,7 @@ mod tests {
             created: Timestamp::UNIX_EPOCH,
             stacks: Vec::new(),
             left_out: Vec::new(),
+            reference: None,
             environment: Environment::default(),
         }
     }

@@ -253,6 +253,7 @@ mod tests {
                 created: jiff::Timestamp::UNIX_EPOCH,
                 stacks: Vec::new(),
                 left_out: Vec::new(),
+                reference: None,
                 environment: disklab_sample::Environment::default(),
             })
         };

@@ -82,6 +82,7 @@ impl Machine {
             created: Timestamp::UNIX_EPOCH,
             stacks: Vec::new(),
             left_out: Vec::new(),
+            reference: None,
             environment: Environment::default(),
         };
         Self { study, info, pairs }

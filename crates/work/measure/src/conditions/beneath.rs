@@ -5,24 +5,8 @@ use std::path::Path;
 use crate::SystemRoot;
 use crate::block::{BlockDevice, devices_under};
 use crate::mounts::{mount_of, mounts};
+use crate::share::{is_memory, is_network};
 
-/// File systems whose files are on another machine.
-const NETWORK: [&str; 12] = [
-    "nfs",
-    "nfs4",
-    "cifs",
-    "smb3",
-    "ceph",
-    "glusterfs",
-    "fuse.sshfs",
-    "fuse.glusterfs",
-    "fuse.rclone",
-    "9p",
-    "afs",
-    "lustre",
-];
-/// File systems whose files are in memory.
-const MEMORY: [&str; 3] = ["tmpfs", "ramfs", "hugetlbfs"];
 /// Block devices whose data are on another machine.
 const NETWORK_DEVICES: [&str; 3] = ["nbd", "rbd", "drbd"];
 
@@ -34,9 +18,9 @@ pub(super) fn beneath(root: &SystemRoot, directory: &Path) -> Vec<String> {
     let mut found = Vec::new();
     if let Some(mount) = mount_of(&mounts, &directory) {
         let kind = mount.fs_type.as_str();
-        if NETWORK.contains(&kind) {
+        if is_network(kind) {
             found.push(format!("network ({kind})"));
-        } else if MEMORY.contains(&kind) {
+        } else if is_memory(kind) {
             found.push(format!("memory ({kind})"));
         }
     }

@@ -42,6 +42,7 @@ pub(super) fn info(bench: &str, text: &str, study: &Study, repeats: u32) -> RunI
             LeftOut::stack("zfs-raidz1", "needs the module zfs in the kernel"),
             LeftOut::workload("hdparm", "a file system has no device to time"),
         ],
+        reference: None,
         environment: environment(),
     }
 }

@@ -26,6 +26,7 @@ pub fn info() -> RunInfo {
         created: "2026-01-02T03:04:05Z".parse().expect("time"),
         stacks: Vec::new(),
         left_out: Vec::new(),
+        reference: None,
         environment: Environment::default(),
     }
 }

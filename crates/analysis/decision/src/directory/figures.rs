@@ -1,0 +1,84 @@
+//! The figures of a directory, and what people call them.
+
+use disklab_audits::{Group, describe};
+use disklab_comparisons::{Answer, Point, value};
+use disklab_sample::Task;
+use disklab_study::{Measure, Study};
+
+use crate::purposes::task;
+
+/// A figure of the directory.
+pub(super) struct OwnFigure<'a> {
+    pub answer: &'a Answer,
+    pub point: &'a Point,
+    /// 'small synchronous writes'.
+    pub noun: String,
+    /// What makes it slow as a rule.
+    pub causes: &'static str,
+    /// Below this, two times of work on few files are not compared.
+    least: f64,
+}
+
+impl OwnFigure<'_> {
+    /// With its unit and interval.
+    pub fn value(&self) -> String {
+        value(self.answer.measure, self.answer.operation, &self.point.estimate)
+    }
+
+    /// How fast it is next to another value of its measure, and between which bounds.
+    pub fn speed(&self, expected: f64) -> Option<[f64; 3]> {
+        let estimate = &self.point.estimate;
+        let (low, high) = match estimate.interval {
+            Some(interval) => (interval.low, interval.high),
+            None if estimate.n > 1 => (f64::MIN_POSITIVE, f64::MAX),
+            None => (estimate.centre, estimate.centre),
+        };
+        let speed = |value: f64| {
+            let (value, expected) = (value.max(self.least), expected.max(self.least));
+            if self.answer.measure.higher_is_better() { value / expected } else { expected / value }
+        };
+        let (one, centre, other) = (speed(low), speed(estimate.centre), speed(high));
+        let all = [one.min(other), centre, one.max(other)];
+        (centre.is_finite() && centre > 0.0 && expected > 0.0).then_some(all)
+    }
+}
+
+/// Those that questions of the study ask for; without deadlines, of which none may be missed.
+pub(super) fn own_figures<'a>(
+    study: &Study,
+    groups: &[Group],
+    answers: &'a [Answer],
+) -> Vec<OwnFigure<'a>> {
+    let asked = answers.iter().filter(|a| a.by_study && a.measure != Measure::Missed);
+    let points = asked.flat_map(|answer| answer.points.iter().map(move |point| (answer, point)));
+    let figure = |(answer, point): (&'a Answer, &'a Point)| {
+        let group = &groups[point.group];
+        let known = task(group).and_then(known_work);
+        let (noun, causes) = match known {
+            Some((noun, causes)) => (noun.to_owned(), causes),
+            None => (describe(study, groups, &group.key).noun, "a busy drive"),
+        };
+        let least = group.least(answer.measure).unwrap_or(0.0);
+        OwnFigure { answer, point, noun, causes, least }
+    };
+    points.map(figure).collect()
+}
+
+/// What people call a task, and what makes it slow as a rule.
+fn known_work(task: Task) -> Option<(&'static str, &'static str)> {
+    const FLUSHES: &str = "barriers (flushes that reach the medium), or a busy drive";
+    const STREAM: &str = "a busy drive, a slow link, or files in many pieces";
+    const ENTRIES: &str = "a busy drive, or a journal that waits for it";
+    Some(match task {
+        Task::LargeRead => ("large reads", STREAM),
+        Task::LargeWrite => ("large writes", "a busy drive, a slow link, or little free space"),
+        Task::RandomRead | Task::LookUp => ("random reads", "a busy drive"),
+        Task::RandomWrite => ("random writes", "a busy drive, or little free space"),
+        Task::DurableWrite | Task::DurableAppend => ("small synchronous writes", FLUSHES),
+        Task::Commit => ("commits", FLUSHES),
+        Task::SmallFiles => ("copies of small files", ENTRIES),
+        Task::Create => ("new files", ENTRIES),
+        Task::Delete => ("deletions", ENTRIES),
+        _ => return None,
+    })
+}
