@@ -1,16 +1,24 @@
 //! The quick form of a study: the table `[quick]`.
 
+use std::ops::RangeInclusive;
+
 use disklab_config::{Fields, Node};
 use disklab_source::{Location, SourceError, did_you_mean};
+use disklab_units::parse_share_within;
 
 use crate::shipped::changed;
 use crate::{Study, WorkloadSpec, matches};
+
+/// What `--precision` takes.
+const PRECISIONS: RangeInclusive<f64> = 0.001..=0.5;
 
 /// What a study is when time is short: the same questions, with less work for each.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct QuickForm {
     /// How often each cell runs.
     repeats: u32,
+    /// Stacks that differ by less are equivalent for its goal.
+    precision: Option<f64>,
     /// All workloads, by the same index.
     workloads: Vec<WorkloadSpec>,
 }
@@ -26,6 +34,7 @@ pub(crate) fn quick(
 ) -> Result<QuickForm, SourceError> {
     let mut fields = Fields::new(node, "'quick'")?;
     let repeats = fields.integer("repeats", 1..=1000)?.map_or(repeats, |n| n as u32);
+    let precision = fields.take("precision").map(precision).transpose()?;
     let changes = fields.require("workloads")?.entries()?;
     fields.finish()?;
     let mut quick = workloads.to_vec();
@@ -43,7 +52,12 @@ pub(crate) fn quick(
             )));
         }
     }
-    Ok(QuickForm { repeats, workloads: quick })
+    Ok(QuickForm { repeats, precision, workloads: quick })
+}
+
+fn precision(node: &Node) -> Result<f64, SourceError> {
+    let share = parse_share_within(&node.as_text()?, PRECISIONS);
+    share.map_err(|why| node.error(format!("`precision`: {why}")))
 }
 
 impl Study {
@@ -68,6 +82,7 @@ impl Study {
         };
         self.is_quick = true;
         self.repeats = form.repeats;
+        self.precision = form.precision;
         self.workloads = form.workloads;
         Ok(self)
     }
@@ -108,13 +123,14 @@ dd = {{ direction = "write", bs = "{{bs}}", count = 200 }}
 
     #[test]
     fn quick_form_changes_what_its_table_names() {
-        let text = "[quick]\nrepeats = 3\n[quick.workloads]\nread = { size = \"1G\", io_size = \
+        let text = "[quick]\nrepeats = 3\nprecision = \"5 %\"\n[quick.workloads]\nread = { size = \"1G\", io_size = \
                     \"4M\" }\n\"write-*\" = { count = 50 }";
         let whole = study(text).expect("valid");
         assert!(whole.has_quick_form());
         assert_eq!((whole.repeats, body(&whole, 0).as_str()), (6, "rw = read, size = 2G"));
         let quick = whole.clone().into_quick_form().expect("there");
         assert_eq!((quick.repeats, &quick.digest), (3, &whole.digest));
+        assert_eq!((whole.precision, quick.precision), (None, Some(0.05)));
         assert_eq!(body(&quick, 0), "rw = read, size = 1G, io_size = 4M");
         assert_eq!(body(&quick, 2), "direction = write, bs = 64k, count = 50");
         assert_eq!(quick.goal, whole.goal);

@@ -28,6 +28,8 @@ pub struct Study {
     pub repeats: u32,
     /// What it runs for instead, unless the command line says how often or what for.
     pub goal: Option<StudyGoal>,
+    /// Stacks that differ by less are equivalent for that goal, if the study says so.
+    pub precision: Option<f64>,
     /// Whether the stacks of a block are given the same drives and the same work.
     pub draws: Draws,
     /// Whether directories and files are made before a workload's own, drawn for each repeat.

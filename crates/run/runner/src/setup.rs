@@ -176,8 +176,10 @@ impl PlannedRun {
     /// [`RunnerError::Options`] if they contradict each other, [`RunnerError::Plan`] if there
     /// is nothing to decide.
     pub fn stop_by(&mut self, stop: &StopOptions, repeats: Option<u32>) -> Result<(), RunnerError> {
-        let goal = self.plan.campaign.study.goal;
-        if let Some(own) = goal.and_then(|goal| stop.with_goal_of_study(goal, repeats)) {
+        let study = &self.plan.campaign.study;
+        let precision = study.precision;
+        let own = study.goal.and_then(|goal| stop.with_goal_of_study(goal, precision, repeats));
+        if let Some(own) = own {
             match self.decide_by(&own, None) {
                 // The study's goal compares stacks, and only one is left here: the number of
                 // repeats, or the budget, decides.

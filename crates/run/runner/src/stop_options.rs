@@ -22,11 +22,17 @@ pub struct StopOptions {
 }
 
 impl StopOptions {
-    /// The same with the study's goal; `None` if the user said how often cells run, or what is
-    /// to be known. A budget bounds the study's goal as it does the user's.
-    pub fn with_goal_of_study(&self, goal: StudyGoal, repeats: Option<u32>) -> Option<Self> {
+    /// The same with the study's goal, and how exactly it is to be reached; `None` if the user
+    /// said how often cells run, or what is to be known. A budget bounds the study's goal as it
+    /// does the user's.
+    pub fn with_goal_of_study(
+        &self,
+        goal: StudyGoal,
+        precision: Option<f64>,
+        repeats: Option<u32>,
+    ) -> Option<Self> {
         let is_given = repeats.is_some() || self.goal.is_some() || self.precision.is_some();
-        (!is_given).then(|| Self { goal: Some(goal), ..self.clone() })
+        (!is_given).then(|| Self { goal: Some(goal), precision, ..self.clone() })
     }
 
     /// The rule; `None` for the fixed number of repeats. `repeats` are those that were asked
@@ -132,7 +138,10 @@ mod tests {
     fn goal_of_the_study_holds_unless_the_user_gives_another() {
         let none = StopOptions::default();
         let goal = |stop: &StopOptions, repeats| {
-            stop.with_goal_of_study(StudyGoal::Best, repeats).map(|s| (s.goal, s.budget))
+            stop.with_goal_of_study(StudyGoal::Best, Some(0.05), repeats).map(|s| {
+                assert_eq!(s.precision, Some(0.05));
+                (s.goal, s.budget)
+            })
         };
         assert_eq!(goal(&none, None), Some((Some(StudyGoal::Best), None)));
         assert_eq!(goal(&none, Some(6)), None);

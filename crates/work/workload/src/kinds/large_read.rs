@@ -1,4 +1,5 @@
-//! One large file, read as a usual program reads it: which one, and from where, is drawn.
+//! One large file, read as a usual program reads it: which one, and from where, is drawn. If the
+//! study asks for it, the file is written in a step before that, as a copy from another machine is.
 //!
 //! The same requests in another rhythm can take half as long again. On md RAID 5 of four drives the
 //! kernel reads 3 MiB ahead, two stripes of data, as `raid5_set_io_opt` (drivers/md/raid5.c) says. A
@@ -9,13 +10,15 @@
 //! wait for that drive before the next window: 333 MB/s. Any kernel with that code does so.
 
 use std::fs::{File, OpenOptions};
+use std::io::Write;
 use std::os::unix::fs::{FileExt, OpenOptionsExt};
 use std::path::Path;
 
 use disklab_config::Fields;
 use disklab_exec::Interrupt;
 use disklab_sample::{
-    Direction, FileSet, OperationKind, Order, Requests, StepProfile, Task, TimeIn,
+    ContentProfile, Direction, Durability, FileSet, OperationKind, Order, Requests, StepProfile,
+    SyncCall, Task, TimeIn,
 };
 use disklab_source::SourceError;
 use disklab_study::WorkloadSpec;
@@ -30,6 +33,13 @@ use crate::{Context, Cost, StepOutcome, WorkContext, Workload, WorkloadError, Wo
 
 /// The file, in the directory of the cell.
 const FILE: &str = "film";
+
+/// The steps.
+const WRITE: &str = "write";
+const READ: &str = "read";
+
+/// Bytes of a write, as of `server` below.
+const WRITE_BLOCK: Bytes = Bytes(1 << 20);
 
 /// Of ChaCha8's streams of a seed, this one.
 const STREAM: u64 = 0x7265_6164;
@@ -46,6 +56,7 @@ pub(super) const LARGE_READ: WorkloadKind = WorkloadKind {
     fields: &[
         ("size", "size of the file; scaled"),
         ("reader", "'drawn' (default), 'cp', 'dd', 'server' or 'player'"),
+        ("write", "whether writing the file, 1 MiB at a time with an fsync, is measured (false)"),
     ],
     read,
 };
@@ -78,6 +89,8 @@ struct LargeRead {
     size: Bytes,
     /// One of [`READERS`], or drawn.
     reader: Option<Reader>,
+    /// Whether the file is written in a step.
+    writes: bool,
 }
 
 fn read(spec: &WorkloadSpec, context: &Context) -> Result<Box<dyn Workload>, SourceError> {
@@ -85,8 +98,9 @@ fn read(spec: &WorkloadSpec, context: &Context) -> Result<Box<dyn Workload>, Sou
     let size = fields.require_bytes("size")?.scaled(context.scale, Bytes(PAGE));
     let [cp, dd, server, player] = READERS.map(|reader| (reader.name, Some(reader)));
     let reader = fields.choice("reader", &[("drawn", None), cp, dd, server, player])?.flatten();
+    let writes = fields.boolean("write")?.unwrap_or(false);
     fields.finish()?;
-    Ok(Box::new(LargeRead { size, reader }))
+    Ok(Box::new(LargeRead { size, reader, writes }))
 }
 
 impl LargeRead {
@@ -98,6 +112,26 @@ impl LargeRead {
         let latest = LATEST_START.min(self.size.0 / 8) / PAGE;
         (self.reader.unwrap_or(drawn), random.random_range(0..=latest) * PAGE)
     }
+}
+
+/// Writes a new file at `path` with `size` bytes of `stream`, and syncs it.
+fn write_file(
+    path: &Path,
+    size: Bytes,
+    stream: &mut ByteStream,
+    interrupt: &Interrupt,
+) -> Result<StepOutcome, WorkloadError> {
+    let mut tally = Tally::begin();
+    let mut file = File::create_new(path).map_err(WorkloadError::io("cannot make", path))?;
+    // As large as `WRITE_BLOCK` each.
+    stream.give(size, |bytes| {
+        interrupt.check()?;
+        file.write_all(bytes).map_err(WorkloadError::io("cannot write", path))?;
+        tally.lap(bytes.len() as u64);
+        Ok::<(), WorkloadError>(())
+    })?;
+    file.sync_all().map_err(WorkloadError::io("cannot sync", path))?;
+    Ok(tally.end(Direction::Write, OperationKind::Io))
 }
 
 /// Reads the file at `path` from `start` to its end.
@@ -144,7 +178,8 @@ impl Workload for LargeRead {
         Cost {
             space: self.size,
             content: self.size,
-            prewrite: self.size,
+            prewrite: if self.writes { Bytes::ZERO } else { self.size },
+            sequential_write: if self.writes { self.size } else { Bytes::ZERO },
             sequential_read: self.size,
             ..Cost::default()
         }
@@ -154,7 +189,26 @@ impl Workload for LargeRead {
         vec![FILE.to_owned()]
     }
 
-    fn profile(&self, _: &str) -> Option<StepProfile> {
+    fn profile(&self, step: &str) -> Option<StepProfile> {
+        let shared = StepProfile {
+            direct: Some(false),
+            files: Some(FileSet { files: 1, bytes: self.size.0 }),
+            jobs: Some(1),
+            depth: Some(1),
+            stream: true,
+            ..StepProfile::default()
+        };
+        if step == WRITE {
+            return Some(StepProfile {
+                writes: Some(Requests::of_size(WRITE_BLOCK.0, Order::Sequential)),
+                read_share: Some(0.0),
+                durability: Some(Durability::AtEnd(SyncCall::Fsync)),
+                content: Some(ContentProfile::Random),
+                time_in: Some(TimeIn::Writes),
+                task: Some(Task::LargeWrite),
+                ..shared
+            });
+        }
         let blocks = READERS.map(|reader| self.reader.unwrap_or(reader).block);
         let (smallest, largest) = blocks
             .iter()
@@ -162,18 +216,16 @@ impl Workload for LargeRead {
         Some(StepProfile {
             reads: Some(Requests { smallest, largest, order: Order::Sequential }),
             read_share: Some(1.0),
-            direct: Some(false),
-            files: Some(FileSet { files: 1, bytes: self.size.0 }),
             time_in: Some(TimeIn::Reads),
-            jobs: Some(1),
-            depth: Some(1),
-            stream: true,
             task: Some(Task::LargeRead),
-            ..StepProfile::default()
+            ..shared
         })
     }
 
     fn prepare(&self, context: &mut WorkContext<'_>) -> Result<(), WorkloadError> {
+        if self.writes {
+            return Ok(());
+        }
         let mut stream = ByteStream::new(FileContent::Random, context.seed);
         let path = context.directory.join(FILE);
         context.write_file(&mut stream, &path, self.size, true)
@@ -182,8 +234,14 @@ impl Workload for LargeRead {
     fn run(&self, context: &mut WorkContext<'_>) -> Result<(), WorkloadError> {
         let (reader, start) = self.draw(context.seed);
         let path = context.directory.join(FILE);
-        context.files_read.push(("read".to_owned(), vec![path.clone()]));
-        context.step("read", |executor| read_file(&path, reader, start, &executor.interrupt))?;
+        if self.writes {
+            let mut stream = ByteStream::new(FileContent::Random, context.seed);
+            context.step(WRITE, |executor| {
+                write_file(&path, self.size, &mut stream, &executor.interrupt)
+            })?;
+        }
+        context.files_read.push((READ.to_owned(), vec![path.clone()]));
+        context.step(READ, |executor| read_file(&path, reader, start, &executor.interrupt))?;
         context.note(
             "large-read",
             format!("read as by {}, {} at a time", reader.name, Bytes(reader.block)),
@@ -201,7 +259,7 @@ mod tests {
 
     #[test]
     fn readers_and_starts_are_drawn() {
-        let of = |reader| LargeRead { size: Bytes::gib(2), reader };
+        let of = |reader| LargeRead { size: Bytes::gib(2), reader, writes: false };
         let draws: Vec<(Reader, u64)> = (0..60).map(|seed| of(None).draw(seed)).collect();
         let names: BTreeSet<&str> = draws.iter().map(|(reader, _)| reader.name).collect();
         assert_eq!(names.len(), READERS.len());
@@ -220,12 +278,34 @@ mod tests {
             let body = format!("size = '3 MiB'\nreader = '{reader}'");
             let workload = read("large-read", &body, 1.0).expect("valid");
             let outcome = run_in(workload.as_ref(), folder.path(), None).expect("runs");
-            let (_, start) = LargeRead { size: Bytes::mib(3), reader: None }.draw(42);
+            let (_, start) =
+                LargeRead { size: Bytes::mib(3), reader: None, writes: false }.draw(42);
             let figure = &outcome.steps[0].figures[0];
             assert_eq!(figure.bytes, (3 << 20) - start);
             assert_eq!(std::fs::metadata(folder.path().join(FILE)).expect("file").len(), 3 << 20);
             assert!(outcome.notes.iter().any(|n| n.text.contains(reader)), "{:?}", outcome.notes);
         }
+    }
+
+    #[test]
+    fn the_file_that_is_written_is_read() {
+        let folder = tempfile::tempdir().expect("temp");
+        let workload = read("large-read", "size = '3 MiB'\nwrite = true", 1.0).expect("valid");
+        let outcome = run_in(workload.as_ref(), folder.path(), None).expect("runs");
+        let figures: Vec<(&str, Direction, u64)> = outcome
+            .steps
+            .iter()
+            .map(|step| (step.name.as_str(), step.figures[0].direction, step.figures[0].bytes))
+            .collect();
+        let (_, start) = LargeRead { size: Bytes::mib(3), reader: None, writes: true }.draw(42);
+        let read = (3 << 20) - start;
+        assert_eq!(
+            figures,
+            [("write", Direction::Write, 3 << 20), ("read", Direction::Read, read)]
+        );
+        let profile = workload.profile("write").expect("a profile");
+        assert_eq!(profile.task, Some(Task::LargeWrite));
+        assert_eq!(workload.profile("read").expect("a profile").task, Some(Task::LargeRead));
     }
 
     #[test]
