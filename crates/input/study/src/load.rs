@@ -61,9 +61,7 @@ pub(crate) fn read(source: Source, on: Option<&DriveRequests>) -> Result<Study, 
     let processor = fields.take("processor").cloned();
     let StudyStacks { stacks, left_out } = stacks(&mut fields, &drives, on.is_some())?;
     lab.check(&stacks)?;
-    let workloads_node = fields.require("workloads")?;
-    let workloads = workloads(workloads_node)?;
-    check_pairs(workloads_node, stacks.len(), workloads.len())?;
+    let workloads = workloads_for(fields.require("workloads")?, stacks.len())?;
     let quick = fields.take("quick").map(|node| quick(node, repeats, &workloads)).transpose()?;
     let excluded = excluded(fields.take("exclude"), &stacks, &left_out, &workloads)?;
     let known = KnownStacks { stacks: &stacks, left_out: &left_out };
@@ -123,14 +121,16 @@ fn spread(node: &Node) -> Result<Option<f64>, SourceError> {
     share.map(Some).map_err(|why| node.error(format!("`spread`: {why}; or 'none'")))
 }
 
-/// Refuses a study of more pairs than any needs.
-fn check_pairs(node: &Node, stacks: usize, workloads: usize) -> Result<(), SourceError> {
-    if stacks.saturating_mul(workloads) <= MOST_PAIRS {
-        return Ok(());
+/// The workloads of so many stacks; a study of more pairs than any needs is refused.
+fn workloads_for(node: &Node, stacks: usize) -> Result<Vec<WorkloadSpec>, SourceError> {
+    let all = workloads(node)?;
+    if stacks.saturating_mul(all.len()) <= MOST_PAIRS {
+        return Ok(all);
     }
     Err(node.error(format!(
-        "{stacks} stacks × {workloads} workloads are more than {MOST_PAIRS} pairs, which is the \
-         most that a study may have; split it"
+        "{stacks} stacks × {} workloads are more than {MOST_PAIRS} pairs, which is the most that \
+         a study may have; split it",
+        all.len()
     )))
 }
 
