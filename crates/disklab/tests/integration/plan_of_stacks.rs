@@ -140,3 +140,16 @@ fn a_plan_on_other_drives_names_them() {
     let plan = disklab(home.path()).args(arguments).assert().success();
     plan.stdout(contains("(6 × wd-red-pro-22tb)").and(contains("6 × WD Red Pro 22 TB")));
 }
+
+#[test]
+fn a_plan_makes_nothing() {
+    let home = tempfile::tempdir().expect("temp");
+    let measured = tempfile::tempdir().expect("temp");
+    study(home.path(), 1, "ext4");
+    disklab(home.path()).args(["plan", "s.toml"]).assert().success();
+    let on = format!("dir:{}", measured.path().display());
+    disklab(home.path()).args(["plan", "s.toml", "--on", &on]).assert();
+    // It is where a run would keep its ledger, too.
+    assert_eq!(home.path().read_dir().expect("there").count(), 1, "more than the study");
+    assert_eq!(measured.path().read_dir().expect("there").count(), 0);
+}

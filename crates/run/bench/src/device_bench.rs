@@ -96,10 +96,11 @@ impl<D: Drives + 'static> BenchSteps for DeviceBench<D> {
     }
 
     fn prepare(
-        self: Box<Self>,
+        mut self: Box<Self>,
         _campaign: &Campaign,
         _cells: &[Cell],
     ) -> Result<Box<dyn CellRunner>, BenchError> {
+        self.ledger.make()?;
         Ok(self)
     }
 }

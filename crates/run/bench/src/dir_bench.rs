@@ -148,10 +148,11 @@ impl BenchSteps for DirBench {
     }
 
     fn prepare(
-        self: Box<Self>,
+        mut self: Box<Self>,
         _campaign: &Campaign,
         _cells: &[Cell],
     ) -> Result<Box<dyn CellRunner>, BenchError> {
+        self.ledger.make()?;
         Ok(self)
     }
 }

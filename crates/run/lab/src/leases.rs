@@ -80,13 +80,19 @@ impl CpuLeases {
     /// Memory of the guests of all labs that run now, in bytes.
     #[must_use]
     pub fn memory_bytes(&self) -> u64 {
-        let taken = self.choosing().and_then(|_choosing| self.taken());
-        taken.unwrap_or_default().iter().map(|taken| taken.memory_bytes).sum()
+        let taken = || -> io::Result<Vec<Taken>> {
+            // Nobody has chosen yet where this is not there; nothing is made or swept to look.
+            let choosing = open_regular(&self.folder.join(CHOOSING))?;
+            flock(&choosing, FlockOperation::LockExclusive)?;
+            Ok(self.held()?.0)
+        };
+        taken().unwrap_or_default().iter().map(|taken| taken.memory_bytes).sum()
     }
 
     fn choose(&self, first: usize, cores: &[usize], memory_bytes: u64) -> io::Result<CpuLease> {
         let _choosing = self.choosing()?;
-        let taken = self.taken()?;
+        let (taken, left) = self.held()?;
+        left.iter().for_each(|path| drop(fs::remove_file(path)));
         let on = |core: usize| taken.iter().filter(move |taken| taken.core == core);
         // The first of equals, as `min_by_key` has it.
         let core = cores.iter().copied().min_by_key(|core| on(*core).count()).unwrap_or(first);
@@ -107,9 +113,9 @@ impl CpuLeases {
         Ok(file)
     }
 
-    /// What is held now. Goes with [`CpuLeases::choosing`] only: what nobody holds is removed.
-    fn taken(&self) -> io::Result<Vec<Taken>> {
-        let mut all = Vec::new();
+    /// What is held now, and what nobody holds any more. Only while one is choosing.
+    fn held(&self) -> io::Result<(Vec<Taken>, Vec<PathBuf>)> {
+        let (mut all, mut left) = (Vec::new(), Vec::new());
         for entry in fs::read_dir(&self.folder)? {
             let entry = entry?;
             let Some((core, number)) = entry.file_name().to_str().and_then(numbers) else {
@@ -117,7 +123,7 @@ impl CpuLeases {
             };
             let Ok(mut file) = open_regular(&entry.path()) else { continue };
             if flock(&file, FlockOperation::NonBlockingLockExclusive).is_ok() {
-                let _ = fs::remove_file(entry.path());
+                left.push(entry.path());
                 continue;
             }
             let mut text = String::new();
@@ -125,7 +131,7 @@ impl CpuLeases {
             let memory_bytes = read.ok().and_then(|_| text.parse().ok()).unwrap_or_default();
             all.push(Taken { core, number, memory_bytes });
         }
-        Ok(all)
+        Ok((all, left))
     }
 }
 

@@ -281,8 +281,8 @@ struct Benches<'a> {
 }
 
 impl Benches<'_> {
-    fn ledger(&self) -> Result<Ledger, RunnerError> {
-        Ok(Ledger::open(&ledger_folder(&self.caller.state))?)
+    fn ledger(&self) -> Ledger {
+        Ledger::planned(&ledger_folder(&self.caller.state))
     }
 
     fn bench(&mut self) -> Result<Bench, RunnerError> {
@@ -296,7 +296,7 @@ impl Benches<'_> {
                 self.settings.drive_size = Some(size);
                 let medium = medium_below(&existing_ancestor(scratch)).0;
                 let drives = LoopDrives::new(scratch, size, medium);
-                Ok(DeviceBench::new(drives, self.ledger()?, executor, scratch).into())
+                Ok(DeviceBench::new(drives, self.ledger(), executor, scratch).into())
             }
             BenchKind::Dir(path) => {
                 let refused = |why| {
@@ -311,18 +311,18 @@ impl Benches<'_> {
                     path.canonicalize().map_err(|e| refused(DirectoryProblem::Unreadable(e)))?;
                 self.kind = BenchKind::Dir(path.clone());
                 let (medium, watched) = medium_below(&path);
-                Ok(DirBench::new(&path, watched, medium, self.ledger()?, executor).into())
+                Ok(DirBench::new(&path, watched, medium, self.ledger(), executor).into())
             }
             BenchKind::Disks(names) => {
                 let drives =
                     DiskDrives::new(&names, &self.options.erase).map_err(RunnerError::prepare)?;
-                Ok(DeviceBench::new(drives, self.ledger()?, executor, self.scratch).into())
+                Ok(DeviceBench::new(drives, self.ledger(), executor, self.scratch).into())
             }
         }
     }
 
     fn lab(&mut self, executor: Executor) -> Result<Bench, RunnerError> {
-        let (bench, memory) = lab::bench(self, self.ledger()?, executor)?;
+        let (bench, memory) = lab::bench(self, self.ledger(), executor)?;
         let lab = &self.options.lab;
         let settings = &mut self.settings;
         settings.memory = Some(memory);

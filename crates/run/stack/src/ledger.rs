@@ -61,10 +61,28 @@ impl Ledger {
     /// [`StackError::Untrusted`] if others control `folder`, [`StackError::Io`] if the file cannot
     /// be made or locked: nothing may be made then.
     pub fn open(folder: &Path) -> Result<Self, StackError> {
-        trust::create_directory(folder)?;
-        let marks = BTreeSet::new();
-        let file = Some(LockedFile::create(folder, &marks)?);
-        Ok(Self { folder: folder.to_owned(), file, entries: Vec::new(), next: 0, marks })
+        let mut ledger = Self::planned(folder);
+        ledger.make()?;
+        Ok(ledger)
+    }
+
+    /// A ledger that may never be needed: nothing is there before [`Ledger::make`], or before
+    /// something is entered.
+    pub fn planned(folder: &Path) -> Self {
+        let (entries, marks) = (Vec::new(), BTreeSet::new());
+        Self { folder: folder.to_owned(), file: None, entries, next: 0, marks }
+    }
+
+    /// Makes its folder and its file, unless they are there.
+    ///
+    /// # Errors
+    /// As for [`Ledger::open`].
+    pub fn make(&mut self) -> Result<(), StackError> {
+        if self.file.is_none() {
+            trust::create_directory(&self.folder)?;
+            self.file = Some(LockedFile::create(&self.folder, &self.marks)?);
+        }
+        Ok(())
     }
 
     /// Enters a thing, to be called *before* it is made. When this returns, the
@@ -87,9 +105,7 @@ impl Ledger {
         marks: Vec<String>,
     ) -> Result<(), StackError> {
         let undo = undo.into();
-        if self.file.is_none() {
-            self.file = Some(LockedFile::create(&self.folder, &self.marks)?);
-        }
+        self.make()?;
         let number = self.next;
         self.marks.extend(undo.marks().into_iter().chain(marks.iter().cloned()));
         if let Some(file) = &mut self.file {

@@ -179,6 +179,7 @@ impl BenchSteps for LabBench {
         campaign: &Campaign,
         cells: &[Cell],
     ) -> Result<Box<dyn CellRunner>, BenchError> {
+        self.ledger.make()?;
         let kernel = (self.kernels)(needs_zfs(campaign, cells))?;
         let identity = identity(&kernel.program, &self.executor)?;
         Ok(Box::new(PreparedLab { lab: *self, kernel, identity }))
