@@ -61,6 +61,13 @@ impl<'a> Suspicions<'a> {
         audits
     }
 
+    /// Whether this group's file lies in one place, and other stacks' all over the disk: these are
+    /// compared without it.
+    pub fn is_in_one_place(&self, group: usize) -> bool {
+        let of_places = self.severe.iter().filter(|finding| finding.audit == IN_ONE_PLACE);
+        of_places.flat_map(|finding| &finding.groups).any(|of| *of == group)
+    }
+
     /// Whether the repeats of this group depend on each other.
     pub fn has_correlated_repeats(&self, group: usize) -> bool {
         self.correlated.iter().any(|finding| finding.groups.contains(&group))

@@ -60,7 +60,8 @@ fn figures(
             let k = &groups[*i].key;
             k.part == Part::Whole && (k.workload.as_str(), k.step.as_str(), k.direction) == work
         };
-        let same: Vec<usize> = (0..groups.len()).filter(is_same).collect();
+        let sound = |i: &usize| !suspicions.is_in_one_place(*i);
+        let same: Vec<usize> = (0..groups.len()).filter(is_same).filter(sound).collect();
         let about = suspicions.about(&same);
         if about.is_empty() {
             found.extend(criterion(study, groups, aspect, group, &same, stacks));

@@ -244,6 +244,30 @@ fn a_severe_finding_blocks() {
     );
 }
 
+/// The file of one stack lies in one place, which says nothing against the others' figures.
+#[test]
+fn a_file_in_one_place_leaves_out_its_stack_alone() {
+    let mut fixture = fixture();
+    all(&mut fixture, "single/ext4", 4.0, 1.0, 1.0);
+    all(&mut fixture, "single/btrfs", 1.0, 1.0, 2.0);
+    all(&mut fixture, "raid1/btrfs", 9.0, 1.0, 2.0);
+    let mut analysis = fixture.analyse();
+    let is_other = |g: &Group| g.key.workload == "safe" && g.key.stack == "raid1/btrfs";
+    let other = analysis.groups.iter().position(is_other).expect("measured");
+    analysis.findings.push(disklab_audits::Finding {
+        audit: "in-one-place",
+        severity: disklab_audits::Severity::Warning,
+        text: String::new(),
+        advice: String::new(),
+        groups: vec![other],
+    });
+    let all = recommend(&fixture.study, &fixture.info, &analysis);
+    let got = all.iter().find(|r| r.purpose.word == "database").expect("a purpose");
+    assert_eq!((got.why_not.as_deref(), got.suspect.len()), (None, 0));
+    assert_eq!(of_class(got, 0).take, "single/ext4");
+    assert!(got.scores.iter().all(|score| score.stack != "raid1/btrfs"), "{got:?}");
+}
+
 #[test]
 fn a_run_without_samples_recommends_nothing() {
     let fixture = fixture();
