@@ -42,6 +42,7 @@
 mod alone;
 mod contest;
 mod decide;
+mod decision;
 mod eliminate;
 mod outcome;
 mod rules;
@@ -50,6 +51,7 @@ mod tests;
 mod width;
 
 pub use contest::Contest;
-pub use decide::{Conclusion, Decision, Next, Rank, Relation, decide};
+pub use decide::decide;
+pub use decision::{Conclusion, Decision, Next, Rank, Relation};
 pub use outcome::{CampaignOutcome, Exactness, FigureOutcome, Nearest, Stop};
 pub use rules::{Goal, Rules};

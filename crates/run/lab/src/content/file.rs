@@ -9,6 +9,7 @@ use std::sync::{Mutex, PoisonError};
 use rustix::fs::{Mode, OFlags, open};
 use rustix::io::Errno;
 
+use super::BLOCK_BYTES;
 use crate::LabError;
 
 /// Files whose stores are gone, for the next ones on the same file system. Memory
@@ -19,6 +20,11 @@ static SPARE: Mutex<Vec<File>> = Mutex::new(Vec::new());
 const SPARE_LIMIT: usize = 64;
 /// Bytes of a spare file that are kept.
 const SPARE_BYTES: u64 = 1 << 30;
+
+/// Where a slot begins in the file.
+pub(super) fn offset(slot: u32) -> u64 {
+    u64::from(slot) * BLOCK_BYTES as u64
+}
 
 /// A file without a name. What it holds at first is of no meaning.
 #[derive(Debug)]

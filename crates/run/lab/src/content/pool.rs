@@ -8,7 +8,7 @@ use disklab_content::RandomWords;
 use super::chunk::Block;
 use super::delta::Delta;
 use super::deltas::Deltas;
-use super::file::StoreFile;
+use super::file::{StoreFile, offset};
 use super::numbered::Numbered;
 use super::read_ahead::ReadAheadBuffer;
 use super::recent::Recent;
@@ -341,9 +341,4 @@ impl Drop for ChunkPool {
     fn drop(&mut self) {
         self.limits.disk.give_back(self.disk_bytes());
     }
-}
-
-/// Where a slot begins in the file.
-pub(super) fn offset(slot: u32) -> u64 {
-    u64::from(slot) * BLOCK_BYTES as u64
 }

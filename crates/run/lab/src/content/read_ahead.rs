@@ -1,7 +1,7 @@
 //! What was read last of the pool's file, so that blocks can be compared in a row.
 
 use super::BLOCK_BYTES;
-use super::file::StoreFile;
+use super::file::{StoreFile, offset};
 use crate::LabError;
 
 /// Blocks that are read at once where one after another is compared: 128 KiB. A new
@@ -34,7 +34,7 @@ impl ReadAheadBuffer {
             let wanted = if continues { AHEAD } else { 1 };
             self.blocks = 0;
             let read = file
-                .read_up_to(&mut self.data[..wanted * BLOCK_BYTES], super::pool::offset(slot))
+                .read_up_to(&mut self.data[..wanted * BLOCK_BYTES], offset(slot))
                 .map_err(LabError::system("read content back"))?;
             (self.first, self.blocks) = (slot, read / BLOCK_BYTES);
         }

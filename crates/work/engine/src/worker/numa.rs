@@ -5,8 +5,6 @@ use std::path::Path;
 
 use disklab_jobfile::{JobProcess, MemoryPolicy};
 
-use super::start::run_on;
-
 /// Where the kernel describes its nodes (Documentation/ABI/stable/sysfs-devices-node).
 const NODES: &str = "/sys/devices/system/node";
 
@@ -62,6 +60,13 @@ impl NumaError {
             _ => Self::System(error),
         }
     }
+}
+
+/// Has the calling thread run on these processors. Says whether it does.
+pub(super) fn run_on(set: &libc::cpu_set_t) -> bool {
+    let size = std::mem::size_of::<libc::cpu_set_t>();
+    // SAFETY: the set is the caller's; 0 is the calling thread.
+    unsafe { libc::sched_setaffinity(0, size, std::ptr::from_ref(set)) == 0 }
 }
 
 fn run_on_nodes(nodes: &[u32]) -> Result<(), NumaError> {

@@ -55,17 +55,10 @@ pub(super) fn settle(job: &Job, clone: u32, notes: &mut Vec<String>) {
             // SAFETY: the number lies inside of the set.
             unsafe { libc::CPU_SET(*processor as usize, &mut set) };
         }
-        if !run_on(&set) {
+        if !numa::run_on(&set) {
             refused("cpus_allowed");
         }
     }
-}
-
-/// Has the calling thread run on these processors. Says whether it does.
-pub(super) fn run_on(set: &libc::cpu_set_t) -> bool {
-    let size = std::mem::size_of::<libc::cpu_set_t>();
-    // SAFETY: the set is the caller's; 0 is the calling thread.
-    unsafe { libc::sched_setaffinity(0, size, std::ptr::from_ref(set)) == 0 }
 }
 
 #[cfg(test)]
