@@ -18,7 +18,7 @@ pub struct Durable {
     pub through: u64,
 }
 
-/// What a drive tells of durability, if it is asked to.
+/// What a drive reports about durability, if it is asked to.
 #[derive(Debug, Default)]
 pub struct DurabilityLog {
     watches: bool,
@@ -96,7 +96,7 @@ impl<T> UnsettledWrites<T> {
         Ok(())
     }
 
-    /// Takes out what is durable. `each` is told the sectors of each part of a write, `start..end`,
+    /// Takes out what is durable. `each` gets the sectors of each part of a write, `start..end`,
     /// and what was noted of it; `last` of each note that no part needs any more.
     pub fn settle(
         &mut self,
@@ -195,15 +195,15 @@ mod tests {
                 } else {
                     let through = number.saturating_sub(back);
                     let durable = Durable { sector: start, sectors: length, through };
-                    let mut told = 0;
-                    unsettled.settle(durable, |(from, to), _| told += to - from, drop);
+                    let mut counted = 0;
+                    unsettled.settle(durable, |(from, to), _| counted += to - from, drop);
                     let mut expected = 0;
                     for sector in range {
                         let before = model[sector].len();
                         model[sector].retain(|(number, _)| *number > through);
                         expected += before - model[sector].len();
                     }
-                    prop_assert_eq!(told, expected as u64);
+                    prop_assert_eq!(counted, expected as u64);
                 }
             }
             let mut undone = content;

@@ -93,7 +93,7 @@ fn a_sector_that_cannot_be_read_is_an_error_to_its_reader_only() {
 }
 
 #[test]
-fn a_mirror_reads_the_other_drive_and_mends_the_sector() {
+fn a_mirror_reads_the_other_drive_and_fixes_the_sector() {
     let Some(kernel) = kernel() else { return };
     if disklab_exec::find_program("mdadm").is_none() {
         eprintln!("skipped: needs mdadm");
