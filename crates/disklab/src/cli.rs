@@ -226,7 +226,7 @@ pub struct ReportArgs {
     #[arg(long, value_enum)]
     pub format: Option<Format>,
     /// Two stacks next to each other, such as 'raid5 btrfs' 'raid10 btrfs': what does the
-    /// first cost against the second? As text, md or json.
+    /// first cost against the second? As text, html, md or json.
     #[arg(long, num_args = 2, value_names = ["STACK", "STACK"])]
     pub versus: Vec<String>,
     /// File to write; '-' is standard output. [default: in the run's directory]

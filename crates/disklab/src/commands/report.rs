@@ -56,8 +56,9 @@ fn versus(args: &ReportArgs, names: [&str; 2]) -> Result<u8, Failure> {
         Format::Text => two.text(super::style_of_output(true).width()),
         Format::Md => two.markdown(),
         Format::Json => two.json(),
-        Format::Html | Format::Csv => {
-            return Err(Failure::usage_error("--versus is written as text, md or json"));
+        Format::Html => two.html(),
+        Format::Csv => {
+            return Err(Failure::usage_error("--versus is written as text, html, md or json"));
         }
     };
     write_or_print(args.out.as_deref(), &text)?;

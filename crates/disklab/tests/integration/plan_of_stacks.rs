@@ -69,6 +69,32 @@ fn a_shelf_of_128_drives_is_planned_and_one_more_is_refused() {
     assert!(text.contains("needs 129 drives; a stack in the lab has up to 128"), "{text}");
 }
 
+#[test]
+fn what_needs_more_drives_than_are_named_is_left_out() {
+    let home = tempfile::tempdir().expect("temp");
+    let text = "id = 's'\ntitle = 's'\n[[drives]]\nname = 'd'\nmodel = 'hgst-10tb'\ncount = 4\n\
+        [layouts]\nraid5 = 'md-raid5'\nraid1 = 'md-raid1'\n[file-systems]\next4 = 'ext4'\n\
+        [[workloads]]\nid = 'w'\ndd = { direction = 'write', bs = '4K', count = 20 }\n";
+    std::fs::write(home.path().join("s.toml"), text).expect("study");
+    let plan = |drives: &str| {
+        let output = disklab(home.path()).args(["plan", "s.toml", "--drives", drives]).output();
+        let output = output.expect("planned");
+        let text = [output.stdout.as_slice(), &output.stderr].concat();
+        (output.status.code(), String::from_utf8_lossy(&text).into_owned())
+    };
+    let (code, two) = plan("wd-red-pro-22tb:2");
+    assert_eq!(code, Some(0), "{two}");
+    assert!(two.contains("raid5/ext4: md-raid5 needs at least 3 devices, got 2"), "{two}");
+    let (code, one) = plan("wd-red-pro-22tb:1");
+    assert_eq!(code, Some(2), "{one}");
+    assert!(one.contains("md-raid1 needs at least 2 devices, got 1"), "{one}");
+    // An error of the text is one on any drives.
+    let broken = text.replace("'md-raid1'", "'md-raid1/ext4/md-raid1'");
+    std::fs::write(home.path().join("s.toml"), broken).expect("study");
+    let (code, broken) = plan("wd-red-pro-22tb:4");
+    assert_eq!(code, Some(2), "{broken}");
+}
+
 /// The plan of `nas` on these drives, for programs.
 fn nas_on(home: &Path, drives: &str) -> serde_json::Value {
     let arguments = ["--json", "plan", "nas", "--quick", "--drives", drives];

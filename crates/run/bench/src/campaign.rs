@@ -24,7 +24,9 @@ impl Campaign {
     /// # Errors
     /// Where a layer, a program or one of their options is unknown or wrong.
     pub fn new(study: Study, context: &Context) -> Result<Self, SourceError> {
-        let stacks = study.stacks.iter().map(Stack::parse).collect::<Result<_, _>>()?;
+        let parse =
+            if study.named_drives.is_some() { Stack::parse_for_other_drives } else { Stack::parse };
+        let stacks = study.stacks.iter().map(parse).collect::<Result<_, _>>()?;
         let files = context.files.or_kept(study.files.as_ref());
         let context = &Context { files, ..context.clone() };
         let workloads = study

@@ -88,6 +88,17 @@ pub enum ShapeError {
 }
 
 impl ShapeError {
+    /// Whether it is about how many devices there are: with others it may fit.
+    pub(crate) fn is_of_number(&self) -> bool {
+        matches!(
+            self,
+            Self::TooFew { .. }
+                | Self::Groups { .. }
+                | Self::NothingInCommon { .. }
+                | Self::Unfit { below: Below::Devices(_), .. }
+        )
+    }
+
     /// `layer` is built on `needs`, and there is something else below it.
     pub(crate) fn unfit(layer: &'static str, needs: &'static str, below: Below) -> Self {
         Self::Unfit { layer, needs, below, remedy: None }

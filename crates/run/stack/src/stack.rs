@@ -41,6 +41,23 @@ impl Stack {
     /// Where a layer or an option is unknown, or a layer cannot be built on what
     /// is below it; the error shows the place.
     pub fn parse(spec: &StackSpec) -> Result<Self, SourceError> {
+        let stack = Self::read(spec)?;
+        stack.check_fit(spec, |_| true)?;
+        Ok(stack)
+    }
+
+    /// The same on drives that are not the study's own: a stack that needs another number of
+    /// them is left out when a bench has its sizes, and no error.
+    ///
+    /// # Errors
+    /// As for [`Stack::parse`], but for the number of drives.
+    pub fn parse_for_other_drives(spec: &StackSpec) -> Result<Self, SourceError> {
+        let stack = Self::read(spec)?;
+        stack.check_fit(spec, |why| !why.is_of_number())?;
+        Ok(stack)
+    }
+
+    fn read(spec: &StackSpec) -> Result<Self, SourceError> {
         let mut layers = Vec::with_capacity(spec.layers.len());
         for layer in &spec.layers {
             let kind = find_layer(&layer.name).ok_or_else(|| {
@@ -55,17 +72,29 @@ impl Stack {
             check_options(kind, layer)?;
             layers.push((layer.clone(), (kind.parse)(layer)?));
         }
-        let stack = Self { layers };
-        if !spec.drives.is_empty() {
-            stack.volume(&vec![AMPLE; spec.drives.len()], None).map_err(|(index, why)| {
-                let place =
-                    index.and_then(|i| spec.layers.get(i)).map_or(&spec.place, |l| &l.place);
-                let below = index.and_then(|i| spec.layers.get(i.checked_sub(1)?));
-                let remedy = below.and_then(|below| groups_instead(&why, below));
-                place.error(format!("stack '{}': {why}{}", spec.id, remedy.unwrap_or_default()))
-            })?;
+        Ok(Self { layers })
+    }
+
+    /// Tries whether the layers fit on each other and on the number of drives, as far as `counts`
+    /// says.
+    fn check_fit(
+        &self,
+        spec: &StackSpec,
+        counts: impl Fn(&ShapeError) -> bool,
+    ) -> Result<(), SourceError> {
+        if spec.drives.is_empty() {
+            return Ok(());
         }
-        Ok(stack)
+        let Err((index, why)) = self.volume(&vec![AMPLE; spec.drives.len()], None) else {
+            return Ok(());
+        };
+        if !counts(&why) {
+            return Ok(());
+        }
+        let place = index.and_then(|i| spec.layers.get(i)).map_or(&spec.place, |l| &l.place);
+        let below = index.and_then(|i| spec.layers.get(i.checked_sub(1)?));
+        let remedy = below.and_then(|below| groups_instead(&why, below));
+        Err(place.error(format!("stack '{}': {why}{}", spec.id, remedy.unwrap_or_default())))
     }
 
     /// Its layers, bottom-up.

@@ -1,6 +1,7 @@
 //! Two stacks of a run next to each other: 'what does RAID 5 cost against RAID 10?'
 
 mod names;
+mod page;
 mod show;
 
 use disklab_comparisons::{

@@ -86,13 +86,13 @@ impl TwoStacks {
         printable_json(&format!("{value:#}\n")).into_owned()
     }
 
-    fn heading(&self) -> String {
+    pub(super) fn heading(&self) -> String {
         let [a, b] = &self.stacks;
         format!("{} against {}", a.label, b.label)
     }
 
     /// Space, drives that may fail, and how many figures are better and worse.
-    fn trade(&self) -> Vec<String> {
+    pub(super) fn trade(&self) -> Vec<String> {
         let [a, b] = &self.stacks;
         let more = match (a.usable, b.usable) {
             (Some(x), Some(y)) if x > y => format!(" ({} more)", Bytes(x - y).si()),
@@ -125,7 +125,7 @@ impl TwoStacks {
     }
 }
 
-fn word(outcome: ComparisonOutcome) -> &'static str {
+pub(super) fn word(outcome: ComparisonOutcome) -> &'static str {
     match outcome {
         ComparisonOutcome::Better => "better",
         ComparisonOutcome::Worse => "worse",
@@ -136,7 +136,7 @@ fn word(outcome: ComparisonOutcome) -> &'static str {
 }
 
 /// One character that tells the outcomes apart in a column.
-fn sign(row: &ComparedFigure) -> char {
+pub(super) fn sign(row: &ComparedFigure) -> char {
     match row.outcome {
         ComparisonOutcome::Better => '+',
         ComparisonOutcome::Worse => '-',
