@@ -9,7 +9,7 @@ use disklab_sample::{Direction, DriveState};
 use disklab_source::{Location, Source, SourceError};
 use disklab_study::{Cell, LeftOut, Study};
 use disklab_units::count;
-use indexmap::IndexMap;
+use indexmap::{IndexMap, IndexSet};
 
 use crate::breadth::Breadth;
 use crate::files::{Seen, source};
@@ -116,6 +116,9 @@ impl Import {
             seen.add(&source)?;
             read_file(path, &source, request, &tables, &mut placed)?;
         }
+        if let ImportTarget::Made(_) = request.target {
+            keep_drives_apart(&mut placed);
+        }
         let mut breadth = Breadth::default();
         for one in &placed {
             for step in &one.reading.steps {
@@ -203,6 +206,22 @@ fn read_file(
         });
     }
     Ok(())
+}
+
+/// Gives each drive a stack of its own where one stack is named for several: `x/sda`, `x/sdb`.
+fn keep_drives_apart(placed: &mut [Assigned]) {
+    let mut drives: IndexMap<String, IndexSet<String>> = IndexMap::new();
+    for Assigned { reading, stack, .. } in placed.iter() {
+        let of_stack = drives.entry(stack.clone()).or_default();
+        of_stack.extend(reading.drive.clone());
+    }
+    for Assigned { reading, stack, .. } in placed {
+        if let Some(drive) = reading.drive.as_deref()
+            && drives.get(stack.as_str()).is_some_and(|of_stack| of_stack.len() > 1)
+        {
+            *stack = format!("{stack}/{}", stack_id_of(drive));
+        }
+    }
 }
 
 /// A reading, and the format it was read by.

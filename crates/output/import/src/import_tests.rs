@@ -311,3 +311,23 @@ fn what_several_programs_printed_into_one_file_is_all_read() {
     let says_so = |note: &disklab_sample::Note| note.text.contains("(hdparm) was not read: line 2");
     assert!(sample.notes.iter().any(says_so), "{:?}", sample.notes);
 }
+
+#[test]
+fn drives_under_one_stack_are_no_repeats() {
+    let folder = Folder::new();
+    let timing = |drive: &str, rate: &str| {
+        format!(
+            "/dev/{drive}:\n Timing buffered disk reads: 300 MB in  3.00 seconds = {rate} MB/sec\n"
+        )
+    };
+    let (a, b) = (timing("sda", "100.00"), timing("sdb", "100.00"));
+    let stacks = |text: String| {
+        let files = vec![folder.file("hd.txt", text)];
+        let stack = Some("x".to_owned());
+        let import = Import::read(&ImportRequest { files, stack, ..ImportRequest::default() });
+        let import = import.expect("imported");
+        counts(&import).iter().map(|(s, _, n)| format!("{s}: {n}")).collect::<Vec<_>>()
+    };
+    assert_eq!(stacks(format!("{a}{b}{a}")), ["x/sda: 2", "x/sdb: 1"]);
+    assert_eq!(stacks(format!("{a}{a}")), ["x: 2"]);
+}

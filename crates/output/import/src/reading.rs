@@ -12,6 +12,8 @@ pub struct Reading {
     pub work: ImportedWork,
     /// On what, where the output tells it, such as a result file's identifier.
     pub stack: Option<String>,
+    /// The drive, where the figures are of one alone: figures of two drives are no repeats.
+    pub drive: Option<String>,
     /// What came out, in order.
     pub steps: Vec<Step>,
     /// Whether the output leaves open if data were read or written; a name may tell.
@@ -50,6 +52,7 @@ impl Reading {
         Self {
             work,
             stack: None,
+            drive: None,
             steps: Vec::new(),
             direction_is_open: false,
             failure: None,

@@ -69,6 +69,7 @@ fn read(source: &Arc<Source>) -> Result<Vec<Reading>, SourceError> {
             let work = ImportedWork::unknown("hdparm", "hdparm", Vec::new());
             let mut reading = Reading::new(work, span(source, start, line.end()));
             reading.stack = device.as_ref().map(|(name, _)| name.clone());
+            reading.drive.clone_from(&reading.stack);
             readings.push(reading);
             open = true;
         }

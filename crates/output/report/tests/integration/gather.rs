@@ -155,6 +155,10 @@ fn two_stacks_are_put_next_to_each_other() {
     let other = TwoStacks::gather(&run, ["single/ext4", "single/xfs"]).expect("both");
     assert!((two.rows[0].numbers.0 * other.rows[0].numbers.0 - 1.0).abs() < 1e-9, "{other:?}");
     crate::markdown::check_tables(&two.markdown());
+    let page = two.html();
+    for part in ["<h1>One drive · XFS against One drive · ext4</h1>", &two.rows[0].ratio] {
+        assert!(page.contains(part), "{part}: {page}");
+    }
     let json: serde_json::Value = serde_json::from_str(&two.json()).expect("JSON");
     assert_eq!(json["stacks"][0]["id"], "single/xfs");
     assert_eq!(json["figures"].as_array().map(Vec::len), Some(1));
