@@ -15,7 +15,7 @@ pub(super) struct OwnFigure<'a> {
     pub noun: String,
     /// What makes it slow as a rule.
     pub causes: &'static str,
-    /// Below this, two times of work on few files are not compared.
+    /// Times of work on few files that are shorter than this are not compared.
     least: f64,
 }
 
@@ -23,6 +23,12 @@ impl OwnFigure<'_> {
     /// With its unit and interval.
     pub fn value(&self) -> String {
         value(self.answer.measure, self.answer.operation, &self.point.estimate)
+    }
+
+    /// Whether it, or another value of its measure, is too short a time to be compared.
+    pub fn is_too_short(&self, expected: f64) -> bool {
+        let is_time = !self.answer.measure.higher_is_better();
+        is_time && self.point.estimate.centre.min(expected) < self.least
     }
 
     /// How fast it is next to another value of its measure, and between which bounds.
@@ -34,7 +40,6 @@ impl OwnFigure<'_> {
             None => (estimate.centre, estimate.centre),
         };
         let speed = |value: f64| {
-            let (value, expected) = (value.max(self.least), expected.max(self.least));
             if self.answer.measure.higher_is_better() { value / expected } else { expected / value }
         };
         let (one, centre, other) = (speed(low), speed(estimate.centre), speed(high));

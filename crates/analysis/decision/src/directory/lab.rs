@@ -12,6 +12,8 @@ use super::{FIGURES, begun, part};
 const SLOW: f64 = 2.0 / 3.0;
 /// Up to this.
 const FAST: f64 = 1.5;
+/// As far off may it be, as exactly as it is known, to be as it should be.
+const KNOWN: f64 = 2.0;
 
 /// How a figure compares with the lab's.
 #[derive(Clone, Copy)]
@@ -21,12 +23,15 @@ enum SpeedVerdict {
     Fast(f64),
     /// Repeats differ too much.
     Unsure,
+    /// The work takes too short a time, and not the same one.
+    TooShort,
 }
 
 impl SpeedVerdict {
     fn of([low, centre, high]: [f64; 3]) -> Self {
         if (SLOW..=FAST).contains(&centre) {
-            return Self::AsItShould;
+            let is_known = low >= 1.0 / KNOWN && high <= KNOWN;
+            return if is_known { Self::AsItShould } else { Self::Unsure };
         }
         match centre < SLOW {
             true if high < 1.0 => Self::Slow(centre),
@@ -47,7 +52,13 @@ pub(super) fn sentences(lab: &LabReference, figures: &[OwnFigure<'_>]) -> Vec<St
         .iter()
         .filter_map(|own| {
             let expected = expected(own)?;
-            Some((own, expected, SpeedVerdict::of(own.speed(expected)?)))
+            let verdict = match SpeedVerdict::of(own.speed(expected)?) {
+                SpeedVerdict::Slow(_) | SpeedVerdict::Fast(_) if own.is_too_short(expected) => {
+                    SpeedVerdict::TooShort
+                }
+                verdict => verdict,
+            };
+            Some((own, expected, verdict))
         })
         .collect();
     if judged.is_empty() {
@@ -103,6 +114,9 @@ fn verdict(judged: &[(&OwnFigure<'_>, f64, SpeedVerdict)]) -> String {
     }
     if let Some(names) = nouns(|s| matches!(s, SpeedVerdict::Unsure)) {
         parts.push(format!("repeats differ too much to say it of {names}"));
+    }
+    if let Some(names) = nouns(|s| matches!(s, SpeedVerdict::TooShort)) {
+        parts.push(format!("{names}: too short a time to compare"));
     }
     begun(&format!("{}.", parts.join("; ")))
 }

@@ -1,9 +1,9 @@
 use disklab_sample::{
-    LabOutcome, LabReference, NetworkLink, NetworkShare, Reference, ReferenceFigure,
+    Direction, LabOutcome, LabReference, NetworkLink, NetworkShare, Reference, ReferenceFigure,
 };
 
 use super::part;
-use crate::testing::RunFixture;
+use crate::testing::{RunFixture, figure, step};
 
 const QUESTIONS: &str = r#"
 [[questions]]
@@ -125,4 +125,39 @@ fn shares_of_a_speed_have_their_words() {
         words,
         ["three fifths", "half", "a third", "a quarter", "a fifth", "a tenth", "3 %"]
     );
+}
+
+#[test]
+fn what_is_hardly_known_is_not_called_as_it_should_be() {
+    let all = summary_of(lab(100e6, 250.0), &[10e6, 100e6, 1000e6]);
+    assert_eq!(
+        all[0],
+        "As it should be: small synchronous writes; repeats differ too much to say it of large \
+         writes."
+    );
+}
+
+#[test]
+fn times_that_are_too_short_are_not_compared() {
+    let ask = "How long does it take to delete them?";
+    let question =
+        format!("[[questions]]\nask = \"{ask}\"\nworkloads = \"copy:rm\"\nmeasure = \"elapsed\"\n");
+    let verdict = |own: f64, lab_seconds: f64| {
+        let mut reference = lab(1.0, 1.0);
+        if let LabOutcome::Figures(lab) = &mut reference.lab {
+            lab.figures[0].ask = ask.to_owned();
+            lab.figures[0].value = lab_seconds;
+        }
+        let mut run = RunFixture::new(&question);
+        run.info.reference = Some(reference);
+        for block in 0..3 {
+            let seconds = own * (1.0 + f64::from(block) / 100.0);
+            let removed = step("rm", vec![figure(Direction::Write, 0, seconds)]);
+            run.sample("single/ext4", "copy", block, vec![removed]);
+        }
+        run.analyse().summary.swap_remove(0)
+    };
+    assert_eq!(verdict(0.0537, 0.00524), "Deletions: too short a time to compare.");
+    assert_eq!(verdict(0.0537, 0.05), "As it should be: deletions.");
+    assert!(verdict(5.37, 0.524).contains("Deletions have a tenth of the lab's speed"));
 }
