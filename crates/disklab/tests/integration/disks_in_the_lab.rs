@@ -386,18 +386,18 @@ fn leftovers_of_a_killed_run_are_left_alone_on_another_drive() {
     guest.case("moved").left_alone("moved", &["vdd"]);
 }
 
-// What the user made on the partition, array, volume group or mapping of a killed run: the script
-// reads the user's file back.
+// What the user made on the partition, array, volume group, pool or mapping of a killed run, and what
+// the user added to it: the script looks that it is still there.
 #[test]
 fn a_file_system_of_the_users_on_layers_of_a_killed_run_stays() {
     /// Its UUID, as in the script.
     const THEIRS: &str = "11111111-2222-4333-8444-555555555555";
     let script = include_str!("lab_support/leftovers.sh");
     let study = ("leftovers.toml", include_str!("lab_support/leftovers.toml"));
-    let Some((guest, ())) = boot(script, &[study], &[128, 128, 128], |_| ()) else { return };
+    let Some((guest, ())) = boot(script, &[study], &[128, 128, 128, 128], |_| ()) else { return };
     let guest = guest.transcript;
     assert!(!guest.console.contains("not the user's"), "{}", guest.console);
-    for layout in ["partition", "md", "lvm", "crypt", "integrity"] {
+    for layout in ["partition", "md", "lvm", "thin", "crypt", "integrity"] {
         guest.said(&format!("killed-{layout}"), &[137]);
         let left = guest.case(&format!("left-{layout}"));
         assert_eq!(left.code, 0, "{layout}: {}", left.stderr);
@@ -408,4 +408,15 @@ fn a_file_system_of_the_users_on_layers_of_a_killed_run_stays() {
         assert_eq!(discarded.code, 0, "{layout}: {}", discarded.stderr);
         assert_eq!(discarded.leftovers_after(), "", "{layout}");
     }
+    for (layout, theirs) in [("thin", "/theirs"), ("lvm", "the physical volume"), ("md", "/dev/sd")]
+    {
+        guest.said(&format!("added-killed-{layout}"), &[137]);
+        let left = guest.case(&format!("added-{layout}"));
+        for word in [theirs, "--discard", "--keep"] {
+            assert!(left.stdout.contains(word), "{layout}: no '{word}' in {}", left.stdout);
+        }
+        let discarded = guest.case(&format!("added-discarded-{layout}"));
+        assert_eq!(discarded.leftovers_after(), "", "{layout}: {}", discarded.stderr);
+    }
+    assert!(!guest.console.contains("is gone"), "{}", guest.console);
 }

@@ -16,11 +16,11 @@ doctor() {
     end $?
 }
 
-mkdir -p /run/theirs
-for layout in partition md lvm crypt integrity; do
-    begin killed-$layout
+# killed LAYOUT CASE: a run on that layout is killed in the middle of a cell.
+killed() {
+    begin "$2"
     $disklab run leftovers.toml --out /run/work/run --yes $erase --on disks:$ID_a,$ID_b,$ID_c \
-        --only "$layout/*" > $case/stdout 2> $case/stderr &
+        --only "$1/*" > $case/stdout 2> $case/stderr &
     run=$!
     measuring
     standing > $case/standing-during
@@ -30,6 +30,14 @@ for layout in partition md lvm crypt integrity; do
     # Whatever it had started has ended, or never will.
     sleep 60
     end $code
+}
+
+# ledger: the id of what is left.
+ledger() { ls /run/state/disklab/ledger | sed 's/^ledger-//; s/\.jsonl$//'; }
+
+mkdir -p /run/theirs
+for layout in partition md lvm thin crypt integrity; do
+    killed $layout killed-$layout
     mounted=$(grep ' /run/work/run/' /proc/mounts | head -n 1)
     device=${mounted%% *}
     umount /run/work/run/disklab*/*/mnt
@@ -45,7 +53,32 @@ for layout in partition md lvm crypt integrity; do
     found=$(cat /run/theirs/precious)
     umount /run/theirs
     [ "$found" = "the user's, on $layout" ] || say "$layout: '$found' is not the user's file"
-    id=$(ls /run/state/disklab/ledger | sed 's/^ledger-//; s/\.jsonl$//')
-    doctor discarded-$layout --discard "$id"
+    doctor discarded-$layout --discard "$(ledger)"
+    rm -r /run/work/run
+done
+
+# A volume of the user's in the pool, and a drive of the user's in the group and in the array.
+scsi d vdd K4DDDDD4 HDN721010ALE604
+for layout in thin lvm md; do
+    killed $layout added-killed-$layout
+    umount /run/work/run/disklab*/*/mnt
+    group=$(lvm vgs --noheadings --options vg_name | tr -d ' ')
+    case $layout in
+    thin)
+        pool=$(lvm lvs --noheadings --options lv_name --select segtype=thin-pool | tr -d ' ')
+        lvm lvcreate -q -y -Wn --virtualsize 8M --thinpool "$group/$pool" --name theirs
+        ;;
+    lvm) lvm pvcreate -q -y /dev/$d && lvm vgextend -q -y "$group" /dev/$d ;;
+    md) mdadm "$(ls /dev/md[0-9]* | head -n 1)" --add /dev/$d ;;
+    esac
+    settle
+    doctor added-$layout
+    case $layout in
+    thin) lvm lvs "$group/theirs" > /dev/null || say "$layout: the user's volume is gone" ;;
+    lvm) lvm pvs /dev/$d > /dev/null || say "$layout: the user's drive is gone" ;;
+    md) mdadm --examine /dev/$d > /dev/null || say "$layout: the user's drive is gone" ;;
+    esac
+    doctor added-discarded-$layout --discard "$(ledger)"
+    wipe $d
     rm -r /run/work/run
 done
