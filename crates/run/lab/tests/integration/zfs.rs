@@ -18,7 +18,10 @@ use disklab_exec::{Executor, Interrupt, Invocation};
 use disklab_lab::kernel::{ZFS_HOST, ZfsKernel, cache_folder, find_zfs};
 use disklab_lab::{DiskOptions, LabOptions};
 use disklab_source::{Location, Source};
-use disklab_stack::{DeviceState, LayerContext, Ledger, Machine, Stack, needs_words};
+use disklab_stack::{
+    DeviceState, LayerContext, Ledger, LeftoverDecision, Machine, Stack, decide, needs_words,
+    recover,
+};
 use disklab_study::{StackSpec, parse_layers};
 use disklab_units::Bytes;
 
@@ -53,20 +56,25 @@ fn boot(zfs: ZfsKernel, script: &str, disks: Vec<DiskOptions>) -> Outcome {
     })
 }
 
-/// Boots a guest that makes these stacks on four drives.
-fn stacks(zfs: ZfsKernel, stacks: &[&str]) -> Outcome {
+/// Boots a guest in which `script` can have a test of this program run, on four drives as fast as an
+/// SSD without queues: `self TEST`.
+fn boot_with_self(zfs: ZfsKernel, script: &str) -> Outcome {
     let program = std::env::current_exe().unwrap();
     let (folder, name) = (program.parent().unwrap(), program.file_name().unwrap());
     let script = format!(
         "mkdir -p /run/self
         mount -t hostfs -o {} none /run/self
-        {STACKS}='{}' /run/self/{} --exact zfs::in_the_guest --nocapture 2>&1",
+        self() {{ /run/self/{} --exact \"zfs::$1\" --nocapture 2>&1; }}
+        {script}",
         folder.display(),
-        stacks.join(" "),
         name.display()
     );
-    // A drive as fast as an SSD without queues.
     boot(zfs, &script, steady(4, DRIVE_MIB, 100_000))
+}
+
+/// Boots a guest that makes these stacks.
+fn stacks(zfs: ZfsKernel, stacks: &[&str]) -> Outcome {
+    boot_with_self(zfs, &format!("export {STACKS}='{}'; self in_the_guest", stacks.join(" ")))
 }
 
 fn parse(text: &str) -> Stack {
@@ -232,4 +240,90 @@ fn an_idle_pool_lets_time_pass() {
     let requests = report.disks[0].as_ref().map_or(0, |disk| disk.requests);
     assert!(requests < 2000, "{requests}");
     println!("{requests} requests, {:?}", report.real_time);
+}
+
+/// What [`a_leftover_in_the_guest`] does: `make STACK`, `recover` or `discard`.
+const STEP: &str = "DISKLAB_TEST_STEP";
+
+#[test]
+fn a_leftover_in_the_guest() {
+    let Ok(step) = std::env::var(STEP) else {
+        eprintln!("skipped: it is part of the tests that boot a guest");
+        return;
+    };
+    let (state, executor) = (Path::new("/run/state"), Executor::new(Interrupt::new()));
+    if let Some(text) = step.strip_prefix("make ") {
+        let folder = Path::new("/run/site");
+        std::fs::create_dir_all(folder).unwrap();
+        let mut ledger = Ledger::open(state).unwrap();
+        let mut context = LayerContext {
+            executor: &executor,
+            ledger: &mut ledger,
+            folder,
+            tag: "t",
+            seed: 7,
+            notes: Vec::new(),
+            pools: Vec::new(),
+            drives_are_zero: false,
+            below: DeviceState::default(),
+            mounted: Vec::new(),
+        };
+        let drives = ["/dev/vda", "/dev/vdb", "/dev/vdc", "/dev/vdd"].map(PathBuf::from);
+        parse(text).make(&drives, &mut context).unwrap();
+        // As by SIGKILL: nothing is torn down.
+        std::process::exit(0);
+    }
+    let found = recover(state, &executor);
+    for left in &found.left {
+        println!("LEFT {left}");
+    }
+    if step == "discard" {
+        let id = &found.left.first().expect("left").id;
+        let decided = decide(state, id, LeftoverDecision::Discard, &executor).unwrap();
+        assert!(decided.errors.is_empty(), "{:?}", decided.errors);
+    } else {
+        assert!(found.errors.is_empty(), "{:?}", found.errors);
+    }
+}
+
+/// After a kill, what a run made goes; a data set or a snapshot of the user's in its pool stays, with
+/// the pool, until the user says otherwise.
+#[test]
+fn what_a_user_put_into_a_leftover_pool_stays() {
+    let Some(zfs) = zfs() else { return };
+    let script = format!(
+        "pools() {{ zpool list -H -o name | tr '\n' ' '; }}
+        n=0
+        for stack in zfs-raidz1 'zfs-mirror[dataset,encryption=on]'; do
+            n=$((n + 1))
+            {STEP}=\"make $stack\" self a_leftover_in_the_guest
+            pool=$(pools); pool=${{pool%% }}
+            {STEP}=recover self a_leftover_in_the_guest
+            echo clean.$n=$(zpool list -H | wc -l)
+            {STEP}=\"make $stack\" self a_leftover_in_the_guest
+            pool=$(pools); pool=${{pool%% }}
+            if [ $n = 1 ]; then
+                zfs create -o mountpoint=/run/theirs $pool/theirs; echo theirs > /run/theirs/precious
+            else
+                zfs snapshot $pool/data@theirs
+            fi
+            {STEP}=recover self a_leftover_in_the_guest | sed 's/^/said.'$n' /'
+            echo stays.$n=$(zfs list -H -t all -o name -r $pool | grep -c theirs)
+            [ $n = 2 ] || echo precious=$(cat /run/theirs/precious)
+            {STEP}=discard self a_leftover_in_the_guest
+            echo discarded.$n=$(zpool list -H | wc -l)
+        done"
+    );
+    let outcome = boot_with_self(zfs, &script);
+    outcome.report();
+    for n in [1, 2] {
+        assert_eq!(outcome.word(&format!("clean.{n}")), "0", "{}", outcome.console);
+        assert_eq!(outcome.word(&format!("stays.{n}")), "1", "{}", outcome.console);
+        assert_eq!(outcome.word(&format!("discarded.{n}")), "0", "{}", outcome.console);
+    }
+    assert_eq!(outcome.word("precious"), "theirs");
+    for named in ["LEFT disklab does not remove the ZFS pool", "/theirs is mounted", "data@theirs"]
+    {
+        assert!(outcome.console.contains(named), "{named}: {}", outcome.console);
+    }
 }

@@ -210,11 +210,29 @@ fn is_own_dataset(
     if dataset.strip_prefix(pool) != Some(&format!("/{DATASET_NAME}")) {
         return Ok(false);
     }
+    Ok(local_mark(dataset, context)? == mark)
+}
+
+/// Whether a file system of ZFS is one that the run made: the root of its pool, or the data set there.
+pub(super) fn is_own_file_system(
+    source: &str,
+    marks: &Marks,
+    context: &TeardownContext<'_>,
+) -> Result<bool, StackError> {
+    let pool = source.strip_suffix(DATASET_NAME).and_then(|below| below.strip_suffix('/'));
+    match pool.filter(|pool| marks.has(pool)) {
+        Some(_) => Ok(marks.has(&local_mark(source, context)?)),
+        None => Ok(marks.has(source)),
+    }
+}
+
+/// The mark that a data set has by itself.
+fn local_mark(dataset: &str, context: &TeardownContext<'_>) -> Result<String, StackError> {
     let get = Invocation::new("zfs")
         .args(["get", "-H", "-o", "value", "-s", "local", MARK, dataset])
         .uninterruptible();
     let found = context.executor.check(&get).map_err(program)?;
-    Ok(found.text().trim() == mark)
+    Ok(found.text().trim().to_owned())
 }
 
 /// Whether a dataset is named as the zvol layer names them.

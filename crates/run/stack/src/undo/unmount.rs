@@ -9,7 +9,9 @@ use disklab_measure::Mount;
 use serde::{Deserialize, Serialize};
 
 use super::users::{Holder, kill_users, users_of};
-use super::{Marks, Obstacle, Teardown, TeardownContext, UnseenContent, as_kernel_shows, inspect};
+use super::{
+    Marks, Obstacle, Teardown, TeardownContext, UnseenContent, as_kernel_shows, inspect, pool,
+};
 use crate::StackError;
 use crate::mounts::mounts;
 
@@ -128,7 +130,7 @@ impl fmt::Display for Unmount {
 /// Whether the file system that is mounted is one that the run made.
 fn is_own(mount: &Mount, marks: &Marks, context: &TeardownContext<'_>) -> Result<bool, StackError> {
     if mount.fs_type == "zfs" {
-        return Ok(marks.has(&mount.source.to_string_lossy()));
+        return pool::is_own_file_system(&mount.source.to_string_lossy(), marks, context);
     }
     if !mount.source.is_absolute() {
         return Ok(false);
