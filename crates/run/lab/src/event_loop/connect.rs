@@ -3,7 +3,6 @@
 use disklab_drive::Nanos;
 use rustix::event::epoll;
 
-use super::wait::earliest;
 use super::{CALENDAR, EventLoop, watch};
 use crate::calendar::{Calendar, CalendarMessage};
 use crate::disk::{Activity, Disk};
@@ -80,9 +79,7 @@ impl EventLoop {
                 }
                 Activity::Busy => {
                     self.counts.kicks += 1;
-                    let bounds = [earliest(&self.disks), self.limits.power_cut];
-                    let bound = bounds.into_iter().flatten().min();
-                    calendar.set_free_until(self.bound(bound, now));
+                    calendar.set_free_until(self.bound(self.next_event(), now));
                 }
             }
             // Only now may the guest continue.

@@ -63,10 +63,14 @@ impl EventLoop {
             if self.interrupt()? {
                 // No bound by the limit here: the guest, handling the interrupt,
                 // would lower it to the present and have to wait again at once.
-                let bounds = [earliest(&self.disks), self.limits.power_cut];
-                return self.run(bounds.into_iter().flatten().min());
+                return self.run(self.next_event());
             }
         }
+    }
+
+    /// When the first disk has something to do, or the power fails.
+    pub(super) fn next_event(&self) -> Option<Nanos> {
+        earliest(&self.disks).into_iter().chain(self.limits.power_cut).min()
     }
 
     /// Hands on the kicks after which time has gone by, each at its time: no disk has
@@ -203,6 +207,6 @@ impl EventLoop {
 }
 
 /// When the first disk has something to do.
-pub(super) fn earliest(disks: &[Option<Disk>]) -> Option<Nanos> {
+fn earliest(disks: &[Option<Disk>]) -> Option<Nanos> {
     disks.iter().flatten().filter_map(Disk::next_event).min()
 }

@@ -19,8 +19,8 @@ use disklab_lab::kernel::{ZFS_HOST, ZfsKernel, cache_folder, find_zfs};
 use disklab_lab::{DiskOptions, LabOptions};
 use disklab_source::{Location, Source};
 use disklab_stack::{
-    DeviceState, LayerContext, Ledger, LeftoverDecision, Machine, Stack, decide, needs_words,
-    recover,
+    DeviceState, LayerContext, Ledger, LeftoverDecision, Machine, Made, Stack, StackError, decide,
+    needs_words, recover,
 };
 use disklab_study::{StackSpec, parse_layers};
 use disklab_units::Bytes;
@@ -100,6 +100,31 @@ fn said(program: &str, args: &[&str]) -> String {
     Executor::default().check(&Invocation::new(program).args(args)).unwrap().text()
 }
 
+/// Makes a stack on the four drives; and what its layers say of themselves.
+fn make(
+    stack: &Stack,
+    ledger: &mut Ledger,
+    executor: &Executor,
+) -> Result<(Made, Vec<(String, String)>), StackError> {
+    let folder = Path::new("/run/site");
+    std::fs::create_dir_all(folder).unwrap();
+    let drives = ["/dev/vda", "/dev/vdb", "/dev/vdc", "/dev/vdd"].map(PathBuf::from);
+    let mut context = LayerContext {
+        executor,
+        ledger,
+        folder,
+        tag: "t",
+        seed: 7,
+        notes: Vec::new(),
+        pools: Vec::new(),
+        drives_are_zero: false,
+        below: DeviceState::default(),
+        mounted: Vec::new(),
+    };
+    let made = stack.make(&drives, &mut context)?;
+    Ok((made, context.notes))
+}
+
 /// Makes each stack twice, as cells follow each other, writes into it, compares the
 /// room with what was promised, and says what the layers and `zpool` say.
 #[test]
@@ -108,30 +133,16 @@ fn in_the_guest() {
         eprintln!("skipped: it is part of the tests that boot a guest");
         return;
     };
-    let drives = ["/dev/vda", "/dev/vdb", "/dev/vdc", "/dev/vdd"].map(PathBuf::from);
     let executor = Executor::new(Interrupt::new());
-    let folder = Path::new("/run/site");
-    std::fs::create_dir_all(folder).unwrap();
     for text in stacks.to_str().unwrap().split(' ') {
         let stack = parse(text);
         let missing = Machine::here().missing(&stack.needs());
         assert!(missing.is_empty(), "{}", needs_words(&missing));
         for _ in 0..2 {
             let mut ledger = Ledger::open(Path::new("/run/state")).unwrap();
-            let mut context = LayerContext {
-                executor: &executor,
-                ledger: &mut ledger,
-                folder,
-                tag: "t",
-                seed: 7,
-                notes: Vec::new(),
-                pools: Vec::new(),
-                drives_are_zero: false,
-                below: DeviceState::default(),
-                mounted: Vec::new(),
-            };
-            let made = stack.make(&drives, &mut context).unwrap_or_else(|e| panic!("{text}: {e}"));
-            for (layer, note) in &context.notes {
+            let (made, notes) =
+                make(&stack, &mut ledger, &executor).unwrap_or_else(|e| panic!("{text}: {e}"));
+            for (layer, note) in &notes {
                 println!("{layer}: {note}");
             }
             let mut file = std::fs::File::create(made.directory.join("file")).unwrap();
@@ -253,23 +264,8 @@ fn a_leftover_in_the_guest() {
     };
     let (state, executor) = (Path::new("/run/state"), Executor::new(Interrupt::new()));
     if let Some(text) = step.strip_prefix("make ") {
-        let folder = Path::new("/run/site");
-        std::fs::create_dir_all(folder).unwrap();
         let mut ledger = Ledger::open(state).unwrap();
-        let mut context = LayerContext {
-            executor: &executor,
-            ledger: &mut ledger,
-            folder,
-            tag: "t",
-            seed: 7,
-            notes: Vec::new(),
-            pools: Vec::new(),
-            drives_are_zero: false,
-            below: DeviceState::default(),
-            mounted: Vec::new(),
-        };
-        let drives = ["/dev/vda", "/dev/vdb", "/dev/vdc", "/dev/vdd"].map(PathBuf::from);
-        parse(text).make(&drives, &mut context).unwrap();
+        make(&parse(text), &mut ledger, &executor).unwrap();
         // As by SIGKILL: nothing is torn down.
         std::process::exit(0);
     }
