@@ -5,7 +5,7 @@ use std::fmt;
 use disklab_bench::ModelError;
 use disklab_engine::EngineError;
 use disklab_import::ImportError;
-use disklab_lab::kernel::KernelError;
+use disklab_lab_kernel::KernelError;
 use disklab_probe::{DriveFileError, ProbeError};
 use disklab_report::{ReportError, TwoStacksError};
 use disklab_runner::sensitivity::SensitivityError;

@@ -12,7 +12,9 @@ fn crates() -> Vec<String> {
         let folder = path.strip_prefix("crates/")?.strip_suffix("/Cargo.toml")?;
         Some(folder.to_owned())
     };
-    manifests.iter().filter_map(folder).collect()
+    let mut crates: Vec<String> = manifests.iter().filter_map(folder).collect();
+    crates.sort_unstable();
+    crates
 }
 
 #[test]

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use clap::Args;
 use clap_complete::ArgValueCompleter;
-use disklab_lab::kernel::LinuxChoice;
+use disklab_lab_kernel::LinuxChoice;
 use disklab_runner::{Bus, LabRunOptions};
 use disklab_study::DriveRequests;
 use disklab_units::{Bytes, parse_duration};

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use super::complete;
 use clap::{Args, Subcommand};
 use clap_complete::ArgValueCompleter;
-use disklab_lab::kernel::LinuxChoice;
+use disklab_lab_kernel::LinuxChoice;
 use disklab_units::Bytes;
 
 #[derive(Debug, Subcommand)]

@@ -6,7 +6,7 @@ mod sections;
 use std::collections::BTreeSet;
 
 use disklab_exec::{Interrupt, find_program};
-use disklab_lab::kernel::zfs_configuration;
+use disklab_lab_kernel::zfs_configuration;
 use disklab_runner::{decide_leftover, leftover_lines, state_folder, tear_down_leftovers};
 use disklab_stack::{LeftoverDecision, Machine, Need, Recovery};
 use serde_json::{Value, json};

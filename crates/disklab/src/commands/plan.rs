@@ -7,7 +7,7 @@ mod written;
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use disklab_lab::kernel::{self, Parts};
+use disklab_lab_kernel::{self as kernel, Parts};
 use disklab_runner::{
     CheckedRun, Pilot, Plan, PlannedRun, Prediction, RunEstimate, RunnerError, find_study,
     kernel_parts, new_run_folder,

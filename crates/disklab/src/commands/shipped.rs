@@ -1,6 +1,6 @@
 //! `disklab shipped`: a run that comes with disklab.
 
-use disklab_lab::kernel;
+use disklab_lab_kernel as kernel;
 use disklab_report::wrapped;
 use disklab_store::Run;
 use serde_json::json;

@@ -1,7 +1,7 @@
 //! Mistakes made on purpose in the lab, each of which an audit must find.
 
 use disklab_audits::{Reproducer, Severity};
-use disklab_lab::kernel::{KERNEL_VARIABLE, cache_folder, find_zfs};
+use disklab_lab_kernel::{KERNEL_VARIABLE, cache_folder, find_zfs};
 
 use crate::audit_support::{Found, assert_found, assert_says, command};
 use crate::lab_support::kernel::kernel;

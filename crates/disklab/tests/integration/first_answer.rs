@@ -6,7 +6,7 @@ use std::path::Path;
 
 use crate::command_support::disklab;
 use crate::lab_support::kernel::kernel;
-use disklab_lab::kernel::KERNEL_VARIABLE;
+use disklab_lab_kernel::KERNEL_VARIABLE;
 use disklab_sample::Sample;
 use disklab_store::Run;
 use serde_json::Value;

@@ -8,7 +8,7 @@ use std::time::Duration;
 use crate::lab_support::has_programs;
 use crate::lab_support::kernel::kernel;
 use assert_cmd::Command;
-use disklab_lab::kernel::KERNEL_VARIABLE;
+use disklab_lab_kernel::KERNEL_VARIABLE;
 use disklab_sample::Sample;
 use disklab_store::{CellState, Run};
 use disklab_study::Cell;

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use crate::command_support::disklab;
 use crate::lab_support::kernel::kernel;
 use assert_cmd::Command;
-use disklab_lab::kernel::KERNEL_VARIABLE;
+use disklab_lab_kernel::KERNEL_VARIABLE;
 use predicates::prelude::PredicateBooleanExt;
 use predicates::str::contains;
 

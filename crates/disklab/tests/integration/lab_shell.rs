@@ -459,7 +459,7 @@ fn programs_that_can_do_nothing_say_why() {
 /// On whole drives, by their links, as a NAS's owner types it.
 #[test]
 fn a_pool_is_made_on_whole_drives() {
-    let Some(zfs) = disklab_lab::kernel::find_zfs(&disklab_lab::kernel::cache_folder()) else {
+    let Some(zfs) = disklab_lab_kernel::find_zfs(&disklab_lab_kernel::cache_folder()) else {
         eprintln!("skipped: needs the lab's ZFS kernel (disklab lab build --zfs)");
         return;
     };

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use crate::command_support::disklab;
 use crate::lab_support::run::samples_in;
 use assert_cmd::Command;
-use disklab_lab::kernel::{KERNEL_VARIABLE, LinuxVersion, Parts, cache_folder, find_version};
+use disklab_lab_kernel::{KERNEL_VARIABLE, LinuxVersion, Parts, cache_folder, find_version};
 use predicates::prelude::PredicateBooleanExt;
 use predicates::str::contains;
 

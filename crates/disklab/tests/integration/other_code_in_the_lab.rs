@@ -8,7 +8,7 @@ use std::process::Command;
 use crate::lab_support::has_programs;
 use crate::lab_support::kernel::kernel;
 use crate::lab_support::run::samples_by;
-use disklab_lab::kernel::{KERNEL_VARIABLE, Parts, cache_folder, find};
+use disklab_lab_kernel::{KERNEL_VARIABLE, Parts, cache_folder, find};
 use serde_json::Value;
 
 /// Btrfs reads from one copy or the other by the PID of the thread that reads.

@@ -77,9 +77,9 @@ fn root_runs_no_kernel_of_another_user() {
     let Some(home) = home() else { return };
     let at = |name: &str| home.path().join(name);
     // As mallory would have it found: with the recipe of one that is kept, if there is any.
-    let kernel = disklab_lab::kernel::find(
-        &disklab_lab::kernel::cache_folder(),
-        disklab_lab::kernel::Parts::ALL,
+    let kernel = disklab_lab_kernel::find(
+        &disklab_lab_kernel::cache_folder(),
+        disklab_lab_kernel::Parts::ALL,
     );
     for cache in ["o/disklab/kernel", "o/.cache/disklab/kernel"] {
         std::fs::create_dir_all(at(cache).join("key")).expect("made");

@@ -2,7 +2,7 @@
 
 use crate::command_support::disklab;
 use crate::lab_support::kernel::kernel;
-use disklab_lab::kernel::KERNEL_VARIABLE;
+use disklab_lab_kernel::KERNEL_VARIABLE;
 use serde_json::Value;
 
 #[test]

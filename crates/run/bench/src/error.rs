@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use disklab_exec::{ExecError, Interrupted};
 use disklab_lab::LabError;
-use disklab_lab::kernel::{KernelError, LinuxChoice};
+use disklab_lab_kernel::{KernelError, LinuxChoice};
 use disklab_measure::MeasureError;
 use disklab_stack::StackError;
 use disklab_study::Cell;

@@ -6,7 +6,7 @@ mod program;
 pub mod shell;
 mod tools;
 
-use disklab_lab::guest;
+use disklab_lab_guest as guest;
 
 use error::FirstProgramError;
 pub use program::{BUILD, BUILD_OPTION, guest_program};

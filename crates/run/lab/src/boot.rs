@@ -7,6 +7,7 @@ use std::path::PathBuf;
 use std::process::{Child, Command, ExitStatus, Stdio};
 
 use disklab_exec::{OWNER_VARIABLE, close_inherited, owner};
+use disklab_lab_guest::{GUEST, kept_memory};
 use disklab_sample::TraceEntry;
 use disklab_units::Bytes;
 use rustix::io::{Errno, FdFlags, fcntl_setfd};
@@ -17,11 +18,10 @@ use rustix::process::{
 
 use crate::confinement::{Confinement, Supervisor, Walls};
 use crate::console::{self, NO_MAPPING, NO_MEMORY, PANIC, tail};
-use crate::guest;
 use crate::guest_memory::{self, GuestMemory, MEMORY_VARIABLE, MemoryFile};
-use crate::kept_memory;
 use crate::options::LabOptions;
 use crate::place::WorkDir;
+use crate::queue_words::queue_words;
 use crate::{LabError, MappingLimit, Sockets};
 
 const WATCH: &str = "watch the kernel's process";
@@ -214,7 +214,7 @@ fn end(child: &Child) {
 
 /// Whether the first program gives back what the kernel has set aside.
 fn keeps_memory(options: &LabOptions) -> bool {
-    options.init_arguments.first().is_some_and(|word| word == guest::GUEST)
+    options.init_arguments.first().is_some_and(|word| word == GUEST)
 }
 
 /// The kernel's command line.
@@ -247,7 +247,7 @@ fn arguments(options: &LabOptions, line: bool) -> Vec<String> {
     for disk in 0..options.disks.len() {
         words.push(format!("virtio_uml.device={}:{VIRTIO_ID_BLOCK}", Sockets::disk(disk)));
     }
-    words.extend(guest::queue_words(&options.disks));
+    words.extend(queue_words(&options.disks));
     words.extend(options.kernel_arguments.iter().cloned());
     // Through the host's /proc, which the root shows: the kernel mixes its command line
     // into its randomness, so that no path that may differ between runs and machines

@@ -6,6 +6,7 @@
 //! An hour in which nothing happens takes no time.
 //!
 //! [`Lab::start`] boots a guest, [`Lab::run`] serves it until it is powered off.
+//! `lab-kernel` builds the kernel; `lab-guest` is what runs inside.
 
 mod block;
 mod boot;
@@ -17,16 +18,13 @@ mod content;
 mod disk;
 mod error;
 mod event_loop;
-mod first_program;
-pub mod guest;
 mod guest_memory;
 #[cfg(all(test, not(fuzzing)))]
 mod hostile;
 #[cfg(fuzzing)]
 #[doc(hidden)]
 pub mod hostile;
-mod kept_memory;
-pub mod kernel;
+mod kernel_answers;
 mod lab;
 mod leases;
 mod lost_memory;
@@ -37,6 +35,7 @@ mod options_problem;
 mod pinned;
 mod place;
 mod protocol_breach;
+mod queue_words;
 mod shared_memory;
 mod sockets;
 mod steady;
@@ -48,10 +47,11 @@ pub use content::{ContentLimits, ContentSpace, ContentUsage, DiskContent};
 pub use disk::{DiskOptions, ReadLog, ReadsFromMemory};
 pub use error::LabError;
 pub use event_loop::EventCounts;
+pub use kernel_answers::{printed_configuration, printed_release};
 pub use lab::{DiskReport, Lab, LabReport};
 pub use leases::{CpuLease, CpuLeases};
 pub use mappings::MappingLimit;
-pub use options::{Console, LabOptions, MOST_DISKS, OPERATOR_LINE};
+pub use options::{Console, LabOptions, MOST_DISKS};
 pub use options_problem::OptionsProblem;
 pub use pinned::{Pinned, processors};
 pub use protocol_breach::ProtocolBreach;

@@ -27,13 +27,10 @@ pub enum Console {
     #[default]
     File,
     /// That file, and next to it a line to somebody who uses the guest. In the guest
-    /// it is [`OPERATOR_LINE`], a terminal that must be made raw, over which
-    /// [frames](crate::console::Frame) go.
+    /// it is [`OPERATOR_LINE`](disklab_lab_guest::OPERATOR_LINE), a terminal that must be made raw, over which
+    /// [frames](disklab_lab_guest::Frame) go.
     Operator(Box<dyn Operator>),
 }
-
-/// The operator's line in the guest: the second console.
-pub const OPERATOR_LINE: &str = "/dev/tty1";
 
 /// A lab to be started.
 #[derive(Debug)]
@@ -46,7 +43,7 @@ pub struct LabOptions {
     /// them (`mount -t hostfs -o /the/folder none /mnt`). All else it can only read.
     pub writable: Vec<PathBuf>,
     /// Folders of this machine that the guest mounts by these names
-    /// ([`crate::guest::mount_shown`]): it never sees their paths, so that they do not
+    /// ([`disklab_lab_guest::mount_shown`]): it never sees their paths, so that they do not
     /// count.
     pub shown: Vec<(&'static str, PathBuf)>,
     /// The guest's first program, as a path of this machine.

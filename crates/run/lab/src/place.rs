@@ -7,17 +7,15 @@
 use std::fs::{self, Permissions};
 use std::io;
 use std::os::unix::fs::{PermissionsExt, symlink};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
+use disklab_lab_guest::{KERNEL_DIRECTORY, LAB_ON_HOST, launcher, on_host};
 use rustix::fs::StatVfsMountFlags;
 
-use crate::first_program::first_program;
 use crate::guest_memory::{NamedFolder, PARENTS};
 use crate::options::LabOptions;
 use crate::{LabError, Sockets};
 
-/// The folder as the kernel sees it, and so whatever looks it up on the host for it.
-const HERE: &str = "/proc/self/cwd";
 /// The program that the kernel starts.
 const FIRST_PROGRAM: &str = "first-program";
 /// The link to the folder of the guest's first program, and where it is mounted.
@@ -26,8 +24,6 @@ const PROGRAM_PLACE: &str = "program";
 /// The link to that program: a program finds on its stack the path that it was started
 /// by, and a longer one moves all that follows.
 const NEXT_PROGRAM: &str = "next-program";
-/// The lab's folder.
-const LAB: &str = "lab";
 /// Links, a program of one page and the kernel's own files.
 const BYTES: u64 = 1 << 20;
 
@@ -60,7 +56,7 @@ impl WorkDir {
 
     /// What the kernel is to start.
     pub fn first_program() -> String {
-        format!("{HERE}/{FIRST_PROGRAM}")
+        format!("{KERNEL_DIRECTORY}/{FIRST_PROGRAM}")
     }
 
     fn fill(&self, options: &LabOptions) -> io::Result<()> {
@@ -70,7 +66,7 @@ impl WorkDir {
         for socket in disks.chain([Sockets::CALENDAR.to_owned()]) {
             symlink(lab.join(&socket), here.join(&socket))?;
         }
-        symlink(&lab, here.join(LAB))?;
+        symlink(&lab, here.join(LAB_ON_HOST))?;
         for (name, folder) in &options.shown {
             symlink(folder.canonicalize()?, here.join(name))?;
         }
@@ -81,12 +77,15 @@ impl WorkDir {
         };
         symlink(folder, here.join(PROGRAM_FOLDER))?;
         fs::create_dir(here.join(PROGRAM_PLACE))?;
-        let place = format!("{HERE}/{PROGRAM_PLACE}");
+        let place = format!("{KERNEL_DIRECTORY}/{PROGRAM_PLACE}");
         // Relative: the guest follows it, to what it mounts there.
         symlink(Path::new(PROGRAM_PLACE).join(name), here.join(NEXT_PROGRAM))?;
-        let next = format!("{HERE}/{NEXT_PROGRAM}");
+        let next = format!("{KERNEL_DIRECTORY}/{NEXT_PROGRAM}");
         let first = here.join(FIRST_PROGRAM);
-        fs::write(&first, first_program(&on_host(PROGRAM_FOLDER), &place, next.as_bytes()))?;
+        fs::write(
+            &first,
+            launcher(&on_host(PROGRAM_FOLDER).display().to_string(), &place, next.as_bytes()),
+        )?;
         fs::set_permissions(first, Permissions::from_mode(0o755))
     }
 }
@@ -96,26 +95,9 @@ fn executes(folder: &Path) -> bool {
     rustix::fs::statvfs(folder).is_ok_and(|s| !s.f_flag.contains(StatVfsMountFlags::NOEXEC))
 }
 
-/// The path by which the host finds the folder that a link in the working folder names,
-/// for the guest's mounts.
-fn on_host(name: &str) -> String {
-    // Of the folder, not of the link.
-    format!("{HERE}/{name}/.")
-}
-
-/// The lab's folder, for the guest to mount.
-pub(crate) fn lab_folder() -> PathBuf {
-    on_host(LAB).into()
-}
-
-/// A folder of [`LabOptions::shown`], for the guest to mount.
-pub(crate) fn shown_folder(name: &str) -> PathBuf {
-    on_host(name).into()
-}
-
 /// Names in the working folder that are not for [`LabOptions::shown`].
 pub(crate) fn is_taken(name: &str) -> bool {
-    let own = [FIRST_PROGRAM, NEXT_PROGRAM, PROGRAM_FOLDER, PROGRAM_PLACE, LAB];
+    let own = [FIRST_PROGRAM, NEXT_PROGRAM, PROGRAM_FOLDER, PROGRAM_PLACE, LAB_ON_HOST];
     // Of the kernel's own, and of the folder's lock.
     let others = [Sockets::CALENDAR, "kernel", "lock"];
     own.contains(&name) || others.contains(&name) || name.starts_with("disk")

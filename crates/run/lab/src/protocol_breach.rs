@@ -2,7 +2,7 @@
 
 use vm_memory::GuestRegionCollectionError;
 
-use crate::console::FrameError;
+use disklab_lab_guest::FrameError;
 
 /// What the guest's side of a socket did, which the protocol forbids.
 #[derive(Debug, thiserror::Error)]

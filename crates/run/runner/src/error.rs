@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use disklab_bench::{BenchError, DrivesError, ModelError};
 use disklab_exec::NamedPathError;
 use disklab_lab::LabError;
-use disklab_lab::kernel::KernelError;
+use disklab_lab_kernel::KernelError;
 use disklab_source::SourceError;
 use disklab_stack::StackError;
 use disklab_store::{Difference, RunAspect, StoreError};

@@ -5,7 +5,7 @@ use std::fmt::Display;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use disklab_lab::kernel::LinuxChoice;
+use disklab_lab_kernel::LinuxChoice;
 use disklab_store::{BenchKind, Bus, RunInfo, RunOrigin, RunSettings};
 use disklab_study::DriveRequests;
 use disklab_units::Bytes;

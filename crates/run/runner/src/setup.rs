@@ -11,7 +11,7 @@ use disklab_bench::{
 };
 use disklab_exec::{Executor, Interrupt};
 use disklab_lab::ContentLimits;
-use disklab_lab::kernel::{LinuxChoice, NamedKernel};
+use disklab_lab_kernel::{LinuxChoice, NamedKernel};
 use disklab_measure::{SystemRoot, Watched, devices_under, mounts};
 use disklab_stack::Ledger;
 use disklab_store::RunSettings;

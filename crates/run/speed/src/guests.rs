@@ -7,7 +7,8 @@ use crate::drive::{DriveMark, Record, Recorded};
 use crate::job::{SPEED_JOB, SpeedJob};
 use disklab_lab::ContentLimits;
 use disklab_lab::console;
-use disklab_lab::{DiskOptions, Lab, LabError, LabOptions, LabReport, guest};
+use disklab_lab::{DiskOptions, Lab, LabError, LabOptions, LabReport};
+use disklab_lab_guest::GUEST;
 
 /// A guest to be measured.
 pub(crate) struct TimedGuest<'o> {
@@ -24,7 +25,7 @@ impl TimedGuest<'_> {
         let folder = Folder::new(&self.options.folder, self.core)?;
         let record = Record::default();
         let mut options = LabOptions::new(&self.options.kernel, &folder.0, &self.options.program);
-        options.init_arguments = [guest::GUEST.to_owned(), SPEED_JOB.to_owned()].into();
+        options.init_arguments = [GUEST.to_owned(), SPEED_JOB.to_owned()].into();
         options.init_arguments.extend(self.job.words());
         options.memory_bytes = self.memory_mib << 20;
         options.kernel_arguments.clone_from(&self.options.kernel_arguments);

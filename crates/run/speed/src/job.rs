@@ -73,12 +73,12 @@ impl SpeedJob {
 }
 
 /// Does what the words after [`SPEED_JOB`] say. To be called in the guest, after
-/// [`disklab_lab::guest::begin`].
+/// [`disklab_lab_guest::begin`].
 ///
 /// # Errors
 /// [`GuestWorkError`] if the words name no work, or it cannot be done.
 pub fn carry_out_in_guest(words: &[String]) -> Result<(), GuestWorkError> {
-    disklab_lab::guest::release_memory();
+    disklab_lab_guest::release_memory();
     let on_drive = |action| move |source| GuestWorkError::Drive { action, source };
     match SpeedJob::parse(words).ok_or_else(|| GuestWorkError::UnknownJob(words.to_vec()))? {
         SpeedJob::Nothing => Ok(()),

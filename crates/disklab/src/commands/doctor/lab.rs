@@ -3,8 +3,8 @@
 use std::path::Path;
 
 use disklab_exec::Executor;
-use disklab_lab::kernel::{self, KernelError, LinuxSource, LinuxVersion, Parts};
 use disklab_lab::{MappingLimit, Walls};
+use disklab_lab_kernel::{self as kernel, KernelError, LinuxSource, LinuxVersion, Parts};
 use disklab_units::Bytes;
 
 use super::sections::DoctorRow;

@@ -163,7 +163,7 @@ fn not_a_drive(root: &SystemRoot, device: &BlockDevice) -> Option<NotADrive> {
 /// Whether this is a guest of the lab, whose virtual disks are modelled drives alone.
 fn is_lab(root: &SystemRoot) -> bool {
     let processor = root.text("/proc/cpuinfo").unwrap_or_default();
-    processor.contains("User Mode Linux") && root.path(disklab_lab::guest::PLACE).is_dir()
+    processor.contains("User Mode Linux") && root.path(disklab_lab_guest::PLACE).is_dir()
 }
 
 /// Whether a file system on a drive or its partitions is mounted.
@@ -230,7 +230,7 @@ mod tests {
         tree.drive("vda", (252, 0), "V");
         tree.file("/proc/cpuinfo", "vendor_id\t: User Mode Linux\n");
         assert!(find(&tree.root(), Path::new("/dev/vda")).is_err(), "another's User-Mode Linux");
-        tree.folder(disklab_lab::guest::PLACE);
+        tree.folder(disklab_lab_guest::PLACE);
         assert!(find(&tree.root(), Path::new("/dev/vda")).is_ok());
     }
 }

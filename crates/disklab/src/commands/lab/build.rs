@@ -5,9 +5,9 @@ use std::time::{Duration, Instant};
 
 use disklab_bench::Campaign;
 use disklab_exec::{Executor, Interrupt};
-use disklab_lab::kernel::{
-    self, BuildProgress, KernelError, LeftOutPatch, LinuxChoice, LinuxSource, LinuxVersion,
-    NamedKernel, Parts, ZfsKernel, ZfsSource,
+use disklab_lab_kernel::{
+    self as kernel, BuildProgress, KernelError, LeftOutPatch, LinuxChoice, LinuxSource,
+    LinuxVersion, NamedKernel, Parts, ZfsKernel, ZfsSource,
 };
 use disklab_units::{count, show_duration};
 use disklab_workload::Context;

@@ -4,7 +4,7 @@
 use std::io::IsTerminal;
 use std::time::{Duration, Instant};
 
-use disklab_lab::kernel::{BuildProgress, BuildStep};
+use disklab_lab_kernel::{BuildProgress, BuildStep};
 use disklab_units::show_duration;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use disklab_lab::kernel::{Parts, cache_folder, find};
+use disklab_lab_kernel::{Parts, cache_folder, find};
 
 /// The lab's kernel, or none, which is said on standard error.
 pub fn kernel() -> Option<PathBuf> {

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::process::Command;
 
-use disklab_lab::kernel::KERNEL_VARIABLE;
+use disklab_lab_kernel::KERNEL_VARIABLE;
 use disklab_sample::Sample;
 use disklab_store::Run;
 

@@ -5,8 +5,10 @@ use std::time::Duration;
 
 use disklab_config::ModelSetting;
 use disklab_exec::Executor;
-use disklab_lab::kernel::{fingerprint, zfs_configuration};
-use disklab_lab::{ContentLimits, CpuLeases, MappingLimit, Walls};
+use disklab_lab::{
+    ContentLimits, CpuLeases, MappingLimit, Walls, printed_configuration, printed_release,
+};
+use disklab_lab_kernel::{fingerprint, zfs_configuration};
 use disklab_measure::environment;
 use disklab_processor::Processor;
 use disklab_sample::{Environment, LabKernelIdentity};
@@ -190,7 +192,7 @@ impl CellRunner for PreparedLab {
     fn environment(&self) -> Environment {
         let LabBench { settings, executor, .. } = &self.lab;
         let here = environment(executor);
-        let release = fingerprint::release(&self.kernel.program, executor).unwrap_or_default();
+        let release = printed_release(&self.kernel.program, executor).unwrap_or_default();
         Environment {
             kernel: format!("Linux {release} User-Mode Linux, time travel{}", self.kernel.words),
             // A guest has one, and what it is does not matter: its time is free, or
@@ -246,7 +248,8 @@ impl CellRunner for PreparedLab {
 /// [`BenchError::NotALabKernel`] if the file is no User-Mode Linux.
 fn identity(kernel: &Path, executor: &Executor) -> Result<LabKernelIdentity, BenchError> {
     let digest = fingerprint::digest(kernel).map_err(BenchError::io("cannot read", kernel))?;
-    let configuration = fingerprint::configuration(kernel, executor)
+    let configuration = printed_configuration(kernel, executor)
+        .and_then(|printed| fingerprint::configuration(&printed))
         .ok_or_else(|| BenchError::NotALabKernel(kernel.to_owned()))?;
     let recipe = fingerprint::recipe(kernel);
     Ok(LabKernelIdentity { digest, configuration: Some(configuration), recipe })

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use disklab_config::ModelSetting;
 use disklab_exec::Executor;
-use disklab_lab::guest::{LAB_FOLDER, PLACE, fixed_start, mount_shown, set_environment};
+use disklab_lab_guest::{LAB_FOLDER, PLACE, fixed_start, mount_shown, set_environment};
 use disklab_source::SourceError;
 use disklab_stack::{Ledger, StackError};
 use disklab_study::Cell;

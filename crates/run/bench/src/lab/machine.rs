@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use disklab_lab::guest::{disk_name, limit_dirty_pages};
+use disklab_lab_guest::{disk_name, limit_dirty_pages};
 use disklab_study::{MachineProfile, MachineSetting};
 
 /// The shares of memory that become bytes in a guest ([`limit_dirty_pages`]).

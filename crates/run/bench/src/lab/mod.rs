@@ -25,5 +25,5 @@ pub use processor::{NotCharged, check_charges, find_processor, study_processor};
 pub use serial::SerialNumbers;
 
 /// The job by which the guest's first program knows that it is to carry out a
-/// cell: the word behind [`disklab_lab::guest::GUEST`].
+/// cell: the word behind [`disklab_lab_guest::GUEST`].
 pub const CELL_JOB: &str = "cell";

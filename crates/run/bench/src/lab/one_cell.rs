@@ -7,8 +7,8 @@ use std::time::{Duration, Instant};
 
 use disklab_drive::{HostStatistics, Nanos};
 use disklab_exec::{Interrupt, UntrustedDirectory};
-use disklab_lab::guest::GUEST;
 use disklab_lab::{Lab, LabError, LabOptions, LabReport, ReadsFromMemory, console};
+use disklab_lab_guest::GUEST;
 use disklab_sample::{MemoryReads, Sample};
 use disklab_study::Cell;
 

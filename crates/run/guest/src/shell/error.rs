@@ -4,7 +4,7 @@ use std::io;
 use std::path::PathBuf;
 
 use disklab_bench::NotCharged;
-use disklab_lab::console::FrameError;
+use disklab_lab_guest::FrameError;
 
 /// Why a session in the guest ends before its shell.
 #[derive(Debug, thiserror::Error)]

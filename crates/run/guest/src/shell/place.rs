@@ -7,7 +7,7 @@ use std::io;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
-use disklab_lab::guest::{LAB_FOLDER, PLACE, mount_host};
+use disklab_lab_guest::{LAB_FOLDER, PLACE, mount_host};
 use rustix::fs::syncfs;
 use rustix::mount::{MountFlags, mount};
 

@@ -7,8 +7,8 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 
 use disklab_exec::find_program;
-use disklab_lab::console::Frame;
-use disklab_lab::guest::LAB_FOLDER;
+use disklab_lab_guest::Frame;
+use disklab_lab_guest::LAB_FOLDER;
 use rustix::process::{Pid, PidfdFlags, ioctl_tiocsctty, pidfd_open, setsid};
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 

@@ -5,8 +5,8 @@ use std::io::{self, Read, Write};
 use std::os::fd::OwnedFd;
 use std::time::Duration;
 
-use disklab_lab::OPERATOR_LINE;
-use disklab_lab::console::{Frame, Frames, PAYLOAD_BYTES, WINDOW_BYTES};
+use disklab_lab_guest::OPERATOR_LINE;
+use disklab_lab_guest::{Frame, Frames, PAYLOAD_BYTES, WINDOW_BYTES};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fs::{OFlags, fcntl_getfl, fcntl_setfl};
 use rustix::io::Errno;

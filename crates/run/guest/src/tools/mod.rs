@@ -12,7 +12,7 @@ use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::{Command, ExitStatus, Stdio};
 
-use disklab_lab::guest::LAB_FOLDER;
+use disklab_lab_guest::LAB_FOLDER;
 
 use super::drives::DriveFacts;
 use super::shell::replaced::real_program;

@@ -1,17 +1,13 @@
 //! Putting filters into force in a child, and taking its listener from there.
 
-use std::mem::MaybeUninit;
-use std::os::fd::{AsRawFd, BorrowedFd, FromRawFd, OwnedFd, RawFd};
+use std::os::fd::{AsFd, BorrowedFd, FromRawFd, OwnedFd, RawFd};
 
-use rustix::cmsg_space;
-use rustix::io::{Errno, IoSlice, IoSliceMut};
-use rustix::net::{
-    AddressFamily, RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, SendAncillaryBuffer,
-    SendAncillaryMessage, SendFlags, SocketFlags, SocketType, recvmsg, sendmsg, socketpair,
-};
+use rustix::io::Errno;
+use rustix::net::{AddressFamily, SocketFlags, SocketType, socketpair};
 use seccompiler::{BpfProgram, sock_filter};
 
 use super::syscalls::Filters;
+use crate::open_files::{receive_file, send_file};
 
 /// `struct sock_fprog` (`include/uapi/linux/filter.h`).
 #[repr(C)]
@@ -78,22 +74,10 @@ fn send(channel: RawFd, listener: RawFd) -> Result<(), Errno> {
     // has no other owner.
     let (channel, listener) =
         unsafe { (BorrowedFd::borrow_raw(channel), OwnedFd::from_raw_fd(listener)) };
-    let listeners = [unsafe { BorrowedFd::borrow_raw(listener.as_raw_fd()) }];
-    let mut space = [MaybeUninit::uninit(); cmsg_space!(ScmRights(1))];
-    let mut control = SendAncillaryBuffer::new(&mut space);
-    control.push(SendAncillaryMessage::ScmRights(&listeners));
-    sendmsg(channel, &[IoSlice::new(&[0])], &mut control, SendFlags::NOSIGNAL).map(drop)
+    send_file(channel, listener.as_fd())
 }
 
 /// The listener that the child has sent; `None` if it has none.
 pub(super) fn receive(channel: &OwnedFd) -> Option<OwnedFd> {
-    let mut byte = [0];
-    let mut space = [MaybeUninit::uninit(); cmsg_space!(ScmRights(1))];
-    let mut control = RecvAncillaryBuffer::new(&mut space);
-    let flags = RecvFlags::CMSG_CLOEXEC | RecvFlags::DONTWAIT;
-    recvmsg(channel, &mut [IoSliceMut::new(&mut byte)], &mut control, flags).ok()?;
-    control.drain().find_map(|message| match message {
-        RecvAncillaryMessage::ScmRights(mut fds) => fds.next(),
-        _ => None,
-    })
+    receive_file(channel).ok()
 }

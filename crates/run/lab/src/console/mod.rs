@@ -5,7 +5,6 @@
 //! whether the programs wait for him. While they do, the guest's clock goes with
 //! real time; else it goes as fast as it can.
 
-mod frame;
 mod pace;
 mod tail;
 
@@ -14,13 +13,13 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::time::{Duration, Instant};
 
 use disklab_drive::Nanos;
+use disklab_lab_guest::{Frame, Frames, WINDOW_BYTES};
 use rustix::io::Errno;
 use rustix::net::{
     AddressFamily, RecvFlags, SendFlags, SocketFlags, SocketType, recv, send, socketpair,
 };
 
 use crate::LabError;
-pub use frame::{Frame, FrameError, Frames, PAYLOAD_BYTES, WINDOW_BYTES};
 use pace::ConsolePace;
 pub use tail::{FILE, tail};
 pub(crate) use tail::{NO_MAPPING, NO_MEMORY, PANIC};

@@ -9,7 +9,7 @@ use std::os::unix::fs::FileExt;
 use std::path::Path;
 
 use crate::LabError;
-use crate::guest::medium_file;
+use disklab_lab_guest::medium_file;
 
 /// A `u64` has as many digits.
 const DIGITS: usize = 20;

@@ -18,13 +18,13 @@ pub struct DiskOptions {
     /// Whether the guest may have zeros written without sending them.
     pub write_zeroes: bool,
     /// Whether the guest takes it for a drive that rotates. virtio says so of every
-    /// disk; [`crate::guest::begin`] sets it right.
+    /// disk; [`disklab_lab_guest::begin`] sets it right.
     pub rotates: bool,
     /// How many requests it is given at a time, where that is fewer than the ring
     /// holds. virtio has no word for it: see [`crate::LabOptions::disks`].
     pub queue_depth: Option<u64>,
     /// What the guest's kernel sorts its requests with, and how many wait there; `None` for what
-    /// the kernel does by itself. virtio has no word for it: [`crate::guest::begin`] sets it.
+    /// the kernel does by itself. virtio has no word for it: [`disklab_lab_guest::begin`] sets it.
     pub scheduler: Option<(IoScheduler, u64)>,
     /// Hardware queues that it has in a machine, each with flushes of its own. virtio has as many as
     /// the guest has processors, one: `kernel/patches/flushes.patch`.
@@ -39,7 +39,7 @@ pub struct DiskOptions {
     /// conventional hard disk.
     pub discard_bytes: Option<u32>,
     /// Whether the guest can read what the drive writes to its medium
-    /// ([`crate::guest::medium_file`]): worth it where that is more than it is given.
+    /// ([`disklab_lab_guest::medium_file`]): worth it where that is more than it is given.
     pub tells_medium: bool,
     /// What its own link carries, bytes per second, where that is known: see
     /// [`crate::LabOptions::bus`].

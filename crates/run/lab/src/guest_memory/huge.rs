@@ -5,27 +5,22 @@
 //! a fifth as many. `/dev/shm` has such pages only where its administrator said so
 //! (`huge=` in tmpfs(5)); a tmpfs of one's own takes the option from anybody.
 
-use std::io::{self, IoSliceMut};
-use std::mem::MaybeUninit;
+use std::io;
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::process::CommandExt;
 use std::process::Command;
 
-use rustix::cmsg_space;
 use rustix::fs::{Mode, OFlags, open};
 use rustix::io::{Errno, write};
 use rustix::mount::{
     FsMountFlags, FsOpenFlags, MountAttrFlags, fsconfig_create, fsconfig_set_string, fsmount,
     fsopen,
 };
-use rustix::net::{
-    AddressFamily, RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, SocketFlags, SocketType,
-    recvmsg, socketpair,
-};
+use rustix::net::{AddressFamily, SocketFlags, SocketType, socketpair};
 use rustix::process::{getgid, getuid};
 use rustix::thread::{UnshareFlags, unshare_unsafe};
 
-use crate::open_files::send_files;
+use crate::open_files::{receive_file, send_file};
 
 /// Beyond the guest's own: the file system's inodes, and the last huge page.
 const MORE_BYTES: u64 = 16 << 20;
@@ -72,7 +67,7 @@ fn elsewhere(size: &str) -> io::Result<OwnedFd> {
             let file = open(*path, OFlags::WRONLY | OFlags::CLOEXEC, Mode::empty())?;
             write(&file, text.as_bytes())?;
         }
-        send_files(&far, &[make(&size)?.as_fd()])?;
+        send_file(far.as_fd(), make(&size)?.as_fd())?;
         // Its work is done: it is to become no other program.
         Err(Errno::CANCELED.into())
     };
@@ -85,21 +80,8 @@ fn elsewhere(size: &str) -> io::Result<OwnedFd> {
         let _ = running.kill();
         let _ = running.wait();
     }
-    take_over(&near)
-}
-
-/// What the child gave, which has ended by now.
-fn take_over(socket: &OwnedFd) -> io::Result<OwnedFd> {
-    let mut byte = [0];
-    let mut space = [MaybeUninit::uninit(); cmsg_space!(ScmRights(1))];
-    let mut control = RecvAncillaryBuffer::new(&mut space);
-    let flags = RecvFlags::CMSG_CLOEXEC | RecvFlags::DONTWAIT;
-    recvmsg(socket, &mut [IoSliceMut::new(&mut byte)], &mut control, flags)?;
-    let given = control.drain().find_map(|message| match message {
-        RecvAncillaryMessage::ScmRights(mut fds) => fds.next(),
-        _ => None,
-    });
-    given.ok_or_else(|| io::ErrorKind::NotFound.into())
+    // The child has ended by now.
+    Ok(receive_file(&near)?)
 }
 
 #[cfg(test)]

@@ -15,9 +15,9 @@ use super::played::{
     message,
 };
 use super::{CheckingDrive, Guest, content};
-use crate::console::Frame;
 use crate::event_loop::{EventLoop, POLL_EVENTS};
 use crate::{DiskOptions, LabError, ProtocolBreach, Sockets};
+use disklab_lab_guest::Frame;
 
 /// A time at an edge, or any.
 fn time() -> impl Strategy<Value = u64> {

@@ -15,9 +15,10 @@ use rustix::net::{
 use rustix::time::Timespec;
 
 use super::{Guest, content};
-use crate::console::{ConsoleLine, Frame, Operator};
+use crate::console::{ConsoleLine, Operator};
 use crate::event_loop::{EventLoop, Limits};
 use crate::{DiskOptions, Sockets};
+use disklab_lab_guest::Frame;
 
 /// Offsets in the shared memory.
 pub(super) const FREE_UNTIL: usize = 8;

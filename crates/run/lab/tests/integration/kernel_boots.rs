@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use disklab_exec::{Executor, Invocation, find_program};
-use disklab_lab::kernel;
+use disklab_lab_kernel as kernel;
 
 /// Says what there is, each list after a line of its own, and powers off.
 const INIT: &str = "#!/bin/sh

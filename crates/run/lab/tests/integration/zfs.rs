@@ -15,8 +15,8 @@ use std::time::Duration;
 use crate::support::{Outcome, run, steady};
 use disklab_config::{Node, Value};
 use disklab_exec::{Executor, Interrupt, Invocation};
-use disklab_lab::kernel::{ZFS_HOST, ZfsKernel, cache_folder, find_zfs};
 use disklab_lab::{DiskOptions, LabOptions};
+use disklab_lab_kernel::{ZFS_HOST, ZfsKernel, cache_folder, find_zfs};
 use disklab_source::{Location, Source};
 use disklab_stack::{
     DeviceState, LayerContext, Ledger, LeftoverDecision, Machine, Made, Stack, StackError, decide,

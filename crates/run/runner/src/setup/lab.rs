@@ -10,9 +10,10 @@ use disklab_bench::{
 use disklab_config::ModelSetting;
 use disklab_exec::{Executor, Interrupt};
 use disklab_guest::guest_program;
-use disklab_lab::kernel::{KernelError, LinuxChoice, LinuxVersion, NamedKernel, Parts, ZfsKernel};
+use disklab_lab::ContentLimits;
 use disklab_lab::processors;
-use disklab_lab::{ContentLimits, kernel};
+use disklab_lab_kernel as kernel;
+use disklab_lab_kernel::{KernelError, LinuxChoice, LinuxVersion, NamedKernel, Parts, ZfsKernel};
 use disklab_stack::Ledger;
 use disklab_study::Cell;
 use disklab_units::Bytes;

@@ -6,7 +6,7 @@ use disklab_bench::{BenchError, CellProgress, Phase};
 use disklab_comparisons::Ahead;
 use disklab_decision::Recommendation;
 use disklab_exec::Interrupt;
-use disklab_lab::kernel::KernelError;
+use disklab_lab_kernel::KernelError;
 use disklab_runner::{
     BenchKind, Caller, FoundStudy, KernelBuilder, Observer, PlannedRun, ResumeRequest, Resumed,
     RunEstimate, RunOptions, RunnerError, StopOptions, UpcomingCells, resume,

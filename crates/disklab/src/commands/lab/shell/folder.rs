@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use disklab_exec::{HeldFolder, NamedPathError, make_directories};
-use disklab_lab::kernel::cache_folder;
+use disklab_lab_kernel::cache_folder;
 
 /// What the names of sessions' folders begin with.
 const NAME: &str = "shell-";

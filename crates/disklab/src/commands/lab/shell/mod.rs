@@ -13,12 +13,13 @@ use std::path::{Path, PathBuf};
 
 use disklab_bench::find_processor;
 use disklab_exec::{Interrupt, read_input};
-use disklab_lab::kernel::{self, LinuxSource, LinuxVersion, ZfsSource};
 use disklab_lab::processors;
 use disklab_lab::{
     Console, ContentLimits, CpuLease, CpuLeases, DiskOptions, Lab, LabError, LabOptions, LabReport,
-    Walls, console, guest,
+    Walls, console,
 };
+use disklab_lab_guest as guest;
+use disklab_lab_kernel::{self as kernel, LinuxSource, LinuxVersion, ZfsSource};
 use disklab_processor::Processor;
 use disklab_units::{Bytes, show_duration};
 

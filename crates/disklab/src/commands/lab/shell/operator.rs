@@ -5,7 +5,8 @@ use std::os::fd::{AsFd, BorrowedFd};
 use std::sync::{Arc, Mutex};
 
 use disklab_exec::Interrupt;
-use disklab_lab::console::{Frame, Operator};
+use disklab_lab::console::Operator;
+use disklab_lab_guest::Frame;
 use rustix::termios::{OptionalActions, Termios, tcgetattr, tcgetwinsize, tcsetattr};
 
 /// Control-], with which telnet(1) is left: three times in a row, it ends a session

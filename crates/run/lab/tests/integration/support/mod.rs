@@ -11,9 +11,9 @@ use disklab_lab::{DiskContent, DiskOptions, Lab, LabError, LabOptions, LabReport
 
 /// The kernel to test with, or `None`, said on standard error.
 pub fn kernel() -> Option<PathBuf> {
-    let kernel = disklab_lab::kernel::find(
-        &disklab_lab::kernel::cache_folder(),
-        disklab_lab::kernel::Parts::ALL,
+    let kernel = disklab_lab_kernel::find(
+        &disklab_lab_kernel::cache_folder(),
+        disklab_lab_kernel::Parts::ALL,
     );
     if kernel.is_none() {
         eprintln!("skipped: needs the lab's kernel (disklab lab build)");

@@ -68,8 +68,8 @@ pub(super) const PLAIN: Variant = Variant {
 /// user names is copied, as OpenZFS changes it.
 pub(super) const ZFS: Variant = Variant {
     base: concat!(
-        include_str!("../../../../../kernel/lab.config"),
-        include_str!("../../../../../kernel/zfs.config")
+        include_str!("../../../../kernel/lab.config"),
+        include_str!("../../../../kernel/zfs.config")
     ),
     edits: zfs::EDITS,
     programs: true,

@@ -21,47 +21,47 @@ struct Part {
 const PARTS: [Part; 9] = [
     Part {
         name: "ext4",
-        fragment: include_str!("../../../../../kernel/parts/ext4.config"),
+        fragment: include_str!("../../../../kernel/parts/ext4.config"),
         objects: 42,
     },
     Part {
         name: "xfs",
-        fragment: include_str!("../../../../../kernel/parts/xfs.config"),
+        fragment: include_str!("../../../../kernel/parts/xfs.config"),
         objects: 112,
     },
     Part {
         name: "btrfs",
-        fragment: include_str!("../../../../../kernel/parts/btrfs.config"),
+        fragment: include_str!("../../../../kernel/parts/btrfs.config"),
         objects: 110,
     },
     Part {
         name: "nilfs2",
-        fragment: include_str!("../../../../../kernel/parts/nilfs2.config"),
+        fragment: include_str!("../../../../kernel/parts/nilfs2.config"),
         objects: 23,
     },
     Part {
         name: "f2fs",
-        fragment: include_str!("../../../../../kernel/parts/f2fs.config"),
+        fragment: include_str!("../../../../kernel/parts/f2fs.config"),
         objects: 25,
     },
     Part {
         name: "md-dm",
-        fragment: include_str!("../../../../../kernel/parts/md-dm.config"),
+        fragment: include_str!("../../../../kernel/parts/md-dm.config"),
         objects: 78,
     },
     Part {
         name: "inet",
-        fragment: include_str!("../../../../../kernel/parts/inet.config"),
+        fragment: include_str!("../../../../kernel/parts/inet.config"),
         objects: 58,
     },
     Part {
         name: "target",
-        fragment: include_str!("../../../../../kernel/parts/target.config"),
+        fragment: include_str!("../../../../kernel/parts/target.config"),
         objects: 42,
     },
     Part {
         name: "overlay",
-        fragment: include_str!("../../../../../kernel/parts/overlay.config"),
+        fragment: include_str!("../../../../kernel/parts/overlay.config"),
         objects: 11,
     },
 ];

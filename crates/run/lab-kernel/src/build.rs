@@ -24,10 +24,10 @@ use super::zfs::{self, Openzfs, ZfsSource};
 /// What `make` is told for the lab, whatever the user's environment says of other builds: an
 /// argument a line. The same source makes the same kernel, whatever its user and time
 /// (Documentation/kbuild/reproducible-builds.rst).
-pub(super) const ARGUMENTS: &str = include_str!("../../../../../kernel/make-arguments");
+pub(super) const ARGUMENTS: &str = include_str!("../../../../kernel/make-arguments");
 /// Half of the source is for other machines and for devices that the guest does
 /// not have. Their Kconfig files are needed, their programs are not. A pattern of tar a line.
-const NOT_UNPACKED: &str = include_str!("../../../../../kernel/not-unpacked");
+const NOT_UNPACKED: &str = include_str!("../../../../kernel/not-unpacked");
 /// A patched file, or one of disklab's own, changes when the kernel is made, as for `make` an
 /// object is older than what is written anew: 2026-01-01 00:00:00 UTC, in seconds since 1970.
 const PATCHED: u64 = 1_767_225_600;

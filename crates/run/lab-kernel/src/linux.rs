@@ -62,7 +62,7 @@ impl LinuxVersion {
     pub(super) fn more_options(self) -> &'static str {
         match self {
             Self::V6_12 => "",
-            Self::V7_3 => include_str!("../../../../../kernel/7.3.config"),
+            Self::V7_3 => include_str!("../../../../kernel/7.3.config"),
         }
     }
 

@@ -10,8 +10,8 @@ use std::path::Path;
 use super::options::settings;
 use super::variant::PLAIN;
 
-const MACHINES: &str = include_str!("../../../../../kernel/machines.tsv");
-const REASONS: &str = include_str!("../../../../../kernel/differences");
+const MACHINES: &str = include_str!("../../../../kernel/machines.tsv");
+const REASONS: &str = include_str!("../../../../kernel/differences");
 /// Where the page is, from this crate.
 const PAGE: &str = "../../../docs/generated/kernel-options.md";
 /// What it begins with.
@@ -19,7 +19,7 @@ const HEAD: &str = "\
 # The lab's kernel and those of machines
 
 <!-- Made of kernel/machines.tsv, kernel/differences and this page's head by the test
-     page_of_the_book_is_what_the_files_say (disklab-lab): UPDATE=1 renews it. -->
+     page_of_the_book_is_what_the_files_say (disklab-lab-kernel): UPDATE=1 renews it. -->
 
 Figures depend on how a kernel is configured: with `CONFIG_BLK_WBT` off, which all distributions have on,
 random reads next to a buffered writer came to a third. So all options that are declared below `block`, `fs`, `mm`,
@@ -180,7 +180,7 @@ fn page_of_the_book_is_what_the_files_say() {
         std::fs::write(&path, &text).expect("written");
     }
     let found = std::fs::read_to_string(&path).unwrap_or_default();
-    assert!(found == text, "renew it: UPDATE=1 cargo test -p disklab-lab page_of_the_book");
+    assert!(found == text, "renew it: UPDATE=1 cargo test -p disklab-lab-kernel page_of_the_book");
 }
 
 #[test]

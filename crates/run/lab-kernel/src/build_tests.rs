@@ -6,6 +6,7 @@ use std::process::Command;
 
 use disklab_exec::{Executor, find_program};
 
+use super::super::ensure::make;
 use super::super::linux::LinuxVersion;
 use super::super::parts::Parts;
 use super::super::recipe::{self, Patch, Recipe};
@@ -13,7 +14,7 @@ use super::super::source::{Found, LinuxSource, Origin};
 use super::super::tools;
 use super::super::variant::{PLAIN, Variant, ZFS};
 use super::super::zfs::{EDITS, ZfsSource};
-use super::super::{BuildProgress, BuildStep, KernelError, left_out, make};
+use super::super::{BuildProgress, BuildStep, KernelError, left_out};
 use super::KERNEL;
 
 /// A substitute for the kernel's Makefile: the option CONFIG_NO_SUCH of the fragment

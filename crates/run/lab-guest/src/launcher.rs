@@ -23,7 +23,7 @@ const EXIT_GROUP: u32 = 231;
 /// A program for x86-64 that mounts the host's folder `source` at `place`, becomes the
 /// program `next` with its own arguments, and ends with the number of the error where
 /// that fails. No path may have a zero in it.
-pub(crate) fn first_program(source: &str, place: &str, next: &[u8]) -> Vec<u8> {
+pub fn launcher(source: &str, place: &str, next: &[u8]) -> Vec<u8> {
     // The length of the code does not depend on where the texts are.
     let length = code([0; 5]).len();
     let mut texts = Vec::new();
@@ -121,12 +121,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn first_program_runs_and_exits_with_its_reason() {
+    fn launcher_runs_and_exits_with_its_reason() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("first");
         // Nowhere but in a guest is there such a file system: ENODEV; or it is not
         // allowed at all: EPERM. Or the place is not there: ENOENT.
-        std::fs::write(&path, first_program("/", "/no/such/place", b"/bin/true")).unwrap();
+        std::fs::write(&path, launcher("/", "/no/such/place", b"/bin/true")).unwrap();
         std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o755)).unwrap();
         match Command::new(&path).status() {
             Ok(status) => {
@@ -140,7 +140,7 @@ mod tests {
 
     #[test]
     fn its_texts_are_where_the_code_expects_them() {
-        let file = first_program("/source", "/place", b"/next");
+        let file = launcher("/source", "/place", b"/next");
         let at = |offset: usize| {
             let bytes = file[CODE + offset..CODE + offset + 4].try_into().unwrap();
             let start = (u32::from_le_bytes(bytes) - BASE) as usize;

@@ -4,13 +4,21 @@
 //! kernel's memory. A kernel with more parts has more threads, and then less memory is left.
 
 use std::fs;
+use std::io::IoSlice;
+use std::mem::MaybeUninit;
 use std::os::fd::{AsFd, OwnedFd};
 use std::path::Path;
 
+use rustix::cmsg_space;
 use rustix::fs::{Mode, OFlags, open};
-use rustix::net::{AddressFamily, SocketFlags, SocketType, socketpair};
+use rustix::io::Errno;
+use rustix::net::{
+    AddressFamily, SendAncillaryBuffer, SendAncillaryMessage, SendFlags, SocketFlags, SocketType,
+    sendmsg, socketpair,
+};
 
-use crate::open_files::{FILES_PER_MESSAGE, send_files};
+/// So many go into one message.
+const FILES_PER_MESSAGE: usize = 32;
 
 /// What is read of each process, next to its directory.
 const FILES: &[&str] = &["", "comm", "stat"];
@@ -54,14 +62,17 @@ fn hold_below(root: &Path) -> rustix::io::Result<(OwnedFd, OwnedFd)> {
 
 fn send(sender: &OwnedFd, files: &[OwnedFd]) -> rustix::io::Result<()> {
     let files: Vec<_> = files.iter().map(AsFd::as_fd).collect();
-    send_files(sender, &files)
+    let mut space = [MaybeUninit::uninit(); cmsg_space!(ScmRights(FILES_PER_MESSAGE))];
+    let mut control = SendAncillaryBuffer::new(&mut space);
+    if !control.push(SendAncillaryMessage::ScmRights(&files)) {
+        return Err(Errno::INVAL);
+    }
+    let flags = SendFlags::DONTWAIT | SendFlags::NOSIGNAL;
+    sendmsg(sender, &[IoSlice::new(&[0])], &mut control, flags).map(drop)
 }
 
 #[cfg(test)]
 mod tests {
-    use std::mem::MaybeUninit;
-
-    use rustix::cmsg_space;
     use rustix::net::{RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, recvmsg};
 
     use super::*;

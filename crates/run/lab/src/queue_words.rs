@@ -1,53 +1,23 @@
-//! What virtio cannot say of disks' queues: words on the kernel's command line. The lab's kernel
-//! reads [`NON_ROTATING`] and [`QUEUE_DEPTH`] before it adds a disk
-//! (`kernel/patches/queues.patch`), since writeback throttling is set up then, and [`FLUSH_QUEUES`]
-//! (`kernel/patches/flushes.patch`), before the disk is in use; by the others the
-//! guest's first program sets the queues through sysfs. A kernel that knows none of them ignores
-//! them, as parameters of modules that it does not have.
-//!
-//! virtio-blk knows one depth for all disks (`virtblk_queue_depth` in drivers/block/virtio_blk.c).
-//! A disk that takes fewer requests has its tags reduced: without a scheduler, `nr_requests` is
-//! the number of tags (`blk_mq_update_nr_requests` in block/blk-mq.c), which a scheduler that is
-//! chosen afterwards leaves as it is.
+//! What virtio cannot say of disks' queues, as [words](disklab_lab_guest::queues) on the kernel's
+//! command line.
 
 use std::collections::BTreeMap;
-use std::fs;
 
 use disklab_drive::{IoScheduler, scheduler_requests};
+use disklab_lab_guest::disk_name;
+use disklab_lab_guest::queues::{
+    FLUSH_QUEUES, NON_ROTATING, QUEUE_DEPTH, REQUESTS, TAGS, UNSORTED,
+};
 
-use super::disk_name;
 use crate::DiskOptions;
 use crate::vhost::RING_LIMIT;
-
-/// Names of disks that do not rotate: to virtio all do. The first program sets it, too, for a
-/// kernel that does not know the word.
-const NON_ROTATING: &str = "disklab.non_rotating=";
-/// Names of disks whose queue is as deep as the word's end says, to writeback throttling
-/// (`blk_queue_depth` in include/linux/blkdev.h): the commands that a SCSI disk takes, and the
-/// tags of an NVMe drive.
-const QUEUE_DEPTH: &str = "disklab.queue_depth.";
-/// Names of disks that have as many hardware queues in a machine as the word's end says, each with
-/// flushes of its own.
-const FLUSH_QUEUES: &str = "disklab.flush_queues.";
-/// Names of disks whose requests are not sorted.
-const UNSORTED: &str = "disklab.unsorted=";
-/// Names of disks that take as many requests at a time as the word's end says.
-const TAGS: &str = "disklab.tags.";
-/// Names of disks in whose scheduler as many requests wait as the word's end says.
-const REQUESTS: &str = "disklab.requests.";
-
-/// A queue's file that says whether its disk rotates.
-const ROTATIONAL: &str = "rotational";
-/// What writeback throttling has reads wait at most on a disk that rotates, in microseconds
-/// (`wbt_default_latency_nsec` in block/blk-wbt.c).
-const WBT_ROTATING: &str = "75000";
 
 /// The fewest tags that `nr_requests` can be (`BLKDEV_MIN_RQ` in include/linux/blk-mq.h); a model keeps
 /// for itself what is too much for it.
 const FEWEST_TAGS: u64 = 4;
 
 /// The words for these disks. Nothing is said of what the kernel does by itself.
-pub(crate) fn words(disks: &[DiskOptions]) -> Vec<String> {
+pub(crate) fn queue_words(disks: &[DiskOptions]) -> Vec<String> {
     let deepest = deepest(disks);
     let tags = deepest.unwrap_or(u64::from(RING_LIMIT));
     let mut named: BTreeMap<String, Vec<String>> = BTreeMap::new();
@@ -95,49 +65,6 @@ fn deepest(disks: &[DiskOptions]) -> Option<u64> {
     (deepest < u64::from(RING_LIMIT)).then_some(deepest)
 }
 
-/// Sets the queues of this guest's disks as its command line says.
-pub(super) fn set() {
-    let Ok(line) = fs::read_to_string("/proc/cmdline") else { return };
-    let set = |name: &str, file: &str, value: &str| {
-        let _ = fs::write(format!("/sys/block/{name}/queue/{file}"), value);
-    };
-    for (name, file, value) in settings(&line) {
-        set(name, file, value);
-        if file == ROTATIONAL && throttles_late(name) {
-            set(name, "wbt_lat_usec", "-1");
-        }
-    }
-}
-
-/// Whether a kernel that took a disk for one that rotates still throttles its writes so; -1 has it
-/// choose anew.
-fn throttles_late(name: &str) -> bool {
-    let limit = fs::read_to_string(format!("/sys/block/{name}/queue/wbt_lat_usec"));
-    limit.is_ok_and(|limit| limit.trim() == WBT_ROTATING)
-}
-
-/// What to write to which file of which disk, in this order: tags are reduced while nothing is
-/// sorted.
-fn settings(line: &str) -> Vec<(&str, &'static str, &str)> {
-    let mut settings = Vec::new();
-    let mut each = |prefix: &str, files: &[(&'static str, Option<&'static str>)]| {
-        let found = line.split_whitespace().filter_map(|word| word.strip_prefix(prefix));
-        for (value, names) in found.filter_map(|rest| rest.split_once('=').or(Some(("", rest)))) {
-            for name in names.split(',') {
-                settings
-                    .extend(files.iter().map(|(file, own)| (name, *file, own.unwrap_or(value))));
-            }
-        }
-    };
-    each(NON_ROTATING, &[(ROTATIONAL, Some("0"))]);
-    let sorted = IoScheduler::MqDeadline.as_str();
-    let unsorted = ("scheduler", Some(IoScheduler::None.as_str()));
-    each(TAGS, &[unsorted, ("nr_requests", None), ("scheduler", Some(sorted))]);
-    each(REQUESTS, &[("nr_requests", None)]);
-    each(UNSORTED, &[unsorted]);
-    settings
-}
-
 #[cfg(test)]
 mod tests {
     use disklab_drive::{SHIPPED, shipped};
@@ -157,7 +84,7 @@ mod tests {
     #[test]
     fn the_kernel_keeps_what_no_drive_can_take() {
         let words = |depths: &[Option<u64>]| {
-            words(&depths.iter().map(|depth| disk(*depth)).collect::<Vec<_>>())
+            queue_words(&depths.iter().map(|depth| disk(*depth)).collect::<Vec<_>>())
         };
         assert_eq!(
             words(&[Some(32), Some(31)]),
@@ -175,7 +102,7 @@ mod tests {
     fn disks_that_do_not_rotate_are_named() {
         let disk = |rotates| DiskOptions { rotates, ..disk(None) };
         let disks: Vec<DiskOptions> = (0..28).map(|index| disk(index == 0)).collect();
-        let words = words(&disks);
+        let words = queue_words(&disks);
         let names = words[0].strip_prefix(NON_ROTATING).unwrap();
         assert!(names.starts_with("vdb,vdc,") && names.ends_with(",vdz,vdaa,vdab"), "{words:?}");
     }
@@ -183,7 +110,8 @@ mod tests {
     /// SATA drives need no word: the kernel does the same with them.
     #[test]
     fn models_are_named_as_far_as_virtio_differs() {
-        let reported = |ids: &[&str]| words(&ids.iter().map(|id| modelled(id)).collect::<Vec<_>>());
+        let reported =
+            |ids: &[&str]| queue_words(&ids.iter().map(|id| modelled(id)).collect::<Vec<_>>());
         assert_eq!(
             reported(&["wd80efzz", "st3500418as"]),
             ["virtio_blk.queue_depth=32", "disklab.queue_depth.32=vda,vdb"]
@@ -217,24 +145,6 @@ mod tests {
         );
     }
 
-    #[test]
-    fn settings_are_made_in_an_order_in_which_they_hold() {
-        let line = "a disklab.requests.64=vdb disklab.tags.32=vdb,vdc disklab.unsorted=vda b";
-        let expected = [
-            ("vdb", "scheduler", "none"),
-            ("vdb", "nr_requests", "32"),
-            ("vdb", "scheduler", "mq-deadline"),
-            ("vdc", "scheduler", "none"),
-            ("vdc", "nr_requests", "32"),
-            ("vdc", "scheduler", "mq-deadline"),
-            ("vdb", "nr_requests", "64"),
-            ("vda", "scheduler", "none"),
-        ];
-        assert_eq!(settings(line), expected);
-        assert_eq!(settings("disklab.non_rotating=vda"), [("vda", "rotational", "0")]);
-        assert_eq!(settings("init=/x"), []);
-    }
-
     /// What the configuration and the words say together is what the model has.
     #[test]
     fn every_model_is_reported_as_it_is() {
@@ -253,7 +163,7 @@ mod tests {
             );
             let write_back = disk.reports_write_cache && disk.drive.write_cache();
             assert_eq!(write_back, limits.write_back, "{id}");
-            let words = words(&[disk]);
+            let words = queue_words(&[disk]);
             let has = |word: &str| words.iter().any(|w| w.starts_with(word));
             assert_eq!(has(NON_ROTATING), !limits.rotational, "{id}");
             assert_eq!(has(UNSORTED), limits.scheduler == IoScheduler::None, "{id}");

@@ -11,13 +11,18 @@ use std::fs;
 use super::memory::memory_bytes;
 
 /// `vm_dirty_ratio`, of the kernel and of Debian.
-pub(super) const THROTTLE_PERCENT: u64 = 20;
+const THROTTLE_PERCENT: u64 = 20;
 /// `dirty_background_ratio`.
-pub(super) const BACKGROUND_PERCENT: u64 = 10;
+const BACKGROUND_PERCENT: u64 = 10;
 /// The share of the guest's memory that the kernel's are of: what is free when a guest of 1 GiB has
 /// started.
 const FREE_PERCENT: u64 = 95;
 const PAGE: u64 = 4096;
+
+/// Sets the limits to the kernel's own shares.
+pub(crate) fn limit_to_defaults() {
+    limit_dirty_pages(THROTTLE_PERCENT, BACKGROUND_PERCENT);
+}
 
 /// Sets the limits to these shares of the memory that the kernel was given. Where that cannot be
 /// read, the kernel's own stay.

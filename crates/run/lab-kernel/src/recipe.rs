@@ -36,7 +36,7 @@ impl Patch {
 /// The patch of this name.
 macro_rules! patch {
     ($name:literal) => {
-        Patch { name: $name, text: include_str!(concat!("../../../../../kernel/patches/", $name)) }
+        Patch { name: $name, text: include_str!(concat!("../../../../kernel/patches/", $name)) }
     };
 }
 
@@ -220,11 +220,11 @@ mod tests {
 
     #[test]
     fn scripts_know_the_same_patches_and_arguments() {
-        let series = include_str!("../../../../../kernel/patches/series");
+        let series = include_str!("../../../../kernel/patches/series");
         assert!(series.lines().eq(PATCHES_6_12.iter().map(|patch| patch.name)), "{series}");
         let flags = format!("KCFLAGS={FLAGS}");
         assert!(ARGUMENTS.lines().any(|argument| argument == flags), "{ARGUMENTS}");
-        let compiler = include_str!("../../../../../kernel/headers/cc");
+        let compiler = include_str!("../../../../kernel/headers/cc");
         let last = FLAGS.rsplit(' ').next().expect("a flag");
         assert!(compiler.contains(&format!("\n    {last}) common=common ;;\n")));
     }

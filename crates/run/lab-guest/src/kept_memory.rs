@@ -21,17 +21,17 @@ const MORE_BYTES: u64 = 192 << 20;
 const BLOCK_BYTES: u64 = 4 << 20;
 
 /// What is set aside of so much memory, in bytes.
-pub(crate) fn kept_bytes(memory_bytes: u64) -> u64 {
+pub fn kept_bytes(memory_bytes: u64) -> u64 {
     memory_bytes / 100 * KEPT_PERCENT / BLOCK_BYTES * BLOCK_BYTES
 }
 
 /// How large the file of the guest's memory is, in bytes.
-pub(crate) fn file_bytes(memory_bytes: u64) -> u64 {
+pub fn file_bytes(memory_bytes: u64) -> u64 {
     memory_bytes.saturating_add(MORE_BYTES)
 }
 
 /// What the kernel is told in its environment: its command line counts in its random numbers.
-pub(crate) fn environment(memory_bytes: u64) -> [(&'static str, String); 2] {
+pub fn environment(memory_bytes: u64) -> [(&'static str, String); 2] {
     [(KEPT_VARIABLE, kept_bytes(memory_bytes).to_string()), (MORE_VARIABLE, MORE_BYTES.to_string())]
 }
 

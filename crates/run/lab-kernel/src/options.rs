@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 
 /// What every kernel of the lab has: `kernel/lab.config`, as Kconfig writes it.
-pub(super) const FRAGMENT: &str = include_str!("../../../../../kernel/lab.config");
+pub(super) const FRAGMENT: &str = include_str!("../../../../kernel/lab.config");
 
 /// Where a configuration differs from what was asked for.
 #[derive(Debug, Default, PartialEq, Eq)]

@@ -1,39 +1,4 @@
-//! Building the lab's kernel, and keeping it.
-//!
-//! The kernel is Linux for User-Mode Linux, with the options of `kernel/lab.config`, those
-//! of the [`Parts`] that a study needs, and no others. [`ensure`] builds it from Debian's
-//! source package or from a folder, once for each version, source, compiler and configuration; its
-//! objects are kept, so that a kernel with more parts compiles only these.
-//! [`ensure_zfs`] builds another one, with OpenZFS in it and `kernel/zfs.config`
-//! besides. They need no root, and change nothing outside their cache folder.
-
-mod apt;
-mod apt_problem;
-#[cfg(test)]
-mod apt_tests;
-mod archives;
-mod backports;
-mod build;
-mod cache;
-#[cfg(test)]
-mod differences;
-mod error;
-mod failure;
-pub mod fingerprint;
-mod headers;
-mod left_out;
-mod linux;
-mod named;
-mod options;
-mod parts;
-mod progress;
-mod recipe;
-mod source;
-mod source_problem;
-mod tools;
-mod tree;
-mod variant;
-mod zfs;
+//! A kernel that is in the cache, or else is built into it.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -42,25 +7,17 @@ use std::time::Duration;
 use disklab_exec::Executor;
 use disklab_units::duration_of;
 
-pub use apt_problem::AptProblem;
-use build::Build;
-use cache::Cache;
-pub use cache::{
-    KERNEL_VARIABLE, ZfsKernel, cache_folder, check_cache, find, find_version, find_zfs,
-};
-pub use error::{KernelError, NamedProblem};
-pub use left_out::{LeftOutPatch, left_out};
-pub use linux::{Catching, LinuxChoice, LinuxVersion, UnknownLinux};
-pub use named::NamedKernel;
-pub use parts::{Parts, UnknownPart};
-pub use progress::{BuildProgress, BuildStep};
-use recipe::Recipe;
-pub use source::LinuxSource;
-use source::{Found, Origin};
-pub use source_problem::{LinuxProblem, ZfsProblem};
-pub use variant::zfs_configuration;
-use variant::{PLAIN, Variant, ZFS};
-pub use zfs::{ZFS_HOST, ZfsSource};
+use super::build::Build;
+use super::cache::{self, Cache, ZfsKernel};
+use super::error::KernelError;
+use super::linux::LinuxVersion;
+use super::parts::Parts;
+use super::progress::{BuildProgress, BuildStep};
+use super::recipe::Recipe;
+use super::source::{Found, LinuxSource, Origin};
+use super::variant::{PLAIN, Variant, ZFS};
+use super::zfs::ZfsSource;
+use super::{backports, tools, tree};
 
 /// Has a kernel for `source` with `parts` in `cache`, and returns its path: one that is
 /// there with these and perhaps more, or else one that is built with these alone. The first
@@ -193,7 +150,7 @@ fn identity_in_backports(
 const COPY_MIB: u64 = 1000;
 
 /// Builds what the recipe says, and returns its folder.
-fn make(
+pub(super) fn make(
     found: &Found,
     zfs: Option<&ZfsSource>,
     recipe: Recipe,

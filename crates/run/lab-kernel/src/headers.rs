@@ -14,9 +14,9 @@ const DIRECTORY: &str = "headers";
 const COMPILER: &str = "cc";
 /// What lies in that directory. `scripts/kernel` copies the same.
 const FILES: [(&str, &str); 3] = [
-    (COMPILER, include_str!("../../../../../kernel/headers/cc")),
-    ("common.h", include_str!("../../../../../kernel/headers/common.h")),
-    ("names.h", include_str!("../../../../../kernel/headers/names.h")),
+    (COMPILER, include_str!("../../../../kernel/headers/cc")),
+    ("common.h", include_str!("../../../../kernel/headers/common.h")),
+    ("names.h", include_str!("../../../../kernel/headers/names.h")),
 ];
 
 /// Has the compiler ready in the directory of a build, without a header that was precompiled

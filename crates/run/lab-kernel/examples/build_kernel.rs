@@ -1,12 +1,14 @@
 //! Builds the lab's kernel and says where it is; with `--zfs` the one that has
 //! OpenZFS, from Debian's packages or from a folder:
-//! `cargo run -p disklab-lab --example build_kernel [--zfs[=FOLDER]] [FOLDER OF A KERNEL SOURCE]`.
+//! `cargo run -p disklab-lab-kernel --example build_kernel [--zfs[=FOLDER]] [FOLDER OF A KERNEL SOURCE]`.
 
 use std::process::ExitCode;
 use std::time::Instant;
 
 use disklab_exec::Executor;
-use disklab_lab::kernel::{self, BuildProgress, LinuxSource, LinuxVersion, Parts, ZfsSource};
+use disklab_lab_kernel::{
+    self as kernel, BuildProgress, LinuxSource, LinuxVersion, Parts, ZfsSource,
+};
 
 fn main() -> ExitCode {
     let (mut source, mut zfs) = (LinuxSource::Debian(LinuxVersion::default()), None);
