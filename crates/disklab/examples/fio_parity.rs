@@ -49,7 +49,7 @@ fn main() -> ExitCode {
 fn read(number: usize, run: &Path, jobs: &mut Jobs) -> Result<(), disklab_store::StoreError> {
     Run::open(run)?.for_each_sample(|record, sample| {
         let engines = ["native", "fio"];
-        let Some((job, engine)) = record.cell.workload.rsplit_once('-') else { return };
+        let Some((job, engine)) = record.cell.levels.workload.rsplit_once('-') else { return };
         let Some(engine) = engines.iter().position(|e| *e == engine) else { return };
         let blocks = jobs.entry(job.to_owned()).or_default();
         blocks.entry((number, record.cell.block)).or_default()[engine] = figures(&sample);

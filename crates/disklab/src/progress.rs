@@ -7,10 +7,10 @@ use std::io::IsTerminal;
 use std::time::{Duration, Instant};
 
 use disklab_bench::{CellProgress, Phase};
+use disklab_cell::{Cell, Levels};
 use disklab_runner::UpcomingCells;
 use disklab_source::printable;
 use disklab_store::CellState;
-use disklab_study::Cell;
 use disklab_units::{show_duration, show_seconds};
 use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
 
@@ -171,7 +171,7 @@ impl Progress {
         };
         for record in cells.recorded.iter().filter(|r| r.state != CellState::Waiting) {
             progress.done += 1;
-            progress.count(&record.cell.workload, record.seconds.unwrap_or_default());
+            progress.count(&record.cell.levels.workload, record.seconds.unwrap_or_default());
         }
         progress
     }
@@ -203,8 +203,8 @@ impl Progress {
     pub fn begin(&mut self, cell: &Cell) {
         let now = Instant::now();
         let running = Running {
-            name: format!("{} · {}", cell.stack, cell.workload),
-            workload: cell.workload.clone(),
+            name: format!("{} · {}", cell.levels.stack, cell.levels.workload),
+            workload: cell.levels.workload.clone(),
             began: now,
             phase: Phase::Make,
             since: now,
@@ -276,8 +276,8 @@ impl Progress {
             bar.finish_and_clear();
             bars.multi.remove(&bar);
         }
-        self.count(&cell.workload, seconds);
-        if let Some(waiting) = self.waiting.get_mut(&cell.workload) {
+        self.count(&cell.levels.workload, seconds);
+        if let Some(waiting) = self.waiting.get_mut(&cell.levels.workload) {
             waiting.0 = waiting.0.saturating_sub(1);
         }
         let failed = error.map_or_else(String::new, |e| format!(" FAILED: {e}"));
@@ -285,8 +285,8 @@ impl Progress {
             "[{}/{}] {} · {}: {}{failed}",
             self.done,
             self.total,
-            cell.stack,
-            cell.workload,
+            cell.levels.stack,
+            cell.levels.workload,
             show_seconds(seconds),
         );
         match &self.bars {
@@ -499,8 +499,7 @@ mod tests {
     }
 
     fn cell(number: u32) -> Cell {
-        let stack = format!("stack-{number}");
-        Cell { number, block: 0, stack, workload: "w".to_owned(), seed: 1 }
+        Cell { number, block: 0, levels: Levels::new(format!("stack-{number}"), "w"), seed: 1 }
     }
 
     fn records(done: u32, waiting: u32) -> Vec<CellRecord> {

@@ -1,11 +1,12 @@
 //! Shows on standard error how far a run is.
 
 use disklab_bench::{CellProgress, Phase};
+use disklab_cell::Cell;
 use disklab_comparisons::Ahead;
 use disklab_decision::Recommendation;
 use disklab_report::answers_so_far;
 use disklab_runner::{Observer, UpcomingCells};
-use disklab_study::{Cell, Study};
+use disklab_study::Study;
 
 use crate::progress::{LastOutput, Progress};
 

@@ -141,11 +141,7 @@ impl Auditor {
         }
         let error = (record.state == CellState::Failed)
             .then(|| record.error.clone().unwrap_or_else(|| "no reason was recorded".to_owned()));
-        self.unfinished.push(Unfinished {
-            stack: record.cell.stack.clone(),
-            workload: record.cell.workload.clone(),
-            error,
-        });
+        self.unfinished.push(Unfinished { levels: record.cell.levels.clone(), error });
     }
 
     /// The group of a figure. Where a cell gives a step and direction twice, the
@@ -155,14 +151,13 @@ impl Auditor {
         for time in 1_u32.. {
             let name = if time == 1 { step.name.clone() } else { format!("{}#{time}", step.name) };
             let key = GroupKey {
-                stack: cell.stack.clone(),
-                workload: cell.workload.clone(),
+                levels: cell.levels.clone(),
                 step: name,
                 direction: figure.direction,
                 part,
             };
             let Some(&index) = self.by_key.get(&key) else {
-                let steps = self.steps.entry(cell.workload.clone()).or_default();
+                let steps = self.steps.entry(cell.levels.workload.clone()).or_default();
                 if !steps.contains(&key.step) {
                     steps.push(key.step.clone());
                 }
@@ -251,8 +246,15 @@ fn in_study_order(
     let position = |group: &Group| {
         let key = &group.key;
         let of = |map: &HashMap<&str, usize>, id: &str| map.get(id).copied().unwrap_or(usize::MAX);
-        let step = steps.get(&key.workload).and_then(|s| s.iter().position(|s| *s == key.step));
-        (key.part, of(&stacks, &key.stack), of(&workloads, &key.workload), step, key.direction)
+        let step =
+            steps.get(&key.levels.workload).and_then(|s| s.iter().position(|s| *s == key.step));
+        (
+            key.part,
+            of(&stacks, &key.levels.stack),
+            of(&workloads, &key.levels.workload),
+            step,
+            key.direction,
+        )
     };
     let mut both: Vec<_> = groups.into_iter().zip(details).collect();
     both.sort_by_cached_key(|(group, _)| position(group));
@@ -371,7 +373,9 @@ mod tests {
         let keys: Vec<_> = analysis
             .groups
             .iter()
-            .map(|g| (g.key.stack.as_str(), g.key.workload.as_str(), g.key.step.as_str()))
+            .map(|g| {
+                (g.key.levels.stack.as_str(), g.key.levels.workload.as_str(), g.key.step.as_str())
+            })
             .collect();
         assert_eq!(
             keys,

@@ -31,7 +31,8 @@ impl Described {
 
 /// Whether the workload has other steps, and this step other directions.
 fn siblings(groups: &[Group], key: &GroupKey) -> (bool, bool) {
-    let of_workload = || groups.iter().map(|g| &g.key).filter(|k| k.workload == key.workload);
+    let of_workload =
+        || groups.iter().map(|g| &g.key).filter(|k| k.levels.workload == key.levels.workload);
     let steps = of_workload().any(|k| k.step != key.step);
     let directions = of_workload().any(|k| k.step == key.step && k.direction != key.direction);
     (steps, directions)
@@ -41,7 +42,7 @@ fn siblings(groups: &[Group], key: &GroupKey) -> (bool, bool) {
 /// the direction behind it, `mix (read)`, where the step has several.
 pub fn figure_id(groups: &[Group], key: &GroupKey) -> String {
     let (steps, directions) = siblings(groups, key);
-    let mut id = key.workload.clone();
+    let mut id = key.levels.workload.clone();
     if steps {
         id = format!("{id}:{}", key.step);
     }
@@ -65,17 +66,22 @@ pub fn describe(study: &Study, groups: &[Group], key: &GroupKey) -> Described {
 
 fn describe_whole(study: &Study, groups: &[Group], key: &GroupKey) -> Described {
     let (steps, directions) = siblings(groups, key);
-    let id = if steps { format!("{}:{}", key.workload, key.step) } else { key.workload.clone() };
-    let spec = study.workloads.iter().find(|w| w.id == key.workload);
+    let id = if steps {
+        format!("{}:{}", key.levels.workload, key.step)
+    } else {
+        key.levels.workload.clone()
+    };
+    let spec = study.workloads.iter().find(|w| w.id == key.levels.workload);
     let same = |k: &GroupKey| {
-        (&k.workload, &k.step, k.direction) == (&key.workload, &key.step, key.direction)
+        (&k.levels.workload, &k.step, k.direction)
+            == (&key.levels.workload, &key.step, key.direction)
     };
     let group = groups.iter().find(|g| same(&g.key) && g.profile.is_some());
     if let Some((size, sizeless)) = group.and_then(by_requests) {
         let noun = format!("{size} {sizeless}");
         return Described { noun, plural: true, sizeless: Some(sizeless), id: Some(id) };
     }
-    let title = spec.map_or(key.workload.as_str(), |s| s.title.as_str());
+    let title = spec.map_or(key.levels.workload.as_str(), |s| s.title.as_str());
     let mut noun = format!("'{title}'");
     if steps {
         noun = format!("{noun}, step {}", key.step);
@@ -83,7 +89,7 @@ fn describe_whole(study: &Study, groups: &[Group], key: &GroupKey) -> Described 
     if directions {
         noun = format!("{noun} ({})", key.direction.word());
     }
-    let named = title == key.workload;
+    let named = title == key.levels.workload;
     Described { noun, plural: false, sizeless: None, id: (!named).then_some(id) }
 }
 

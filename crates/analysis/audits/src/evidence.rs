@@ -2,6 +2,7 @@
 
 mod facts;
 
+use disklab_cell::Levels;
 use disklab_store::RunInfo;
 use disklab_study::{StackSpec, Study, WorkloadSpec};
 
@@ -13,10 +14,8 @@ pub(crate) use facts::{CellFacts, Detail};
 /// A cell without a sample.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Unfinished {
-    /// Stack id.
-    pub stack: String,
-    /// Workload id.
-    pub workload: String,
+    /// What was not measured.
+    pub levels: Levels,
     /// Why it failed; none where it has not run yet.
     pub error: Option<String>,
 }
@@ -52,7 +51,10 @@ impl Suspects<'_> {
 
     /// The stacks, at most six by name.
     pub fn stacks(&self) -> String {
-        disklab_units::list(self.found.iter().map(|(_, group, _)| group.key.stack.as_str()), 6)
+        disklab_units::list(
+            self.found.iter().map(|(_, group, _)| group.key.levels.stack.as_str()),
+            6,
+        )
     }
 
     /// Smallest and largest of what the audit measured.
@@ -66,12 +68,12 @@ impl Suspects<'_> {
 impl<'a> Evidence<'a> {
     /// The stack of a group as the study has it.
     pub fn stack(&self, group: &Group) -> Option<&'a StackSpec> {
-        self.study.stacks.iter().find(|s| s.id == group.key.stack)
+        self.study.stacks.iter().find(|s| s.id == group.key.levels.stack)
     }
 
     /// The workload of a group as the study has it.
     pub fn workload(&self, group: &Group) -> Option<&'a WorkloadSpec> {
-        self.study.workloads.iter().find(|w| w.id == group.key.workload)
+        self.study.workloads.iter().find(|w| w.id == group.key.levels.workload)
     }
 
     /// The cell of an observation.
@@ -109,7 +111,7 @@ impl<'a> Evidence<'a> {
         let mut keys = Vec::new();
         for (index, group) in self.groups.iter().enumerate() {
             let Some(value) = measure(index, group) else { continue };
-            let key = (&group.key.workload, &group.key.step, group.key.direction);
+            let key = (&group.key.levels.workload, &group.key.step, group.key.direction);
             let place = keys.iter().position(|k| *k == key).unwrap_or_else(|| {
                 keys.push(key);
                 all.push(Suspects {

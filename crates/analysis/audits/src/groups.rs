@@ -2,6 +2,7 @@
 
 use std::sync::LazyLock;
 
+use disklab_cell::Levels;
 use disklab_sample::{Direction, LatencyHistogram, OperationKind, Requests, StepProfile};
 use disklab_study::{Measure, Part, Percentile};
 
@@ -10,10 +11,8 @@ use crate::floors::{LEAST_FILE_SECONDS, counts_files};
 /// What a group's samples have in common.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct GroupKey {
-    /// Stack id.
-    pub stack: String,
-    /// Workload id.
-    pub workload: String,
+    /// What was measured.
+    pub levels: Levels,
     /// Step name.
     pub step: String,
     /// Kind of work.

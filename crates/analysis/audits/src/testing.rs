@@ -3,12 +3,13 @@
 #![allow(dead_code, reason = "each crate needs a part")]
 
 use disklab_audits::{Audited, Auditor, Finding};
+use disklab_cell::{Cell, Levels};
 use disklab_sample::{
     Conditions, Cpu, Direction, DriveTraffic, Environment, Figure, OperationKind, Sample, Step,
     StepProfile,
 };
 use disklab_store::{CellRecord, CellState, RunInfo};
-use disklab_study::{Cell, Study};
+use disklab_study::Study;
 use disklab_workload::Context;
 use jiff::Timestamp;
 
@@ -99,8 +100,7 @@ impl RunFixture {
             cell: Cell {
                 number: self.cells.len() as u32,
                 block,
-                stack: stack.to_owned(),
-                workload: workload.to_owned(),
+                levels: Levels::new(stack, workload),
                 seed: 1,
             },
             state,

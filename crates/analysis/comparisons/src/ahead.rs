@@ -47,7 +47,7 @@ impl Ahead {
 /// have its figure, and for latencies that nobody measured.
 pub fn ahead(study: &Study, groups: &[Group], workload: &str) -> Option<Ahead> {
     let of_workload =
-        |set: &FigureSet| set.groups.iter().any(|g| groups[*g].key.workload == workload);
+        |set: &FigureSet| set.groups.iter().any(|g| groups[*g].key.levels.workload == workload);
     asked(study, groups).into_iter().find_map(|asked| {
         let sets = figures(study, groups, &asked);
         let set = sets.iter().find(|set| of_workload(set))?;
@@ -89,7 +89,7 @@ impl<'a> Mean<'a> {
         let values: Vec<f64> = group.observations.iter().filter_map(|o| o.value(measure)).collect();
         let mean = values.iter().sum::<f64>() / values.len() as f64;
         (mean.is_finite() && mean > 0.0).then_some(Self {
-            stack: &group.key.stack,
+            stack: &group.key.levels.stack,
             mean,
             repeats: values.len(),
         })

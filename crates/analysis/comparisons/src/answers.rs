@@ -66,7 +66,7 @@ fn points(
             let says =
                 |i: &Interval| measure == Measure::Missed || i.says_something(estimate.centre);
             estimate.interval = estimate.interval.filter(says);
-            let id = &group.key.stack;
+            let id = &group.key.levels.stack;
             let spec = study.stacks.iter().find(|s| s.id == *id);
             let (layout, file_system) = spec.map_or((id, id), |s| {
                 (&s.layout, if s.file_system.is_empty() { id } else { &s.file_system })
@@ -196,7 +196,7 @@ mod tests {
         let leads = leads(&analysis.groups, &analysis.answers[0]);
         let got: Vec<_> = leads
             .iter()
-            .map(|l| (analysis.groups[l.first.group].key.stack.as_str(), l.is_sure()))
+            .map(|l| (analysis.groups[l.first.group].key.levels.stack.as_str(), l.is_sure()))
             .collect();
         assert_eq!(got, [("raid1/ext4", true), ("raid1/ext4", false)]);
     }

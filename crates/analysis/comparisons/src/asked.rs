@@ -54,7 +54,7 @@ fn made_up(study: &Study, groups: &[Group]) -> Vec<AskedQuestion> {
         }
     }
     let of_workload = |w: &WorkloadSpec| -> Vec<&GroupKey> {
-        works.iter().filter(|k| k.workload == w.id).copied().collect()
+        works.iter().filter(|k| k.levels.workload == w.id).copied().collect()
     };
     let mut done: Vec<&str> = Vec::new();
     let mut all = Vec::new();
@@ -86,7 +86,7 @@ fn made_up(study: &Study, groups: &[Group]) -> Vec<AskedQuestion> {
 }
 
 fn same_work(a: &GroupKey, b: &GroupKey) -> bool {
-    a.workload == b.workload && a.step == b.step && a.direction == b.direction
+    a.levels.workload == b.levels.workload && a.step == b.step && a.direction == b.direction
 }
 
 fn wording(noun: &str, plural: bool) -> String {
@@ -96,7 +96,7 @@ fn wording(noun: &str, plural: bool) -> String {
 fn single_question(ask: String, key: &GroupKey) -> AskedQuestion {
     let question = Question {
         ask,
-        workloads: vec![format!("{}:{}", key.workload, key.step)],
+        workloads: vec![format!("{}:{}", key.levels.workload, key.step)],
         stacks: Vec::new(),
         measure: None,
         part: Part::Whole,
@@ -118,8 +118,8 @@ fn line_question(
         (_, Some(noun)) => format!("How do {noun} depend on '{over}'?"),
         (_, None) => {
             let value = family.first().and_then(|w| w.parameters.get(over));
-            let label =
-                value.map_or_else(String::new, |v| crate::figures::without(&first.workload, v));
+            let label = value
+                .map_or_else(String::new, |v| crate::figures::without(&first.levels.workload, v));
             format!("How does '{label}' depend on '{over}'?")
         }
     };

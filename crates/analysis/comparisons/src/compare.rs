@@ -88,8 +88,8 @@ fn comparison(
     ratio: &Ratio,
 ) -> Comparison {
     Comparison {
-        stack: groups[group].key.stack.clone(),
-        baseline: groups[baseline_group].key.stack.clone(),
+        stack: groups[group].key.levels.stack.clone(),
+        baseline: groups[baseline_group].key.levels.stack.clone(),
         group,
         baseline_group,
         figure: figure.name.clone(),
@@ -137,7 +137,8 @@ fn figure_pairs<'a>(
     for figure in figures {
         let with_data: Vec<usize> =
             figure.groups.iter().copied().filter(|g| has_data(&groups[*g], measure)).collect();
-        let named = with_data.iter().find(|g| Some(groups[**g].key.stack.as_str()) == wanted);
+        let named =
+            with_data.iter().find(|g| Some(groups[**g].key.levels.stack.as_str()) == wanted);
         let Some(&baseline) = named.or(with_data.first()) else { continue };
         let others = with_data.into_iter().filter(|g| *g != baseline);
         pairs.extend(others.map(|group| (figure, group, baseline)));
@@ -178,7 +179,7 @@ fn wanted_baseline<'a>(
         .flat_map(|f| &f.groups)
         .map(|g| &groups[*g])
         .filter(|g| has_data(g, measure))
-        .map(|g| g.key.stack.as_str());
+        .map(|g| g.key.levels.stack.as_str());
     let named = [question.baseline.as_deref(), study.baseline.as_deref()];
     let here = |id: &&str| present.clone().any(|s| s == *id);
     named.into_iter().flatten().find(here).or_else(|| present.next())

@@ -52,7 +52,7 @@ pub(crate) fn figures(study: &Study, groups: &[Group], asked: &AskedQuestion) ->
         .iter()
         .map(|p| {
             let key = &groups[p.group].key;
-            (key.workload.as_str(), key.step.as_str(), key.direction)
+            (key.levels.workload.as_str(), key.step.as_str(), key.direction)
         })
         .collect();
     for ((placed, name), work) in placed.iter().zip(&names).zip(&works) {
@@ -82,13 +82,15 @@ type GroupWork<'a> = (&'a str, &'a str, Direction);
 fn covers(study: &Study, asked: &AskedQuestion, group: &Group) -> bool {
     let (question, key) = (&asked.question, &group.key);
     let stack = question.stacks.is_empty()
-        || question.stacks.iter().any(|p| matches(p, &key.stack))
-        || question.baseline.as_deref() == Some(key.stack.as_str())
-        || study.stack_index(&key.stack).is_none();
+        || question.stacks.iter().any(|p| matches(p, &key.levels.stack))
+        || question.baseline.as_deref() == Some(key.levels.stack.as_str())
+        || study.stack_index(&key.levels.stack).is_none();
     let workload = || {
         question.workloads.iter().any(|pattern| match pattern.split_once(':') {
-            Some((workload, step)) => matches(workload, &key.workload) && matches(step, &key.step),
-            None => matches(pattern, &key.workload),
+            Some((workload, step)) => {
+                matches(workload, &key.levels.workload) && matches(step, &key.step)
+            }
+            None => matches(pattern, &key.levels.workload),
         })
     };
     key.part == question.part
@@ -104,14 +106,14 @@ fn place<'a>(
     group: &Group,
 ) -> QuestionGroup<'a> {
     let key = &group.key;
-    let spec = study.workloads.iter().find(|w| w.id == key.workload);
+    let spec = study.workloads.iter().find(|w| w.id == key.levels.workload);
     let x = over.zip(spec).and_then(|(over, spec)| {
         spec.parameters.get(over).cloned().or_else(|| field(&spec.body, over))
     });
     let strip = |text: &str| x.as_ref().map_or_else(|| text.to_owned(), |x| without(text, x));
     QuestionGroup {
         group: index,
-        label: strip(&key.workload),
+        label: strip(&key.levels.workload),
         step: strip(&key.step),
         direction: key.direction,
         x,

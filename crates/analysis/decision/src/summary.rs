@@ -149,7 +149,7 @@ fn subjects<'a>(
         number += 1;
         let writer = &writers[t];
         let key = &writer.groups[comparison.group].key;
-        let work = (key.workload.as_str(), key.step.as_str(), key.part);
+        let work = (key.levels.workload.as_str(), key.step.as_str(), key.part);
         if !seen.contains(&work) {
             seen.push(work);
             nouns.push(describe(writer.study, writer.groups, key).full());

@@ -121,8 +121,8 @@ impl MeasuredRun<'_> {
             let key = &group.key;
             // The authors' figures are of whole steps.
             key.part == Part::Whole
-                && key.stack == stack
-                && matches(&target.workload, &key.workload)
+                && key.levels.stack == stack
+                && matches(&target.workload, &key.levels.workload)
                 && matches(&target.step, &key.step)
                 && matches(&target.direction, key.direction.word())
         });

@@ -7,12 +7,13 @@ mod written;
 use std::collections::BTreeSet;
 use std::path::Path;
 
+use disklab_cell::Cell;
 use disklab_lab_kernel::{self as kernel, Parts};
 use disklab_runner::{
     CheckedRun, Pilot, Plan, PlannedRun, Prediction, RunEstimate, RunnerError, find_study,
     kernel_parts, new_run_folder,
 };
-use disklab_study::{Cell, PlannedLayer, PlannedStack};
+use disklab_study::{PlannedLayer, PlannedStack};
 use disklab_units::{Bytes, count, scale_words, show_seconds};
 use serde_json::{Value, json};
 
@@ -55,7 +56,7 @@ pub fn words(run: &CheckedRun, estimate: &RunEstimate<'_>, with_cells: bool) -> 
     let prediction = estimate.total();
     let study = &plan.campaign.study;
     let mut lines = Lines(format!("{} ({})\n", study.title, study.id));
-    let stacks = plan.cells.iter().map(|cell| cell.stack.as_str());
+    let stacks = plan.cells.iter().map(|cell| cell.levels.stack.as_str());
     let skipped = Skipped::new(&plan.preflight.left_out, stacks);
     if let Some(warning) = skipped.warning() {
         lines.add("WARNING", &warning);
@@ -119,9 +120,9 @@ impl Lines {
 
 /// How many cells there are, and what ends the run if their number does not.
 fn add_cells(lines: &mut Lines, plan: &Plan) {
-    let pairs = &plan.preflight.pairs;
-    let workloads: BTreeSet<_> = pairs.iter().map(|(_, workload)| workload).collect();
-    let stacks: BTreeSet<_> = pairs.iter().map(|(stack, _)| stack).collect();
+    let levels = &plan.preflight.levels;
+    let workloads: BTreeSet<_> = levels.iter().map(|l| &l.workload).collect();
+    let stacks: BTreeSet<_> = levels.iter().map(|l| &l.stack).collect();
     let each = format!("{} × {}", count(stacks.len(), "stack"), count(workloads.len(), "workload"));
     let Some(how_long) = &plan.stop else {
         let repeats = count(plan.repeats as usize, "repeat");
@@ -132,7 +133,7 @@ fn add_cells(lines: &mut Lines, plan: &Plan) {
         Some(_) => format!("{} to the first look, ", plan.cells.len()),
         None => String::new(),
     };
-    let block = pairs.len();
+    let block = levels.len();
     lines.add("cells", &format!("{to_look}{block} a block: {each}, seed {}", plan.seed));
     lines.add("until", &how_long.words());
     if plan.has_goal_of_study {
@@ -226,8 +227,8 @@ fn cell_line(estimate: &RunEstimate<'_>, cell: &Cell) -> String {
         "{:>5}  block {}  {} · {}  about {}",
         cell.number + 1,
         cell.block + 1,
-        cell.stack,
-        cell.workload,
+        cell.levels.stack,
+        cell.levels.workload,
         show_seconds(estimate.seconds(cell))
     )
 }

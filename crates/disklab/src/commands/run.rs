@@ -184,7 +184,7 @@ fn show(run: &Run, ending: Ending, as_json: bool) -> Result<usize, Failure> {
         let cells = count(failed, "cell");
         text.push_str(&format!("! {cells} failed; the report says why\n"));
     }
-    let stacks = report.cells.iter().map(|record| record.cell.stack.as_str());
+    let stacks = report.cells.iter().map(|record| record.cell.levels.stack.as_str());
     if let Some(remedy) = Skipped::new(&report.info.left_out, stacks).remedy() {
         text.push_str(&format!("! {remedy}\n"));
     }

@@ -5,14 +5,16 @@ mod outcome;
 mod pace;
 mod page;
 
+use std::collections::BTreeSet;
 use std::time::Instant;
 
+use disklab_cell::Levels;
 use disklab_published::{RowComparison, compared_with, own_claims};
 use disklab_report::Report;
 use disklab_runner::sensitivity::{
     Begun, CaseRun, SensitivityPlan, SensitivityRequest, SensitivityRun, Variation, own_ratios,
 };
-use disklab_runner::{Caller, Pairs, RunnerError, find_study, is_shipped, new_run_folder};
+use disklab_runner::{Caller, RunnerError, find_study, is_shipped, new_run_folder};
 use disklab_units::show_seconds;
 use serde_json::json;
 
@@ -64,15 +66,15 @@ fn resumed(args: &SensitivityArgs) -> Result<Begun, Failure> {
 
 /// What would be run, in lines.
 fn overview(analysis: &SensitivityRun) -> String {
-    let SensitivityRun { shipped, claims, cases, plan, pairs, .. } = analysis;
+    let SensitivityRun { shipped, claims, cases, plan, cells, .. } = analysis;
     format!(
         "{} ({})\n  claims        {}\n  runs          {}: as shipped with {} cells, and {}\n  \
          time          about {}\n",
         shipped.campaign.study.title,
         shipped.campaign.study.id,
-        claims.about(pairs),
+        claims.about(cells),
         cases.len() + 1,
-        pairs.len() as u32 * shipped.repeats,
+        cells.len() as u32 * shipped.repeats,
         plan.about(),
         show_seconds(analysis.total_seconds()),
     )
@@ -120,15 +122,15 @@ impl Measured {
             failed: 0,
         };
         let report = runs
-            .next("as shipped", &analysis.pairs, |watcher| analysis.run_shipped(caller, watcher))?;
+            .next("as shipped", &analysis.cells, |watcher| analysis.run_shipped(caller, watcher))?;
         let shipped = match report.published {
             Some(comparison) => comparison,
             None => own_claims(&analysis.plan.study, &own_ratios(&report.analysis)),
         };
         let mut moved = Vec::new();
-        for (case, pairs) in &analysis.cases {
-            let report = runs.next(&case.words, pairs, |watcher| {
-                analysis.run_case(case, pairs, caller, watcher)
+        for (case, cells) in &analysis.cases {
+            let report = runs.next(&case.words, cells, |watcher| {
+                analysis.run_case(case, cells, caller, watcher)
             })?;
             moved.push(match report.published {
                 Some(comparison) => comparison,
@@ -151,7 +153,7 @@ impl Runs<'_> {
     fn next(
         &mut self,
         words: &str,
-        pairs: &Pairs,
+        cells: &BTreeSet<Levels>,
         run: impl FnOnce(&mut Watcher) -> Result<CaseRun, RunnerError>,
     ) -> Result<Report, Failure> {
         eprintln!("{}", self.pace.next(words));
@@ -159,7 +161,7 @@ impl Runs<'_> {
         let CaseRun { run, failed, was_done } =
             run(&mut self.watcher).map_err(|error| self.stopped(error))?;
         self.failed += failed;
-        self.pace.done(self.analysis.seconds(pairs), (!was_done).then(|| began.elapsed()));
+        self.pace.done(self.analysis.seconds(cells), (!was_done).then(|| began.elapsed()));
         Ok(Report::gather(&run)?)
     }
 

@@ -66,7 +66,7 @@ impl ShippedDifferences {
         for (cell, sample) in &shipped.samples {
             match here.get(&cell.number) {
                 None => found.missing += 1,
-                Some(other) => found.add(&cell.stack, sample, other),
+                Some(other) => found.add(&cell.levels.stack, sample, other),
             }
         }
         Ok(found)

@@ -9,10 +9,11 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 use disklab_bench::Campaign;
+use disklab_cell::Cell;
 use disklab_sample::Sample;
 use disklab_stack::Need;
 use disklab_store::{Run, RunInfo};
-use disklab_study::{Cell, load};
+use disklab_study::load;
 use disklab_workload::Context;
 
 pub use differences::ShippedDifferences;

@@ -56,7 +56,7 @@ fn a_figure_that_differs_is_counted_and_its_cause_is_named() {
     };
     let found = compare(&other).unwrap_or_else(|e| panic!("{e}"));
     assert_eq!(found.differing(), 1);
-    assert_eq!(found.by_stack.keys().next(), Some(&shipped.samples[3].0.stack));
+    assert_eq!(found.by_stack.keys().next(), Some(&shipped.samples[3].0.levels.stack));
     assert!(found.unexplained() && found.largest > 0.0);
     assert!(found.lines()[1].contains("please report it"));
 

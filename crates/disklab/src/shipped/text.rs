@@ -2,9 +2,9 @@
 //! says what changes from the sample before it; samples of the same stack and workload
 //! follow each other.
 
+use disklab_cell::Cell;
 use disklab_sample::Sample;
 use disklab_store::{CellState, Run, RunInfo};
-use disklab_study::Cell;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -44,7 +44,9 @@ pub fn write(run: &Run) -> Result<String, Failure> {
     if let Some(error) = broken {
         return Err(Failure::failed(error));
     }
-    samples.sort_by_cached_key(|(cell, _)| (cell.stack.clone(), cell.workload.clone(), cell.block));
+    samples.sort_by_cached_key(|(cell, _)| {
+        (cell.levels.stack.clone(), cell.levels.workload.clone(), cell.block)
+    });
     let mut text = serde_json::to_string(&info)? + "\n";
     let mut before = Leaves::new();
     for (cell, sample) in samples {

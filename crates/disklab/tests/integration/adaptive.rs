@@ -182,7 +182,7 @@ fn a_killed_campaign_continues_by_itself() {
     // Whole blocks, each pair once in each.
     for stack in ["single/ext4", "single/again"] {
         let mut blocks: Vec<u32> =
-            records.iter().filter(|r| r.cell.stack == stack).map(|r| r.cell.block).collect();
+            records.iter().filter(|r| r.cell.levels.stack == stack).map(|r| r.cell.block).collect();
         blocks.sort_unstable();
         assert!(
             blocks.len() >= 3 && blocks.iter().copied().eq(0..blocks.len() as u32),

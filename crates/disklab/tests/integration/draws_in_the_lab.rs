@@ -33,7 +33,7 @@ fn elapsed(draws: &str) -> [[u64; 2]; 2] {
     Run::open(&temp.path().join("run"))
         .expect("a run")
         .for_each_sample(|record, sample: Sample| {
-            let stack = usize::from(record.cell.stack == "b");
+            let stack = usize::from(record.cell.levels.stack == "b");
             all[record.cell.block as usize][stack] =
                 sample.steps.iter().map(|step| step.elapsed_ns).sum();
         })
@@ -68,7 +68,7 @@ fn reads(study: &str) -> std::collections::BTreeMap<String, f64> {
         .expect("a run")
         .for_each_sample(|record, sample: Sample| {
             let rate = 256e9 / sample.steps[0].elapsed_ns as f64;
-            all.insert(record.cell.stack.clone(), rate);
+            all.insert(record.cell.levels.stack.clone(), rate);
         })
         .expect("samples");
     all

@@ -4,10 +4,10 @@ use std::path::Path;
 use std::time::Duration;
 
 use crate::command_support::disklab;
+use disklab_cell::{Draws, Levels, order};
 use disklab_sample::Environment;
 use disklab_source::is_hidden;
 use disklab_store::{Run, RunInfo, RunSettings};
-use disklab_study::order;
 
 /// Sets a terminal's title, moves its cursor, turns a line around, and hides itself.
 const NASTY: &str = "a\u{1b}]0;owned\u{7}\u{9b}2J\u{202e}txt\u{200b}\rb";
@@ -36,7 +36,7 @@ fn prepared(folder: &Path) {
         reference: None,
         environment: Environment { kernel: NASTY.to_owned(), ..Environment::default() },
     };
-    let cells = order(&[("ext4".to_owned(), "w".to_owned())], 1, 1);
+    let cells = order(&[Levels::new("ext4", "w")], 1, 1, Draws::Shared);
     let mut run = Run::create(folder, &info, &cells).expect("create");
     run.begin_cell(&cells[0]).expect("begin");
     run.fail(&cells[0], NASTY, &[], 0.5).expect("fail");

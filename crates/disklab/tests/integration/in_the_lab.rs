@@ -8,10 +8,10 @@ use std::time::Duration;
 use crate::lab_support::has_programs;
 use crate::lab_support::kernel::kernel;
 use assert_cmd::Command;
+use disklab_cell::Cell;
 use disklab_lab_kernel::KERNEL_VARIABLE;
 use disklab_sample::Sample;
 use disklab_store::{CellState, Run};
-use disklab_study::Cell;
 
 /// Three kinds of work on four stacks, small.
 const SMALL: &str = r#"
@@ -68,7 +68,8 @@ fn write(home: &Path, name: &str, text: &str) {
 /// All samples by stack, workload and block, and the errors of cells that failed.
 fn samples(folder: &Path) -> (BTreeMap<String, Sample>, Vec<String>) {
     let run = Run::open(folder).expect("a run");
-    let name = |cell: &Cell| format!("{}:{}:{}", cell.stack, cell.workload, cell.block);
+    let name =
+        |cell: &Cell| format!("{}:{}:{}", cell.levels.stack, cell.levels.workload, cell.block);
     let mut samples = BTreeMap::new();
     run.for_each_sample(|record, sample| {
         samples.insert(name(&record.cell), sample);

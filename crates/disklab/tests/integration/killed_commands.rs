@@ -5,9 +5,9 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
+use disklab_cell::Cell;
 use disklab_sample::Sample;
 use disklab_store::{CellState, Run, StoreError};
-use disklab_study::Cell;
 
 /// Moments of one run at which the command is killed, one by one.
 const MOMENTS: u32 = 8;

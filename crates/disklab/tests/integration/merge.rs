@@ -49,7 +49,10 @@ fn samples(folder: &Path) -> Vec<(String, Sample)> {
         .expect("a run")
         .for_each_sample(|record, sample| {
             let cell = &record.cell;
-            all.push((format!("{} {} {}", cell.block, cell.stack, cell.workload), sample));
+            all.push((
+                format!("{} {} {}", cell.block, cell.levels.stack, cell.levels.workload),
+                sample,
+            ));
         })
         .expect("samples");
     all.sort_by(|a, b| a.0.cmp(&b.0));

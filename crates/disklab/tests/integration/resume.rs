@@ -105,7 +105,9 @@ fn shape(folder: &Path) -> Shape {
         .collect();
     let cells = records
         .into_iter()
-        .map(|r| (r.cell.number, r.cell.block, r.cell.stack, r.cell.workload, r.cell.seed))
+        .map(|r| {
+            (r.cell.number, r.cell.block, r.cell.levels.stack, r.cell.levels.workload, r.cell.seed)
+        })
         .collect();
     Shape { cells, samples, steps, raw }
 }

@@ -1,8 +1,7 @@
 //! The study format: what is compared with what, on which drives, by which work.
 //!
 //! Pure: a text comes in, a [`Study`] goes out, or a [`SourceError`](disklab_source::SourceError) that names
-//! the file, the line and what was expected. [`order()`] lays a study's cells out
-//! in randomised complete blocks.
+//! the file, the line and what was expected.
 
 mod drive_request;
 mod expand;
@@ -12,7 +11,6 @@ mod limits;
 mod load;
 mod machine;
 mod model_sizes;
-mod order;
 mod parameters;
 mod pattern;
 mod plan;
@@ -27,12 +25,11 @@ pub use limits::{MOST_CELLS, TooManyCells, check_run_size};
 pub use load::load;
 pub use machine::{MACHINES, MachineProfile, MachineSetting};
 pub use model_sizes::{model_size, nearest_models};
-pub use order::{Cell, cell_seed, order};
 pub use pattern::{matches, selects};
 pub use plan::{LeftOut, PlannedLayer, PlannedStack};
 pub use shipped::{SHIPPED_WORKLOADS, ShippedWorkload, read_shipped};
 pub use stack_text::{LayerSpec, parse_layers};
 pub use study::{
-    Caches, ChartKind, Draws, DriveSpec, Measure, Part, Percentile, Question, StackSpec, Study,
-    StudyGoal, WorkloadSpec,
+    Caches, ChartKind, DriveSpec, Measure, Part, Percentile, Question, StackSpec, Study, StudyGoal,
+    WorkloadSpec,
 };

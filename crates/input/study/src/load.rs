@@ -4,6 +4,7 @@ use std::ops::RangeInclusive;
 use std::path::Path;
 use std::sync::Arc;
 
+use disklab_cell::Draws;
 use disklab_source::{FileName, Source, SourceError, did_you_mean, one_of};
 use disklab_units::{Bytes, parse_share_within};
 use sha2::{Digest, Sha256};
@@ -17,7 +18,7 @@ use crate::model_sizes::{model_size, nearest_models};
 use crate::quick::quick;
 use crate::study::Positions;
 use crate::{
-    ChartKind, Draws, DriveSpec, LeftOut, Measure, Part, Question, StackSpec, Study, StudyGoal,
+    ChartKind, DriveSpec, LeftOut, Measure, Part, Question, StackSpec, Study, StudyGoal,
     WorkloadSpec, matches,
 };
 use disklab_config::{Fields, Node, Setting};

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
+use disklab_cell::{Cell, Draws, Levels, order};
 use disklab_source::{FileName, Location, Source, SourceError};
 use disklab_units::{Bytes, BytesPerSecond};
 use indexmap::IndexMap;
@@ -10,9 +11,8 @@ use indexmap::IndexMap;
 use crate::drive_request::DriveRequests;
 use crate::load::read;
 use crate::machine::MachineProfile;
-use crate::order::stack_seed;
 use crate::quick::QuickForm;
-use crate::{Cell, LayerSpec, LeftOut, order};
+use crate::{LayerSpec, LeftOut};
 use disklab_config::{Node, Setting};
 
 /// A study: stacks × workloads, the repeats, the questions.
@@ -131,19 +131,6 @@ pub struct StackSpec {
     pub host_cache: Option<String>,
     /// Where it is defined.
     pub place: Location,
-}
-
-/// What the seeds of the cells of one block and one workload have in common. A seed decides
-/// which units of its models the lab's drives are, where their platters stand, and which data
-/// and offsets a workload draws.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Draws {
-    /// All stacks have the same: their ratio is theirs alone.
-    #[default]
-    Shared,
-    /// Each stack has its own, so that two equal stacks differ as two machines of the same
-    /// make do.
-    Apart,
 }
 
 /// What a run is to find out, if the samples decide how long it runs: the study says, or the
@@ -320,14 +307,9 @@ impl Study {
         read(Source { name: name.clone(), text: text.clone() }, Some(requests))
     }
 
-    /// The cells of these pairs of stack and workload, laid out by [`order()`] and
-    /// seeded as the study says.
-    pub fn order(&self, pairs: &[(String, String)], repeats: u32, seed: u64) -> Vec<Cell> {
-        let mut cells = order(pairs, repeats, seed);
-        if self.draws == Draws::Apart {
-            cells.iter_mut().for_each(|cell| cell.seed = stack_seed(cell.seed, &cell.stack));
-        }
-        cells
+    /// The cells with these levels, laid out by [`order()`] and seeded as the study says.
+    pub fn order(&self, levels: &[Levels], repeats: u32, seed: u64) -> Vec<Cell> {
+        order(levels, repeats, seed, self.draws)
     }
 
     /// Position of a stack.

@@ -5,9 +5,10 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use disklab_cell::{Cell, Levels};
 use disklab_sample::{Direction, DriveState};
 use disklab_source::{Location, Source, SourceError};
-use disklab_study::{Cell, LeftOut, Study};
+use disklab_study::{LeftOut, Study};
 use disklab_units::count;
 use indexmap::{IndexMap, IndexSet};
 
@@ -150,7 +151,9 @@ impl Import {
     pub fn counts(&self) -> Vec<(String, String, usize)> {
         let mut counts: IndexMap<(String, String), usize> = IndexMap::new();
         for cell in &self.cells {
-            *counts.entry((cell.cell.stack.clone(), cell.cell.workload.clone())).or_default() += 1;
+            *counts
+                .entry((cell.cell.levels.stack.clone(), cell.cell.levels.workload.clone()))
+                .or_default() += 1;
         }
         counts.into_iter().map(|((stack, workload), n)| (stack, workload, n)).collect()
     }
@@ -430,18 +433,13 @@ fn same_work(a: &Assigned, b: &Assigned) -> Result<(), ImportError> {
 /// The cells: of each stack and workload, the first reading is of block 0, the second of
 /// block 1, and so on.
 fn cells(study: &Study, placed: Vec<Assigned>, drives: &[DriveState]) -> Vec<ImportedCell> {
-    let mut blocks: BTreeMap<(String, String), u32> = BTreeMap::new();
+    let mut blocks: BTreeMap<Levels, u32> = BTreeMap::new();
     let mut cells: Vec<ImportedCell> =
         Vec::with_capacity(placed.iter().map(|one| one.runs() as usize).sum());
     for one in placed {
-        let next = blocks.entry((one.stack.clone(), one.workload.clone())).or_default();
-        let mut cell = Cell {
-            number: 0,
-            block: *next,
-            stack: one.stack.clone(),
-            workload: one.workload.clone(),
-            seed: 0,
-        };
+        let levels = Levels::new(&one.stack, &one.workload);
+        let next = blocks.entry(levels.clone()).or_default();
+        let mut cell = Cell { number: 0, block: *next, levels, seed: 0 };
         *next += one.runs();
         for (result, origin) in one.results(drives) {
             cells.push(ImportedCell { cell: cell.clone(), result, origin: Some(origin) });
@@ -450,7 +448,7 @@ fn cells(study: &Study, placed: Vec<Assigned>, drives: &[DriveState]) -> Vec<Imp
     }
     let at = |id: &str| study.stack_index(id);
     cells.sort_by_cached_key(|c| {
-        (c.cell.block, at(&c.cell.stack), study.workload_index(&c.cell.workload))
+        (c.cell.block, at(&c.cell.levels.stack), study.workload_index(&c.cell.levels.workload))
     });
     number(&mut cells);
     cells

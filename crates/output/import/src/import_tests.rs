@@ -296,7 +296,7 @@ fn what_several_programs_printed_into_one_file_is_all_read() {
         let request = ImportRequest { files: vec![file], stack, ..ImportRequest::default() };
         let import = Import::read(&request).expect("read");
         let mut workloads: Vec<String> =
-            import.cells.iter().map(|cell| cell.cell.workload.clone()).collect();
+            import.cells.iter().map(|cell| cell.cell.levels.workload.clone()).collect();
         workloads.sort();
         assert_eq!(workloads, ["dd-write-1M", "hdparm", "randread"], "{text}");
         assert!(import.about.contains("fio-json, hdparm, dd"), "{}", import.about);

@@ -3,9 +3,10 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use disklab_cell::{Cell, Levels};
 use disklab_published::{Catalogue, MeasuredStep, MeasuredTarget, NoFigure, Row, RowKind};
 use disklab_sample::{Figure, Note, Sample, Step};
-use disklab_study::{Cell, LeftOut, Study, matches};
+use disklab_study::{LeftOut, Study, matches};
 use indexmap::IndexMap;
 
 use crate::drives::of_stack;
@@ -198,13 +199,13 @@ fn cells(
             // A study names the drives that its author had.
             sample.environment.drives = of_stack(study, &stack);
             sample.notes = notes.remove(&(stack.clone(), workload.clone())).unwrap_or_default();
-            let cell = Cell { number: 0, block: 0, stack, workload, seed: 0 };
+            let cell = Cell { number: 0, block: 0, levels: Levels::new(stack, workload), seed: 0 };
             let sample = ImportedSample::new(Arc::new(sample), None);
             ImportedCell { cell, result: Ok(sample), origin: None }
         })
         .collect();
     cells.sort_by_key(|c| {
-        (study.stack_index(&c.cell.stack), study.workload_index(&c.cell.workload))
+        (study.stack_index(&c.cell.levels.stack), study.workload_index(&c.cell.levels.workload))
     });
     number(&mut cells);
     cells

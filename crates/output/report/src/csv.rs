@@ -19,14 +19,14 @@ pub(crate) fn text(report: &Report) -> String {
     let mut csv = format!("{HEADER}\r\n");
     for group in &report.analysis.groups {
         let key = &group.key;
-        let spec = report.study.stack_index(&key.stack).map(|i| &report.study.stacks[i]);
+        let spec = report.study.stack_index(&key.levels.stack).map(|i| &report.study.stacks[i]);
         let head = [
             report.info.study.as_str(),
             &bench,
-            &key.stack,
+            &key.levels.stack,
             spec.map_or("", |s| &s.layout),
             spec.map_or("", |s| &s.file_system),
-            &key.workload,
+            &key.levels.workload,
             &key.step,
             key.direction.word(),
         ]

@@ -82,13 +82,13 @@ impl Collector {
     /// Takes in what a finished cell measured.
     pub fn add(&mut self, record: &CellRecord, sample: &Sample) {
         let cell = &record.cell;
-        self.overheads.entry(cell.stack.clone()).or_default().push(sample.overhead);
+        self.overheads.entry(cell.levels.stack.clone()).or_default().push(sample.overhead);
         let notes: IndexSet<_> = sample.notes.iter().collect();
         for note in notes {
             *self.notes.entry(note.clone()).or_default() += 1;
         }
         if !sample.environment.mounts.is_empty() {
-            let mounts = self.mounts.entry(cell.stack.clone()).or_default();
+            let mounts = self.mounts.entry(cell.levels.stack.clone()).or_default();
             mounts.extend(sample.environment.mounts.iter().cloned());
         }
         self.add_environment(&sample.environment);
@@ -97,20 +97,20 @@ impl Collector {
         for step in &sample.steps {
             for drive in &step.drives {
                 let Some(written) = drive.medium_write_bytes else { continue };
-                let key = [&cell.stack, &cell.workload, &step.name].map(Clone::clone);
+                let key = [&cell.levels.stack, &cell.levels.workload, &step.name].map(Clone::clone);
                 let sum = self.media.entry(key).or_default();
                 sum.0 = sum.0.saturating_add(drive.write_bytes);
                 sum.1 = sum.1.saturating_add(written);
             }
         }
-        self.traces.entry((cell.stack.clone(), cell.workload.clone())).or_insert_with(|| {
-            CellTrace {
-                stack: cell.stack.clone(),
-                workload: cell.workload.clone(),
+        self.traces
+            .entry((cell.levels.stack.clone(), cell.levels.workload.clone()))
+            .or_insert_with(|| CellTrace {
+                stack: cell.levels.stack.clone(),
+                workload: cell.levels.workload.clone(),
                 cell: cell.number,
                 entries: sample.trace.clone(),
-            }
-        });
+            });
     }
 
     fn add_environment(&mut self, environment: &Environment) {

@@ -97,8 +97,8 @@ fn cell(record: &CellRecord) -> Value {
     json!({
         "number": record.cell.number,
         "block": record.cell.block,
-        "stack": record.cell.stack,
-        "workload": record.cell.workload,
+        "stack": record.cell.levels.stack,
+        "workload": record.cell.levels.workload,
         "seed": record.cell.seed,
         "state": state,
         "error": record.error,
@@ -118,7 +118,7 @@ fn finding(finding: &Finding) -> Value {
 }
 
 fn group(report: &Report, group: &Group) -> Value {
-    let spec = report.study.stack_index(&group.key.stack).map(|i| &report.study.stacks[i]);
+    let spec = report.study.stack_index(&group.key.levels.stack).map(|i| &report.study.stacks[i]);
     let latency = group.latency.as_ref().map(|h| {
         let mut map = Map::new();
         map.insert("count".to_owned(), json!(h.count()));
@@ -132,10 +132,10 @@ fn group(report: &Report, group: &Group) -> Value {
         map
     });
     json!({
-        "stack": group.key.stack,
+        "stack": group.key.levels.stack,
         "layout": spec.map(|s| &s.layout),
         "file_system": spec.map(|s| &s.file_system),
-        "workload": group.key.workload,
+        "workload": group.key.levels.workload,
         "step": group.key.step,
         "direction": group.key.direction.word(),
         "part": group.key.part.word(),

@@ -47,8 +47,8 @@ fn fate(record: &CellRecord) -> CellFate {
         CellState::Failed => Some(CellEnd::Failed(record.error.clone().unwrap_or_default())),
     };
     CellFate {
-        stack: record.cell.stack.clone(),
-        workload: record.cell.workload.clone(),
+        stack: record.cell.levels.stack.clone(),
+        workload: record.cell.levels.workload.clone(),
         block: record.cell.block,
         end,
     }

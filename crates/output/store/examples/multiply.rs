@@ -6,8 +6,8 @@ use std::collections::HashMap;
 use std::path::Path;
 use std::process::ExitCode;
 
+use disklab_cell::{Draws, Levels, order};
 use disklab_store::Run;
-use disklab_study::order;
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().collect();
@@ -32,15 +32,15 @@ fn multiply(from: &Path, blocks: &str, to: &Path) -> Result<usize, Box<dyn std::
     let mut samples = HashMap::new();
     small.for_each_sample(|record, sample| {
         let cell = &record.cell;
-        samples.entry((cell.stack.clone(), cell.workload.clone())).or_insert(sample);
+        samples.entry(cell.levels.clone()).or_insert(sample);
     })?;
     let mut info = small.info()?;
     info.repeats = blocks.parse()?;
-    let pairs: Vec<(String, String)> = samples.keys().cloned().collect();
-    let cells = order(&pairs, info.repeats, info.seed);
+    let levels: Vec<Levels> = samples.keys().cloned().collect();
+    let cells = order(&levels, info.repeats, info.seed, Draws::Shared);
     let mut large = Run::create(to, &info, &cells)?;
     for cell in &cells {
-        let sample = &samples[&(cell.stack.clone(), cell.workload.clone())];
+        let sample = &samples[&cell.levels];
         large.record(cell, sample, 1.0)?;
     }
     Ok(cells.len())

@@ -124,6 +124,12 @@ pub enum StoreError {
     /// Another program's database.
     #[error("{} is the database of another program, not a run of disklab", .0.display())]
     OtherProgram(PathBuf),
+    /// Tables of an earlier version, which are read and not written.
+    #[error(
+        "the run in {} was begun by an earlier disklab, in a format that this one only reads; \
+         resume it with the disklab that began it, or start a new run", .0.display()
+    )]
+    ReadOnlyFormat(PathBuf),
     /// Tables of another version.
     #[error(
         "{} has format {format}, and this disklab reads format {known}; take the disklab that \

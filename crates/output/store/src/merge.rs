@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 use std::path::Path;
 
-use disklab_study::Cell;
+use disklab_cell::{Cell, Levels};
 
 use crate::run::DATABASE;
 use crate::{
@@ -95,11 +95,11 @@ impl Run {
 
 /// The cells of all parts, in order; of two that are the same, the one that is done.
 fn choose(parts: &[Run]) -> Result<Vec<Chosen>, StoreError> {
-    let mut all: BTreeMap<(u32, String, String), (usize, CellRecord)> = BTreeMap::new();
+    let mut all: BTreeMap<(u32, Levels), (usize, CellRecord)> = BTreeMap::new();
     for (part, run) in parts.iter().enumerate() {
         for record in run.cells()? {
             let cell = &record.cell;
-            let name = (cell.block, cell.stack.clone(), cell.workload.clone());
+            let name = (cell.block, cell.levels.clone());
             let mut entry = match all.entry(name) {
                 Entry::Vacant(entry) => {
                     entry.insert((part, record));
@@ -110,8 +110,8 @@ fn choose(parts: &[Run]) -> Result<Vec<Chosen>, StoreError> {
             let (other, there) = entry.get();
             if there.state == CellState::Done && record.state == CellState::Done {
                 return Err(StoreError::MeasuredTwice {
-                    stack: cell.stack.clone(),
-                    workload: cell.workload.clone(),
+                    stack: cell.levels.stack.clone(),
+                    workload: cell.levels.workload.clone(),
                     one: parts[*other].folder.clone(),
                     other: run.folder.clone(),
                 });

@@ -1,8 +1,9 @@
 //! What a run remembers, besides its samples.
 
+use disklab_cell::Cell;
 use disklab_sample::{Environment, Reference};
 use disklab_source::SourceError;
-use disklab_study::{Cell, DriveRequests, LeftOut, PlannedStack, Study, load};
+use disklab_study::{DriveRequests, LeftOut, PlannedStack, Study, load};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 

@@ -2,10 +2,10 @@
 
 use std::path::{Path, PathBuf};
 
+use disklab_cell::Cell;
 use disklab_exec::{LeftBehind, UntrustedDirectory};
 use disklab_sample::TraceEntry;
 use disklab_source::FileName;
-use disklab_study::Cell;
 
 use crate::{CellRecord, CellState, StoreError};
 
@@ -17,7 +17,8 @@ const COMMANDS: &str = "commands.txt";
 const LARGEST_OUTPUT: u64 = 1 << 30;
 
 fn name(cell: &Cell) -> String {
-    let [stack, workload] = [&cell.stack, &cell.workload].map(|name| FileName::plain(name, 80));
+    let [stack, workload] =
+        [&cell.levels.stack, &cell.levels.workload].map(|name| FileName::plain(name, 80));
     format!("{:05}-{stack}-{workload}", cell.number)
 }
 
@@ -149,6 +150,8 @@ fn remove(path: &Path) -> Result<(), StoreError> {
 
 #[cfg(test)]
 mod tests {
+    use disklab_cell::Levels;
+
     use super::*;
 
     /// A guest of the lab may write to its cell's folder.
@@ -157,7 +160,7 @@ mod tests {
         let place = tempfile::tempdir().expect("temp");
         let (run, user) = (place.path().join("run"), place.path().join("user"));
         std::fs::write(&user, "the user's").expect("write");
-        let cell = Cell { number: 0, block: 0, stack: "s".into(), workload: "w".into(), seed: 1 };
+        let cell = Cell { number: 0, block: 0, levels: Levels::new("s", "w"), seed: 1 };
         let part = begin(&run, &cell).expect("begin");
         std::os::unix::fs::symlink(&user, part.join(COMMANDS)).expect("link");
         finish(&run, &cell, &[]).expect("finish");

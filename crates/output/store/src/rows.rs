@@ -2,11 +2,13 @@
 
 use std::path::Path;
 
+use disklab_cell::{Cell, Levels};
 use disklab_sample::Sample;
-use disklab_study::{Cell, MOST_CELLS};
+use disklab_study::MOST_CELLS;
 use jiff::Timestamp;
 use rusqlite::{Connection, OptionalExtension, Result, Row, params};
 
+use crate::schema::{OLDEST, OUTCOME};
 use crate::{CellRecord, CellState, RunInfo, Session};
 
 pub(crate) fn insert_info(connection: &Connection, info: &RunInfo) -> Result<()> {
@@ -22,17 +24,19 @@ pub(crate) fn insert_session(connection: &Connection, session: &Session) -> Resu
 pub(crate) fn insert_cell(connection: &Connection, cell: &Cell) -> Result<()> {
     // SQLite's integers are signed: the seed keeps its bits, not its sign.
     connection.execute(
-        "INSERT INTO cell (number, block, stack, workload, seed) VALUES (?1, ?2, ?3, ?4, ?5)",
-        params![cell.number, cell.block, cell.stack, cell.workload, cell.seed as i64],
+        "INSERT INTO cell (number, block, stack, workload, levels, seed)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
+        params![
+            cell.number,
+            cell.block,
+            cell.levels.stack,
+            cell.levels.workload,
+            to_json(&cell.levels.further)?,
+            cell.seed as i64
+        ],
     )?;
     Ok(())
 }
-
-/// Runs made before there were such campaigns have no table for it.
-pub(crate) const OUTCOME: &str = "CREATE TABLE IF NOT EXISTS outcome (
-    only INTEGER PRIMARY KEY CHECK (only = 1),
-    json TEXT NOT NULL
-)";
 
 pub(crate) fn keep_outcome(connection: &Connection, json: &str) -> Result<()> {
     connection.execute(OUTCOME, [])?;
@@ -58,7 +62,7 @@ pub(crate) fn end_cell(
     let state = if error.is_some() { "failed" } else { "done" };
     let mut update = connection.prepare_cached(
         "UPDATE cell SET state = ?1, error = ?2, ended = ?3, seconds = ?4
-         WHERE number = ?5 AND stack = ?6 AND workload = ?7 AND state = 'waiting'",
+         WHERE number = ?5 AND stack = ?6 AND workload = ?7 AND levels = ?8 AND state = 'waiting'",
     )?;
     let changed = update.execute(params![
         state,
@@ -66,8 +70,9 @@ pub(crate) fn end_cell(
         crate::now().to_string(),
         seconds,
         cell.number,
-        cell.stack,
-        cell.workload
+        cell.levels.stack,
+        cell.levels.workload,
+        to_json(&cell.levels.further)?
     ])?;
     if changed == 1 { Ok(()) } else { Err(rusqlite::Error::StatementChangedRows(changed)) }
 }
@@ -162,11 +167,13 @@ pub(crate) struct BadValue {
 pub(crate) fn cells(
     connection: &Connection,
 ) -> Result<std::result::Result<Vec<CellRecord>, BadValue>> {
+    let format: i64 = connection.pragma_query_value(None, "user_version", |row| row.get(0))?;
+    let levels = if format == OLDEST { "'{}'" } else { "levels" };
     connection
-        .prepare(
-            "SELECT number, block, stack, workload, seed, state, error, ended, seconds
-             FROM cell ORDER BY number",
-        )?
+        .prepare(&format!(
+            "SELECT number, block, stack, workload, seed, state, error, ended, seconds, {levels}
+             FROM cell ORDER BY number"
+        ))?
         .query_map([], cell)?
         .take(MOST_CELLS as usize + 1)
         .collect()
@@ -199,12 +206,13 @@ fn cell(row: &Row<'_>) -> Result<std::result::Result<CellRecord, BadValue>> {
         Ok(ended) => ended,
         Err(text) => return bad("ended", &text),
     };
+    let levels: String = row.get(9)?;
+    let Ok(further) = serde_json::from_str(&levels) else { return bad("levels", &levels) };
     Ok(Ok(CellRecord {
         cell: Cell {
             number,
             block: row.get(1)?,
-            stack: row.get(2)?,
-            workload: row.get(3)?,
+            levels: Levels { stack: row.get(2)?, workload: row.get(3)?, further },
             seed: row.get::<_, i64>(4)? as u64,
         },
         state,

@@ -5,15 +5,16 @@ use std::fs::File;
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
+use disklab_cell::Cell;
 use disklab_sample::{Sample, TraceEntry};
-use disklab_study::{Cell, MOST_CELLS};
+use disklab_study::MOST_CELLS;
 use rusqlite::{Connection, OpenFlags, OptionalExtension};
 use rustix::fs::{FlockOperation, OFlags, flock};
 
 use crate::claim::safe_for_root;
 use crate::directory::{RunDirectory, keep_links_in_paths};
 use crate::rows::{BadValue, MOST_SESSIONS};
-use crate::schema::{SCHEMA, VERSION};
+use crate::schema::{OLDEST, VERSION, tables};
 use crate::unfinished::{self, UNFINISHED, UnfinishedRun};
 use crate::untrusted::{self, Steps};
 use crate::{CellRecord, CellState, DirectoryClaim, RunInfo, Session, StoreError, raw, rows};
@@ -96,7 +97,7 @@ impl Run {
         let (mut connection, steps) = connect(&path, flags).map_err(named)?;
         let result = (|| {
             let transaction = connection.transaction()?;
-            transaction.execute_batch(SCHEMA)?;
+            transaction.execute_batch(&tables(VERSION))?;
             rows::insert_info(&transaction, info)?;
             for cell in cells {
                 rows::insert_cell(&transaction, cell)?;
@@ -172,6 +173,9 @@ impl Run {
         let directory = RunDirectory::to_write(folder)?;
         let lock = take_lock(&directory)?;
         let mut run = Self::open_checked(directory)?;
+        if check_version(&folder.join(DATABASE), &run.connection)? != VERSION {
+            return Err(StoreError::ReadOnlyFormat(folder.to_owned()));
+        }
         run.lock = Some(lock);
         let cleared = raw::clear_unfinished(&run.directory.at(""), &run.cells()?);
         cleared.map_err(|error| run.directory.named(error))?;
@@ -473,12 +477,12 @@ pub(crate) fn connect(path: &Path, flags: OpenFlags) -> Result<(Connection, Step
     Ok((connection, steps))
 }
 
-fn check_version(path: &Path, connection: &Connection) -> Result<(), StoreError> {
+fn check_version(path: &Path, connection: &Connection) -> Result<i64, StoreError> {
     let version: i64 = connection
         .pragma_query_value(None, "user_version", |row| row.get(0))
         .map_err(StoreError::sqlite(path))?;
-    if version == VERSION {
-        return Ok(());
+    if (OLDEST..=VERSION).contains(&version) {
+        return Ok(version);
     }
     if version == 0 {
         return Err(no_run_in(path, connection)?);

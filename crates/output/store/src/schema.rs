@@ -1,13 +1,23 @@
 //! The tables of a run.
 
-/// `PRAGMA user_version` of the format below; raised with every change that
+/// `PRAGMA user_version` of the format that is written; raised with every change that
 /// older programs cannot read.
-pub(crate) const VERSION: i64 = 2;
+pub(crate) const VERSION: i64 = 3;
 
-/// Samples are kept whole, as JSON; `figure` repeats their main numbers for
-/// those who would rather ask SQL.
-pub(crate) const SCHEMA: &str = "
-PRAGMA user_version = 2;
+/// The oldest format that is read. Its cells have no levels besides stack and workload, and it
+/// has a table `outcome` only if there is one.
+pub(crate) const OLDEST: i64 = 2;
+
+/// The tables of a format, `outcome` apart. Samples are kept whole, as JSON; `figure` repeats
+/// their main numbers for those who would rather ask SQL.
+pub(crate) fn tables(version: i64) -> String {
+    let (levels, unique) = match version {
+        OLDEST => ("", "block, stack, workload"),
+        _ => ("    levels TEXT NOT NULL,\n", "block, stack, workload, levels"),
+    };
+    format!(
+        "
+PRAGMA user_version = {version};
 CREATE TABLE run (
     only INTEGER PRIMARY KEY CHECK (only = 1),
     info TEXT NOT NULL
@@ -21,12 +31,12 @@ CREATE TABLE cell (
     block INTEGER NOT NULL,
     stack TEXT NOT NULL,
     workload TEXT NOT NULL,
-    seed INTEGER NOT NULL,
+{levels}    seed INTEGER NOT NULL,
     state TEXT NOT NULL DEFAULT 'waiting' CHECK (state IN ('waiting', 'done', 'failed')),
     error TEXT,
     ended TEXT,
     seconds REAL,
-    UNIQUE (block, stack, workload)
+    UNIQUE ({unique})
 );
 CREATE TABLE sample (
     cell INTEGER PRIMARY KEY REFERENCES cell (number),
@@ -48,4 +58,12 @@ CREATE TABLE figure (
     drive_write_bytes INTEGER NOT NULL
 );
 CREATE INDEX figure_cell ON figure (cell);
-";
+"
+    )
+}
+
+/// What came of a campaign that decided as it went.
+pub(crate) const OUTCOME: &str = "CREATE TABLE IF NOT EXISTS outcome (
+    only INTEGER PRIMARY KEY CHECK (only = 1),
+    json TEXT NOT NULL
+)";

@@ -16,8 +16,7 @@ use rusqlite::limits::Limit;
 use rusqlite::{Connection, OpenFlags};
 
 use crate::StoreError;
-use crate::rows::OUTCOME;
-use crate::schema::SCHEMA;
+use crate::schema::{OUTCOME, tables};
 
 /// Bytes of a text in a database: the largest samples have a few MB.
 const LONGEST_TEXT: i32 = 64 << 20;
@@ -132,10 +131,12 @@ pub(crate) fn is_empty(connection: &Connection) -> rusqlite::Result<bool> {
 /// SQLite would compute while it reads.
 pub(crate) fn check_schema(path: &Path, connection: &Connection) -> Result<(), StoreError> {
     let sqlite = StoreError::sqlite(path);
+    let format = connection.pragma_query_value(None, "user_version", |row| row.get(0));
+    let format: i64 = format.map_err(&sqlite)?;
     let found = entries(connection).map_err(&sqlite)?;
     let expected = (|| {
         let own = Connection::open_in_memory_with_flags(OpenFlags::default())?;
-        own.execute_batch(SCHEMA)?;
+        own.execute_batch(&tables(format))?;
         let without = entries(&own)?;
         own.execute_batch(OUTCOME)?;
         Ok((without, entries(&own)?))

@@ -3,8 +3,8 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
+use disklab_cell::Cell;
 use disklab_sample::{Environment, Sample, TraceEntry};
-use disklab_study::Cell;
 use disklab_units::Bytes;
 use serde::{Deserialize, Serialize};
 

@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
+use disklab_cell::Cell;
 use disklab_exec::{Executor, Interrupted};
 use disklab_measure::{
     ConditionsWatch, DriveTraits, SystemRoot, Totals, Watched, cell_environment,
@@ -10,7 +11,7 @@ use disklab_measure::{
 };
 use disklab_sample::{Note, Pool, Sample};
 use disklab_stack::{DeviceState, LayerContext, Ledger, Made, MadePool, Stack, StackError, undo};
-use disklab_study::{Cell, Study, WorkloadSpec};
+use disklab_study::{Study, WorkloadSpec};
 use disklab_workload::{EarlierFiles, FileSpread, Remounter, WorkContext, Workload};
 
 use crate::remount::StackRemount;

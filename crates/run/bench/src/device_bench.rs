@@ -2,11 +2,11 @@
 
 use std::path::{Path, PathBuf};
 
+use disklab_cell::Cell;
 use disklab_exec::Executor;
 use disklab_measure::environment;
 use disklab_sample::Environment;
 use disklab_stack::{Ledger, Machine};
-use disklab_study::Cell;
 
 use crate::bench::{BenchProfile, BenchSteps, CellRunner};
 use crate::cell::{DeviceCell, run_one};
@@ -77,7 +77,7 @@ impl<D: Drives + 'static> BenchSteps for DeviceBench<D> {
 
     fn check(&mut self, campaign: &Campaign, cells: &[Cell]) -> Result<(), BenchError> {
         let study = &campaign.study;
-        let stacks = cells.iter().filter_map(|cell| study.stack_index(&cell.stack));
+        let stacks = cells.iter().filter_map(|cell| study.stack_index(&cell.levels.stack));
         let used = stacks.flat_map(|index| study.stacks[index].drives.iter().copied()).collect();
         self.drives.check(study, &used, &self.executor)
     }
@@ -175,7 +175,11 @@ impl<D: Drives> DeviceBench<D> {
 /// Positions of a cell's stack and workload in its study.
 pub(crate) fn indices(campaign: &Campaign, cell: &Cell) -> Result<(usize, usize), BenchError> {
     let study = &campaign.study;
-    study.stack_index(&cell.stack).zip(study.workload_index(&cell.workload)).ok_or_else(|| {
-        BenchError::UnknownCell { cell: Box::new(cell.clone()), study: study.id.to_string() }
-    })
+    study
+        .stack_index(&cell.levels.stack)
+        .zip(study.workload_index(&cell.levels.workload))
+        .ok_or_else(|| BenchError::UnknownCell {
+            cell: Box::new(cell.clone()),
+            study: study.id.to_string(),
+        })
 }

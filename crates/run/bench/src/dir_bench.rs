@@ -3,11 +3,12 @@
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
+use disklab_cell::{Cell, Levels};
 use disklab_exec::Executor;
 use disklab_measure::{SystemRoot, Totals, Watched, environment, mounts_of};
 use disklab_sample::{Environment, Sample};
 use disklab_stack::Ledger;
-use disklab_study::{Cell, LeftOut, PlannedStack};
+use disklab_study::{LeftOut, PlannedStack};
 use disklab_units::Bytes;
 
 use crate::bench::{BenchProfile, BenchSteps, CellRunner};
@@ -131,7 +132,7 @@ impl BenchSteps for DirBench {
                 preflight.left_out.push(LeftOut::workload(id, why));
                 continue;
             }
-            preflight.pairs.push((AS_IT_IS.to_owned(), id.clone()));
+            preflight.levels.push(Levels::new(AS_IT_IS, id));
         }
         let drives: Vec<String> = self.watched.iter().map(|w| w.name.clone()).collect();
         let shares = vec![1.0; drives.len()];
@@ -169,7 +170,7 @@ impl CellRunner for DirBench {
         sink: &mut dyn Sink,
     ) -> Result<(), BenchError> {
         for CellToRun { cell, .. } in cells {
-            let index = campaign.study.workload_index(&cell.workload).ok_or_else(|| {
+            let index = campaign.study.workload_index(&cell.levels.workload).ok_or_else(|| {
                 let study = campaign.study.id.to_string();
                 BenchError::UnknownCell { cell: Box::new((*cell).clone()), study }
             })?;

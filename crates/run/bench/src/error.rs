@@ -2,12 +2,12 @@
 
 use std::path::{Path, PathBuf};
 
+use disklab_cell::Cell;
 use disklab_exec::{ExecError, Interrupted};
 use disklab_lab::LabError;
 use disklab_lab_kernel::{KernelError, LinuxChoice};
 use disklab_measure::MeasureError;
 use disklab_stack::StackError;
-use disklab_study::Cell;
 use disklab_workload::WorkloadError;
 
 use crate::SinkError;
@@ -104,7 +104,7 @@ pub enum BenchError {
         why: WriteCacheProblem,
     },
     /// A cell names a stack or a workload that the study does not have.
-    #[error("cell {} ({} on {}) is not of study '{study}'", cell.number, cell.workload, cell.stack)]
+    #[error("cell {} ({} on {}) is not of study '{study}'", cell.number, cell.levels.workload, cell.levels.stack)]
     UnknownCell {
         /// As the run has it, from the study's text at that time.
         cell: Box<Cell>,

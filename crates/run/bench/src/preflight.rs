@@ -1,5 +1,6 @@
 //! What of a campaign can run on a bench.
 
+use disklab_cell::Levels;
 use disklab_exec::find_program;
 use disklab_stack::{DeviceState, FormatWrites, KeptWrites, Machine, Need, Stack, Volume};
 use disklab_study::{LeftOut, PlannedStack, StackSpec};
@@ -12,8 +13,8 @@ use crate::{Campaign, Drives};
 pub struct Preflight {
     /// Stacks that can be made here, in the study's order.
     pub stacks: Vec<PlannedStack>,
-    /// (stack id, workload id), in the study's order.
-    pub pairs: Vec<(String, String)>,
+    /// The cells of a block, in the study's order.
+    pub levels: Vec<Levels>,
     /// What they write to the study's drives, by the order of [`Preflight::stacks`].
     pub writes: Vec<StackWrites>,
     /// The size of each of the study's drives, where the bench has it; empty for a
@@ -59,7 +60,7 @@ pub(crate) fn preflight_devices(
                 continue;
             }
         };
-        let before = preflight.pairs.len();
+        let before = preflight.levels.len();
         for workload in &runnable {
             if study.is_excluded(index, *workload) {
                 continue;
@@ -77,9 +78,9 @@ pub(crate) fn preflight_devices(
                 preflight.left_out.push(LeftOut::pair(&spec.id, id, why));
                 continue;
             }
-            preflight.pairs.push((spec.id.clone(), id.clone()));
+            preflight.levels.push(Levels::new(&spec.id, id));
         }
-        if preflight.pairs.len() > before {
+        if preflight.levels.len() > before {
             preflight.stacks.push(PlannedStack {
                 id: spec.id.clone(),
                 layers: stack.planned(),

@@ -6,7 +6,7 @@ use std::collections::{BinaryHeap, HashMap};
 use std::time::Duration;
 
 use disklab_bench::{CellWrites, LayoutCost, PredictedBytes, cell_seconds, predict_bytes};
-use disklab_study::Cell;
+use disklab_cell::{Cell, Levels};
 use disklab_units::{Bytes, duration_of};
 use disklab_workload::Cost;
 
@@ -68,7 +68,7 @@ impl<'a> RunEstimate<'a> {
         if block <= budget.as_secs_f64() {
             return Ok(());
         }
-        let (cells, block) = (self.plan.preflight.pairs.len(), duration_of(block));
+        let (cells, block) = (self.plan.preflight.levels.len(), duration_of(block));
         Err(RunnerError::BudgetTooShort { budget, cells, block })
     }
 
@@ -100,7 +100,7 @@ impl<'a> RunEstimate<'a> {
         self.plan
             .campaign
             .study
-            .workload_index(&cell.workload)
+            .workload_index(&cell.levels.workload)
             .map_or_else(Cost::default, |index| self.plan.campaign.workloads[index].cost())
     }
 
@@ -117,7 +117,8 @@ impl<'a> RunEstimate<'a> {
 
     /// What a cell's stack makes of its workload's I/O.
     fn layout(&self, cell: &Cell) -> LayoutCost {
-        let Some(stack) = self.plan.preflight.stacks.iter().position(|s| s.id == cell.stack) else {
+        let Some(stack) = self.plan.preflight.stacks.iter().position(|s| s.id == cell.levels.stack)
+        else {
             return LayoutCost::SINGLE;
         };
         let tolerates = self.plan.preflight.stacks[stack].tolerates;
@@ -154,24 +155,25 @@ impl<'a> RunEstimate<'a> {
     /// What each cell's drives will hold that takes space, where they are simulated.
     pub fn contents(&self, cells: &[Cell]) -> Vec<Bytes> {
         let places = self.planned_stacks();
-        let mut known: HashMap<(&str, &str), Bytes> = HashMap::new();
+        let mut known: HashMap<&Levels, Bytes> = HashMap::new();
         let mut content = |cell| {
-            let of_pair = || self.bytes(&[cell], &[self.cost(cell)], &places).content_with_old;
-            *known.entry((&cell.stack, &cell.workload)).or_insert_with(of_pair)
+            let of_levels = || self.bytes(&[cell], &[self.cost(cell)], &places).content_with_old;
+            *known.entry(&cell.levels).or_insert_with(of_levels)
         };
         cells.iter().map(&mut content).collect()
     }
 
     /// Bytes written to each of the study's drives for one byte of a cell's data, by stack
     /// and workload; none where nothing is known of the drives' sizes.
-    fn shares_of_first<'c>(&self, cells: &[&'c Cell]) -> HashMap<(&'c str, &'c str), Vec<f64>> {
+    fn shares_of_first<'c>(&self, cells: &[&'c Cell]) -> HashMap<&'c Levels, Vec<f64>> {
         let mut all = HashMap::new();
         for cell in cells {
-            let pair = (cell.stack.as_str(), cell.workload.as_str());
-            if all.contains_key(&pair) {
+            if all.contains_key(&cell.levels) {
                 continue;
             }
-            let Some(index) = self.plan.campaign.study.stack_index(&cell.stack) else { continue };
+            let Some(index) = self.plan.campaign.study.stack_index(&cell.levels.stack) else {
+                continue;
+            };
             let drives = &self.plan.campaign.study.stacks[index].drives;
             let size = |drive: &usize| self.plan.preflight.sizes.get(*drive).copied().flatten();
             let Some(sizes) = drives.iter().map(size).collect::<Option<Vec<Bytes>>>() else {
@@ -185,7 +187,7 @@ impl<'a> RunEstimate<'a> {
             for (drive, share) in drives.iter().zip(volume.drive_writes) {
                 shares[*drive] = share;
             }
-            all.insert(pair, shares);
+            all.insert(&cell.levels, shares);
         }
         all
     }
@@ -209,10 +211,10 @@ impl<'a> RunEstimate<'a> {
         costs: &[Cost],
         places: &HashMap<&str, usize>,
     ) -> PredictedBytes {
-        let stack = |cell: &Cell| places.get(cell.stack.as_str()).copied();
+        let stack = |cell: &Cell| places.get(cell.levels.stack.as_str()).copied();
         let shares = self.shares_of_first(cells);
         let writes = |cell: &Cell| {
-            let own = shares.get(&(cell.stack.as_str(), cell.workload.as_str())).cloned();
+            let own = shares.get(&cell.levels).cloned();
             own.or_else(|| stack(cell).map(|i| self.plan.preflight.writes[i].shares.clone()))
         };
         let costed = |writes: &dyn Fn(&Cell) -> Option<Vec<f64>>| {

@@ -39,7 +39,7 @@ pub use observer::{CampaignProgress, CellForecast, NextLook, Observer, UpcomingC
 pub use options::{LabRunOptions, OptionsError, RunOptions};
 pub use pilot::{Pilot, PilotError};
 pub use places::{check_outputs, check_vacant, claim_outputs, new_run_folder, state_folder};
-pub use plan::{Pairs, Plan, PlanError};
+pub use plan::{Plan, PlanError};
 pub use run::{OpenRun, ResumeRequest, Resumed, RunRequest, resume, run_until_done, session};
 pub use selection::SelectionError;
 pub use setup::{

@@ -1,10 +1,11 @@
 //! Who watches a run.
 
 use disklab_bench::{CellProgress, Phase};
+use disklab_cell::Cell;
 use disklab_comparisons::Ahead;
 use disklab_decision::Recommendation;
 use disklab_store::CellRecord;
-use disklab_study::{Cell, Study};
+use disklab_study::Study;
 
 /// Is told what happens while a run is carried out, to show it.
 pub trait Observer {

@@ -3,8 +3,9 @@
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
+use disklab_cell::{Cell, Levels};
 use disklab_store::Run;
-use disklab_study::{Cell, load};
+use disklab_study::load;
 use disklab_units::Bytes;
 
 use disklab_source::SourceError;
@@ -16,7 +17,7 @@ use crate::plan::Plan;
 /// What a begun or finished run says of cells that are still to run.
 #[derive(Debug)]
 pub struct Pilot {
-    cells: HashMap<(String, String), Seen>,
+    cells: HashMap<Levels, Seen>,
     /// Real seconds taken ÷ those predicted, for cells that the run has none of.
     correction: f64,
 }
@@ -68,7 +69,7 @@ pub enum PilotError {
     },
 }
 
-/// Cells of one stack and workload: sums.
+/// All cells of the same levels: sums.
 #[derive(Debug, Default, Clone)]
 struct Seen {
     cells: f64,
@@ -118,14 +119,13 @@ impl Pilot {
             return other("the scale", &then, &now);
         }
         let formula = RunEstimate::new(plan);
-        let mut cells: HashMap<(String, String), Seen> = HashMap::new();
+        let mut cells: HashMap<Levels, Seen> = HashMap::new();
         let (mut taken, mut predicted) = (0.0, 0.0);
         run.for_each_sample(|record, sample| {
             let Some(seconds) = record.seconds else { return };
             taken += seconds;
             predicted += formula.seconds(&record.cell);
-            let pair = (record.cell.stack.clone(), record.cell.workload.clone());
-            let seen = cells.entry(pair).or_default();
+            let seen = cells.entry(record.cell.levels.clone()).or_default();
             seen.cells += 1.0;
             seen.seconds += seconds;
             let steps: u64 = sample.steps.iter().map(|step| step.elapsed_ns).sum();
@@ -145,7 +145,7 @@ impl Pilot {
     }
 
     fn seen(&self, cell: &Cell) -> Option<&Seen> {
-        self.cells.get(&(cell.stack.clone(), cell.workload.clone()))
+        self.cells.get(&cell.levels)
     }
 
     /// Real seconds of a cell that `formula` predicts these of.
@@ -186,7 +186,7 @@ mod tests {
     use super::*;
 
     fn cell(stack: &str) -> Cell {
-        Cell { number: 0, block: 0, stack: stack.to_owned(), workload: "w".to_owned(), seed: 1 }
+        Cell { number: 0, block: 0, levels: Levels::new(stack, "w"), seed: 1 }
     }
 
     #[test]
@@ -198,8 +198,8 @@ mod tests {
             written: HashMap::from([("d-1".to_owned(), 500.0)]),
             with_written: 2.0,
         };
-        let pair = ("a".to_owned(), "w".to_owned());
-        let pilot = Pilot { cells: HashMap::from([(pair, seen)]), correction: 1.5 };
+        let levels = Levels::new("a", "w");
+        let pilot = Pilot { cells: HashMap::from([(levels, seen)]), correction: 1.5 };
         let (known, unknown) = (cell("a"), cell("b"));
         assert_eq!(pilot.seconds(&known, 10.0), 3.0);
         assert_eq!(pilot.seconds(&unknown, 10.0), 15.0);

@@ -4,15 +4,14 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use disklab_bench::{BenchProfile, Campaign, Preflight};
 use disklab_campaign::Goal;
+use disklab_cell::Cell;
+use disklab_cell::Levels;
 use disklab_sample::Reference;
 use disklab_store::{BenchKind, RunSettings};
-use disklab_study::{Cell, LeftOut, TooManyCells, check_run_size};
+use disklab_study::{LeftOut, TooManyCells, check_run_size};
 
 use crate::StopRule;
 use crate::too_little::too_little;
-
-/// Pairs of a stack and a workload, by their ids.
-pub type Pairs = BTreeSet<(String, String)>;
 
 /// What would be run, on what, and in which order. It follows from the study, the bench and
 /// the options alone; nothing is asked of a device or a clock.
@@ -75,8 +74,8 @@ impl Plan {
         repeats: u32,
         seed: u64,
     ) -> Result<Self, PlanError> {
-        check_run_size(preflight.pairs.len(), repeats)?;
-        let cells = campaign.study.order(&preflight.pairs, repeats, seed);
+        check_run_size(preflight.levels.len(), repeats)?;
+        let cells = campaign.study.order(&preflight.levels, repeats, seed);
         Ok(Self {
             campaign,
             bench,
@@ -94,12 +93,12 @@ impl Plan {
 
     /// All cells of so many blocks.
     pub fn order(&self, blocks: u32) -> Vec<Cell> {
-        self.campaign.study.order(&self.preflight.pairs, blocks, self.seed)
+        self.campaign.study.order(&self.preflight.levels, blocks, self.seed)
     }
 
-    /// Leaves out all cells but those of these pairs.
-    pub fn keep(&mut self, pairs: &Pairs) {
-        self.preflight.pairs.retain(|pair| pairs.contains(pair));
+    /// Leaves out all cells but these.
+    pub fn keep(&mut self, cells: &BTreeSet<Levels>) {
+        self.preflight.levels.retain(|levels| cells.contains(levels));
         self.cells = self.order(self.repeats);
     }
 
@@ -109,14 +108,14 @@ impl Plan {
     /// [`PlanError::NothingToCompare`] and [`PlanError::TooManyCells`].
     pub fn stop_by(&mut self, rule: StopRule) -> Result<(), PlanError> {
         let mut stacks: BTreeMap<&str, usize> = BTreeMap::new();
-        for (_, workload) in &self.preflight.pairs {
+        for Levels { workload, .. } in &self.preflight.levels {
             *stacks.entry(workload).or_default() += 1;
         }
         let compares = rule.rules.as_ref().is_some_and(|r| !matches!(r.goal, Goal::Precision(_)));
         if compares && !stacks.is_empty() && stacks.values().all(|n| *n < 2) {
             return Err(PlanError::NothingToCompare);
         }
-        check_run_size(self.preflight.pairs.len(), rule.most_blocks())?;
+        check_run_size(self.preflight.levels.len(), rule.most_blocks())?;
         self.repeats = rule.most_blocks();
         self.cells = self.order(rule.first_look());
         self.stop = Some(rule);
@@ -140,7 +139,7 @@ impl Plan {
     }
 
     fn runs(&self, id: &str) -> bool {
-        self.preflight.pairs.iter().any(|(_, workload)| workload == id)
+        self.preflight.levels.iter().any(|levels| levels.workload == id)
     }
 
     /// Workloads that will run and that no question of the study covers.

@@ -5,10 +5,10 @@ use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use disklab_bench::{CellOutcome, CellProgress, CellToRun, Phase, ReadyBench, Sink, SinkError};
+use disklab_cell::Cell;
 use disklab_decision::{Analyser, recommend};
 use disklab_sample::Sample;
 use disklab_store::{CellRecord, CellState, Run};
-use disklab_study::Cell;
 
 use crate::observer::{Observer, UpcomingCells};
 use crate::{Plan, RunEstimate, RunnerError};
@@ -94,7 +94,7 @@ impl Recorder<'_> {
             seconds: Some(seconds),
         };
         self.analyser.add(&record, sample);
-        if let Some(ahead) = self.analyser.ahead(&cell.workload) {
+        if let Some(ahead) = self.analyser.ahead(&cell.levels.workload) {
             self.observer.ahead(&ahead);
         }
     }

@@ -1,15 +1,17 @@
 //! A run: created or resumed, carried out, recorded.
 
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 use disklab_bench::ReadyBench;
+use disklab_cell::{Cell, Levels};
 use disklab_store::{CellState, Provenance, Run, RunInfo, Session, now};
-use disklab_study::{Cell, load};
+use disklab_study::load;
 
 use crate::adaptive;
 use crate::observer::{CellForecast, Observer, UpcomingCells};
 use crate::places::{check_vacant, claim_outputs, holds_run};
-use crate::plan::{Pairs, Plan};
+use crate::plan::Plan;
 use crate::recorder::{analyser_so_far, run_recorded};
 use crate::setup::{Caller, CheckedRun, PlannedRun};
 use crate::studies::study_folder;
@@ -83,7 +85,7 @@ impl OpenRun {
         }
         let estimate = RunEstimate::new(plan);
         let forecast = |cell: &Cell| CellForecast {
-            workload: cell.workload.clone(),
+            workload: cell.levels.workload.clone(),
             seconds: estimate.seconds(cell),
         };
         let recorded = run.cells().map_err(RunnerError::Record)?;
@@ -246,7 +248,7 @@ pub struct RunRequest<'a> {
     /// Its directory.
     pub folder: PathBuf,
     /// All that it runs.
-    pub pairs: &'a Pairs,
+    pub cells: &'a BTreeSet<Levels>,
 }
 
 /// Carries a run out until its cells are done. Returns it and how many cells failed in it.
@@ -292,7 +294,7 @@ fn begin_quietly(
         observer.note(&line);
     }
     let mut planned = PlannedRun::new(request.study, &request.options, &request.folder, caller)?;
-    planned.keep(request.pairs);
+    planned.keep(request.cells);
     planned.check()?.begin(&request.folder, false)
 }
 

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use disklab_bench::Preflight;
+use disklab_cell::Levels;
 use disklab_source::did_you_mean;
 use disklab_study::{LeftOut, Study, matches, selects};
 
@@ -44,25 +45,27 @@ impl<'a> Selection<'a> {
     /// # Errors
     /// [`SelectionError`] with the first pattern that matches no cell of the study.
     pub fn narrow(&self, preflight: &mut Preflight, study: &Study) -> Result<(), SelectionError> {
-        let all = Pairs::of(preflight, study);
+        let all = AllCells::of(preflight, study);
         for (flag, patterns) in [("--only", self.only), ("--without", self.without)] {
             for pattern in patterns {
-                if !all.0.iter().any(|(stack, workload)| selects(pattern, stack, workload)) {
+                if !all.0.iter().any(|l| selects(pattern, &l.stack, &l.workload)) {
                     return Err(all.unmatched(flag, pattern));
                 }
             }
         }
-        preflight.pairs.retain(|(stack, workload)| self.takes(stack, workload));
+        preflight.levels.retain(|levels| self.takes(levels));
         preflight.left_out.retain(|left_out| {
-            all.0.iter().any(|(stack, workload)| {
-                concerns(left_out, stack, workload) && self.takes(stack, workload)
+            all.0.iter().any(|levels| {
+                concerns(left_out, &levels.stack, &levels.workload) && self.takes(levels)
             })
         });
         Ok(())
     }
 
-    fn takes(&self, stack: &str, workload: &str) -> bool {
-        let any = |patterns: &[String]| patterns.iter().any(|p| selects(p, stack, workload));
+    fn takes(&self, levels: &Levels) -> bool {
+        let any = |patterns: &[String]| {
+            patterns.iter().any(|p| selects(p, &levels.stack, &levels.workload))
+        };
         (self.only.is_empty() || any(self.only)) && !any(self.without)
     }
 }
@@ -73,14 +76,14 @@ fn concerns(left_out: &LeftOut, stack: &str, workload: &str) -> bool {
 }
 
 /// The cells of a study on a bench, also those that cannot run here.
-struct Pairs(BTreeSet<(String, String)>);
+struct AllCells(BTreeSet<Levels>);
 
-impl Pairs {
+impl AllCells {
     fn of(preflight: &Preflight, study: &Study) -> Self {
-        let mut pairs: BTreeSet<_> = preflight.pairs.iter().cloned().collect();
+        let mut all: BTreeSet<_> = preflight.levels.iter().cloned().collect();
         // A directory is one stack of its own.
         let on_drives = preflight.left_out.iter().any(|l| l.stack.is_some())
-            || preflight.pairs.iter().any(|(id, _)| study.stacks.iter().any(|s| s.id == *id));
+            || preflight.levels.iter().any(|l| study.stack_index(&l.stack).is_some());
         let own: Vec<String> = match on_drives {
             true => {
                 let unfit = study.left_out.iter().filter_map(|left_out| left_out.stack.clone());
@@ -94,17 +97,17 @@ impl Pairs {
                     if concerns(left_out, stack, &w.id)
                         && !(on_drives && study.is_excluded(at, workload))
                     {
-                        pairs.insert((stack.clone(), w.id.clone()));
+                        all.insert(Levels::new(stack, &w.id));
                     }
                 }
             }
         }
-        Self(pairs)
+        Self(all)
     }
 
     fn unmatched(&self, flag: &'static str, pattern: &str) -> SelectionError {
-        let stacks: BTreeSet<&str> = self.0.iter().map(|(stack, _)| stack.as_str()).collect();
-        let workloads: BTreeSet<&str> = self.0.iter().map(|(_, w)| w.as_str()).collect();
+        let stacks: BTreeSet<&str> = self.0.iter().map(|l| l.stack.as_str()).collect();
+        let workloads: BTreeSet<&str> = self.0.iter().map(|l| l.workload.as_str()).collect();
         let tip = match pattern.split_once(':') {
             Some((stack, workload)) => {
                 let known = |pattern: &str, names: &BTreeSet<&str>| {
@@ -172,7 +175,7 @@ dd = { direction = "write", bs = "4k", count = 4 }
         let stacks: Vec<&str> = study.stacks.iter().map(|s| s.id.as_str()).collect();
         assert_eq!(stacks, ["single/x", "single/y"]);
         let preflight = Preflight {
-            pairs: vec![("single/x".to_owned(), "w".to_owned())],
+            levels: vec![Levels::new("single/x", "w")],
             left_out: vec![
                 LeftOut::workload("v", "needs dd").lacking(["coreutils"]),
                 LeftOut::stack("single/y", "needs xfs"),
@@ -188,7 +191,7 @@ dd = { direction = "write", bs = "4k", count = 4 }
         Selection::new(&["single/x".to_owned()], &["v".to_owned()])
             .narrow(&mut preflight, &study)
             .unwrap();
-        assert_eq!(preflight.pairs, [("single/x".to_owned(), "w".to_owned())]);
+        assert_eq!(preflight.levels, [Levels::new("single/x", "w")]);
         assert!(preflight.left_out.is_empty(), "{:?}", preflight.left_out);
     }
 
@@ -196,7 +199,7 @@ dd = { direction = "write", bs = "4k", count = 4 }
     fn a_pattern_of_cells_that_cannot_run_is_known() {
         let (mut preflight, study) = preflight();
         Selection::new(&["*/y".to_owned()], &[]).narrow(&mut preflight, &study).unwrap();
-        assert!(preflight.pairs.is_empty());
+        assert!(preflight.levels.is_empty());
         assert_eq!(preflight.left_out.len(), 2, "{:?}", preflight.left_out);
     }
 
@@ -204,7 +207,7 @@ dd = { direction = "write", bs = "4k", count = 4 }
     #[test]
     fn a_misspelt_pattern_is_refused_if_nothing_can_run() {
         let (preflight, study) = preflight();
-        let nothing = Preflight { pairs: Vec::new(), ..preflight };
+        let nothing = Preflight { levels: Vec::new(), ..preflight };
         let pattern = ["x/*".to_owned()];
         let error = Selection::new(&pattern, &[]).narrow(&mut nothing.clone(), &study).unwrap_err();
         assert_eq!((error.flag, error.pattern.as_str()), ("--only", "x/*"));

@@ -7,8 +7,10 @@ mod own;
 mod plan;
 mod variation;
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
+use disklab_cell::Levels;
 use disklab_drive::DriveFile;
 use disklab_published::Catalogue;
 use disklab_store::{CellState, Run, RunDirectory, StoreError};
@@ -21,7 +23,6 @@ pub use self::plan::{Case, SensitivityPlan};
 pub use self::variation::Variation;
 use crate::observer::Observer;
 use crate::places::{claim_outputs, holds_run};
-use crate::plan::Pairs;
 use crate::run::{RunRequest, run_until_done};
 use crate::setup::{Caller, PlannedRun};
 use crate::studies::study_folder;
@@ -190,9 +191,9 @@ pub struct SensitivityRun {
     /// What the study claims.
     pub claims: Claims,
     /// Each run besides that as shipped, with its cells.
-    pub cases: Vec<(Case, Pairs)>,
+    pub cases: Vec<(Case, BTreeSet<Levels>)>,
     /// All cells that depend on what is moved; what depends on nothing of it stays as it is.
-    pub pairs: Pairs,
+    pub cells: BTreeSet<Levels>,
     study: FoundStudy,
     folder: PathBuf,
     options: RunOptions,
@@ -246,23 +247,22 @@ impl SensitivityRun {
             planned(&case.options(&options))?;
         }
         let options = RunOptions { seed: Some(shipped.seed), ..options };
-        let pairs: Pairs = cases.iter().flat_map(|(_, pairs)| pairs.clone()).collect();
+        let cells: BTreeSet<Levels> = cases.iter().flat_map(|(_, cells)| cells.clone()).collect();
         let open = None;
-        Ok(Self { shipped, plan, claims, cases, pairs, study, folder, options, is_resumed, open })
+        Ok(Self { shipped, plan, claims, cases, cells, study, folder, options, is_resumed, open })
     }
 
     /// Real seconds that a run of these cells will take.
-    pub fn seconds(&self, pairs: &Pairs) -> f64 {
-        let cells = self.shipped.cells.iter();
-        let cells =
-            cells.filter(|cell| pairs.contains(&(cell.stack.clone(), cell.workload.clone())));
-        RunEstimate::new(&self.shipped).predict(cells).seconds
+    pub fn seconds(&self, cells: &BTreeSet<Levels>) -> f64 {
+        let all = self.shipped.cells.iter();
+        let chosen = all.filter(|cell| cells.contains(&cell.levels));
+        RunEstimate::new(&self.shipped).predict(chosen).seconds
     }
 
     /// Real seconds that all runs will take.
     pub fn total_seconds(&self) -> f64 {
-        let moved: f64 = self.cases.iter().map(|(_, pairs)| self.seconds(pairs)).sum();
-        self.seconds(&self.pairs) + moved
+        let moved: f64 = self.cases.iter().map(|(_, cells)| self.seconds(cells)).sum();
+        self.seconds(&self.cells) + moved
     }
 
     /// Its directory.
@@ -301,7 +301,7 @@ impl SensitivityRun {
         caller: &Caller,
         observer: &mut dyn Observer,
     ) -> Result<CaseRun, RunnerError> {
-        self.run(&self.options, SHIPPED, &self.pairs, caller, observer)
+        self.run(&self.options, SHIPPED, &self.cells, caller, observer)
     }
 
     /// Carries out one of [`SensitivityRun::cases`], or the rest of it.
@@ -311,18 +311,18 @@ impl SensitivityRun {
     pub fn run_case(
         &self,
         case: &Case,
-        pairs: &Pairs,
+        cells: &BTreeSet<Levels>,
         caller: &Caller,
         observer: &mut dyn Observer,
     ) -> Result<CaseRun, RunnerError> {
-        self.run(&case.options(&self.options), &case.folder, pairs, caller, observer)
+        self.run(&case.options(&self.options), &case.folder, cells, caller, observer)
     }
 
     fn run(
         &self,
         options: &RunOptions,
         folder: &str,
-        pairs: &Pairs,
+        cells: &BTreeSet<Levels>,
         caller: &Caller,
         observer: &mut dyn Observer,
     ) -> Result<CaseRun, RunnerError> {
@@ -330,7 +330,7 @@ impl SensitivityRun {
         let folder = self.folder.join(folder);
         let was_done = is_done(&folder);
         let (study, options) = (self.study.clone(), options.clone());
-        let request = RunRequest { study, options, folder, pairs };
+        let request = RunRequest { study, options, folder, cells };
         let (run, failed) = run_until_done(request, caller, observer)?;
         Ok(CaseRun { run, failed, was_done })
     }
@@ -346,12 +346,16 @@ pub struct CaseRun {
     pub was_done: bool,
 }
 
-fn cases(plan: &SensitivityPlan, claims: &Claims, models: &[DriveFile]) -> Vec<(Case, Pairs)> {
-    let with_pairs = |case: Case| {
-        let pairs = case.pairs(claims, models);
-        (case, pairs)
+fn cases(
+    plan: &SensitivityPlan,
+    claims: &Claims,
+    models: &[DriveFile],
+) -> Vec<(Case, BTreeSet<Levels>)> {
+    let with_cells = |case: Case| {
+        let cells = case.cells(claims, models);
+        (case, cells)
     };
-    plan.cases().into_iter().map(with_pairs).collect()
+    plan.cases().into_iter().map(with_cells).collect()
 }
 
 /// What the runs have in common: as the first was begun, if it was.

@@ -3,12 +3,14 @@
 mod lab;
 mod scratch;
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use disklab_bench::{
     Bench, Campaign, CheckedBench, DeviceBench, DirBench, DiskDrives, LoopDrives, Medium,
     free_space, needs_zfs,
 };
+use disklab_cell::Levels;
 use disklab_exec::{Executor, Interrupt};
 use disklab_lab::ContentLimits;
 use disklab_lab_kernel::{LinuxChoice, NamedKernel};
@@ -23,7 +25,7 @@ use crate::drives::known_drives;
 use crate::error::DirectoryProblem;
 use crate::options::Applies;
 use crate::places::ledger_folder;
-use crate::plan::{Pairs, Plan, PlanError};
+use crate::plan::{Plan, PlanError};
 use crate::selection::Selection;
 use crate::{
     BenchKind, FoundStudy, OptionsError, RunEstimate, RunOptions, RunnerError, StopOptions,
@@ -201,9 +203,9 @@ impl PlannedRun {
         Ok(())
     }
 
-    /// Leaves out all cells but those of these pairs.
-    pub fn keep(&mut self, pairs: &Pairs) {
-        self.plan.keep(pairs);
+    /// Leaves out all cells but these.
+    pub fn keep(&mut self, cells: &BTreeSet<Levels>) {
+        self.plan.keep(cells);
     }
 
     /// Looks at what the cells would write to, for a plan that is only shown: the machine may

@@ -39,14 +39,15 @@ fn check(evidence: &Evidence<'_>) -> Vec<Detection> {
         .enumerate()
         .filter(|(_, group)| {
             let is_of = |cell: &CellFacts| {
-                cell.stack == group.key.stack && cell.workload == group.key.workload
+                cell.levels.stack == group.key.levels.stack
+                    && cell.levels.workload == group.key.levels.workload
             };
             disturbed.iter().any(|(cell, _)| is_of(cell))
         })
         .map(|(index, _)| index)
         .collect();
     let mut workloads: Vec<&str> =
-        disturbed.iter().map(|(cell, _)| cell.workload.as_str()).collect();
+        disturbed.iter().map(|(cell, _)| cell.levels.workload.as_str()).collect();
     workloads.sort_unstable();
     workloads.dedup();
     vec![Detection {
@@ -58,8 +59,8 @@ fn check(evidence: &Evidence<'_>) -> Vec<Detection> {
             list(workloads, 4),
             Bytes(*most).si(),
             Bytes(worst.own_bytes).si(),
-            worst.workload,
-            worst.stack,
+            worst.levels.workload,
+            worst.levels.stack,
             if evidence.info.bench == BenchKind::Loop.into() {
                 " This is an estimate: on loop devices, delayed writes to the files behind them \
                  count too."

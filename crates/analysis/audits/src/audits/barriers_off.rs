@@ -98,7 +98,7 @@ mod tests {
         let analysis = fixture.audited();
         let [finding] = &fixture.findings(AUDIT.name)[..] else { panic!("one finding") };
         let doubted: Vec<_> =
-            finding.groups.iter().map(|g| analysis.groups[*g].key.stack.as_str()).collect();
+            finding.groups.iter().map(|g| analysis.groups[*g].key.levels.stack.as_str()).collect();
         assert_eq!(doubted, ["single/ext4"]);
         assert!(finding.text.contains("raid1/btrfs"), "{}", finding.text);
     }

@@ -46,7 +46,10 @@ fn check(evidence: &Evidence<'_>) -> Vec<Detection> {
     let names: Vec<String> = capped
         .iter()
         .map(|(_, group, _)| {
-            format!("{}:{} with {}", group.key.workload, group.key.step, group.key.stack)
+            format!(
+                "{}:{} with {}",
+                group.key.levels.workload, group.key.step, group.key.levels.stack
+            )
         })
         .collect();
     // All of the same rate may be what one drive gives; with slower ones next to them, the

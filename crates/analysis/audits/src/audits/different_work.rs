@@ -34,7 +34,7 @@ fn check(evidence: &Evidence<'_>) -> Vec<Detection> {
             question.measure == Some(Measure::Elapsed)
                 && question.workloads.iter().any(|pattern| {
                     let (workload, step) = pattern.split_once(':').unwrap_or((pattern, "*"));
-                    disklab_study::matches(workload, &group.key.workload)
+                    disklab_study::matches(workload, &group.key.levels.workload)
                         && disklab_study::matches(step, &group.key.step)
                 })
         });

@@ -35,7 +35,7 @@ fn buffered(evidence: &Evidence<'_>, cell: &CellFacts) -> Option<String> {
     if kind == "zfs" && old {
         return Some(format!("ZFS {}", version.unwrap_or_default()));
     }
-    let stack = evidence.study.stacks.iter().find(|stack| stack.id == cell.stack)?;
+    let stack = evidence.study.stacks.iter().find(|stack| stack.id == cell.levels.stack)?;
     let zvol = stack.layers.iter().any(|layer| layer.name == "zvol");
     zvol.then(|| "zvols, which pass through ZFS's own cache (ARC)".to_owned())
 }

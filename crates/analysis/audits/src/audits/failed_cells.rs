@@ -24,7 +24,10 @@ fn check(evidence: &Evidence<'_>) -> Vec<Detection> {
         .unfinished
         .iter()
         .filter_map(|cell| {
-            Some((format!("{} with {}", cell.workload, cell.stack), cell.error.as_deref()?))
+            Some((
+                format!("{} with {}", cell.levels.workload, cell.levels.stack),
+                cell.error.as_deref()?,
+            ))
         })
         .collect();
     let Some((_, first)) = failed.first() else { return Vec::new() };
@@ -57,8 +60,8 @@ fn check(evidence: &Evidence<'_>) -> Vec<Detection> {
             .filter(|(_, group)| {
                 evidence.unfinished.iter().any(|cell| {
                     cell.error.is_some()
-                        && cell.stack == group.key.stack
-                        && cell.workload == group.key.workload
+                        && cell.levels.stack == group.key.levels.stack
+                        && cell.levels.workload == group.key.levels.workload
                 })
             })
             .map(|(index, _)| index)

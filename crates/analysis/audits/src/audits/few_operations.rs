@@ -24,8 +24,11 @@ const BEYOND: f64 = 10.0;
 fn check(evidence: &Evidence<'_>) -> Vec<Detection> {
     let few = |group: &Group| {
         let asked = evidence.study.questions.iter().filter(|question| {
-            let step = format!("{}:{}", group.key.workload, group.key.step);
-            question.workloads.iter().any(|p| matches(p, &group.key.workload) || matches(p, &step))
+            let step = format!("{}:{}", group.key.levels.workload, group.key.step);
+            question
+                .workloads
+                .iter()
+                .any(|p| matches(p, &group.key.levels.workload) || matches(p, &step))
         });
         let quantile = asked.filter_map(|question| match (question.measure, &question.chart) {
             (Some(Measure::Latency(percentile)), ChartKind::Bars | ChartKind::LinesOver(_)) => {

@@ -45,7 +45,7 @@ fn check(evidence: &Evidence<'_>) -> Vec<Detection> {
         let own = part(evidence, group)?;
         let same = |other: &&Group| {
             let (a, b) = (&other.key, &group.key);
-            (&a.workload, &a.step, a.direction) == (&b.workload, &b.step, b.direction)
+            (&a.levels.workload, &a.step, a.direction) == (&b.levels.workload, &b.step, b.direction)
         };
         let others = evidence.groups.iter().filter(same).filter_map(|g| part(evidence, g));
         others.reduce(f64::max).filter(|most| *most > 2.0 * own)

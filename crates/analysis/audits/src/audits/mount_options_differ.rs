@@ -49,7 +49,7 @@ fn check(evidence: &Evidence<'_>) -> Vec<Detection> {
         let value = |cell: &CellFacts| {
             let (own, options) = cell.mount()?;
             // What a stack's own options bring about is its difference.
-            let stack = evidence.study.stacks.iter().find(|stack| stack.id == cell.stack);
+            let stack = evidence.study.stacks.iter().find(|stack| stack.id == cell.levels.stack);
             let names = stack.is_some_and(|stack| {
                 stack.layers.iter().any(|l| l.name.starts_with(kind) && !l.options.is_empty())
             });

@@ -49,7 +49,7 @@ fn check(evidence: &Evidence<'_>) -> Vec<Detection> {
 
 /// Whether others of the stack's drives hold the same data as the one that is read.
 fn keeps_copies(evidence: &Evidence<'_>, group: &Group) -> bool {
-    evidence.info.stacks.iter().any(|stack| stack.id == group.key.stack && stack.copies)
+    evidence.info.stacks.iter().any(|stack| stack.id == group.key.levels.stack && stack.copies)
 }
 
 /// The smallest share, over all observations, of the drive that read most; none

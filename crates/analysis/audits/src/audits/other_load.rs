@@ -35,7 +35,8 @@ fn is_all(evidence: &Evidence<'_>, group: &Group) -> bool {
     let key = &group.key;
     evidence.groups.iter().all(|other| {
         let k = &other.key;
-        (&k.stack, &k.workload, &k.step) != (&key.stack, &key.workload, &key.step)
+        (&k.levels.stack, &k.levels.workload, &k.step)
+            != (&key.levels.stack, &key.levels.workload, &key.step)
             || k.direction == key.direction
     })
 }
@@ -48,7 +49,7 @@ fn writes_large(group: &Group) -> bool {
 /// Copies of what is written that the stack makes at most, parity included: one that
 /// survives two lost drives writes three times as much at most.
 fn copies(evidence: &Evidence<'_>, group: &Group, drives: usize) -> f64 {
-    let stack = evidence.info.stacks.iter().find(|stack| stack.id == group.key.stack);
+    let stack = evidence.info.stacks.iter().find(|stack| stack.id == group.key.levels.stack);
     match stack {
         Some(stack) if !matches!(evidence.info.bench, RunOrigin::Bench(BenchKind::Dir(_))) => {
             f64::from(stack.tolerates) + 1.0

@@ -68,7 +68,7 @@ fn check(evidence: &Evidence<'_>) -> Vec<Detection> {
             count(found.len(), "figure"),
             significant(ratio, 2),
             figure_id(evidence.groups, key),
-            key.stack,
+            key.levels.stack,
             block + 1
         ),
         advice: "Look at what else ran then (background-io, swapping, SMART), and add repeats: to \

@@ -24,7 +24,7 @@ fn check(evidence: &Evidence<'_>) -> Vec<Detection> {
         "Choose the same for all, by /sys/block/…/queue/scheduler or a udev rule.",
     ];
     unlike(evidence, Severity::Warning, words, |cell| {
-        let stack = evidence.study.stacks.iter().find(|stack| stack.id == cell.stack);
+        let stack = evidence.study.stacks.iter().find(|stack| stack.id == cell.levels.stack);
         // Where the study sets it, it is what is compared.
         let sets = |layer: &LayerSpec| layer.name == "queue" && layer.option("scheduler").is_some();
         if stack.is_some_and(|stack| stack.layers.iter().any(sets)) {

@@ -59,14 +59,14 @@ fn files_of_one_disk(evidence: &Evidence<'_>) -> Vec<Detection> {
         .groups
         .iter()
         .enumerate()
-        .filter(|(_, group)| several(&group.key.stack))
+        .filter(|(_, group)| several(&group.key.levels.stack))
         .map(|(index, _)| index)
         .collect();
     if groups.is_empty() {
         return Vec::new();
     }
     let mut stacks: Vec<&str> =
-        groups.iter().map(|g| evidence.groups[*g].key.stack.as_str()).collect();
+        groups.iter().map(|g| evidence.groups[*g].key.levels.stack.as_str()).collect();
     stacks.dedup();
     vec![Detection {
         severity: Severity::Note,

@@ -17,7 +17,7 @@ pub(super) const AUDIT: Audit = Audit {
 
 fn check(evidence: &Evidence<'_>) -> Vec<Detection> {
     let encrypted = |cell: &CellFacts| {
-        let stack = evidence.study.stacks.iter().find(|stack| stack.id == cell.stack);
+        let stack = evidence.study.stacks.iter().find(|stack| stack.id == cell.levels.stack);
         let layer = stack.is_some_and(|stack| stack.layers.iter().any(|l| l.name == "crypt"));
         layer || cell.conditions().beneath.iter().any(|what| what == "encryption")
     };

@@ -28,18 +28,18 @@ pub(super) fn on_hard_disks(evidence: &Evidence<'_>, group: &Group) -> bool {
 /// workload, or the study has none, and another stack has the figure too.
 pub(super) fn decides_answer(evidence: &Evidence<'_>, group: &Group) -> bool {
     let key = &group.key;
-    let step = format!("{}:{}", key.workload, key.step);
+    let step = format!("{}:{}", key.levels.workload, key.step);
     let questions = &evidence.study.questions;
     let is_asked = questions.is_empty()
         || questions.iter().any(|question| {
-            question.workloads.iter().any(|p| matches(p, &key.workload) || matches(p, &step))
+            question.workloads.iter().any(|p| matches(p, &key.levels.workload) || matches(p, &step))
         });
     is_asked
         && evidence.groups.iter().any(|other| {
             let other = &other.key;
-            other.stack != key.stack
-                && (&other.workload, &other.step, other.direction)
-                    == (&key.workload, &key.step, key.direction)
+            other.levels.stack != key.levels.stack
+                && (&other.levels.workload, &other.step, other.direction)
+                    == (&key.levels.workload, &key.step, key.direction)
         })
 }
 
@@ -89,8 +89,11 @@ impl Affected<'_> {
                 format!("all {} cells", self.all)
             };
         }
-        let mut names: Vec<String> =
-            self.cells.iter().map(|(c, _)| format!("{} with {}", c.workload, c.stack)).collect();
+        let mut names: Vec<String> = self
+            .cells
+            .iter()
+            .map(|(c, _)| format!("{} with {}", c.levels.workload, c.levels.stack))
+            .collect();
         names.dedup();
         let names = list(names.iter().map(String::as_str), NAMES);
         format!("{} of {} ({names})", self.cells.len(), count(self.all, "cell"))
@@ -114,7 +117,7 @@ pub(super) fn differing<'a>(
     let mut sides: BTreeMap<String, BTreeSet<&str>> = BTreeMap::new();
     for cell in evidence.cells {
         if let Some(value) = value(cell) {
-            sides.entry(value).or_default().insert(&cell.stack);
+            sides.entry(value).or_default().insert(&cell.levels.stack);
         }
     }
     if sides.len() < 2 {
@@ -122,7 +125,7 @@ pub(super) fn differing<'a>(
     }
     let stacks: BTreeSet<&str> = sides.values().flatten().copied().collect();
     let groups = evidence.groups.iter().enumerate();
-    let groups = groups.filter(|(_, group)| stacks.contains(group.key.stack.as_str()));
+    let groups = groups.filter(|(_, group)| stacks.contains(group.key.levels.stack.as_str()));
     let groups = groups.map(|(index, _)| index).collect();
     Some(Differing { sides, groups })
 }
@@ -140,7 +143,7 @@ impl Differing<'_> {
     pub fn groups_on(&self, evidence: &Evidence<'_>, side: &str) -> Vec<usize> {
         let stacks = self.sides.get(side);
         let on_it = |group: usize| {
-            let stack = evidence.groups[group].key.stack.as_str();
+            let stack = evidence.groups[group].key.levels.stack.as_str();
             stacks.is_some_and(|stacks| stacks.contains(stack))
         };
         self.groups.iter().copied().filter(|group| on_it(*group)).collect()

@@ -50,7 +50,7 @@ fn check(evidence: &Evidence<'_>) -> Vec<Detection> {
             modes.in_high,
             significant(apart(&modes).exp(), 3),
             figure_id(evidence.groups, key),
-            key.stack
+            key.levels.stack
         ),
         advice: format!(
             "A ratio depends on how often each mode came; nothing there is called level. Find what \
@@ -67,7 +67,7 @@ fn remedy(evidence: &Evidence<'_>, group: &Group) -> String {
     let same = |other: &&Group| {
         let key = |group: &Group| {
             let key = &group.key;
-            (key.workload.clone(), key.step.clone(), key.direction, key.part)
+            (key.levels.workload.clone(), key.step.clone(), key.direction, key.part)
         };
         key(other) == key(group)
     };

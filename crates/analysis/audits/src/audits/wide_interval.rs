@@ -58,7 +58,7 @@ fn check(evidence: &Evidence<'_>) -> Vec<Detection> {
                 evidence.groups[*worst].committed
             ),
             figure_id(evidence.groups, key),
-            key.stack
+            key.levels.stack
         ),
         advice: "Add repeats, or make the steps longer (a larger file, a longer run time). \
                  Comparisons pair the blocks: what drifts from block to block widens these \

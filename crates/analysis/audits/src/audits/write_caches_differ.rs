@@ -17,7 +17,7 @@ pub(super) const AUDIT: Audit = Audit {
 
 fn check(evidence: &Evidence<'_>) -> Vec<Detection> {
     let value = |cell: &CellFacts| {
-        let stack = evidence.study.stacks.iter().find(|stack| stack.id == cell.stack);
+        let stack = evidence.study.stacks.iter().find(|stack| stack.id == cell.levels.stack);
         // Where the study sets it, it is what is compared.
         if stack.is_some_and(|stack| stack.write_cache.is_some()) {
             return None;

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
+use disklab_cell::Levels;
 use disklab_sample::{
     Conditions, DriveSeries, DriveState, DriveTraffic, Environment, FileData, Sample, Series,
     Steadiness, Step,
@@ -123,10 +124,8 @@ fn seconds(nanoseconds: u64) -> f64 {
 pub(crate) struct CellFacts {
     /// Its number in the run.
     pub number: u32,
-    /// Stack id.
-    pub stack: String,
-    /// Workload id.
-    pub workload: String,
+    /// What was measured.
+    pub levels: Levels,
     /// When it ended, in milliseconds since 1970, where that was recorded.
     pub ended_ms: Option<i64>,
     /// Bytes that block devices outside the stack moved meanwhile.
@@ -191,8 +190,7 @@ impl CellFacts {
         let cell = &record.cell;
         Self {
             number: cell.number,
-            stack: cell.stack.clone(),
-            workload: cell.workload.clone(),
+            levels: cell.levels.clone(),
             ended_ms: record.ended.map(|ended| ended.as_millisecond()),
             background_bytes: sample.environment.background_bytes,
             own_bytes: own.fold(0, u64::saturating_add),

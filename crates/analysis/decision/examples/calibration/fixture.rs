@@ -2,12 +2,13 @@
 
 use std::error::Error;
 
+use disklab_cell::{Cell, Draws, Levels, order};
 use disklab_decision::{Analyser, Analysis};
 use disklab_sample::{
     Cpu, Direction, DriveTraffic, Environment, Figure, OperationKind, Sample, Step,
 };
 use disklab_store::{BenchKind, CellRecord, CellState, RunInfo, RunSettings};
-use disklab_study::{Cell, Study, order};
+use disklab_study::Study;
 use jiff::Timestamp;
 use rand::Rng;
 use rand_chacha::ChaCha8Rng;
@@ -95,26 +96,27 @@ impl RunFixture {
         blocks: u32,
         random: &mut ChaCha8Rng,
     ) -> Vec<(Cell, f64)> {
-        let pairs: Vec<(String, String)> = self
+        let levels: Vec<Levels> = self
             .stacks
             .iter()
-            .flat_map(|s| self.workloads.iter().map(move |w| (s.clone(), w.clone())))
+            .flat_map(|s| self.workloads.iter().map(move |w| Levels::new(s, w)))
             .collect();
-        let cells = order(&pairs, blocks, random.random());
-        let disturbances = noise_model.disturbances(random, cells.len(), pairs.len());
+        let cells = order(&levels, blocks, random.random(), Draws::Shared);
+        let disturbances = noise_model.disturbances(random, cells.len(), levels.len());
         let rate = |cell: &Cell, disturbance: f64| truth[self.stack(cell)] * disturbance.exp();
         cells.into_iter().zip(disturbances).map(|(c, d)| (c.clone(), rate(&c, d))).collect()
     }
 
     fn stack(&self, cell: &Cell) -> usize {
-        self.stacks.iter().position(|s| *s == cell.stack).unwrap_or_default()
+        self.stacks.iter().position(|s| *s == cell.levels.stack).unwrap_or_default()
     }
 
     /// The rates of the first workload, by stack and block.
     pub fn by_stack(&self, campaign: &[(Cell, f64)]) -> Vec<Vec<Option<f64>>> {
         let blocks = campaign.iter().map(|(c, _)| c.block as usize + 1).max().unwrap_or_default();
         let mut all = vec![vec![None; blocks]; self.stacks.len()];
-        for (cell, rate) in campaign.iter().filter(|(c, _)| c.workload == self.workloads[0]) {
+        for (cell, rate) in campaign.iter().filter(|(c, _)| c.levels.workload == self.workloads[0])
+        {
             all[self.stack(cell)][cell.block as usize] = Some(*rate);
         }
         all
@@ -131,7 +133,7 @@ impl RunFixture {
     pub fn analyse(&self, campaign: Vec<(Cell, f64)>) -> Analysis {
         let mut analyser = Analyser::new(self.study.clone(), self.info.clone());
         for (cell, rate) in campaign {
-            let sample = sample(&cell.workload, rate);
+            let sample = sample(&cell.levels.workload, rate);
             let record = CellRecord {
                 cell,
                 state: CellState::Done,

@@ -49,7 +49,7 @@ fn figures(
     let mut seen: Vec<(&str, &str, Direction)> = Vec::new();
     for group in groups {
         let key = &group.key;
-        let work = (key.workload.as_str(), key.step.as_str(), key.direction);
+        let work = (key.levels.workload.as_str(), key.step.as_str(), key.direction);
         let fits =
             key.part == Part::Whole && work::task(group).is_some_and(|task| tasks.contains(&task));
         if !fits || seen.contains(&work) {
@@ -58,7 +58,8 @@ fn figures(
         seen.push(work);
         let is_same = |i: &usize| {
             let k = &groups[*i].key;
-            k.part == Part::Whole && (k.workload.as_str(), k.step.as_str(), k.direction) == work
+            k.part == Part::Whole
+                && (k.levels.workload.as_str(), k.step.as_str(), k.direction) == work
         };
         let sound = |i: &usize| !suspicions.is_in_one_place(*i);
         let same: Vec<usize> = (0..groups.len()).filter(is_same).filter(sound).collect();
@@ -66,7 +67,12 @@ fn figures(
         if about.is_empty() {
             found.extend(criterion(study, groups, aspect, group, &same, stacks));
         } else {
-            suspect.push(format!("{} ({}: {})", aspect.name, key.workload, about.join(", ")));
+            suspect.push(format!(
+                "{} ({}: {})",
+                aspect.name,
+                key.levels.workload,
+                about.join(", ")
+            ));
         }
     }
     (found, suspect)
@@ -100,7 +106,7 @@ fn criterion(
     let values = stacks
         .iter()
         .map(|stack| {
-            let group = same.iter().map(|i| &groups[*i]).find(|g| g.key.stack == *stack);
+            let group = same.iter().map(|i| &groups[*i]).find(|g| g.key.levels.stack == *stack);
             let observations = group.iter().flat_map(|g| &g.observations);
             observations.filter_map(|o| Some((o.block, o.value(measure)?))).collect()
         })
@@ -108,6 +114,6 @@ fn criterion(
     let noun = describe(study, groups, &group.key).full();
     let first = &groups[*same.first()?];
     let operation = first.operation;
-    let workload = group.key.workload.clone();
+    let workload = group.key.levels.workload.clone();
     Some(Criterion { aspect, workload, noun, measure, operation, weight: 0.0, values })
 }

@@ -260,8 +260,8 @@ fn says_enough(recommendation: &Recommendation) -> bool {
 fn stacks(groups: &[Group]) -> Vec<&str> {
     let mut stacks: Vec<&str> = Vec::new();
     for group in groups {
-        if !stacks.contains(&group.key.stack.as_str()) {
-            stacks.push(&group.key.stack);
+        if !stacks.contains(&group.key.levels.stack.as_str()) {
+            stacks.push(&group.key.levels.stack);
         }
     }
     stacks

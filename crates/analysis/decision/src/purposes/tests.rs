@@ -227,7 +227,8 @@ fn a_severe_finding_blocks() {
     all(&mut fixture, "single/ext4", 4.0, 1.0, 1.0);
     all(&mut fixture, "single/btrfs", 1.0, 1.0, 2.0);
     let mut analysis = fixture.analyse();
-    let safe = analysis.groups.iter().position(|g| g.key.workload == "safe").expect("measured");
+    let safe =
+        analysis.groups.iter().position(|g| g.key.levels.workload == "safe").expect("measured");
     analysis.findings.push(disklab_audits::Finding {
         audit: "zeros-compressed",
         severity: disklab_audits::Severity::Severe,
@@ -252,7 +253,8 @@ fn a_file_in_one_place_leaves_out_its_stack_alone() {
     all(&mut fixture, "single/btrfs", 1.0, 1.0, 2.0);
     all(&mut fixture, "raid1/btrfs", 9.0, 1.0, 2.0);
     let mut analysis = fixture.analyse();
-    let is_other = |g: &Group| g.key.workload == "safe" && g.key.stack == "raid1/btrfs";
+    let is_other =
+        |g: &Group| g.key.levels.workload == "safe" && g.key.levels.stack == "raid1/btrfs";
     let other = analysis.groups.iter().position(is_other).expect("measured");
     analysis.findings.push(disklab_audits::Finding {
         audit: "in-one-place",

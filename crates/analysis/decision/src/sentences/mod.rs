@@ -101,7 +101,7 @@ pub(crate) struct AnswerWriter<'a> {
 
 impl<'a> AnswerWriter<'a> {
     fn stack(&self, group: usize) -> &'a str {
-        &self.groups[group].key.stack
+        &self.groups[group].key.levels.stack
     }
 
     /// `For 4 KiB synchronous writes (dd-4k), `.
@@ -233,7 +233,7 @@ impl<'a> AnswerWriter<'a> {
 
     fn same_figure(&self, a: usize, b: usize) -> bool {
         let (a, b) = (&self.groups[a].key, &self.groups[b].key);
-        a.workload == b.workload && a.step == b.step && a.direction == b.direction
+        a.levels.workload == b.levels.workload && a.step == b.step && a.direction == b.direction
     }
 
     /// The figures of all stacks, one sentence for the same work, where nothing is known of

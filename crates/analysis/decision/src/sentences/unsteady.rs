@@ -13,14 +13,14 @@ pub(crate) fn unsteady_sentences(unsteady: &Unsteady, groups: &[&Group]) -> Vec<
             let counts = unsteady.of(&group.key)?;
             let all = group.observations.len() + counts.never + counts.unknown;
             let number = of(&counts);
-            let several = groups.iter().any(|g| g.key.workload != group.key.workload);
+            let several = groups.iter().any(|g| g.key.levels.workload != group.key.levels.workload);
             let work = several.then(|| format!(" with {}", figure_id(&[], &group.key)));
             let cells = match number {
                 1 if all == 1 => "its only cell".to_owned(),
                 number if number == all => format!("all {all} cells"),
                 number => format!("{number} of {all} cells"),
             };
-            let stack = &group.key.stack;
+            let stack = &group.key.levels.stack;
             (number > 0).then(|| format!("{stack}{} ({cells})", work.unwrap_or_default()))
         });
         let stacks: Vec<String> = stacks.collect();
@@ -79,7 +79,9 @@ mod tests {
         let figures = |answer: usize| -> Vec<(&str, f64)> {
             let points = analysis.answers[answer].points.iter();
             points
-                .map(|p| (analysis.groups[p.group].key.stack.as_str(), p.estimate.centre / 1e6))
+                .map(|p| {
+                    (analysis.groups[p.group].key.levels.stack.as_str(), p.estimate.centre / 1e6)
+                })
                 .collect()
         };
         assert_eq!(figures(0), [("single/ext4", 1.0), ("single/btrfs", 3.0)]);

@@ -59,8 +59,8 @@ fn has(group: &Group, measure: Measure) -> bool {
 /// no steps.
 fn counterpart(a: &Side<'_>, b: &Side<'_>, renamed: &Renamed<'_>, key: &GroupKey) -> Option<usize> {
     let same_work = |k: &GroupKey| {
-        renamed.in_b(&k.stack) == key.stack
-            && renamed.in_b(&k.workload) == key.workload
+        renamed.in_b(&k.levels.stack) == key.levels.stack
+            && renamed.in_b(&k.levels.workload) == key.levels.workload
             && k.direction == key.direction
             && k.part == key.part
     };
@@ -71,8 +71,8 @@ fn counterpart(a: &Side<'_>, b: &Side<'_>, renamed: &Renamed<'_>, key: &GroupKey
     }
     let of_b = b.analysis.groups.iter().filter(|g| {
         let k = &g.key;
-        (&k.stack, &k.workload, k.direction, k.part)
-            == (&key.stack, &key.workload, key.direction, key.part)
+        (&k.levels.stack, &k.levels.workload, k.direction, k.part)
+            == (&key.levels.stack, &key.levels.workload, key.direction, key.part)
     });
     let (mut rest, alone) = (of_a(), of_b.count() == 1);
     let first = rest.next()?;
@@ -87,10 +87,16 @@ pub(super) fn unmatched(
     matched: &[Matched<'_>],
 ) -> Unmatched {
     let stacks = |side: &Side<'_>, name: &dyn Fn(&str) -> String| -> Vec<(String, String)> {
-        distinct(side.cells.iter().map(|c| (c.cell.stack.clone(), name(&c.cell.stack))))
+        distinct(
+            side.cells.iter().map(|c| (c.cell.levels.stack.clone(), name(&c.cell.levels.stack))),
+        )
     };
     let workloads = |side: &Side<'_>, name: &dyn Fn(&str) -> String| -> Vec<(String, String)> {
-        distinct(side.cells.iter().map(|c| (c.cell.workload.clone(), name(&c.cell.workload))))
+        distinct(
+            side.cells
+                .iter()
+                .map(|c| (c.cell.levels.workload.clone(), name(&c.cell.levels.workload))),
+        )
     };
     let old = |name: &str| renamed.in_b(name).to_owned();
     let own = |name: &str| name.to_owned();
@@ -111,12 +117,12 @@ pub(super) fn unmatched(
     for (group, measure) in asked {
         let key = &b.analysis.groups[group].key;
         // What a whole stack or workload lacks is told once, above.
-        let known = stacks_a.iter().any(|(_, name)| *name == key.stack)
-            && works_a.iter().any(|(_, name)| *name == key.workload);
+        let known = stacks_a.iter().any(|(_, name)| *name == key.levels.stack)
+            && works_a.iter().any(|(_, name)| *name == key.levels.workload);
         let done = matched.iter().any(|m| m.b.group == group && m.measure == measure);
         let has_cell = missing_cell(a, key, renamed);
         if known && !done && !has_cell {
-            let name = format!("{} {}:{}", key.stack, key.workload, key.step);
+            let name = format!("{} {}:{}", key.levels.stack, key.levels.workload, key.step);
             if !without.contains(&name) {
                 without.push(name);
             }
@@ -135,7 +141,8 @@ pub(super) fn unmatched(
 /// Whether A should have measured this, and has not.
 fn missing_cell(a: &Side<'_>, key: &GroupKey, renamed: &Renamed<'_>) -> bool {
     let mut cells = a.cells.iter().filter(|c| {
-        renamed.in_b(&c.cell.stack) == key.stack && renamed.in_b(&c.cell.workload) == key.workload
+        renamed.in_b(&c.cell.levels.stack) == key.levels.stack
+            && renamed.in_b(&c.cell.levels.workload) == key.levels.workload
     });
     cells.clone().next().is_some() && cells.all(|c| c.state != disklab_store::CellState::Done)
 }
@@ -148,7 +155,7 @@ pub(super) fn missing(a: &Side<'_>, b: &Side<'_>, renamed: &Renamed<'_>) -> Vec<
         let mut all: Vec<(Work, bool, Option<String>)> = Vec::new();
         for record in side.cells {
             let name = |id: &str| if in_b { id.to_owned() } else { renamed.in_b(id).to_owned() };
-            let work = (name(&record.cell.stack), name(&record.cell.workload));
+            let work = (name(&record.cell.levels.stack), name(&record.cell.levels.workload));
             let done = record.state == disklab_store::CellState::Done;
             match all.iter_mut().find(|(w, ..)| *w == work) {
                 Some((_, any, error)) => {

@@ -283,8 +283,8 @@ fn pair(
     Some(Pair {
         answer: matched.answer,
         question: b.analysis.answers[matched.answer].question.ask.clone(),
-        stack: key.stack.clone(),
-        workload: key.workload.clone(),
+        stack: key.levels.stack.clone(),
+        workload: key.levels.workload.clone(),
         step: key.step.clone(),
         direction: key.direction.word(),
         noun: describe(b.study, groups, key).full(),
@@ -304,8 +304,8 @@ fn pair(
 /// All names of stacks and workloads of a run.
 fn names<'a>(side: &Side<'a>) -> Vec<&'a str> {
     let mut all: Vec<&str> = Vec::new();
-    let stacks = side.cells.iter().map(|c| c.cell.stack.as_str());
-    for name in stacks.chain(side.cells.iter().map(|c| c.cell.workload.as_str())) {
+    let stacks = side.cells.iter().map(|c| c.cell.levels.stack.as_str());
+    for name in stacks.chain(side.cells.iter().map(|c| c.cell.levels.workload.as_str())) {
         if !all.contains(&name) {
             all.push(name);
         }

@@ -2,6 +2,7 @@
 //! sentences by what it says of its steps.
 
 use disklab_audits::Severity;
+use disklab_cell::{Cell, Levels};
 use disklab_decision::{Analyser, Analysis, recommend};
 use disklab_exec::{Executor, Interrupt};
 use disklab_sample::{
@@ -9,7 +10,7 @@ use disklab_sample::{
     OperationKind, Order, Requests, Sample, Step, StepProfile, SyncCall, TimeIn,
 };
 use disklab_store::{CellRecord, CellState, RunInfo};
-use disklab_study::{Caches, Cell, Study, load};
+use disklab_study::{Caches, Study, load};
 use disklab_workload::{Cost, StepOutcome, WorkContext, Workload, WorkloadError};
 use jiff::Timestamp;
 
@@ -164,8 +165,7 @@ fn analysed() -> (Study, RunInfo, Analysis) {
             let cell = Cell {
                 number: block * 2 + place as u32,
                 block,
-                stack: stack.to_owned(),
-                workload: "tape".to_owned(),
+                levels: Levels::new(stack, "tape"),
                 seed: 1,
             };
             let record = CellRecord {

@@ -4,6 +4,7 @@
 use std::path::Path;
 
 use disklab_audits::Severity;
+use disklab_cell::{Cell, Levels};
 use disklab_comparisons::ComparisonOutcome;
 use disklab_decision::{AnalyseError, analyse};
 use disklab_sample::{
@@ -11,7 +12,7 @@ use disklab_sample::{
     Sample, Step, StepProfile,
 };
 use disklab_store::{Run, RunInfo};
-use disklab_study::{Cell, ChartKind, Measure, Percentile, Study, load, order};
+use disklab_study::{ChartKind, Measure, Percentile, Study, load};
 use disklab_workload::{Context, read_workload};
 use jiff::Timestamp;
 
@@ -104,7 +105,7 @@ fn info(study: &Study) -> RunInfo {
 /// A factor near 1 that depends on nothing but its arguments.
 fn noise(cell: &Cell, salt: u64, amount: f64) -> f64 {
     let mut hash = cell.seed ^ salt.wrapping_mul(0x9e37_79b9_7f4a_7c15);
-    for byte in cell.stack.bytes() {
+    for byte in cell.levels.stack.bytes() {
         hash = (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
     }
     hash ^= hash >> 29;
@@ -114,13 +115,13 @@ fn noise(cell: &Cell, salt: u64, amount: f64) -> f64 {
 /// What the model says of one cell: (step, direction, bytes, size of an
 /// operation, seconds).
 fn model(cell: &Cell) -> Vec<(&'static str, Direction, u64, u64, f64)> {
-    let raid = cell.stack.starts_with("raid5");
-    let btrfs = cell.stack.ends_with("btrfs");
+    let raid = cell.levels.stack.starts_with("raid5");
+    let btrfs = cell.levels.stack.ends_with("btrfs");
     // Each block is slower than the last, for all stacks alike.
     let drift = 1.0 + 0.3 * f64::from(cell.block);
     let n = |salt| drift * noise(cell, salt, 0.02);
     let size: u64 = 64 << 20;
-    match cell.workload.as_str() {
+    match cell.levels.workload.as_str() {
         "read-1m" => {
             let rate = if raid { 420e6 } else { 180e6 };
             vec![("read-1m", Direction::Read, size, 1 << 20, size as f64 / rate * n(1))]
@@ -157,13 +158,13 @@ fn model(cell: &Cell) -> Vec<(&'static str, Direction, u64, u64, f64)> {
 
 /// What a workload of the study says of a step.
 fn profile(study: &Study, cell: &Cell, step: &str) -> Option<StepProfile> {
-    let spec = study.workloads.iter().find(|spec| spec.id == cell.workload)?;
+    let spec = study.workloads.iter().find(|spec| spec.id == cell.levels.workload)?;
     let context = Context::new(1.0, "/nowhere");
     read_workload(spec, &context).expect("valid").profile(step)
 }
 
 fn sample(study: &Study, cell: &Cell) -> Sample {
-    let drives: u64 = if cell.stack.starts_with("raid5") { 4 } else { 1 };
+    let drives: u64 = if cell.levels.stack.starts_with("raid5") { 4 } else { 1 };
     let steps = model(cell)
         .into_iter()
         .map(|(name, direction, bytes, operation, seconds)| {
@@ -210,12 +211,12 @@ fn sample(study: &Study, cell: &Cell) -> Sample {
 }
 
 fn recorded(folder: &Path, study: &Study, repeats: u32) -> Run {
-    let pairs: Vec<(String, String)> = study
+    let levels: Vec<Levels> = study
         .stacks
         .iter()
-        .flat_map(|s| study.workloads.iter().map(|w| (s.id.clone(), w.id.clone())))
+        .flat_map(|s| study.workloads.iter().map(|w| Levels::new(&s.id, &w.id)))
         .collect();
-    let cells = order(&pairs, repeats, 1);
+    let cells = study.order(&levels, repeats, 1);
     let mut run = Run::create(folder, &info(study), &cells).expect("create");
     for cell in &cells {
         run.record(cell, &sample(study, cell), 1.0).expect("record");
@@ -290,7 +291,7 @@ fn comparisons_name_groups_that_are_points() {
                 assert_eq!((&point.figure, &point.x), (&comparison.figure, &comparison.x));
             }
             assert_eq!((comparison.outcome, comparison.pairs), (ComparisonOutcome::Once, 1));
-            assert_eq!(comparison.stack, analysis.groups[comparison.group].key.stack);
+            assert_eq!(comparison.stack, analysis.groups[comparison.group].key.levels.stack);
         }
     }
 }

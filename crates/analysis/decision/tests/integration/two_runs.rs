@@ -2,10 +2,10 @@
 //! made up, as for campaigns in docs/validation/calibration.md. The two runs of a pair are
 //! independent, each with a machine of its own.
 
+use disklab_cell::Cell;
 use disklab_comparisons::Change;
 use disklab_decision::{Side, Terms, Versus};
 use disklab_store::{CellRecord, CellState};
-use disklab_study::Cell;
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 

@@ -1,6 +1,7 @@
 //! A made-up study, a made-up run, and what follows.
 
 use disklab_audits::{Group, GroupKey, Observation};
+use disklab_cell::Levels;
 use disklab_published::{
     Catalogue, CellEnd, CellFate, JudgedRow, MeasuredRun, RowComparison, RowStatus, compare,
 };
@@ -102,8 +103,7 @@ fn group(stack: &str, workload: &str, per_second: &[f64]) -> Group {
         cpu_seconds: 0.0,
     });
     let key = GroupKey {
-        stack: stack.into(),
-        workload: workload.into(),
+        levels: Levels::new(stack, workload),
         step: workload.into(),
         direction: Direction::Read,
         part: Default::default(),

@@ -1,9 +1,10 @@
 //! The page of an analysis in which all parameters are moved at once, in Markdown.
 
+use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
+use disklab_cell::Levels;
 use disklab_published::{DrawnDrives, DrawnRow, may_fail};
-use disklab_runner::Pairs;
 use disklab_units::count;
 
 use super::outcome::SensitivityConditions;
@@ -48,7 +49,7 @@ pub fn text(
     found: &DrawnDrives,
     parameters: usize,
     conditions: &SensitivityConditions,
-    cells: &Pairs,
+    cells: &BTreeSet<Levels>,
 ) -> String {
     let mut md = format!(
         "# Sensitivity of the claims of {}, all parameters at once\n\n",
@@ -80,8 +81,8 @@ pub fn text(
 }
 
 /// How to ask which parameter it is, about these cells alone.
-pub fn command(study: &str, cells: &Pairs) -> String {
-    let names = cells.iter().map(|(stack, workload)| format!("{stack}:{workload}"));
+pub fn command(study: &str, cells: &BTreeSet<Levels>) -> String {
+    let names = cells.iter().map(|l| format!("{}:{}", l.stack, l.workload));
     let words = names.map(|name| format!(" --only {}", shell_words::quote(&name)));
     format!("disklab sensitivity {}{}", shell_words::quote(study), words.collect::<String>())
 }

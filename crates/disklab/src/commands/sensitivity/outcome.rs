@@ -68,7 +68,7 @@ impl SensitivityOutcome {
     ) -> Self {
         let found = drawn(shipped, moved);
         let changed = found.rows.iter().filter(|row| row.is_changed());
-        let cells = claims.pairs_of(&changed.map(|row| &row.shipped.row).collect::<Vec<_>>());
+        let cells = claims.cells_of(&changed.map(|row| &row.shipped.row).collect::<Vec<_>>());
         let mut json = conditions.json("drawn", json!(found));
         json["drives"] = json!(plan.draws);
         let summary = drawn_page::summary(&found, conditions.failed);

@@ -37,7 +37,9 @@ pub fn samples_by(
     let mut samples = Vec::new();
     Run::open(&home.join("run"))
         .expect("a run")
-        .for_each_sample(|record, sample| samples.push((record.cell.workload.clone(), sample)))
+        .for_each_sample(|record, sample| {
+            samples.push((record.cell.levels.workload.clone(), sample))
+        })
         .expect("samples");
     samples.sort_by(|a, b| a.0.cmp(&b.0));
     samples
@@ -49,7 +51,7 @@ pub fn samples_in(run: &Path) -> Vec<(String, Sample)> {
     Run::open(run)
         .expect("a run")
         .for_each_sample(|record, sample| {
-            let cell = format!("{}:{} ", record.cell.stack, record.cell.workload);
+            let cell = format!("{}:{} ", record.cell.levels.stack, record.cell.levels.workload);
             samples.push((cell, sample));
         })
         .expect("samples");

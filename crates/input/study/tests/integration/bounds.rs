@@ -1,8 +1,9 @@
 //! Studies that are too large are refused within seconds, and the largest are laid out so.
 
+use disklab_cell::{Draws, Levels, order};
 use disklab_exec::thread_cpu_seconds;
 use disklab_source::SourceError;
-use disklab_study::{Study, load, order};
+use disklab_study::{Study, load};
 use proptest::prelude::*;
 
 /// A study of these stacks and workloads.
@@ -114,12 +115,12 @@ fn the_largest_studies_are_laid_out_within_seconds() {
     assert_eq!(study.workload_index("w-99-99"), Some(9_999));
     assert_eq!(study.workload_index("w-99"), None);
     assert!(study.is_excluded(0, 99) && !study.is_excluded(0, 100) && !study.is_excluded(1, 0));
-    let pairs: Vec<(String, String)> = study
+    let levels: Vec<Levels> = study
         .stacks
         .iter()
-        .flat_map(|s| study.workloads.iter().map(|w| (s.id.clone(), w.id.clone())))
+        .flat_map(|s| study.workloads.iter().map(|w| Levels::new(&s.id, &w.id)))
         .collect();
-    assert_eq!(order(&pairs, 2, 1).len(), 200_000);
+    assert_eq!(order(&levels, 2, 1, Draws::Shared).len(), 200_000);
     assert!(thread_cpu_seconds() - before < 60.0);
 }
 

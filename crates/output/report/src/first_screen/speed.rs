@@ -68,7 +68,7 @@ fn of_answer(groups: &[Group], answer: &Answer) -> Vec<BTreeMap<String, f64>> {
             let sound: Vec<_> = all.filter(|(_, q)| q.is_finite() && *q > 0.0).collect();
             let best = sound.iter().map(|(_, q)| *q).fold(0.0, f64::max);
             let share = |(p, q): &(&disklab_comparisons::Point, f64)| {
-                Some((groups.get(p.group)?.key.stack.clone(), q / best))
+                Some((groups.get(p.group)?.key.levels.stack.clone(), q / best))
             };
             (sound.len() > 1).then(|| sound.iter().filter_map(share).collect())
         })

@@ -13,8 +13,11 @@ const MOST: usize = 4;
 /// The values of `--only` that leave the cells which an unsettled answer is about; none if
 /// these are all cells of the run.
 pub(super) fn only(report: &Report, screen: &FirstScreen<'_>) -> Vec<String> {
-    let all: BTreeSet<(&str, &str)> =
-        report.cells.iter().map(|r| (r.cell.stack.as_str(), r.cell.workload.as_str())).collect();
+    let all: BTreeSet<(&str, &str)> = report
+        .cells
+        .iter()
+        .map(|r| (r.cell.levels.stack.as_str(), r.cell.levels.workload.as_str()))
+        .collect();
     let mut wanted: BTreeSet<(&str, &str)> = BTreeSet::new();
     for recommendation in screen.recommendations {
         for stack in concerned(screen, recommendation) {

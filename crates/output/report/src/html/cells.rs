@@ -3,9 +3,9 @@
 use std::collections::HashMap;
 use std::fmt::Write as _;
 
+use disklab_cell::Cell;
 use disklab_sample::TraceEntry;
 use disklab_store::CellState;
-use disklab_study::Cell;
 use maud::{Markup, html};
 
 use crate::Report;
@@ -92,7 +92,7 @@ pub(crate) fn section(folds: &CellFolds<'_>) -> Markup {
 fn works(report: &Report) -> HashMap<&str, Vec<Work<'_>>> {
     let mut cells: HashMap<(&str, &str), Vec<&Cell>> = HashMap::new();
     for cell in report.cells.iter().filter(|r| r.state == CellState::Done).map(|r| &r.cell) {
-        cells.entry((&cell.stack, &cell.workload)).or_default().push(cell);
+        cells.entry((&cell.levels.stack, &cell.levels.workload)).or_default().push(cell);
     }
     let mut traces: HashMap<(&str, &str), &crate::CellTrace> = HashMap::new();
     for trace in report.facts.traces.iter().filter(|trace| !trace.entries.is_empty()) {

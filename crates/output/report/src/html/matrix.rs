@@ -149,7 +149,9 @@ fn tip(place: Option<&PurposeRank>, repeats: &str) -> String {
 fn repeats(report: &Report, stack: &StackLine, recommendation: &Recommendation) -> String {
     let done = |workload: &str| {
         let is_of = |r: &&CellRecord| {
-            r.state == CellState::Done && r.cell.stack == stack.id && r.cell.workload == workload
+            r.state == CellState::Done
+                && r.cell.levels.stack == stack.id
+                && r.cell.levels.workload == workload
         };
         report.cells.iter().filter(is_of).count()
     };

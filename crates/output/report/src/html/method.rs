@@ -1,6 +1,6 @@
 //! How it was measured, and what the measuring itself cost.
 
-use disklab_study::Draws;
+use disklab_cell::Draws;
 use disklab_units::significant;
 use maud::{Markup, html};
 

@@ -131,7 +131,7 @@ fn which(report: &Report, answer: &Answer) -> String {
 /// Where the cells of a point are listed.
 fn cells_of(report: &Report, folds: &CellFolds<'_>, point: &Point) -> Option<String> {
     let key = &report.analysis.groups.get(point.group)?.key;
-    folds.link_to_work(&key.stack, &key.workload)
+    folds.link_to_work(&key.levels.stack, &key.levels.workload)
 }
 
 fn value(point: &Point, unit: Unit, binary: bool, cells: Option<&str>) -> Markup {

@@ -83,7 +83,7 @@ impl TwoStacks {
         let study = info.load_study().map_err(ReportError::Study)?;
         let ids = study.stacks.iter().map(|stack| stack.id.clone());
         let cells = run.cells().map_err(ReportError::from)?;
-        let of_run = |id: &str| cells.iter().any(|record| record.cell.stack == id);
+        let of_run = |id: &str| cells.iter().any(|record| record.cell.levels.stack == id);
         let stacks: Vec<(String, String)> =
             ids.zip(labels(&study)).filter(|(id, _)| of_run(id)).collect();
         let [first, second] = names.map(|name| stack_named(name, &stacks));
@@ -96,7 +96,7 @@ impl TwoStacks {
         let study = with_baseline(study, second);
         let mut analyser = Analyser::new(study, info.clone());
         run.for_each_sample(|record, sample| {
-            if [first, second].contains(&&record.cell.stack) {
+            if [first, second].contains(&&record.cell.levels.stack) {
                 analyser.add(record, sample);
             }
         })

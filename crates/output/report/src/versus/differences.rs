@@ -138,19 +138,19 @@ fn definitions(all: &mut Vec<FigureDifference>, a: &Report, b: &Report, versus: 
     for pair in &versus.pairs {
         let old = &a.analysis.groups[pair.group_a].key;
         let new = &b.analysis.groups[pair.group_b].key;
-        if !works.contains(&new.workload.as_str()) {
-            works.push(&new.workload);
+        if !works.contains(&new.levels.workload.as_str()) {
+            works.push(&new.levels.workload);
             let of = |report: &Report, id: &str| {
                 let spec = report.study.workloads.iter().find(|w| w.id == id);
                 spec.map_or_else(String::new, |w| {
                     format!("{}: {}{}", w.kind, w.body.words(), caches(w.caches))
                 })
             };
-            let both = (of(a, &old.workload), of(b, &new.workload));
-            add(all, &format!("workload {}", new.workload), both, true);
+            let both = (of(a, &old.levels.workload), of(b, &new.levels.workload));
+            add(all, &format!("workload {}", new.levels.workload), both, true);
         }
-        if !stacks.contains(&new.stack.as_str()) {
-            stacks.push(&new.stack);
+        if !stacks.contains(&new.levels.stack.as_str()) {
+            stacks.push(&new.levels.stack);
             let of = |report: &Report, id: &str| {
                 let stack = report.info.stacks.iter().find(|s| s.id == id);
                 stack.map_or_else(String::new, |s| {
@@ -158,8 +158,8 @@ fn definitions(all: &mut Vec<FigureDifference>, a: &Report, b: &Report, versus: 
                     format!("{layers} on {}", s.drives.join(", "))
                 })
             };
-            let both = (of(a, &old.stack), of(b, &new.stack));
-            add(all, &format!("stack {}", new.stack), both, false);
+            let both = (of(a, &old.levels.stack), of(b, &new.levels.stack));
+            add(all, &format!("stack {}", new.levels.stack), both, false);
         }
     }
     let models = |report: &Report| {
@@ -244,7 +244,7 @@ fn mounts(all: &mut Vec<FigureDifference>, a: &Report, b: &Report, versus: &Vers
     };
     let mut kinds: Vec<((String, String), Vec<&str>)> = Vec::new();
     for pair in &versus.pairs {
-        let old = &a.analysis.groups[pair.group_a].key.stack;
+        let old = &a.analysis.groups[pair.group_a].key.levels.stack;
         let both = (of(a, old), of(b, &pair.stack));
         if both.0 == both.1 || both.0.is_empty() || both.1.is_empty() {
             continue;

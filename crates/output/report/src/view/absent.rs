@@ -61,8 +61,12 @@ fn collect(
             }
         }
     }
-    let cells =
-        || report.cells.iter().filter(|r| stack(&r.cell.stack) && workload(&r.cell.workload));
+    let cells = || {
+        report
+            .cells
+            .iter()
+            .filter(|r| stack(&r.cell.levels.stack) && workload(&r.cell.levels.workload))
+    };
     let mut failed: IndexMap<&str, Vec<String>> = IndexMap::new();
     for record in cells().filter(|r| r.state == CellState::Failed) {
         let error = record.error.as_deref().unwrap_or("no error was recorded");
@@ -87,7 +91,7 @@ fn name(out: &LeftOut) -> String {
 fn cell_name(record: &CellRecord, repeats: u32) -> String {
     let cell = &record.cell;
     let repeat = if repeats > 1 { format!(", repeat {}", cell.block + 1) } else { String::new() };
-    format!("{} with {}{repeat}", cell.stack, cell.workload)
+    format!("{} with {}{repeat}", cell.levels.stack, cell.levels.workload)
 }
 
 impl Absences {

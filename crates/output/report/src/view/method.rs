@@ -3,9 +3,9 @@
 use std::collections::BTreeSet;
 
 use crate::campaign::is_adaptive;
+use disklab_cell::Draws;
 use disklab_sample::Tool;
 use disklab_store::{BenchKind, CellRecord, CellState, RunInfo, RunOrigin};
-use disklab_study::Draws;
 use disklab_units::{Bytes, count, significant};
 
 use crate::Report;
@@ -48,8 +48,8 @@ pub(crate) fn measured(report: &Report) -> String {
     // Of a study, `--only` may have asked for a part.
     let number =
         |of: fn(&CellRecord) -> &str| report.cells.iter().map(of).collect::<BTreeSet<&str>>().len();
-    let workloads = count(number(|c| &c.cell.workload), "workload");
-    let stacks = count(number(|c| &c.cell.stack), "stack");
+    let workloads = count(number(|c| &c.cell.levels.workload), "workload");
+    let stacks = count(number(|c| &c.cell.levels.stack), "stack");
     format!("{stacks} × {workloads}, {times}")
 }
 
@@ -203,6 +203,7 @@ pub(crate) fn tool(tool: &Tool) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use disklab_cell::{Cell, Levels};
 
     #[test]
     fn scales_in_words() {
@@ -216,13 +217,7 @@ mod tests {
     #[test]
     fn parallel_cells_count_once() {
         let cell = |end: i64, seconds: f64| CellRecord {
-            cell: disklab_study::Cell {
-                number: 0,
-                block: 0,
-                stack: "s".to_owned(),
-                workload: "w".to_owned(),
-                seed: 1,
-            },
+            cell: Cell { number: 0, block: 0, levels: Levels::new("s", "w"), seed: 1 },
             state: CellState::Done,
             error: None,
             ended: jiff::Timestamp::from_second(end).ok(),

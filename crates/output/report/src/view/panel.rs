@@ -148,7 +148,7 @@ pub(crate) fn shared_names<'a>(portions: &[Portion<'a>]) -> Vec<(usize, &'a str)
 
 /// The id of the stack that a point stands for.
 pub(crate) fn stack_of<'a>(analysis: &'a Analysis, point: &'a Point) -> &'a str {
-    analysis.groups.get(point.group).map_or(&point.layout, |g| &g.key.stack)
+    analysis.groups.get(point.group).map_or(&point.layout, |g| &g.key.levels.stack)
 }
 
 /// The comparison of a point's stack with the baseline.

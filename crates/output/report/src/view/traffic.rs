@@ -69,7 +69,9 @@ pub(crate) fn traffic(report: &Report, index: usize) -> Option<TrafficPanel> {
     let shares: Vec<f64> = watched.iter().filter_map(|o| Some(o.memory_reads?.of_reads)).collect();
     let key = &group.key;
     let media = report.facts.media.iter().find(|media| {
-        media.step == key.step && media.workload == key.workload && media.stack == key.stack
+        media.step == key.step
+            && media.workload == key.levels.workload
+            && media.stack == key.levels.stack
     });
     Some(TrafficPanel {
         read: median(|o| o.drive_read),
@@ -88,7 +90,7 @@ fn shares_its_step(analysis: &Analysis, group: &Group) -> bool {
     analysis.groups.iter().any(|g| {
         g.key.direction != key.direction
             && g.key.step == key.step
-            && g.key.workload == key.workload
-            && g.key.stack == key.stack
+            && g.key.levels.workload == key.levels.workload
+            && g.key.levels.stack == key.levels.stack
     })
 }

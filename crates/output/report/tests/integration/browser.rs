@@ -377,7 +377,8 @@ fn long_names_do_not_widen_the_page() {
     let mut report = support::made(2, 2, "lab", 1);
     report.info.title = "a-name-without-a-single-blank-".repeat(8);
     for group in &mut report.analysis.groups {
-        group.key.stack = group.key.stack.replace("ext4", &"ext4[option=value,".repeat(12));
+        group.key.levels.stack =
+            group.key.levels.stack.replace("ext4", &"ext4[option=value,".repeat(12));
     }
     check(&render(&report, ReportFormat::Html));
 }

@@ -32,7 +32,7 @@ fn json_holds_every_observation_exactly() {
     for (group, stored) in
         json["groups"].as_array().expect("groups").iter().zip(&report.analysis.groups)
     {
-        assert_eq!(group["stack"], stored.key.stack.as_str());
+        assert_eq!(group["stack"], stored.key.levels.stack.as_str());
         for (o, stored) in
             group["observations"].as_array().expect("some").iter().zip(&stored.observations)
         {

@@ -1,12 +1,12 @@
 //! From a run's folder to a report.
 
+use disklab_cell::{Cell, Levels};
 use disklab_report::{Report, ReportError, ReportFormat, TwoStacks, render};
 use disklab_sample::{
     Direction, DriveState, DriveTraffic, Environment, Figure, Note, OperationKind, Overhead,
     Sample, Step,
 };
 use disklab_store::{CellState, Run, RunInfo};
-use disklab_study::Cell;
 
 use crate::{support, wellformed};
 
@@ -22,7 +22,7 @@ workloads = { id = "w", fio = { rw = "read", bs = "1M", size = "64M" } }
 "#;
 
 fn sample(cell: &Cell) -> Sample {
-    let speed = if cell.stack == "single/ext4" { 200e6 } else { 100e6 };
+    let speed = if cell.levels.stack == "single/ext4" { 200e6 } else { 100e6 };
     let speed = speed * (1.0 + 0.001 * f64::from(cell.block));
     let figure = Figure {
         direction: Direction::Read,
@@ -38,7 +38,7 @@ fn sample(cell: &Cell) -> Sample {
     };
     let traffic = DriveTraffic { drive: "d".into(), read_bytes: 80 << 20, ..Default::default() };
     // One drive tells what it does inside.
-    let traffic = match cell.stack.as_str() {
+    let traffic = match cell.levels.stack.as_str() {
         "single/xfs" => {
             DriveTraffic { write_bytes: 10 << 20, medium_write_bytes: Some(15 << 20), ..traffic }
         }
@@ -52,7 +52,7 @@ fn sample(cell: &Cell) -> Sample {
         overhead: Overhead { make_seconds: 1.0 + f64::from(cell.block), ..Overhead::default() },
         environment: Environment {
             kernel: "Linux 6.1".into(),
-            mounts: vec![format!("/dev/x /mnt {} rw", cell.stack).parse().expect("a mount")],
+            mounts: vec![format!("/dev/x /mnt {} rw", cell.levels.stack).parse().expect("a mount")],
             drives: vec![DriveState { drive: "d".into(), write_cache, ..DriveState::default() }],
             ..Environment::default()
         },
@@ -70,9 +70,8 @@ fn made(folder: &std::path::Path, study_text: &str) -> Run {
         study_text: study_text.to_owned(),
         ..support::made(1, 1, "loop", 1).info
     };
-    let pairs: Vec<(String, String)> =
-        study.stacks.iter().map(|s| (s.id.clone(), "w".to_owned())).collect();
-    let cells = disklab_study::order(&pairs, 3, 1);
+    let levels: Vec<Levels> = study.stacks.iter().map(|s| Levels::new(&s.id, "w")).collect();
+    let cells = study.order(&levels, 3, 1);
     let mut run = Run::create(folder, &info, &cells).expect("a run");
     for cell in &cells {
         run.begin_cell(cell).expect("a folder");

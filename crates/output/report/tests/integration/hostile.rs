@@ -41,15 +41,15 @@ fn poisoned(nasty: &str) -> Report {
     }
     report.cells[0].state = disklab_store::CellState::Failed;
     report.cells[0].error = Some(nasty.to_owned());
-    set(&mut report.cells[0].cell.stack);
+    set(&mut report.cells[0].cell.levels.stack);
     report.sessions[0].command = vec![nasty.to_owned(); 2];
     set(&mut report.study.about);
     let analysis = &mut report.analysis;
     analysis.summary.iter_mut().for_each(set);
     for group in &mut analysis.groups {
-        set(&mut group.key.workload);
+        set(&mut group.key.levels.workload);
         set(&mut group.key.step);
-        group.key.stack.push_str(nasty);
+        group.key.levels.stack.push_str(nasty);
         for o in &mut group.observations {
             o.drives.iter_mut().for_each(|d| set(&mut d.drive));
         }

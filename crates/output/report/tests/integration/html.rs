@@ -49,8 +49,8 @@ fn its_parts_stand_in_order() {
 #[test]
 fn figures_lead_to_the_raw_outputs_of_their_cells() {
     let mut report = support::made(2, 2, "loop", 3);
-    let cell = report.cells.iter().find(|r| r.cell.workload == "randread-4K").expect("one");
-    let (number, stack) = (cell.cell.number, cell.cell.stack.clone());
+    let cell = report.cells.iter().find(|r| r.cell.levels.workload == "randread-4K").expect("one");
+    let (number, stack) = (cell.cell.number, cell.cell.levels.stack.clone());
     let at = report.info.stacks.iter().position(|s| s.id == stack).expect("its stack");
     assert!(!render(&report, ReportFormat::Html).contains("Raw output"), "there is none");
     report.outputs.insert(number, format!("raw/{number:05}-x"));

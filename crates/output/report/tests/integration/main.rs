@@ -25,7 +25,8 @@ fn small() -> Report {
     static SMALL: LazyLock<Report> = LazyLock::new(|| {
         let mut report = support::made(2, 2, "loop", 2);
         for group in &mut report.analysis.groups {
-            group.latency = group.latency.take().filter(|_| group.key.workload == "randread-4K");
+            group.latency =
+                group.latency.take().filter(|_| group.key.levels.workload == "randread-4K");
         }
         report
     });

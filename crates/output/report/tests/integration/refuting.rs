@@ -1,11 +1,12 @@
 //! No sentence of a finished page, post or terminal screen can be refuted with the run's own
 //! samples; one that was changed can.
 
+use disklab_cell::{Cell, Levels};
 use disklab_decision::{Analyser, recommend};
 use disklab_report::{Report, ReportFormat, TextStyle, first_screen, render};
 use disklab_sample::{Direction, Figure, OperationKind, Sample, Step, StepProfile, Task};
 use disklab_store::{CellRecord, CellState};
-use disklab_study::{Cell, PlannedStack};
+use disklab_study::PlannedStack;
 use proptest::prelude::*;
 
 use crate::reader::{Card, Medium, refute};
@@ -92,8 +93,7 @@ pub fn run(stacks: usize, rates: &[[f64; 2]], scatter: &[f64]) -> Report {
             for ((workload, direction, task), rate) in WORK.into_iter().zip(rates) {
                 let number = report.cells.len() as u32;
                 let (id, block) = (stack.id.clone(), block as u32);
-                let cell =
-                    Cell { number, block, stack: id, workload: workload.to_owned(), seed: 1 };
+                let cell = Cell { number, block, levels: Levels::new(id, workload), seed: 1 };
                 let done = CellState::Done;
                 let record =
                     CellRecord { cell, state: done, error: None, ended: None, seconds: None };

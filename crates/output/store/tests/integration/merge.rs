@@ -3,9 +3,9 @@
 use std::path::Path;
 
 use crate::support::{cells, raw_folders, sample};
+use disklab_cell::Cell;
 use disklab_sample::{Environment, LabKernelIdentity, Sample, Tool};
 use disklab_store::{BenchKind, CellState, Run, RunInfo, RunSettings, Session};
-use disklab_study::Cell;
 use disklab_units::Bytes;
 use proptest::prelude::*;
 
@@ -26,7 +26,9 @@ fn some(keep: impl Fn(&Cell) -> bool) -> Vec<Cell> {
 
 /// Tells cells apart.
 fn bytes(cell: &Cell) -> u64 {
-    1 + u64::from(cell.block) * 100 + cell.stack.len() as u64 * 7 + cell.workload.len() as u64
+    1 + u64::from(cell.block) * 100
+        + cell.levels.stack.len() as u64 * 7
+        + cell.levels.workload.len() as u64
 }
 
 /// Runs the first `done` of the cells.
@@ -41,7 +43,7 @@ fn part(folder: &Path, info: &RunInfo, cells: &[Cell], done: usize) -> Run {
     run.begin_session(&session).expect("session");
     for cell in &cells[..done] {
         let raw = run.begin_cell(cell).expect("begin");
-        std::fs::write(raw.join("cell.txt"), format!("{} {}", cell.stack, cell.block))
+        std::fs::write(raw.join("cell.txt"), format!("{} {}", cell.levels.stack, cell.block))
             .expect("write");
         run.record(cell, &sample(bytes(cell)), 2.0).expect("record");
     }
@@ -62,8 +64,8 @@ fn parts_become_the_run_that_they_would_have_been() {
     let with = |options| RunInfo { options, ..info() };
     let without = with(RunSettings { without: pattern(), ..RunSettings::default() });
     let only = with(RunSettings { only: pattern(), ..RunSettings::default() });
-    let left = some(|cell| cell.stack.starts_with('a'));
-    let right = some(|cell| cell.stack.starts_with('b'));
+    let left = some(|cell| cell.levels.stack.starts_with('a'));
+    let right = some(|cell| cell.levels.stack.starts_with('b'));
     let parts = [part(&a, &without, &left, left.len()), part(&b, &only, &right, right.len())];
     let run = Run::merge(&parts, &to).expect("merge");
     drop(parts);
@@ -75,7 +77,8 @@ fn parts_become_the_run_that_they_would_have_been() {
         assert_eq!(cell.number as usize, index);
         assert_eq!(sample, &crate::support::sample(bytes(cell)), "each cell has its own sample");
         let whole = cells().into_iter().find(|c| {
-            (c.block, &c.stack, &c.workload) == (cell.block, &cell.stack, &cell.workload)
+            (c.block, &c.levels.stack, &c.levels.workload)
+                == (cell.block, &cell.levels.stack, &cell.levels.workload)
         });
         assert_eq!(whole.expect("of the whole run").seed, cell.seed);
     }
@@ -86,7 +89,7 @@ fn parts_become_the_run_that_they_would_have_been() {
     assert_eq!(raw.len(), merged.len());
     let text = std::fs::read_to_string(to.join("raw").join(&raw[0]).join("cell.txt"));
     let first = &merged[0].0;
-    assert_eq!(text.expect("copied"), format!("{} {}", first.stack, first.block));
+    assert_eq!(text.expect("copied"), format!("{} {}", first.levels.stack, first.block));
     // And the parts are as they were.
     assert_eq!(samples(&Run::open(&a).expect("open")).len(), left.len());
     assert!(Run::resume(&b).is_ok());
@@ -106,7 +109,8 @@ fn pending_cells_wait_and_failed_ones_are_reported() {
     let records = run.cells().expect("cells");
     let of = |cell: &Cell| {
         let same = |c: &Cell| {
-            (c.block, &c.stack, &c.workload) == (cell.block, &cell.stack, &cell.workload)
+            (c.block, &c.levels.stack, &c.levels.workload)
+                == (cell.block, &cell.levels.stack, &cell.levels.workload)
         };
         records.iter().find(|record| same(&record.cell)).expect("there")
     };
@@ -125,8 +129,8 @@ fn pending_cells_wait_and_failed_ones_are_reported() {
 fn refusal(one: &RunInfo, other: &RunInfo) -> String {
     let temp = tempfile::tempdir().expect("temp");
     let [a, b, to] = ["a", "b", "to"].map(|name| temp.path().join(name));
-    let left = some(|cell| cell.stack.starts_with('a'));
-    let right = some(|cell| cell.stack.starts_with('b'));
+    let left = some(|cell| cell.levels.stack.starts_with('a'));
+    let right = some(|cell| cell.levels.stack.starts_with('b'));
     let parts = [part(&a, one, &left, 1), part(&b, other, &right, 1)];
     let error = Run::merge(&parts, &to).expect_err("refused").to_string();
     assert!(!to.exists(), "nothing is made: {error}");
@@ -203,8 +207,8 @@ fn the_host_of_the_lab_does_not_count() {
     };
     let temp = tempfile::tempdir().expect("temp");
     let [a, b, to] = ["a", "b", "to"].map(|name| temp.path().join(name));
-    let left = some(|cell| cell.stack.starts_with('a'));
-    let right = some(|cell| cell.stack.starts_with('b'));
+    let left = some(|cell| cell.levels.stack.starts_with('a'));
+    let right = some(|cell| cell.levels.stack.starts_with('b'));
     let parts = [part(&a, &on("6.1"), &left, 1), part(&b, &on("6.12"), &right, 1)];
     Run::merge(&parts, &to).expect("merge");
 }
@@ -217,8 +221,8 @@ fn a_kernel_is_identified_by_its_digest() {
     };
     let temp = tempfile::tempdir().expect("temp");
     let [a, b, to] = ["a", "b", "to"].map(|name| temp.path().join(name));
-    let left = some(|cell| cell.stack.starts_with('a'));
-    let right = some(|cell| cell.stack.starts_with('b'));
+    let left = some(|cell| cell.levels.stack.starts_with('a'));
+    let right = some(|cell| cell.levels.stack.starts_with('b'));
     let parts = [part(&a, &at("/here/linux"), &left, 1), part(&b, &at("/there"), &right, 1)];
     Run::merge(&parts, &to).expect("merge");
 }
@@ -246,7 +250,7 @@ proptest! {
     #[test]
     fn no_cell_is_lost(shares in proptest::collection::vec(0..3_usize, cells().len())) {
         let temp = tempfile::tempdir().expect("temp");
-        let name = |cell: &Cell| (cell.block, cell.stack.clone(), cell.workload.clone());
+        let name = |cell: &Cell| (cell.block, cell.levels.stack.clone(), cell.levels.workload.clone());
         let share = |cell: &Cell| {
             let index = cells().iter().position(|c| name(c) == name(cell)).expect("known");
             shares[index]
@@ -277,7 +281,8 @@ fn links_and_pipes_in_raw_outputs_are_left_behind() {
     let [a, b, to, user] = ["a", "b", "to", "user"].map(|name| temp.path().join(name));
     std::fs::create_dir(&user).expect("make");
     std::fs::write(user.join("secret"), "secret").expect("write");
-    let cells_of = |first: bool| some(|cell| (cell.stack == cells()[0].stack) == first);
+    let cells_of =
+        |first: bool| some(|cell| (cell.levels.stack == cells()[0].levels.stack) == first);
     let parts = [
         part(&a, &info(), &cells_of(true), cells_of(true).len()),
         part(&b, &info(), &cells_of(false), cells_of(false).len()),

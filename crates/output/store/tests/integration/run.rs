@@ -2,6 +2,8 @@
 
 use std::path::Path;
 
+use disklab_cell::Cell;
+
 use crate::support::{cells, info, raw_folders, sample};
 use disklab_store::{CellState, Run, RunInfo, RunSettings, Session, StoreError};
 use tempfile::TempDir;
@@ -34,6 +36,61 @@ fn a_run_is_read_back_as_written() {
     assert_eq!(raw.len(), 3);
     assert!(raw.iter().all(|name| !name.contains('/') && !name.contains('[')), "{raw:?}");
     assert!(temp.path().join("raw").join(&raw[0]).join("fio.out").is_file());
+}
+
+#[test]
+fn cells_that_differ_in_a_further_axis_are_different() {
+    let temp = tempfile::tempdir().expect("temp");
+    let mut cells = cells();
+    let mut other = cells[0].clone();
+    other.number = cells.len() as u32;
+    other.levels.further = [("linux".to_owned(), "7.3".to_owned())].into();
+    cells.push(other.clone());
+    let mut run = Run::create(temp.path(), &info(), &cells).expect("create");
+    assert!(run.append(&[Cell { number: 99, ..other.clone() }]).is_err(), "it is there already");
+    let raw = run.begin_cell(&other).expect("begin");
+    std::fs::write(raw.join("fio.out"), "raw").expect("write");
+    run.record(&other, &sample(1), 1.5).expect("record");
+    let records = run.cells().expect("cells");
+    assert_eq!(records.iter().map(|r| r.cell.clone()).collect::<Vec<_>>(), cells);
+    let done = records.iter().filter(|r| r.state == CellState::Done);
+    assert_eq!(done.map(|r| &r.cell).collect::<Vec<_>>(), [&other]);
+}
+
+/// A run of format 2, as disklab 0.1 left it.
+#[test]
+fn an_earlier_run_is_read_and_not_continued() {
+    let temp = tempfile::tempdir().expect("temp");
+    let cells = cells();
+    let mut run = Run::create(temp.path(), &info(), &cells).expect("create");
+    run.begin_cell(&cells[0]).expect("begin");
+    run.record(&cells[0], &sample(1), 1.5).expect("record");
+    drop(run);
+    let database = rusqlite::Connection::open(temp.path().join("run.sqlite")).expect("open");
+    let table: String = database
+        .query_row("SELECT sql FROM sqlite_schema WHERE name = 'cell'", [], |row| row.get(0))
+        .expect("its table");
+    let earlier = table
+        .replace("    levels TEXT NOT NULL,\n", "")
+        .replace("UNIQUE (block, stack, workload, levels)", "UNIQUE (block, stack, workload)");
+    let copy = "INSERT INTO cell SELECT number, block, stack, workload, seed, state, error, ended,
+                seconds FROM new";
+    database
+        .execute_batch(&format!(
+            "PRAGMA foreign_keys = 0; PRAGMA legacy_alter_table = 1; ALTER TABLE cell RENAME TO new; {earlier}; {copy};
+             DROP TABLE new; PRAGMA user_version = 2"
+        ))
+        .expect("an earlier run");
+    drop(database);
+    let run = Run::open(temp.path()).expect("open");
+    let records = run.cells().expect("cells");
+    assert_eq!(records.iter().map(|r| r.cell.clone()).collect::<Vec<_>>(), cells);
+    let mut samples = 0;
+    run.for_each_sample(|_, _| samples += 1).expect("samples");
+    assert_eq!((samples, run.outcome().expect("read")), (1, None));
+    drop(run);
+    let error = Run::resume(temp.path()).expect_err("only read");
+    assert!(matches!(error, StoreError::ReadOnlyFormat(_)), "{error}");
 }
 
 #[test]

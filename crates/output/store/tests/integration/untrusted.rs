@@ -79,7 +79,8 @@ fn views_and_triggers_are_refused_before_they_run() {
 #[test]
 fn giant_texts_and_too_many_rows_are_errors() {
     let fill = "WITH RECURSIVE n(x) AS (SELECT 100 UNION ALL SELECT x + 1 FROM n WHERE x < 1001000)
-        INSERT INTO cell (number, block, stack, workload, seed) SELECT x, x, 's', 'w', 0 FROM n;";
+        INSERT INTO cell (number, block, stack, workload, levels, seed)
+        SELECT x, x, 's', 'w', '{}', 0 FROM n;";
     let many = changed(|c| c.execute_batch(fill).expect("rows"));
     let error = read_all(many.path()).expect_err("too many cells").to_string();
     assert!(error.contains("more than 1000000 cells"), "{error}");

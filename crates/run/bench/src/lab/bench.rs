@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use disklab_cell::Cell;
 use disklab_config::ModelSetting;
 use disklab_exec::Executor;
 use disklab_lab::{
@@ -13,7 +14,7 @@ use disklab_measure::environment;
 use disklab_processor::Processor;
 use disklab_sample::{Environment, LabKernelIdentity};
 use disklab_stack::{Ledger, Machine, Need};
-use disklab_study::{Cell, MachineProfile};
+use disklab_study::MachineProfile;
 use disklab_units::{Bytes, BytesPerSecond};
 
 use super::drives::ModelledDrives;
@@ -273,7 +274,7 @@ fn short_of_memory(need: Bytes, hold: Bytes, machine: Bytes) -> Option<String> {
 /// Whether these cells need a kernel with ZFS.
 pub fn needs_zfs(campaign: &Campaign, cells: &[Cell]) -> bool {
     cells.iter().any(|cell| {
-        let stack = campaign.study.stack_index(&cell.stack);
+        let stack = campaign.study.stack_index(&cell.levels.stack);
         stack.is_some_and(|index| campaign.stacks[index].needs().contains(&Need::Zfs))
     })
 }

@@ -4,12 +4,12 @@ use std::fs::File;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
+use disklab_cell::Cell;
 use disklab_config::ModelSetting;
 use disklab_exec::Executor;
 use disklab_lab_guest::{LAB_FOLDER, PLACE, fixed_start, mount_shown, set_environment};
 use disklab_source::SourceError;
 use disklab_stack::{Ledger, StackError};
-use disklab_study::Cell;
 use disklab_workload::Context;
 
 use super::drives::{DrivesError, ModelledDrives};

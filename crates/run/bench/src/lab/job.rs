@@ -5,10 +5,11 @@ use std::fs::File;
 use std::io::{self, Write};
 use std::path::Path;
 
+use disklab_cell::Cell;
 use disklab_exec::UntrustedDirectory;
 use disklab_sample::{Sample, TraceEntry};
 use disklab_source::SourceError;
-use disklab_study::{Cell, Study};
+use disklab_study::Study;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
@@ -133,6 +134,8 @@ pub(super) fn read<T: DeserializeOwned>(folder: &Path, name: &str) -> io::Result
 
 #[cfg(test)]
 mod tests {
+    use disklab_cell::Levels;
+
     use super::*;
 
     #[test]
@@ -165,13 +168,7 @@ mod tests {
             study_text: text.to_owned(),
             quick,
             scale: 1.0,
-            cell: Cell {
-                number: 0,
-                block: 0,
-                stack: "a".to_owned(),
-                workload: "w".to_owned(),
-                seed: 1,
-            },
+            cell: Cell { number: 0, block: 0, levels: Levels::new("a", "w"), seed: 1 },
             fio: None,
             programs: false,
             set_drive: Vec::new(),

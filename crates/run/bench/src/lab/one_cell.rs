@@ -5,12 +5,12 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 use std::time::{Duration, Instant};
 
+use disklab_cell::Cell;
 use disklab_drive::{HostStatistics, Nanos};
 use disklab_exec::{Interrupt, UntrustedDirectory};
 use disklab_lab::{Lab, LabError, LabOptions, LabReport, ReadsFromMemory, console};
 use disklab_lab_guest::GUEST;
 use disklab_sample::{MemoryReads, Sample};
-use disklab_study::Cell;
 
 use super::CELL_JOB;
 use super::bench::{LabKernel, LabSettings};

@@ -9,9 +9,9 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::thread::{Scope, scope};
 use std::time::Duration;
 
+use disklab_cell::Cell;
 use disklab_exec::{Executor, Interrupt, Interrupted, Invocation, UntrustedDirectory};
 use disklab_lab::{CpuLease, CpuLeases};
-use disklab_study::Cell;
 use disklab_units::Bytes;
 
 use super::bench::{LabKernel, LabSettings, lab_folder};

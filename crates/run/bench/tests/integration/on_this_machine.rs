@@ -6,10 +6,11 @@ use disklab_bench::{
     Bench, Campaign, CellOutcome, CellToRun, DeviceBench, DirBench, LoopDrives, Medium, Phase,
     ReadyBench, Sink, SinkError,
 };
+use disklab_cell::{Cell, Draws, Levels, order};
 use disklab_exec::{Executor, Interrupt};
 use disklab_sample::Sample;
 use disklab_stack::Ledger;
-use disklab_study::{Cell, load, order};
+use disklab_study::load;
 use disklab_units::Bytes;
 use disklab_workload::Context;
 
@@ -72,7 +73,7 @@ impl Sink for Collector {
     }
 
     fn end(&mut self, cell: &Cell, outcome: CellOutcome) -> Result<(), SinkError> {
-        self.ended.push((cell.stack.clone(), outcome));
+        self.ended.push((cell.levels.stack.clone(), outcome));
         Ok(())
     }
 }
@@ -137,8 +138,8 @@ fn the_loop_bench_makes_measures_and_tears_down() {
     };
     assert!(left_out("cached").contains("write cache"), "{preflight:?}");
     assert!(left_out("too-large").contains("--scale"), "{preflight:?}");
-    let cells = order(&preflight.pairs, 1, 1);
-    assert!(cells.iter().any(|c| c.stack == "btrfs-raid1"));
+    let cells = order(&preflight.levels, 1, 1, Draws::Shared);
+    assert!(cells.iter().any(|c| c.levels.stack == "btrfs-raid1"));
     let mut sink = Collector::new(temp.path());
     let mut bench = ready(bench, &campaign, &cells);
     for cell in &cells {
@@ -183,10 +184,10 @@ fn scratch_of_the_user_is_left_as_it_is() {
             scope.spawn(move || {
                 let Some(bench) = loop_bench(scratch, &state, &Interrupt::new()) else { return };
                 let campaign = campaign();
-                let mut pairs = bench.preflight(&campaign).pairs;
-                pairs.retain(|(stack, _)| stack == "md/ext4" || stack == "btrfs-raid1");
-                pairs.push(("single/ext4".to_owned(), "write".to_owned()));
-                let cells = order(&pairs, 2, 1);
+                let mut levels = bench.preflight(&campaign).levels;
+                levels.retain(|l| l.stack == "md/ext4" || l.stack == "btrfs-raid1");
+                levels.push(Levels::new("single/ext4", "write"));
+                let cells = order(&levels, 2, 1, Draws::Shared);
                 let mut sink = Collector::new(&raw);
                 ready(bench, &campaign, &cells)
                     .run_cells(
@@ -222,7 +223,7 @@ fn an_interrupted_cell_is_torn_down_and_not_handed_over() {
             return;
         };
         let campaign = campaign();
-        let cells = order(&[("single/ext4".into(), "write".into())], 1, 1);
+        let cells = order(&[Levels::new("single/ext4", "write")], 1, 1, Draws::Shared);
         let mut sink = Collector::new(temp.path());
         sink.interrupt_at = Some((at, interrupt));
         let mut bench = ready(bench, &campaign, &cells);
@@ -242,7 +243,7 @@ fn a_cell_that_fails_is_torn_down_and_reported() {
     };
     // 400 MiB of drive, and the largest workload does not fit: never checked,
     // but carried out all the same.
-    let cells = order(&[("single/ext4".into(), "too-large".into())], 1, 1);
+    let cells = order(&[Levels::new("single/ext4", "too-large")], 1, 1, Draws::Shared);
     let mut sink = Collector::new(temp.path());
     let campaign = campaign();
     let mut bench = ready(bench, &campaign, &cells);
@@ -264,11 +265,8 @@ fn a_directory_is_measured_as_it_is() {
     let bench = Bench::from(bench);
     let campaign = campaign();
     let preflight = bench.preflight(&campaign);
-    assert!(
-        preflight.pairs.contains(&("as-it-is".to_owned(), "write".to_owned())),
-        "{preflight:?}"
-    );
-    let cells = order(&[("as-it-is".into(), "write".into())], 1, 1);
+    assert!(preflight.levels.contains(&Levels::new("as-it-is", "write")), "{preflight:?}");
+    let cells = order(&[Levels::new("as-it-is", "write")], 1, 1, Draws::Shared);
     let mut sink = Collector::new(temp.path());
     let mut bench = ready(bench, &campaign, &cells);
     bench.run_cells(&campaign, &[(&cells[0]).into()], &mut sink).expect("carry out");

@@ -4,6 +4,7 @@ use std::collections::{BTreeSet, HashMap};
 
 use disklab_audits::{Group, GroupKey};
 use disklab_campaign::{Contest, Decision, Exactness, FigureOutcome, Goal, Rules, Stop, decide};
+use disklab_cell::Levels;
 use disklab_comparisons::{Answer, Point, show_figure};
 use disklab_decision::Analysis;
 use disklab_sample::OperationKind;
@@ -51,18 +52,17 @@ impl ContestState {
     fn ask_for(&self, targets: &mut Targets) {
         let Some(next) = &self.decision.next else { return };
         for stack in next.stacks.iter().filter_map(|s| self.stacks.get(*s)) {
-            let target = targets.entry((stack.clone(), self.workload.clone())).or_insert(0);
+            let target = targets.entry(Levels::new(stack, &self.workload)).or_insert(0);
             *target = (*target).max(next.blocks as u32);
         }
     }
 }
 
-/// What the samples so far say of each figure, and how many blocks each pair of stack and
-/// workload needs. `pairs` are all of the campaign. A pair that no question asks about runs
-/// up to the first look.
+/// What the samples so far say of each figure, and how many blocks each cell needs. `levels`
+/// are all of the campaign. A cell that no question asks about runs up to the first look.
 pub(crate) fn look(
     study: &Study,
-    pairs: &[(String, String)],
+    levels: &[Levels],
     rules: &Rules,
     records: &[CellRecord],
     analysis: &Analysis,
@@ -73,7 +73,7 @@ pub(crate) fn look(
         Goal::Precision(share) => Some(share),
         Goal::Best | Goal::Rank => None,
     };
-    let mut targets: Targets = pairs.iter().map(|pair| (pair.clone(), first)).collect();
+    let mut targets: Targets = levels.iter().map(|levels| (levels.clone(), first)).collect();
     let mut all = Vec::new();
     for answer in analysis.answers.iter().filter(|answer| answer.by_study) {
         let same = |a: &Point, b: &Point| {
@@ -83,14 +83,16 @@ pub(crate) fn look(
         };
         for points in answer.points.chunk_by(same) {
             let groups: Vec<&Group> = points.iter().map(|p| &analysis.groups[p.group]).collect();
-            let Some(workload) = groups.first().map(|g| g.key.workload.clone()) else { continue };
-            let stacks = stacks(study, pairs, answer, &workload);
+            let Some(workload) = groups.first().map(|g| g.key.levels.workload.clone()) else {
+                continue;
+            };
+            let stacks = stacks(study, levels, answer, &workload);
             let values = stacks
                 .iter()
                 .map(|stack| {
-                    let group = groups.iter().find(|g| g.key.stack == *stack);
-                    let pair = (stack.as_str(), workload.as_str());
-                    values(answer, group.copied(), carried.get(&pair).copied().unwrap_or(0))
+                    let group = groups.iter().find(|g| g.key.levels.stack == *stack);
+                    let cell = Levels::new(stack, &workload);
+                    values(answer, group.copied(), carried.get(&cell).copied().unwrap_or(0))
                 })
                 .collect();
             let contest = Contest { higher_is_better: answer.measure.higher_is_better(), values };
@@ -120,20 +122,20 @@ pub(crate) fn look(
 }
 
 fn work(key: &GroupKey) -> impl PartialEq + '_ {
-    (&key.workload, &key.step, key.direction, key.part)
+    (&key.levels.workload, &key.step, key.direction, key.part)
 }
 
-/// Blocks from the first on that each pair ran in without a gap, whatever came of them.
-fn carried_out(records: &[CellRecord]) -> HashMap<(&str, &str), u32> {
-    let mut blocks: HashMap<(&str, &str), BTreeSet<u32>> = HashMap::new();
+/// Blocks from the first on that each ran in without a gap, whatever came of them.
+fn carried_out(records: &[CellRecord]) -> HashMap<&Levels, u32> {
+    let mut blocks: HashMap<&Levels, BTreeSet<u32>> = HashMap::new();
     for record in records.iter().filter(|r| r.state != CellState::Waiting) {
         let cell = &record.cell;
-        blocks.entry((&cell.stack, &cell.workload)).or_default().insert(cell.block);
+        blocks.entry(&cell.levels).or_default().insert(cell.block);
     }
     blocks
         .into_iter()
-        .map(|(pair, blocks)| {
-            (pair, (0..).zip(&blocks).take_while(|(n, block)| n == *block).count() as u32)
+        .map(|(levels, blocks)| {
+            (levels, (0..).zip(&blocks).take_while(|(n, block)| n == *block).count() as u32)
         })
         .collect()
 }
@@ -141,12 +143,7 @@ fn carried_out(records: &[CellRecord]) -> HashMap<(&str, &str), u32> {
 /// The stacks that take part, the baseline first: what others' ratios are taken to. All
 /// that are planned, whether they have a sample yet or not, so that the number of
 /// comparisons stays what it was when the campaign began.
-fn stacks(
-    study: &Study,
-    pairs: &[(String, String)],
-    answer: &Answer,
-    workload: &str,
-) -> Vec<String> {
+fn stacks(study: &Study, levels: &[Levels], answer: &Answer, workload: &str) -> Vec<String> {
     let question = &answer.question;
     let asked = |stack: &str| {
         question.stacks.is_empty()
@@ -154,11 +151,8 @@ fn stacks(
             || question.baseline.as_deref() == Some(stack)
             || study.stack_index(stack).is_none()
     };
-    let mut stacks: Vec<String> = pairs
-        .iter()
-        .filter(|(stack, of)| of == workload && asked(stack))
-        .map(|(stack, _)| stack.clone())
-        .collect();
+    let taking_part = levels.iter().filter(|l| l.workload == workload && asked(&l.stack));
+    let mut stacks: Vec<String> = taking_part.map(|l| l.stack.clone()).collect();
     let wanted = [question.baseline.as_ref(), study.baseline.as_ref()];
     let baseline = wanted.into_iter().flatten().find_map(|id| stacks.iter().position(|s| s == id));
     if let Some(at) = baseline {

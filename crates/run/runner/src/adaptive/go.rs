@@ -4,9 +4,9 @@ use std::time::Instant;
 
 use disklab_bench::ReadyBench;
 use disklab_campaign::{CampaignOutcome, Stop};
+use disklab_cell::Cell;
 use disklab_decision::Analyser;
 use disklab_store::{CellRecord, CellState, Run};
-use disklab_study::Cell;
 
 use super::blocks::Targets;
 use super::{ContestState, StopRule, block_seconds, look, next_cells, used_seconds};
@@ -31,7 +31,7 @@ pub(crate) fn go(
     let before = used_seconds(&run.sessions().map_err(RunnerError::Record)?, &records);
     let estimate = RunEstimate::new(plan);
     let forecast = |cell: &Cell| CellForecast {
-        workload: cell.workload.clone(),
+        workload: cell.levels.workload.clone(),
         seconds: estimate.seconds(cell),
     };
     let at_once = plan.bench.at_once;
@@ -100,12 +100,12 @@ fn needed(
     rule: &StopRule,
     records: &[CellRecord],
 ) -> (Vec<ContestState>, Targets) {
-    let pairs = &plan.preflight.pairs;
+    let levels = &plan.preflight.levels;
     let Some(rules) = &rule.rules else {
         let most = rule.most_blocks();
-        return (Vec::new(), pairs.iter().map(|pair| (pair.clone(), most)).collect());
+        return (Vec::new(), levels.iter().map(|levels| (levels.clone(), most)).collect());
     };
-    look(&plan.campaign.study, pairs, rules, records, &analyser.so_far(records))
+    look(&plan.campaign.study, levels, rules, records, &analyser.so_far(records))
 }
 
 /// Keeps what came of the campaign with the run.
@@ -127,7 +127,7 @@ fn keep(
         goal: rule.goal(),
         stopped,
         cells: records.iter().filter(|r| r.state != CellState::Waiting).count(),
-        most_cells: plan.preflight.pairs.len() * rule.most_blocks() as usize,
+        most_cells: plan.preflight.levels.len() * rule.most_blocks() as usize,
         blocks: records.iter().map(|r| r.cell.block as usize + 1).max().unwrap_or(0),
         figures,
     };

@@ -1,10 +1,11 @@
 //! Whole campaigns on values that are made up, with the run's own order and analysis.
 
 use disklab_campaign::{CampaignOutcome, Goal, Rules, Stop};
+use disklab_cell::{Cell, Draws, Levels, order};
 use disklab_decision::Analyser;
 use disklab_sample::{Direction, Environment, Figure, OperationKind, Sample, Step};
 use disklab_store::{BenchKind, CellRecord, CellState, RunInfo, RunSettings};
-use disklab_study::{Cell, Study, order};
+use disklab_study::Study;
 use jiff::Timestamp;
 
 use super::{look, next_cells};
@@ -56,16 +57,16 @@ measure = "throughput"
 struct Machine {
     study: Study,
     info: RunInfo,
-    pairs: Vec<(String, String)>,
+    levels: Vec<Levels>,
 }
 
 impl Machine {
     fn new() -> Self {
         let study = disklab_study::load("made-up.toml", STUDY).expect("valid");
-        let pairs = study
+        let levels = study
             .stacks
             .iter()
-            .flat_map(|s| study.workloads.iter().map(|w| (s.id.clone(), w.id.clone())))
+            .flat_map(|s| study.workloads.iter().map(|w| Levels::new(&s.id, &w.id)))
             .collect();
         let info = RunInfo {
             disklab: String::new(),
@@ -85,14 +86,14 @@ impl Machine {
             reference: None,
             environment: Environment::default(),
         };
-        Self { study, info, pairs }
+        Self { study, info, levels }
     }
 
     /// Seconds of a cell: of 'a' the second stack is the best by far; of 'b' two are the
     /// same and the others far behind.
     fn seconds(&self, cell: &Cell) -> f64 {
-        let stack = self.study.stack_index(&cell.stack).expect("a stack");
-        let level = match cell.workload.as_str() {
+        let stack = self.study.stack_index(&cell.levels.stack).expect("a stack");
+        let level = match cell.levels.workload.as_str() {
             "a" => [2.0, 1.0, 3.0, 4.0][stack],
             _ => [1.0, 1.0, 3.0, 5.0][stack],
         };
@@ -115,7 +116,7 @@ impl Machine {
             operation: OperationKind::Io,
             commit: None,
         };
-        let name = cell.workload.clone();
+        let name = cell.levels.workload.clone();
         let step = Step { name, figures: vec![figure], elapsed_ns, ..Step::default() };
         Sample { steps: vec![step], ..Sample::default() }
     }
@@ -129,13 +130,13 @@ impl Machine {
         for record in records.iter().filter(|r| r.state == CellState::Done) {
             analyser.add(record, self.sample(&record.cell));
         }
-        look(&self.study, &self.pairs, rules, records, &analyser.finish())
+        look(&self.study, &self.levels, rules, records, &analyser.finish())
     }
 
     /// Runs until nothing more is needed. It is killed whenever so many cells are done, and
     /// begins each time with nothing but the records.
     fn run(&self, rules: &Rules, killed_after: usize, fails: &str) -> Vec<CellRecord> {
-        let all = order(&self.pairs, rules.most_blocks as u32, self.info.seed);
+        let all = order(&self.levels, rules.most_blocks as u32, self.info.seed, Draws::Shared);
         let mut records: Vec<CellRecord> = Vec::new();
         loop {
             let mut done = 0;
@@ -144,7 +145,7 @@ impl Machine {
                     break;
                 }
                 let record = &mut records[at];
-                let is_failed = record.cell.stack == fails;
+                let is_failed = record.cell.levels.stack == fails;
                 record.state = if is_failed { CellState::Failed } else { CellState::Done };
                 done += 1;
             }
@@ -180,7 +181,7 @@ impl Machine {
 }
 
 fn cells_of(records: &[CellRecord], stack: &str, workload: &str) -> Vec<u32> {
-    let of = |r: &&CellRecord| r.cell.stack == stack && r.cell.workload == workload;
+    let of = |r: &&CellRecord| r.cell.levels.stack == stack && r.cell.levels.workload == workload;
     records.iter().filter(of).map(|r| r.cell.block).collect()
 }
 
@@ -215,8 +216,9 @@ fn a_campaign_that_is_killed_comes_to_the_same() {
         let whole = machine.run(&rules, 1000, "");
         for killed_after in [1, 2, 7, 30] {
             let pieces = machine.run(&rules, killed_after, "");
-            let key =
-                |r: &CellRecord| (r.cell.block, r.cell.stack.clone(), r.cell.workload.clone());
+            let key = |r: &CellRecord| {
+                (r.cell.block, r.cell.levels.stack.clone(), r.cell.levels.workload.clone())
+            };
             let sorted = |records: &[CellRecord]| {
                 let mut all: Vec<_> = records.iter().map(key).collect();
                 all.sort();

@@ -2,8 +2,8 @@
 
 use std::collections::HashMap;
 
+use disklab_cell::{Cell, Levels};
 use disklab_store::{CellRecord, Session};
-use disklab_study::Cell;
 
 /// Real seconds that these cells will take together, `at_once` side by side. A cell takes
 /// as long as nine in ten of its like have taken at most (one of many that met a stall says
@@ -16,11 +16,11 @@ pub(crate) fn block_seconds<'a>(
     predicted: impl Fn(&Cell) -> f64,
     at_once: usize,
 ) -> f64 {
-    let mut seen: HashMap<(&str, &str), Vec<f64>> = HashMap::new();
+    let mut seen: HashMap<&Levels, Vec<f64>> = HashMap::new();
     let (mut taken, mut expected) = (0.0, 0.0);
     for record in records {
         let (Some(seconds), cell) = (record.seconds, &record.cell) else { continue };
-        seen.entry((&cell.stack, &cell.workload)).or_default().push(seconds);
+        seen.entry(&cell.levels).or_default().push(seconds);
         taken += seconds;
         expected += predicted(cell);
     }
@@ -29,8 +29,7 @@ pub(crate) fn block_seconds<'a>(
     let correction = if expected > 0.0 { taken / expected } else { 1.0 };
     let (mut sum, mut largest) = (0.0, 0.0_f64);
     for cell in cells {
-        let pair = (cell.stack.as_str(), cell.workload.as_str());
-        let known = seen.get(&pair).and_then(long);
+        let known = seen.get(&cell.levels).and_then(long);
         let seconds = known.unwrap_or_else(|| predicted(cell) * correction);
         sum += seconds;
         largest = largest.max(seconds);
@@ -60,7 +59,7 @@ mod tests {
     use super::*;
 
     fn cell(stack: &str, number: u32) -> Cell {
-        Cell { number, block: number, stack: stack.to_owned(), workload: "w".to_owned(), seed: 1 }
+        Cell { number, block: number, levels: Levels::new(stack, "w"), seed: 1 }
     }
 
     fn record(stack: &str, number: u32, seconds: f64, ended: i64) -> CellRecord {

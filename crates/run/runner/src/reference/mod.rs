@@ -119,7 +119,7 @@ fn figures(
         study: FoundStudy { study, folder: PathBuf::from(".") },
         options,
         folder: folder.to_owned(),
-        pairs: &plan.preflight.pairs.iter().cloned().collect(),
+        cells: &plan.preflight.levels.iter().cloned().collect(),
     };
     let (run, _) = run_until_done(request, caller, observer)?;
     figures_of(&run)

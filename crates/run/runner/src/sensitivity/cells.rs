@@ -2,12 +2,13 @@
 
 use std::collections::BTreeSet;
 
+use disklab_cell::Levels;
 use disklab_published::{Catalogue, Row};
 use disklab_study::matches;
 use disklab_units::count;
 
 use super::{SensitivityError, own};
-use crate::plan::{Pairs, Plan};
+use crate::plan::Plan;
 
 /// The claims about a study that this machine can measure, each with its cells.
 pub struct Claims {
@@ -19,7 +20,7 @@ pub struct Claims {
 struct Claim {
     /// The published row's id.
     row: String,
-    pairs: Pairs,
+    cells: BTreeSet<Levels>,
     /// The study's drives that its stacks are built on, by index.
     drives: BTreeSet<usize>,
 }
@@ -36,20 +37,20 @@ impl Claims {
         let mut claims = Vec::new();
         for row in catalogue.rows_of(&study.id).filter(|r| r.value.is_some() && !r.cpu_bound) {
             let mut claim =
-                Claim { row: row.id.clone(), pairs: Pairs::new(), drives: BTreeSet::new() };
+                Claim { row: row.id.clone(), cells: BTreeSet::new(), drives: BTreeSet::new() };
             let has_all =
                 [Some(&row.subject), row.baseline.as_ref()].into_iter().flatten().all(|stack| {
                     let Ok(target) = catalogue.target(row, stack) else { return false };
                     let stack = target.stack.as_ref().unwrap_or(stack);
-                    let cells = plan.preflight.pairs.iter();
-                    let before = claim.pairs.len();
-                    claim.pairs.extend(
-                        cells.filter(|(s, w)| s == stack && matches(&target.workload, w)).cloned(),
-                    );
+                    let cells = plan.preflight.levels.iter();
+                    let before = claim.cells.len();
+                    let is_of =
+                        |l: &&Levels| l.stack == *stack && matches(&target.workload, &l.workload);
+                    claim.cells.extend(cells.filter(is_of).cloned());
                     let index = study.stack_index(stack);
                     claim.drives.extend(index.iter().flat_map(|i| &study.stacks[*i].drives));
                     // Both sides of a ratio may be of one cell.
-                    claim.pairs.len() > before || claim.pairs.iter().any(|(s, _)| s == stack)
+                    claim.cells.len() > before || claim.cells.iter().any(|l| l.stack == *stack)
                 });
             if has_all {
                 claims.push(claim);
@@ -64,17 +65,18 @@ impl Claims {
     /// A ratio needs the cells of both stacks, and any may be compared with any.
     fn own(plan: &Plan) -> Result<Self, SensitivityError> {
         let study = &plan.campaign.study;
-        let workloads: BTreeSet<&String> = plan.preflight.pairs.iter().map(|(_, w)| w).collect();
+        let workloads: BTreeSet<&String> =
+            plan.preflight.levels.iter().map(|l| &l.workload).collect();
         let claims: Vec<Claim> = workloads
             .into_iter()
             .map(|workload| {
-                let cells = plan.preflight.pairs.iter().filter(|(_, w)| w == workload);
-                let pairs: Pairs = cells.cloned().collect();
-                let stacks = pairs.iter().filter_map(|(stack, _)| study.stack_index(stack));
+                let cells = plan.preflight.levels.iter().filter(|l| l.workload == *workload);
+                let cells: BTreeSet<Levels> = cells.cloned().collect();
+                let stacks = cells.iter().filter_map(|l| study.stack_index(&l.stack));
                 let drives = stacks.flat_map(|i| study.stacks[i].drives.clone()).collect();
-                Claim { row: workload.clone(), pairs, drives }
+                Claim { row: workload.clone(), cells, drives }
             })
-            .filter(|claim| claim.pairs.len() > 1)
+            .filter(|claim| claim.cells.len() > 1)
             .collect();
         if claims.is_empty() {
             return Err(SensitivityError::NothingToCompare { study: study.id.to_string() });
@@ -83,8 +85,8 @@ impl Claims {
     }
 
     /// What they are, in words.
-    pub fn about(&self, pairs: &Pairs) -> String {
-        let n = self.claims.iter().filter(|claim| claim.pairs.is_subset(pairs)).count();
+    pub fn about(&self, cells: &BTreeSet<Levels>) -> String {
+        let n = self.claims.iter().filter(|claim| claim.cells.is_subset(cells)).count();
         if self.are_published {
             return format!("{n} published");
         }
@@ -92,27 +94,27 @@ impl Claims {
     }
 
     /// The cells of the claims of these rows.
-    pub fn pairs_of(&self, rows: &[&Row]) -> Pairs {
+    pub fn cells_of(&self, rows: &[&Row]) -> BTreeSet<Levels> {
         if self.are_published {
             let chosen = self.claims.iter().filter(|c| rows.iter().any(|row| row.id == c.row));
-            return chosen.flat_map(|claim| claim.pairs.clone()).collect();
+            return chosen.flat_map(|claim| claim.cells.clone()).collect();
         }
-        let is_asked = |(stack, workload): &(String, String)| {
+        let is_asked = |Levels { stack, workload, .. }: &Levels| {
             rows.iter().any(|row| {
                 let is_side = row.subject == *stack || row.baseline.as_ref() == Some(stack);
                 is_side && own::is_of(&row.workload, workload)
             })
         };
-        let all = self.claims.iter().flat_map(|claim| &claim.pairs);
-        all.filter(|pair| is_asked(pair)).cloned().collect()
+        let all = self.claims.iter().flat_map(|claim| &claim.cells);
+        all.filter(|levels| is_asked(levels)).cloned().collect()
     }
 
     /// The cells of those that depend on drives of this model; `models` are those of
     /// the study's drives.
-    pub fn pairs(&self, models: &[disklab_drive::DriveFile], drive: &str) -> Pairs {
+    pub fn cells(&self, models: &[disklab_drive::DriveFile], drive: &str) -> BTreeSet<Levels> {
         let hangs = |claim: &&Claim| {
             claim.drives.iter().any(|index| models.get(*index).is_some_and(|m| m.id == drive))
         };
-        self.claims.iter().filter(hangs).flat_map(|claim| claim.pairs.clone()).collect()
+        self.claims.iter().filter(hangs).flat_map(|claim| claim.cells.clone()).collect()
     }
 }

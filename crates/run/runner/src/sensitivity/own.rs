@@ -21,11 +21,15 @@ pub fn own_ratios(analysis: &Analysis) -> Vec<OwnRatio> {
         for comparison in &answer.comparisons {
             let Some(group) = analysis.groups.get(comparison.group) else { continue };
             let key = &group.key;
-            let step =
-                if key.step == key.workload { String::new() } else { format!(":{}", key.step) };
+            let step = if key.step == key.levels.workload {
+                String::new()
+            } else {
+                format!(":{}", key.step)
+            };
             let part = if key.part == Part::Steady { ", steady part" } else { "" };
             let direction = key.direction.word();
-            let workload = format!("{}{step}{BEHIND}{direction} ({metric}{part})", key.workload);
+            let workload =
+                format!("{}{step}{BEHIND}{direction} ({metric}{part})", key.levels.workload);
             let id = format!("{} ÷ {}: {workload}", comparison.stack, comparison.baseline);
             // Two questions may be about the same figure.
             if found.iter().any(|known| known.id == id) || !comparison.ratio.is_finite() {

@@ -5,6 +5,7 @@ use std::fs::File;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
+use disklab_cell::Levels;
 use disklab_drive::DriveFile;
 use disklab_exec::{LARGEST_TEXT, read_text};
 use disklab_source::one_of;
@@ -17,7 +18,6 @@ use super::SensitivityError;
 use super::cells::Claims;
 use super::draw::Draw;
 use super::variation::Variation;
-use crate::plan::Pairs;
 use crate::{RunOptions, RunnerError};
 
 /// Name of the file that remembers it.
@@ -54,9 +54,9 @@ impl Case {
     }
 
     /// The cells that depend on what is moved.
-    pub(super) fn pairs(&self, claims: &Claims, models: &[DriveFile]) -> Pairs {
+    pub(super) fn cells(&self, claims: &Claims, models: &[DriveFile]) -> BTreeSet<Levels> {
         let drives: BTreeSet<&str> = self.moves.iter().map(|v| v.drive.as_str()).collect();
-        drives.into_iter().flat_map(|drive| claims.pairs(models, drive)).collect()
+        drives.into_iter().flat_map(|drive| claims.cells(models, drive)).collect()
     }
 }
 
@@ -84,7 +84,7 @@ impl SensitivityPlan {
         for model in models {
             let is_chosen = drives.is_empty() || drives.iter().any(|name| is(model, name));
             let is_new = !seen.contains(&model.id.as_str());
-            if !is_chosen || !is_new || claims.pairs(models, &model.id).is_empty() {
+            if !is_chosen || !is_new || claims.cells(models, &model.id).is_empty() {
                 continue;
             }
             seen.push(&model.id);

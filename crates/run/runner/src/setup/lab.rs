@@ -7,6 +7,7 @@ use disklab_bench::{
     BenchError, Campaign, LabBench, LabKernel, LabSettings, ModelledDrives, find_processor,
     free_space, needs_zfs, study_processor,
 };
+use disklab_cell::Cell;
 use disklab_config::ModelSetting;
 use disklab_exec::{Executor, Interrupt};
 use disklab_guest::guest_program;
@@ -15,7 +16,6 @@ use disklab_lab::processors;
 use disklab_lab_kernel as kernel;
 use disklab_lab_kernel::{KernelError, LinuxChoice, LinuxVersion, NamedKernel, Parts, ZfsKernel};
 use disklab_stack::Ledger;
-use disklab_study::Cell;
 use disklab_units::Bytes;
 
 use super::{Benches, existing_ancestor};

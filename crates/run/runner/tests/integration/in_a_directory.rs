@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use disklab_bench::{BenchError, CellProgress, Phase};
+use disklab_cell::Cell;
 use disklab_comparisons::Ahead;
 use disklab_decision::Recommendation;
 use disklab_exec::Interrupt;
@@ -12,7 +13,7 @@ use disklab_runner::{
     RunEstimate, RunOptions, RunnerError, StopOptions, UpcomingCells, resume,
 };
 use disklab_store::CellState;
-use disklab_study::{Cell, Study, load};
+use disklab_study::{Study, load};
 
 const STUDY: &str = r#"
 id = "tiny"
@@ -59,7 +60,7 @@ impl Observer for Notes {
     fn cell_stands(&mut self, _: &Cell, _: CellProgress) {}
 
     fn cell_ends(&mut self, cell: &Cell, _: f64, error: Option<&str>) {
-        self.ended.push((cell.workload.clone(), error.is_none()));
+        self.ended.push((cell.levels.workload.clone(), error.is_none()));
     }
 
     fn ahead(&mut self, _: &Ahead) {}

@@ -6,6 +6,7 @@ mod run;
 use std::fmt::Write as _;
 
 use disklab_audits::{DriveBytes, Finding, Group, GroupKey, LatencySummary, Observation, Severity};
+use disklab_cell::Levels;
 use disklab_comparisons::{Answer, Comparison, ComparisonOutcome, Point};
 use disklab_decision::Analysis;
 use disklab_report::{Collector, Report};
@@ -192,8 +193,7 @@ fn group(
         })
         .collect();
     let key = GroupKey {
-        stack: stack.to_owned(),
-        workload: workload.to_owned(),
+        levels: Levels::new(stack, workload),
         step: workload.to_owned(),
         direction,
         part: Default::default(),
@@ -345,23 +345,25 @@ fn answer(study: &Study, groups: &[Group], question: Question, measure: Measure)
         let asks = |patterns: &[String], id: &str| {
             patterns.is_empty() || patterns.iter().any(|p| disklab_study::matches(p, id))
         };
-        if !asks(&question.workloads, &key.workload) || !asks(&question.stacks, &key.stack) {
+        if !asks(&question.workloads, &key.levels.workload)
+            || !asks(&question.stacks, &key.levels.stack)
+        {
             continue;
         }
-        let spec = &study.stacks[study.stack_index(&key.stack).expect("a stack")];
+        let spec = &study.stacks[study.stack_index(&key.levels.stack).expect("a stack")];
         let is_line = matches!(question.chart, ChartKind::LinesOver(_));
         points.push(Point {
             group: index,
             layout: spec.layout.clone(),
             file_system: spec.file_system.clone(),
-            figure: if several { key.workload.clone() } else { String::new() },
-            x: is_line.then(|| key.workload.trim_start_matches("dd-write-").to_owned()),
+            figure: if several { key.levels.workload.clone() } else { String::new() },
+            x: is_line.then(|| key.levels.workload.trim_start_matches("dd-write-").to_owned()),
             estimate: estimate(group, measure),
         });
     }
     let baseline = |p: &Point| {
         points.iter().find(|b| {
-            b.figure == p.figure && b.x == p.x && groups[b.group].key.stack == "single/ext4"
+            b.figure == p.figure && b.x == p.x && groups[b.group].key.levels.stack == "single/ext4"
         })
     };
     let comparisons = points
@@ -371,7 +373,7 @@ fn answer(study: &Study, groups: &[Group], question: Question, measure: Measure)
             let ratio = p.estimate.centre / b.estimate.centre;
             let once = p.estimate.n < 2;
             Some(Comparison {
-                stack: groups[p.group].key.stack.clone(),
+                stack: groups[p.group].key.levels.stack.clone(),
                 baseline: "single/ext4".to_owned(),
                 group: p.group,
                 baseline_group: b.group,

@@ -1,5 +1,6 @@
 //! The made-up run: what it is, its cells, and what they measured besides figures.
 
+use disklab_cell::Levels;
 use disklab_sample::{DriveState, Environment, Note, Overhead, Sample, Tool, TraceEntry};
 use disklab_store::{CellRecord, CellState, RunInfo, RunSettings};
 use disklab_study::{LeftOut, PlannedLayer, PlannedStack, Study};
@@ -85,15 +86,15 @@ fn environment() -> Environment {
 }
 
 pub(super) fn cells(study: &Study, repeats: u32) -> Vec<CellRecord> {
-    let pairs: Vec<(String, String)> = study
+    let levels: Vec<Levels> = study
         .stacks
         .iter()
-        .flat_map(|s| study.workloads.iter().map(|w| (s.id.clone(), w.id.clone())))
+        .flat_map(|s| study.workloads.iter().map(|w| Levels::new(&s.id, &w.id)))
         .collect();
-    disklab_study::order(&pairs, repeats, 20_181_005)
+    study.order(&levels, repeats, 20_181_005)
         .into_iter()
         .map(|cell| {
-            let fails = cell.stack == "raid6/btrfs" && cell.workload == "dd-write-1G";
+            let fails = cell.levels.stack == "raid6/btrfs" && cell.levels.workload == "dd-write-1G";
             CellRecord {
                 state: if fails { CellState::Failed } else { CellState::Done },
                 error: fails.then(|| {
@@ -116,8 +117,9 @@ pub(super) fn sample(noise: &mut Noise, record: &CellRecord) -> Sample {
         elapsed_seconds: 0.2,
     };
     let mut environment = environment();
-    environment.mounts =
-        vec![format!("/dev/md0 /mnt {} rw,relatime", record.cell.stack).parse().expect("a mount")];
+    environment.mounts = vec![
+        format!("/dev/md0 /mnt {} rw,relatime", record.cell.levels.stack).parse().expect("a mount"),
+    ];
     environment.load = Some((noise.next(), 1.0));
     environment.background_bytes = Some((noise.next() * 3e6) as u64);
     Sample {
@@ -129,7 +131,7 @@ pub(super) fn sample(noise: &mut Noise, record: &CellRecord) -> Sample {
         },
         environment,
         notes: vec![Note {
-            about: record.cell.stack.split('/').nth(1).unwrap_or_default().to_owned(),
+            about: record.cell.levels.stack.split('/').nth(1).unwrap_or_default().to_owned(),
             text: "lazy initialisation was switched off, so that it cannot disturb the workload"
                 .to_owned(),
         }],

@@ -2,12 +2,12 @@
 
 use std::path::Path;
 
+use disklab_cell::{Cell, Draws, Levels, order};
 use disklab_sample::{
     Direction, DriveTraffic, Environment, Figure, Latency, LatencyHistogram, OperationKind, Sample,
     Step,
 };
 use disklab_store::{BenchKind, RunInfo, RunSettings};
-use disklab_study::{Cell, order};
 use disklab_units::Bytes;
 
 pub fn info() -> RunInfo {
@@ -33,7 +33,7 @@ pub fn info() -> RunInfo {
 
 pub fn cells() -> Vec<Cell> {
     let pairs = [("a/ext4", "w1"), ("a/ext4", "w2"), ("b[x,y=1]/xfs", "w1")];
-    order(&pairs.map(|(s, w)| (s.to_owned(), w.to_owned())), 2, u64::MAX)
+    order(&pairs.map(|(s, w)| Levels::new(s, w)), 2, u64::MAX, Draws::Shared)
 }
 
 pub fn sample(bytes: u64) -> Sample {

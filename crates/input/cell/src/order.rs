@@ -4,25 +4,24 @@ use indexmap::IndexMap;
 use rand::SeedableRng;
 use rand::seq::SliceRandom;
 use rand_chacha::ChaCha8Rng;
-use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
-/// One workload on one freshly made stack, once.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Cell {
-    /// Position in the run, from 0.
-    pub number: u32,
-    /// The block (repeat) it belongs to, from 0.
-    pub block: u32,
-    /// The stack's id.
-    pub stack: String,
-    /// The workload's id.
-    pub workload: String,
-    /// Seed of everything random in it.
-    pub seed: u64,
+use crate::{Cell, Levels};
+
+/// What the seeds of the cells of one block and one workload have in common. A seed decides
+/// which units of its models the lab's drives are, where their platters stand, and which data
+/// and offsets a workload draws.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Draws {
+    /// All stacks have the same: their ratio is theirs alone.
+    #[default]
+    Shared,
+    /// Each stack has its own, so that two equal stacks differ as two machines of the same
+    /// make do.
+    Apart,
 }
 
-/// Lays cells out in `repeats` blocks. Each block holds every pair once, so
+/// Lays cells out in `repeats` blocks. Each block holds everything once, so
 /// that a drift of the machine hits all stacks alike. In each block the stacks are shuffled,
 /// and within a stack its workloads, whatever the order of other blocks was: which of two
 /// stacks is disturbed more is then a coin tossed anew in each block, which is what tests
@@ -30,30 +29,31 @@ pub struct Cell {
 /// halve the number of tosses: where the ends of a block are slower, it gave four to five
 /// times as many false differences as promised.) ChaCha8 keeps the order the same for a seed
 /// on every machine, and the blocks of a shorter order are the first ones of a longer.
-pub fn order(pairs: &[(String, String)], repeats: u32, seed: u64) -> Vec<Cell> {
+pub fn order(levels: &[Levels], repeats: u32, seed: u64, draws: Draws) -> Vec<Cell> {
     let mut random = ChaCha8Rng::seed_from_u64(seed);
-    let mut by_stack: IndexMap<&str, Vec<&str>> = IndexMap::new();
-    for (stack, workload) in pairs {
-        by_stack.entry(stack).or_default().push(workload);
+    let mut by_stack: IndexMap<&str, Vec<&Levels>> = IndexMap::new();
+    for levels in levels {
+        by_stack.entry(&levels.stack).or_default().push(levels);
     }
     let mut stacks: Vec<&str> = by_stack.keys().copied().collect();
-    let mut cells: Vec<Cell> = Vec::with_capacity(pairs.len() * repeats as usize);
+    let mut cells: Vec<Cell> = Vec::with_capacity(levels.len() * repeats as usize);
     for block in 0..repeats {
         stacks.shuffle(&mut random);
-        let mut drawn: Vec<(&str, &str)> = Vec::with_capacity(pairs.len());
         for stack in &stacks {
-            let mut workloads = by_stack.get(stack).cloned().unwrap_or_default();
-            workloads.shuffle(&mut random);
-            drawn.extend(workloads.into_iter().map(|workload| (*stack, workload)));
-        }
-        for (stack, workload) in &drawn {
-            cells.push(Cell {
-                number: cells.len() as u32,
-                block,
-                stack: (*stack).to_owned(),
-                workload: (*workload).to_owned(),
-                seed: cell_seed(seed, block, workload),
-            });
+            let mut of_stack = by_stack.get(stack).cloned().unwrap_or_default();
+            of_stack.shuffle(&mut random);
+            for levels in of_stack {
+                let shared = cell_seed(seed, block, &levels.workload);
+                cells.push(Cell {
+                    number: cells.len() as u32,
+                    block,
+                    levels: levels.clone(),
+                    seed: match draws {
+                        Draws::Shared => shared,
+                        Draws::Apart => stack_seed(shared, &levels.stack),
+                    },
+                });
+            }
         }
     }
     cells
@@ -71,7 +71,7 @@ pub fn cell_seed(seed: u64, block: u32, workload: &str) -> u64 {
 }
 
 /// The seed of a cell whose stack draws its own drives and work, from [`cell_seed`].
-pub(crate) fn stack_seed(cell_seed: u64, stack: &str) -> u64 {
+fn stack_seed(cell_seed: u64, stack: &str) -> u64 {
     first_64_bits(
         Sha256::new().chain_update(cell_seed.to_le_bytes()).chain_update(stack.as_bytes()),
     )
@@ -91,10 +91,16 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    fn pairs(stacks: usize, workloads: usize) -> Vec<(String, String)> {
+    fn crossed(stacks: usize, workloads: usize) -> Vec<Levels> {
         (0..stacks)
-            .flat_map(|s| (0..workloads).map(move |w| (format!("s{s}"), format!("w{w}"))))
+            .flat_map(|s| {
+                (0..workloads).map(move |w| Levels::new(format!("s{s}"), format!("w{w}")))
+            })
             .collect()
+    }
+
+    fn shared(levels: &[Levels], repeats: u32, seed: u64) -> Vec<Cell> {
+        order(levels, repeats, seed, Draws::Shared)
     }
 
     proptest! {
@@ -102,13 +108,13 @@ mod tests {
         fn every_block_is_complete(
             stacks in 1_usize..6, workloads in 1_usize..6, repeats in 1_u32..5, seed: u64
         ) {
-            let pairs = pairs(stacks, workloads);
-            let cells = order(&pairs, repeats, seed);
-            prop_assert_eq!(cells.len(), pairs.len() * repeats as usize);
-            for (block, cells) in cells.chunks(pairs.len()).enumerate() {
+            let levels = crossed(stacks, workloads);
+            let cells = shared(&levels, repeats, seed);
+            prop_assert_eq!(cells.len(), levels.len() * repeats as usize);
+            for (block, cells) in cells.chunks(levels.len()).enumerate() {
                 let seen: BTreeSet<_> =
-                    cells.iter().map(|c| (c.stack.clone(), c.workload.clone())).collect();
-                prop_assert_eq!(seen.len(), pairs.len());
+                    cells.iter().map(|c| &c.levels).collect();
+                prop_assert_eq!(seen.len(), levels.len());
                 prop_assert!(cells.iter().all(|c| c.block as usize == block));
             }
         }
@@ -117,8 +123,8 @@ mod tests {
         fn a_shorter_order_begins_a_longer(
             stacks in 1_usize..6, workloads in 1_usize..4, few in 1_u32..5, seed: u64
         ) {
-            let pairs = pairs(stacks, workloads);
-            let (short, long) = (order(&pairs, few, seed), order(&pairs, few + 2, seed));
+            let levels = crossed(stacks, workloads);
+            let (short, long) = (shared(&levels, few, seed), shared(&levels, few + 2, seed));
             prop_assert_eq!(&long[..short.len()], &short[..]);
         }
     }
@@ -127,12 +133,13 @@ mod tests {
     /// has each of them equally often.
     #[test]
     fn blocks_are_drawn_independently() {
-        let pairs = pairs(3, 1);
+        let levels = crossed(3, 1);
         let mut counts: std::collections::BTreeMap<Vec<usize>, u32> = Default::default();
         for seed in 0..3000 {
-            let cells = order(&pairs, 2, seed);
-            let place = |stack: &str| cells[..3].iter().position(|c| c.stack == stack);
-            let second: Vec<usize> = cells[3..].iter().filter_map(|c| place(&c.stack)).collect();
+            let cells = shared(&levels, 2, seed);
+            let place = |stack: &str| cells[..3].iter().position(|c| c.levels.stack == stack);
+            let second: Vec<usize> =
+                cells[3..].iter().filter_map(|c| place(&c.levels.stack)).collect();
             *counts.entry(second).or_default() += 1;
         }
         assert_eq!(counts.len(), 6, "{counts:?}");
@@ -142,31 +149,22 @@ mod tests {
 
     #[test]
     fn a_seed_fixes_the_order_and_another_changes_it() {
-        let pairs = pairs(5, 5);
-        assert_eq!(order(&pairs, 3, 7), order(&pairs, 3, 7));
-        assert_ne!(order(&pairs, 3, 7), order(&pairs, 3, 8));
+        let levels = crossed(5, 5);
+        assert_eq!(shared(&levels, 3, 7), shared(&levels, 3, 7));
+        assert_ne!(shared(&levels, 3, 7), shared(&levels, 3, 8));
     }
 
     #[test]
     fn stacks_of_a_block_share_their_work() {
-        let cells = order(&pairs(3, 1), 1, 1);
+        let cells = shared(&crossed(3, 1), 1, 1);
         assert!(cells.iter().all(|c| c.seed == cells[0].seed));
     }
 
     #[test]
     fn stacks_that_draw_apart_share_nothing_but_the_order() {
-        let study = |draws: &str| {
-            let text = format!(
-                "id = 's'\ntitle = 's'\n{draws}\n[stacks]\na = 'ext4'\n\
-                 [[workloads]]\nid = 'w'\nhdparm = {{ device = true }}\n"
-            );
-            crate::load("s.toml", &text).expect("a study")
-        };
-        let pairs = pairs(4, 2);
-        let shared = study("").order(&pairs, 3, 1);
-        assert_eq!(shared, order(&pairs, 3, 1));
-        assert_eq!(shared, study("draws = 'shared'").order(&pairs, 3, 1));
-        let apart = study("draws = 'apart'").order(&pairs, 3, 1);
+        let levels = crossed(4, 2);
+        let shared = shared(&levels, 3, 1);
+        let apart = order(&levels, 3, 1, Draws::Apart);
         let seeds: BTreeSet<u64> = apart.iter().map(|cell| cell.seed).collect();
         assert_eq!(seeds.len(), apart.len());
         let reseeded: Vec<Cell> =

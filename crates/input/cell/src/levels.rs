@@ -1,0 +1,39 @@
+//! Which measurement a cell is.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+/// One level of each axis that a study crosses. Every study crosses stacks with workloads.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Levels {
+    /// The stack's id.
+    pub stack: String,
+    /// The workload's id.
+    pub workload: String,
+    /// The level of each further axis, by the axis's name.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub further: BTreeMap<String, String>,
+}
+
+impl Levels {
+    /// Those of a study that crosses nothing but stacks and workloads.
+    pub fn new(stack: impl Into<String>, workload: impl Into<String>) -> Self {
+        Self { stack: stack.into(), workload: workload.into(), further: BTreeMap::new() }
+    }
+}
+
+/// One workload on one freshly made stack, once.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Cell {
+    /// Position in the run, from 0.
+    pub number: u32,
+    /// The block (repeat) that it belongs to, from 0.
+    pub block: u32,
+    /// What is measured.
+    pub levels: Levels,
+    /// Seed of everything random in it.
+    pub seed: u64,
+}
