@@ -65,18 +65,10 @@ impl DeviceCell<'_> {
         let watch = |d: &ReadyDrive| Watched { name: d.name.clone(), device: d.device.clone() };
         let watched: Vec<Watched> = ready.drives.iter().map(watch).collect();
         let totals = Totals::start(&SystemRoot::here(), &watched);
-        let mut context = LayerContext {
-            executor,
-            ledger,
-            folder: &folder,
-            tag: &tag,
-            seed: self.cell.seed,
-            notes: Vec::new(),
-            pools: Vec::new(),
-            drives_are_zero: ready.are_zero,
-            below: DeviceState { reads_zeros: ready.are_zero, simulated: drives.are_simulated() },
-            mounted: Vec::new(),
-        };
+        let mut context = LayerContext::new(executor, ledger, &folder, &tag, self.cell.seed);
+        context.drives_are_zero = ready.are_zero;
+        context.below =
+            DeviceState { reads_zeros: ready.are_zero, simulated: drives.are_simulated() };
         let made = make_on(&ready.pins, || self.stack.make(&devices, &mut context))?;
         // The layers have the drives open now, which keeps their names.
         ready.pins.clear();

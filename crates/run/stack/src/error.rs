@@ -58,6 +58,16 @@ pub enum StackError {
         /// How long.
         waited: Duration,
     },
+    /// What was made on devices is not on them.
+    #[error("{layer}: {what} is not on {}; attach the drives that it was made on", list(devices))]
+    NotFound {
+        /// Its name in the study's stack.
+        layer: &'static str,
+        /// What was looked for: 'the array with the UUID …'.
+        what: String,
+        /// Where.
+        devices: Vec<PathBuf>,
+    },
     /// A new array whose members differ when its first resync has ended.
     #[error(
         "{layer}: the first resync ended, but not all members agree; see the kernel's messages \
@@ -298,6 +308,10 @@ pub enum LeftAlone {
     /// A lock shows that another run uses it.
     #[error("another disklab works in it")]
     InUse,
+}
+
+fn list(devices: &[PathBuf]) -> String {
+    devices.iter().map(|device| device.display().to_string()).collect::<Vec<_>>().join(", ")
 }
 
 fn users(by: &[String]) -> String {

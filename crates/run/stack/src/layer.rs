@@ -1,6 +1,7 @@
 //! What a layer is.
 
 use std::fmt::Debug;
+use std::fs::File;
 use std::path::{Path, PathBuf};
 
 use disklab_exec::{ExecError, Executor, Finished, Invocation};
@@ -10,7 +11,7 @@ use disklab_units::Bytes;
 
 use crate::{
     Below, DeviceState, FormatWrites, KeptWrites, Ledger, Need, Remount, Shape, ShapeError,
-    StackError,
+    StackError, Undo,
 };
 
 /// One step of a stack, with its options understood.
@@ -65,6 +66,15 @@ pub trait Layer: Debug + Send + Sync {
     /// # Errors
     /// Where a program or a system call fails; the caller tears down.
     fn make(&self, below: Form, context: &mut LayerContext<'_>) -> Result<Form, StackError>;
+
+    /// Finds on `below` what [`Layer::make`] made there, by its UUID or name, and starts it as an
+    /// operator would after a crash. The context has the seed and the tag of then, and what is
+    /// found is entered in its ledger as it was then.
+    ///
+    /// # Errors
+    /// [`StackError::NotFound`] if it is not there, and those of programs and system calls; the
+    /// caller tears down.
+    fn assemble(&self, below: Form, context: &mut LayerContext<'_>) -> Result<Form, StackError>;
 }
 
 /// How a layer keeps data if a device fails.
@@ -121,6 +131,8 @@ pub struct LayerContext<'a> {
     pub tag: &'a str,
     /// Seed for UUIDs and keys.
     pub seed: u64,
+    /// How many things of this stack are in the ledger; see [`LayerContext::number`].
+    entered: usize,
     /// Notes for the sample: (what it is about, a sentence).
     pub notes: Vec<(String, String)>,
     /// ZFS pools that were made, bottom-up.
@@ -144,7 +156,71 @@ pub struct MadePool {
     pub sync: Option<String>,
 }
 
-impl LayerContext<'_> {
+impl<'a> LayerContext<'a> {
+    /// For a stack on drives of which nothing is known.
+    pub fn new(
+        executor: &'a Executor,
+        ledger: &'a mut Ledger,
+        folder: &'a Path,
+        tag: &'a str,
+        seed: u64,
+    ) -> Self {
+        Self {
+            executor,
+            ledger,
+            folder,
+            tag,
+            seed,
+            entered: 0,
+            notes: Vec::new(),
+            pools: Vec::new(),
+            drives_are_zero: false,
+            below: DeviceState::default(),
+            mounted: Vec::new(),
+        }
+    }
+
+    /// A number for the next thing with a name or UUID of its own: how many things of this stack are
+    /// entered, and one. Making a stack and assembling it enter the same.
+    pub(crate) fn number(&self) -> usize {
+        self.entered + 1
+    }
+
+    /// The name of the thing with this number.
+    pub(crate) fn name(&self, number: usize) -> String {
+        format!("disklab-{}-{number}", self.tag)
+    }
+
+    /// Enters a thing of this stack in the ledger; see [`Ledger::enter`].
+    ///
+    /// # Errors
+    /// As there.
+    pub(crate) fn enter(&mut self, undo: impl Into<Undo>) -> Result<(), StackError> {
+        self.enter_with(undo, Vec::new())
+    }
+
+    /// See [`Ledger::enter_with`].
+    ///
+    /// # Errors
+    /// As there.
+    pub(crate) fn enter_with(
+        &mut self,
+        undo: impl Into<Undo>,
+        marks: Vec<String>,
+    ) -> Result<(), StackError> {
+        self.entered += 1;
+        self.ledger.enter_with(undo, marks)
+    }
+
+    /// See [`Ledger::create_file`].
+    ///
+    /// # Errors
+    /// As there.
+    pub(crate) fn create_file(&mut self, path: &Path) -> Result<File, StackError> {
+        self.entered += 1;
+        self.ledger.create_file(path)
+    }
+
     /// Runs a program for `layer` and asks for exit code 0.
     ///
     /// # Errors

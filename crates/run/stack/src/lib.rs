@@ -6,6 +6,7 @@
 //! `kill -9`.
 
 mod error;
+mod find;
 mod format_writes;
 mod kept_writes;
 mod layer;

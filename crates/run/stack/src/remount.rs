@@ -74,10 +74,7 @@ impl Remount {
         let mount = match self {
             Self::FileSystem { mount, .. } => mount.clone(),
             Self::Pool { name, devices, key, .. } => {
-                let mut import = zpool().args(["import", "-f", "-o", "cachefile=none"]);
-                for device in devices {
-                    import = import.arg("-d").arg(device);
-                }
+                let mut import = import(devices);
                 if let Some(key) = key {
                     import = import.arg("-l").stdin(key.as_str());
                 }
@@ -95,6 +92,12 @@ impl Remount {
         let directory = as_kernel_shows(self.directory());
         Ok(mounts()?.iter().any(|mount| mount.mount_point == directory))
     }
+}
+
+/// What imports a pool of these devices; its name is to follow.
+pub(crate) fn import(devices: &[PathBuf]) -> Invocation {
+    let import = zpool().args(["import", "-f", "-o", "cachefile=none"]);
+    devices.iter().fold(import, |import, device| import.arg("-d").arg(device))
 }
 
 fn program(source: ExecError) -> StackError {

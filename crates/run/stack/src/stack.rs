@@ -231,6 +231,33 @@ impl Stack {
         context: &mut LayerContext<'_>,
     ) -> Result<Made, StackError> {
         wipe(devices, context)?;
+        self.build(devices, context, |layer, below, context| {
+            let made = layer.make(below, context)?;
+            context.below.reads_zeros = layer.leaves_zeros(context.below.reads_zeros);
+            Ok(made)
+        })
+    }
+
+    /// Finds on `devices`, in any order, what [`Stack::make`] made there in a context with the same
+    /// seed and tag, and starts it as an operator would after a crash.
+    ///
+    /// # Errors
+    /// Where a layer fails. What was assembled so far is in the context's ledger.
+    pub fn assemble(
+        &self,
+        devices: &[PathBuf],
+        context: &mut LayerContext<'_>,
+    ) -> Result<Made, StackError> {
+        self.build(devices, context, |layer, below, context| layer.assemble(below, context))
+    }
+
+    /// Has `step` put each layer on the one below.
+    fn build(
+        &self,
+        devices: &[PathBuf],
+        context: &mut LayerContext<'_>,
+        step: impl Fn(&dyn Layer, Form, &mut LayerContext<'_>) -> Result<Form, StackError>,
+    ) -> Result<Made, StackError> {
         let mut form = Form::Devices(devices.to_vec());
         let mut device = None;
         for (spec, layer) in &self.layers {
@@ -242,9 +269,8 @@ impl Stack {
                 Form::Devices(devices) => devices.clone(),
                 Form::Pool { .. } | Form::Directory(_) => Vec::new(),
             };
-            tracing::debug!(layer = %spec, ?form, "make");
-            form = layer.make(form, context)?;
-            context.below.reads_zeros = layer.leaves_zeros(context.below.reads_zeros);
+            tracing::debug!(layer = %spec, ?form, "next layer");
+            form = step(layer.as_ref(), form, context)?;
             device = match (&form, below.as_slice()) {
                 (Form::Devices(_), _) => None,
                 (_, [one]) => Some(one.clone()),

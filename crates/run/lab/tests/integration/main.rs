@@ -1,5 +1,6 @@
 //! Guests in the lab, with the real kernel.
 
+mod assemble;
 mod clock;
 mod failing_drives;
 mod guest;

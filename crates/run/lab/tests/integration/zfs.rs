@@ -9,20 +9,15 @@
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
-use std::time::Duration;
 
-use crate::support::{Outcome, run, steady};
-use disklab_config::{Node, Value};
+use crate::support::stacks::{boot, boot_with_self, parse, zfs};
+use crate::support::{Outcome, steady};
 use disklab_exec::{Executor, Interrupt, Invocation};
-use disklab_lab::{DiskOptions, LabOptions};
-use disklab_lab_kernel::{ZFS_HOST, ZfsKernel, cache_folder, find_zfs};
-use disklab_source::{Location, Source};
+use disklab_lab_kernel::ZfsKernel;
 use disklab_stack::{
-    DeviceState, LayerContext, Ledger, LeftoverDecision, Machine, Made, Stack, StackError, decide,
-    needs_words, recover,
+    LayerContext, Ledger, LeftoverDecision, Machine, Made, Stack, StackError, decide, needs_words,
+    recover,
 };
-use disklab_study::{StackSpec, parse_layers};
 use disklab_units::Bytes;
 
 /// Tells [`in_the_guest`] where it is, and which stacks to make, parted by spaces.
@@ -30,69 +25,15 @@ const STACKS: &str = "DISKLAB_TEST_STACKS";
 /// Size of each drive, in MiB.
 const DRIVE_MIB: u64 = 4 << 10;
 
-/// The kernel to test with, or `None`, said on standard error.
-fn zfs() -> Option<ZfsKernel> {
-    let found = find_zfs(&cache_folder());
-    if found.is_none() {
-        eprintln!("skipped: needs the lab's ZFS kernel (disklab lab build --zfs)");
-    }
-    found
-}
-
-/// Boots a guest with OpenZFS in which `script` runs.
-fn boot(zfs: ZfsKernel, script: &str, disks: Vec<DiskOptions>) -> Outcome {
-    // Another folder of this machine may be hidden in the guest.
-    let script = format!(
-        "mkdir -p /run/programs
-        mount -t hostfs -o {} none /run/programs
-        export PATH=/run/programs:$PATH
-        {script}",
-        zfs.programs.display()
-    );
-    run(zfs.kernel, &script, disks, |options: &mut LabOptions| {
-        options.memory_bytes = 1 << 30;
-        options.kernel_arguments.push(ZFS_HOST.to_owned());
-        options.real_limit = Some(Duration::from_secs(600));
-    })
-}
-
-/// Boots a guest in which `script` can have a test of this program run, on four drives as fast as an
-/// SSD without queues: `self TEST`.
-fn boot_with_self(zfs: ZfsKernel, script: &str) -> Outcome {
-    let program = std::env::current_exe().unwrap();
-    let (folder, name) = (program.parent().unwrap(), program.file_name().unwrap());
-    let script = format!(
-        "mkdir -p /run/self
-        mount -t hostfs -o {} none /run/self
-        self() {{ /run/self/{} --exact \"zfs::$1\" --nocapture 2>&1; }}
-        {script}",
-        folder.display(),
-        name.display()
-    );
-    boot(zfs, &script, steady(4, DRIVE_MIB, 100_000))
+/// Boots a guest in which `script` can have a test of this module run, on four drives as fast as an
+/// SSD without queues: `self zfs::TEST`.
+fn boot_on_four(zfs: ZfsKernel, script: &str) -> Outcome {
+    boot_with_self(zfs, script, steady(4, DRIVE_MIB, 100_000), |_| {})
 }
 
 /// Boots a guest that makes these stacks.
 fn stacks(zfs: ZfsKernel, stacks: &[&str]) -> Outcome {
-    boot_with_self(zfs, &format!("export {STACKS}='{}'; self in_the_guest", stacks.join(" ")))
-}
-
-fn parse(text: &str) -> Stack {
-    let source = Arc::new(Source { name: "test.toml".to_owned(), text: text.to_owned() });
-    let place = Location { source, span: 0..text.len() };
-    let node = Node { value: Value::Text(text.to_owned()), place: place.clone() };
-    let layers = parse_layers(&node).unwrap();
-    let spec = StackSpec {
-        id: "test".to_owned(),
-        layout: "test".to_owned(),
-        file_system: String::new(),
-        layers,
-        drives: (0..4).collect(),
-        write_cache: None,
-        host_cache: None,
-        place,
-    };
-    Stack::parse(&spec).unwrap()
+    boot_on_four(zfs, &format!("export {STACKS}='{}'; self zfs::in_the_guest", stacks.join(" ")))
 }
 
 /// What a program says.
@@ -109,18 +50,7 @@ fn make(
     let folder = Path::new("/run/site");
     std::fs::create_dir_all(folder).unwrap();
     let drives = ["/dev/vda", "/dev/vdb", "/dev/vdc", "/dev/vdd"].map(PathBuf::from);
-    let mut context = LayerContext {
-        executor,
-        ledger,
-        folder,
-        tag: "t",
-        seed: 7,
-        notes: Vec::new(),
-        pools: Vec::new(),
-        drives_are_zero: false,
-        below: DeviceState::default(),
-        mounted: Vec::new(),
-    };
+    let mut context = LayerContext::new(executor, ledger, folder, "t", 7);
     let made = stack.make(&drives, &mut context)?;
     Ok((made, context.notes))
 }
@@ -135,7 +65,7 @@ fn in_the_guest() {
     };
     let executor = Executor::new(Interrupt::new());
     for text in stacks.to_str().unwrap().split(' ') {
-        let stack = parse(text);
+        let stack = parse(text, 4);
         let missing = Machine::here().missing(&stack.needs());
         assert!(missing.is_empty(), "{}", needs_words(&missing));
         for _ in 0..2 {
@@ -225,7 +155,7 @@ fn the_same_guest_twice_is_the_same() {
         let script = format!(
             "for d in a b c; do echo start=1MiB | sfdisk -q -X gpt /dev/vd$d; done{script}"
         );
-        let outcome = boot(zfs.clone(), &script, steady(3, 512, 3_000_000));
+        let outcome = boot(zfs.clone(), &script, steady(3, 512, 3_000_000), |_| {});
         let report = outcome.report();
         let from = outcome.console.find("Linux version").unwrap_or_default();
         let disks: Vec<u64> =
@@ -244,7 +174,7 @@ fn an_idle_pool_lets_time_pass() {
         zpool create -o cachefile=none -m /mnt/p p /dev/vda1
         a=$(date +%s); sleep 3600; b=$(date +%s); echo slept=$((b - a))
         zpool destroy p";
-    let outcome = boot(zfs, script, steady(1, 512, 3_000_000));
+    let outcome = boot(zfs, script, steady(1, 512, 3_000_000), |_| {});
     let report = outcome.report();
     assert_eq!(outcome.word("slept"), "3600");
     // Nothing was written, so there is hardly a transaction group to sync.
@@ -265,7 +195,7 @@ fn a_leftover_in_the_guest() {
     let (state, executor) = (Path::new("/run/state"), Executor::new(Interrupt::new()));
     if let Some(text) = step.strip_prefix("make ") {
         let mut ledger = Ledger::open(state).unwrap();
-        make(&parse(text), &mut ledger, &executor).unwrap();
+        make(&parse(text, 4), &mut ledger, &executor).unwrap();
         // As by SIGKILL: nothing is torn down.
         std::process::exit(0);
     }
@@ -292,25 +222,25 @@ fn what_a_user_put_into_a_leftover_pool_stays() {
         n=0
         for stack in zfs-raidz1 'zfs-mirror[dataset,encryption=on]'; do
             n=$((n + 1))
-            {STEP}=\"make $stack\" self a_leftover_in_the_guest
+            {STEP}=\"make $stack\" self zfs::a_leftover_in_the_guest
             pool=$(pools); pool=${{pool%% }}
-            {STEP}=recover self a_leftover_in_the_guest
+            {STEP}=recover self zfs::a_leftover_in_the_guest
             echo clean.$n=$(zpool list -H | wc -l)
-            {STEP}=\"make $stack\" self a_leftover_in_the_guest
+            {STEP}=\"make $stack\" self zfs::a_leftover_in_the_guest
             pool=$(pools); pool=${{pool%% }}
             if [ $n = 1 ]; then
                 zfs create -o mountpoint=/run/theirs $pool/theirs; echo theirs > /run/theirs/precious
             else
                 zfs snapshot $pool/data@theirs
             fi
-            {STEP}=recover self a_leftover_in_the_guest | sed 's/^/said.'$n' /'
+            {STEP}=recover self zfs::a_leftover_in_the_guest | sed 's/^/said.'$n' /'
             echo stays.$n=$(zfs list -H -t all -o name -r $pool | grep -c theirs)
             [ $n = 2 ] || echo precious=$(cat /run/theirs/precious)
-            {STEP}=discard self a_leftover_in_the_guest
+            {STEP}=discard self zfs::a_leftover_in_the_guest
             echo discarded.$n=$(zpool list -H | wc -l)
         done"
     );
-    let outcome = boot_with_self(zfs, &script);
+    let outcome = boot_on_four(zfs, &script);
     outcome.report();
     for n in [1, 2] {
         assert_eq!(outcome.word(&format!("clean.{n}")), "0", "{}", outcome.console);

@@ -1,12 +1,13 @@
 //! LUKS2 on each device: dm-crypt, with a header.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use disklab_exec::Invocation;
 use disklab_source::SourceError;
 use disklab_study::LayerSpec;
 use disklab_units::Bytes;
 
+use crate::find::Search;
 use crate::reading::OptionReader;
 use crate::redundancy::{devices, members};
 use crate::udev::{dm, wait_for_node};
@@ -102,6 +103,17 @@ impl Crypt {
         }
         open.arg(device).arg(name).stdin(key)
     }
+
+    /// Opens the device and returns the node of the mapping.
+    fn map(
+        &self,
+        device: &Path,
+        header: &Header,
+        context: &LayerContext<'_>,
+    ) -> Result<PathBuf, StackError> {
+        context.run("crypt", &self.open(device, &header.name, &header.key))?;
+        wait_for_node(context, "crypt", &Path::new("/dev/mapper").join(&header.name))
+    }
 }
 
 fn cryptsetup() -> Invocation {
@@ -141,19 +153,50 @@ impl Layer for Crypt {
     fn make(&self, below: Form, context: &mut LayerContext<'_>) -> Result<Form, StackError> {
         let mut mapped = Vec::new();
         for device in devices("crypt", below)? {
-            let number = context.ledger.mark();
-            let name = format!("disklab-{}-{number}", context.tag);
-            let uuid = seeded::uuid(context, &format!("crypt {number}"));
-            let key = seeded::key(&uuid);
-            context.ledger.enter(undo::CloseCrypt(DeviceMapping::new(&name, &device, &uuid)))?;
-            context.run("crypt", &self.format(&device, &uuid, &key))?;
-            context.run("crypt", &self.open(&device, &name, &key))?;
-            mapped.push(wait_for_node(context, "crypt", &Path::new("/dev/mapper").join(name))?);
+            let header = Header::new(context.number(), context);
+            header.enter(&device, context)?;
+            context.run("crypt", &self.format(&device, &header.uuid, &header.key))?;
+            mapped.push(self.map(&device, &header, context)?);
         }
         if context.below.reads_zeros {
             context.note("crypt", "zeros below decrypt to noise: nothing above reads as zeros");
         }
         Ok(Form::Devices(mapped))
+    }
+
+    fn assemble(&self, below: Form, context: &mut LayerContext<'_>) -> Result<Form, StackError> {
+        let devices = devices("crypt", below)?;
+        let first = context.number();
+        let header = |index| Header::new(first + index, context);
+        let headers: Vec<Header> = (0..devices.len()).map(header).collect();
+        let uuids: Vec<String> = headers.iter().map(|header| header.uuid.clone()).collect();
+        let search = Search { layer: "crypt", what: "the LUKS header with the UUID", tag: "UUID" };
+        let mut mapped = Vec::new();
+        for (device, header) in search.each(&devices, &uuids, context)?.iter().zip(&headers) {
+            header.enter(device, context)?;
+            mapped.push(self.map(device, header, context)?);
+        }
+        Ok(Form::Devices(mapped))
+    }
+}
+
+/// What a header is known by, and what opens it.
+struct Header {
+    /// The mapping's name.
+    name: String,
+    uuid: String,
+    key: String,
+}
+
+impl Header {
+    fn new(number: usize, context: &LayerContext<'_>) -> Self {
+        let uuid = seeded::uuid(context, &format!("crypt {number}"));
+        Self { name: context.name(number), key: seeded::key(&uuid), uuid }
+    }
+
+    fn enter(&self, device: &Path, context: &mut LayerContext<'_>) -> Result<(), StackError> {
+        let mapping = DeviceMapping::new(&self.name, device, &self.uuid);
+        context.enter(undo::CloseCrypt(mapping))
     }
 }
 

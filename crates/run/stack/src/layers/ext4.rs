@@ -9,8 +9,8 @@ use disklab_study::LayerSpec;
 use disklab_units::Bytes;
 
 use super::file_system::{
-    BLOCK_SIZE, FileSystemOptions, MKFS, MOUNT, MOUNT_OPTIONS, MountPoint, directory_on, enter,
-    label, one_device, one_volume,
+    BLOCK_SIZE, FileSystemOptions, MKFS, MOUNT, MOUNT_OPTIONS, MountPoint, device_and_point,
+    directory_on, find, label, one_volume,
 };
 use crate::reading::OptionReader;
 use crate::seeded::uuid;
@@ -112,11 +112,25 @@ impl Layer for Ext4 {
     }
 
     fn make(&self, below: Form, context: &mut LayerContext<'_>) -> Result<Form, StackError> {
-        let device = one_device("ext4", below)?;
-        let point = MountPoint::new(context)?;
-        enter(context, &device, &point.uuid)?;
+        let (device, point) = device_and_point("ext4", below, context)?;
         let mkfs = self.mkfs(context, &point.uuid);
         context.run("ext4", &mkfs.arg(&device))?;
+        self.mount(point, &device, context)
+    }
+
+    fn assemble(&self, below: Form, context: &mut LayerContext<'_>) -> Result<Form, StackError> {
+        let (device, point) = find("ext4", below, context)?;
+        self.mount(point, &device, context)
+    }
+}
+
+impl Ext4 {
+    fn mount(
+        &self,
+        point: MountPoint,
+        device: &Path,
+        context: &mut LayerContext<'_>,
+    ) -> Result<Form, StackError> {
         let mut mount = self.options.mount.clone();
         match self.lazy_init {
             LazyInit::Skip => mount.push("noinit_itable".to_owned()),
@@ -131,7 +145,7 @@ impl Layer for Ext4 {
         if quiet {
             mount.push("no_prefetch_block_bitmaps".to_owned());
         }
-        let form = point.mount(context, "ext4", &device, &mount)?;
+        let form = point.mount(context, "ext4", device, &mount)?;
         if quiet {
             context.note("ext4", "bitmaps are read when they are used, not after mounting");
         }
@@ -144,7 +158,7 @@ impl Layer for Ext4 {
                 context.note("ext4", "lazy initialisation disabled: mkfs wrote the inode tables");
             }
             LazyInit::Wait => {
-                let waited = wait_for_init(context.executor, &device)?;
+                let waited = wait_for_init(context.executor, device)?;
                 context.note(
                     "ext4",
                     format!(
@@ -156,9 +170,7 @@ impl Layer for Ext4 {
         }
         Ok(form)
     }
-}
 
-impl Ext4 {
     /// What makes the file system, without the device.
     fn mkfs(&self, context: &LayerContext<'_>, uuid_of_it: &str) -> Invocation {
         let lazy = u8::from(self.lazy_init != LazyInit::Off);

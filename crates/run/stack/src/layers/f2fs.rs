@@ -6,8 +6,8 @@ use disklab_study::LayerSpec;
 use disklab_units::Bytes;
 
 use super::file_system::{
-    FileSystemOptions, MKFS, MOUNT, MOUNT_OPTIONS, MountPoint, directory_on, enter, label,
-    one_device, one_volume,
+    FileSystemOptions, MKFS, MOUNT, MOUNT_OPTIONS, device_and_point, directory_on, find, label,
+    one_volume,
 };
 use crate::{
     Form, KeptWrites, Layer, LayerContext, LayerKind, Need, Shape, ShapeError, StackError,
@@ -66,15 +66,18 @@ impl Layer for F2fs {
     }
 
     fn make(&self, below: Form, context: &mut LayerContext<'_>) -> Result<Form, StackError> {
-        let device = one_device("f2fs", below)?;
-        let point = MountPoint::new(context)?;
-        enter(context, &device, &point.uuid)?;
+        let (device, point) = device_and_point("f2fs", below, context)?;
         // -r fixes the seed of the checkpoint's version.
         let mkfs = Invocation::new("mkfs.f2fs")
             .args(["-f", "-q", "-r", "-U", &point.uuid, "-l", &label(context, 80)])
             .args(&self.options.mkfs)
             .arg(&device);
         context.run("f2fs", &mkfs)?;
+        point.mount(context, "f2fs", &device, &self.options.mount)
+    }
+
+    fn assemble(&self, below: Form, context: &mut LayerContext<'_>) -> Result<Form, StackError> {
+        let (device, point) = find("f2fs", below, context)?;
         point.mount(context, "f2fs", &device, &self.options.mount)
     }
 }

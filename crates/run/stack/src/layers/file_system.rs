@@ -10,6 +10,7 @@ use disklab_study::LayerSpec;
 use disklab_units::Bytes;
 
 use super::mount_options;
+use crate::find::Search;
 use crate::reading::OptionReader;
 use crate::seeded::uuid;
 use crate::{
@@ -140,7 +141,7 @@ impl MountPoint {
         let directory = folder.join(&name);
         let uuid = uuid(context, &name);
         // With it, as what is mounted here is recognised by the UUID.
-        context.ledger.enter_with(undo::RemoveFolder(directory.clone()), vec![uuid.clone()])?;
+        context.enter_with(undo::RemoveFolder(directory.clone()), vec![uuid.clone()])?;
         std::fs::create_dir(&directory)
             .map_err(|e| StackError::io("cannot create the directory", &directory, e))?;
         Ok(Self { uuid, directory })
@@ -167,7 +168,7 @@ impl MountPoint {
         if !options.is_empty() {
             mount = mount.arg("-o").arg(options.join(","));
         }
-        context.ledger.enter(undo::Unmount(self.directory.clone()))?;
+        context.enter(undo::Unmount(self.directory.clone()))?;
         let mount = mount.arg(device).arg(&self.directory);
         context.run(file_system, &mount)?;
         context.mounted.push(Remount::FileSystem { directory: self.directory.clone(), mount });
@@ -190,11 +191,47 @@ pub(super) fn enter(
 ) -> Result<(), StackError> {
     let drive = BlockDevice::at(&SystemRoot::here(), device).filter(BlockDevice::is_physical);
     let Some(drive) = drive.filter(|_| !context.drives_are_zero) else { return Ok(()) };
+    // Past the context, which would count it: when the stack is assembled, the drives are no longer
+    // zero.
     context.ledger.enter(undo::WipeDrive {
         device: device.to_owned(),
         serial: identity(&drive).serial,
         mark: mark.to_owned(),
     })
+}
+
+/// The device below, and the mount point of the file system that is on it or will be.
+///
+/// # Errors
+/// As for [`one_device`], [`MountPoint::new`] and [`enter`].
+pub(super) fn device_and_point(
+    name: &'static str,
+    below: Form,
+    context: &mut LayerContext<'_>,
+) -> Result<(PathBuf, MountPoint), StackError> {
+    let device = one_device(name, below)?;
+    let point = MountPoint::new(context)?;
+    enter(context, &device, &point.uuid)?;
+    Ok((device, point))
+}
+
+/// The same, if the point's file system is on the device.
+///
+/// # Errors
+/// [`StackError::NotFound`] if not.
+pub(super) fn find(
+    name: &'static str,
+    below: Form,
+    context: &mut LayerContext<'_>,
+) -> Result<(PathBuf, MountPoint), StackError> {
+    let (device, point) = device_and_point(name, below, context)?;
+    file_system(name).all(std::slice::from_ref(&device), &point.uuid, context)?;
+    Ok((device, point))
+}
+
+/// Looks for a file system by its UUID.
+pub(super) fn file_system(layer: &'static str) -> Search {
+    Search { layer, what: "the file system with the UUID", tag: "UUID" }
 }
 
 /// The context's tag as a label of at most `length` bytes.

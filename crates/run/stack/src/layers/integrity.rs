@@ -113,6 +113,24 @@ impl Integrity {
         open.arg(device).arg(name)
     }
 
+    /// Opens each device, once `before` is done with it.
+    fn map(
+        &self,
+        below: Form,
+        context: &mut LayerContext<'_>,
+        before: impl Fn(&Path, &LayerContext<'_>) -> Result<(), StackError>,
+    ) -> Result<Form, StackError> {
+        let mut mapped = Vec::new();
+        for device in devices("integrity", below)? {
+            let name = context.name(context.number());
+            context.enter(undo::CloseIntegrity(DeviceMapping::new(&name, &device, "")))?;
+            before(&device, context)?;
+            context.run("integrity", &self.open(&device, &name))?;
+            mapped.push(wait_for_node(context, "integrity", &Path::new("/dev/mapper").join(name))?);
+        }
+        Ok(Form::Devices(mapped))
+    }
+
     /// What is left of a device, to within a few sectors (`calculate_device_limits`).
     fn room(&self, device: Bytes) -> Bytes {
         let sectors = device.0 / 512;
@@ -177,20 +195,21 @@ impl Layer for Integrity {
     }
 
     fn make(&self, below: Form, context: &mut LayerContext<'_>) -> Result<Form, StackError> {
-        let mut mapped = Vec::new();
-        for device in devices("integrity", below)? {
-            let name = format!("disklab-{}-{}", context.tag, context.ledger.mark());
-            context.ledger.enter(undo::CloseIntegrity(DeviceMapping::new(&name, &device, "")))?;
-            context.run("integrity", &self.format(&device))?;
-            context.run("integrity", &self.open(&device, &name))?;
-            mapped.push(wait_for_node(context, "integrity", &Path::new("/dev/mapper").join(name))?);
-        }
+        let form = self.map(below, context, |device, context| {
+            context.run("integrity", &self.format(device)).map(drop)
+        })?;
         context.note(
             "integrity",
             "each device was written once over its whole length when it was made, so that every \
              sector has a checksum",
         );
-        Ok(Form::Devices(mapped))
+        Ok(form)
+    }
+
+    /// A superblock has no UUID: each device is opened in its place, and a mapping is recognised by
+    /// what is on it.
+    fn assemble(&self, below: Form, context: &mut LayerContext<'_>) -> Result<Form, StackError> {
+        self.map(below, context, |_, _| Ok(()))
     }
 }
 

@@ -73,36 +73,78 @@ impl Layer for LoopFile {
     }
 
     fn make(&self, below: Form, context: &mut LayerContext<'_>) -> Result<Form, StackError> {
-        let kind = below.kind();
-        let (Form::Directory(directory) | Form::Pool { directory, .. }) = below else {
-            return Err(ShapeError::unfit("loop-file", "a directory or a pool", kind).into());
-        };
-        let directory = directory
-            .canonicalize()
-            .map_err(|e| StackError::io("cannot find the directory", &directory, e))?;
-        let path = directory.join(format!("{}.img", context.tag));
-        let file = context.ledger.create_file(&path)?;
+        let (path, cache) = image(below, context)?;
+        let file = context.create_file(&path)?;
         let how = self
             .allocate(&file)
             .map_err(|e| StackError::io("cannot give its blocks to", &path, e))?;
         drop(file);
-        context.ledger.enter(undo::DetachLoop(path.clone()))?;
-        let device = attach(&path, context)?;
-        let direct = uses_direct_io(&device);
-        context.note(
-            "loop-file",
-            format!(
-                "{how}; {}",
-                if direct {
-                    "the loop device goes to it by direct I/O"
-                } else {
-                    "the loop device goes through the page cache, as the file system below \
-                     allows no direct I/O"
-                }
-            ),
-        );
-        Ok(Form::Devices(vec![device]))
+        use_file(path, cache, how, context)
     }
+
+    fn assemble(&self, below: Form, context: &mut LayerContext<'_>) -> Result<Form, StackError> {
+        let (path, cache) = image(below, context)?;
+        // Not what a link leads to: that would be attached and removed.
+        if !path.symlink_metadata().is_ok_and(|file| file.is_file()) {
+            let directory = path.parent().unwrap_or(&path).to_owned();
+            let what = format!("the file {}", path.file_name().unwrap_or_default().display());
+            return Err(StackError::NotFound {
+                layer: "loop-file",
+                what,
+                devices: vec![directory],
+            });
+        }
+        context.enter(undo::RemoveFile(path.clone()))?;
+        context.ledger.created(&path)?;
+        use_file(path, cache, "a file that was there", context)
+    }
+}
+
+/// Which cache a loop device's requests could go through.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Cache {
+    /// The kernel's, which direct I/O avoids.
+    Pages,
+    /// ZFS's. Its direct I/O, from OpenZFS 2.3 on, refuses requests that are not whole pages
+    /// (`zfs_setup_direct` in module/zfs/zfs_vnops.c), which loop devices send.
+    Arc,
+}
+
+/// The file's path in the directory or pool below, and what caches it.
+fn image(below: Form, context: &LayerContext<'_>) -> Result<(PathBuf, Cache), StackError> {
+    let (directory, cache) = match below {
+        Form::Directory(directory) => (directory, Cache::Pages),
+        Form::Pool { directory, .. } => (directory, Cache::Arc),
+        Form::Devices(_) => {
+            let kind = below.kind();
+            return Err(ShapeError::unfit("loop-file", "a directory or a pool", kind).into());
+        }
+    };
+    let directory = directory
+        .canonicalize()
+        .map_err(|e| StackError::io("cannot find the directory", &directory, e))?;
+    Ok((directory.join(format!("{}.img", context.tag)), cache))
+}
+
+/// Attaches the file, of which `how` says how its blocks came about.
+fn use_file(
+    path: PathBuf,
+    cache: Cache,
+    how: &str,
+    context: &mut LayerContext<'_>,
+) -> Result<Form, StackError> {
+    context.enter(undo::DetachLoop(path.clone()))?;
+    let device = attach(&path, cache, context)?;
+    let direct = match (cache, uses_direct_io(&device)) {
+        (_, true) => "the loop device goes to it by direct I/O",
+        (Cache::Arc, false) => "the loop device goes through ZFS's own cache (ARC)",
+        (Cache::Pages, false) => {
+            "the loop device goes through the page cache, as the file system below allows no \
+             direct I/O"
+        }
+    };
+    context.note("loop-file", format!("{how}; {direct}"));
+    Ok(Form::Devices(vec![device]))
 }
 
 impl LoopFile {
@@ -137,13 +179,16 @@ fn write_zeros(mut file: &File, size: u64) -> io::Result<()> {
 
 /// Attaches the file to a free loop device, with direct I/O if that works.
 /// Without, data would be cached twice, once above and once below.
-fn attach(path: &Path, context: &LayerContext<'_>) -> Result<PathBuf, StackError> {
+fn attach(path: &Path, cache: Cache, context: &LayerContext<'_>) -> Result<PathBuf, StackError> {
     let losetup = Invocation::new("losetup").args(["--find", "--show"]);
     let done = context.run("loop-file", &losetup.arg(path))?;
     let device = PathBuf::from(done.text().trim());
     // The former user of this loop device may have left it write-protected:
     // `blockdev --setro` outlasts a detach.
     context.run("loop-file", &Invocation::new("blockdev").arg("--setrw").arg(&device))?;
+    if cache == Cache::Arc {
+        return Ok(device);
+    }
     // It is refused where the file system has no direct I/O. That is noted.
     let direct = Invocation::new("losetup").arg("--direct-io=on").arg(&device);
     match context.executor.run(&direct) {

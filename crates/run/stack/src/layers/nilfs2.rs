@@ -9,9 +9,10 @@ use disklab_study::LayerSpec;
 use disklab_units::Bytes;
 
 use super::file_system::{
-    BLOCK_SIZE, FileSystemOptions, MKFS, MOUNT, MOUNT_OPTIONS, MountPoint, directory_on, enter,
-    label, one_device, one_volume,
+    BLOCK_SIZE, FileSystemOptions, MKFS, MOUNT, MOUNT_OPTIONS, MountPoint, device_and_point,
+    directory_on, label, one_volume,
 };
+use crate::find::Search;
 use crate::reading::OptionReader;
 use crate::undo::started;
 use crate::{
@@ -76,19 +77,35 @@ impl Layer for Nilfs2 {
 
     /// mkfs.nilfs2 takes no UUID, so disklab's is in the label.
     fn make(&self, below: Form, context: &mut LayerContext<'_>) -> Result<Form, StackError> {
-        let device = one_device("nilfs2", below)?;
-        let point = MountPoint::new(context)?;
-        enter(context, &device, &point.uuid)?;
-        // 80 bytes at most (mkfs.nilfs2(8)).
-        let label = format!("{} {}", label(context, 40), point.uuid);
+        let (device, point) = device_and_point("nilfs2", below, context)?;
+        let label = label_of(&point, context);
         let mut mkfs = Invocation::new("mkfs.nilfs2").args(["-f", "-q", "-L", &label]);
         if let Some(size) = self.options.block_size {
             mkfs = mkfs.arg("-b").arg(size.0.to_string());
         }
         context.run("nilfs2", &mkfs.args(&self.options.mkfs).arg(&device))?;
-        let form = point.mount(context, "nilfs2", &device, &self.options.mount)?;
+        self.mount(point, &device, context)
+    }
+
+    fn assemble(&self, below: Form, context: &mut LayerContext<'_>) -> Result<Form, StackError> {
+        let (device, point) = device_and_point("nilfs2", below, context)?;
+        let what = "the file system with the label";
+        let search = Search { layer: "nilfs2", what, tag: "LABEL" };
+        search.all(std::slice::from_ref(&device), &label_of(&point, context), context)?;
+        self.mount(point, &device, context)
+    }
+}
+
+impl Nilfs2 {
+    fn mount(
+        &self,
+        point: MountPoint,
+        device: &Path,
+        context: &mut LayerContext<'_>,
+    ) -> Result<Form, StackError> {
+        let form = point.mount(context, "nilfs2", device, &self.options.mount)?;
         if self.cleaner {
-            start_cleaner(&device, &form, context)?;
+            start_cleaner(device, &form, context)?;
         } else {
             context.note(
                 "nilfs2",
@@ -97,6 +114,11 @@ impl Layer for Nilfs2 {
         }
         Ok(form)
     }
+}
+
+/// At most 80 bytes (mkfs.nilfs2(8)).
+fn label_of(point: &MountPoint, context: &LayerContext<'_>) -> String {
+    format!("{} {}", label(context, 40), point.uuid)
 }
 
 /// How long the cleaner may take to tell its number.
@@ -122,5 +144,5 @@ fn start_cleaner(
         .start_daemon(&cleaner, PATIENCE, number)
         .map_err(|source| StackError::Program { layer: "nilfs2".to_owned(), source })?;
     let started = started(pid).ok_or(StackError::CleanerEnded)?;
-    context.ledger.enter(undo::EndProgram { pid, started })
+    context.enter(undo::EndProgram { pid, started })
 }

@@ -12,6 +12,7 @@ use disklab_study::LayerSpec;
 use disklab_units::Bytes;
 
 use super::file_system::devices;
+use crate::find::Search;
 use crate::reading::OptionReader;
 use crate::redundancy::members;
 use crate::seeded::uuid;
@@ -141,7 +142,7 @@ impl Layer for Partition {
     fn make(&self, below: Form, context: &mut LayerContext<'_>) -> Result<Form, StackError> {
         let mut partitions = Vec::new();
         for (index, device) in devices("partition", below)?.into_iter().enumerate() {
-            let guid = uuid(context, &format!("gpt {index}"));
+            let guid = guid(index, context);
             let size = self.size.map_or_else(String::new, |s| format!(" size={}KiB,", s.0 / 1024));
             let whole = BlockDevice::at(&SystemRoot::here(), &device);
             let start = self.start.on(Bytes(whole.map_or(0, |device| device.size_bytes())));
@@ -153,7 +154,7 @@ impl Layer for Partition {
                 uuid(context, &format!("gpt {index} partition 1"))
             );
             let undo = undo::RemovePartitions { device: device.clone(), guid, count: 1 };
-            context.ledger.enter(undo)?;
+            context.enter(undo)?;
             // The kernel is told below, by partx: its own look at the table
             // fails on loop devices, which have partitions only on request.
             let sfdisk = Invocation::new("sfdisk")
@@ -162,11 +163,39 @@ impl Layer for Partition {
                 .arg(&device)
                 .stdin(script);
             context.run("partition", &sfdisk)?;
-            context.run("partition", &Invocation::new("partx").arg("--update").arg(&device))?;
-            partitions.push(wait_for_partition(&device, context)?);
+            partitions.push(show(&device, context)?);
         }
         Ok(Form::Devices(partitions))
     }
+
+    fn assemble(&self, below: Form, context: &mut LayerContext<'_>) -> Result<Form, StackError> {
+        let devices = devices("partition", below)?;
+        let guids: Vec<String> = (0..devices.len()).map(|index| guid(index, context)).collect();
+        let mut partitions = Vec::new();
+        for (device, guid) in table("partition").each(&devices, &guids, context)?.iter().zip(guids)
+        {
+            let undo = undo::RemovePartitions { device: device.clone(), guid, count: 1 };
+            context.enter(undo)?;
+            partitions.push(show(device, context)?);
+        }
+        Ok(Form::Devices(partitions))
+    }
+}
+
+/// The GUID of the table on the device with this index.
+fn guid(index: usize, context: &LayerContext<'_>) -> String {
+    uuid(context, &format!("gpt {index}"))
+}
+
+/// Looks for partition tables by their GUIDs.
+pub(super) fn table(layer: &'static str) -> Search {
+    Search { layer, what: "the partition table with the GUID", tag: "PTUUID" }
+}
+
+/// Tells the kernel of the partition that is on `device`, and returns its node.
+fn show(device: &Path, context: &LayerContext<'_>) -> Result<PathBuf, StackError> {
+    context.run("partition", &Invocation::new("partx").arg("--update").arg(device))?;
+    wait_for_partition(device, context)
 }
 
 /// The line that lets a partition begin at `start` where sfdisk would begin later: it

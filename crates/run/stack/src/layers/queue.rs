@@ -107,6 +107,11 @@ impl Layer for Queue {
         }
         Ok(Form::Devices(devices))
     }
+
+    /// A restart has forgotten the settings.
+    fn assemble(&self, below: Form, context: &mut LayerContext<'_>) -> Result<Form, StackError> {
+        self.make(below, context)
+    }
 }
 
 /// Sets one thing, enters how it was, and sees whether the kernel took it.
@@ -126,7 +131,7 @@ fn set(
     if device.is_physical() || name.starts_with("loop") {
         let instance = instance(device).ok_or_else(|| cannot(QueueProblem::NoNumber))?;
         let device = device.node();
-        context.ledger.enter(undo::RestoreQueue { device, instance, setting, value: before })?;
+        context.enter(undo::RestoreQueue { device, instance, setting, value: before })?;
     }
     setting.write(device, value)?;
     match setting.of(device) {

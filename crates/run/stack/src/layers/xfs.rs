@@ -6,8 +6,8 @@ use disklab_study::LayerSpec;
 use disklab_units::Bytes;
 
 use super::file_system::{
-    BLOCK_SIZE, FileSystemOptions, MKFS, MOUNT, MOUNT_OPTIONS, MountPoint, directory_on, enter,
-    label, one_device, one_volume,
+    BLOCK_SIZE, FileSystemOptions, MKFS, MOUNT, MOUNT_OPTIONS, device_and_point, directory_on,
+    find, label, one_volume,
 };
 use crate::{
     DeviceState, Form, FormatWrites, Layer, LayerContext, LayerKind, Need, Shape, ShapeError,
@@ -63,9 +63,7 @@ impl Layer for Xfs {
     }
 
     fn make(&self, below: Form, context: &mut LayerContext<'_>) -> Result<Form, StackError> {
-        let device = one_device("xfs", below)?;
-        let point = MountPoint::new(context)?;
-        enter(context, &device, &point.uuid)?;
+        let (device, point) = device_and_point("xfs", below, context)?;
         let mut mkfs = Invocation::new("mkfs.xfs").args([
             "-f",
             "-q",
@@ -78,6 +76,11 @@ impl Layer for Xfs {
             mkfs = mkfs.arg("-b").arg(format!("size={}", size.0));
         }
         context.run("xfs", &mkfs.args(&self.options.mkfs).arg(&device))?;
+        point.mount(context, "xfs", &device, &self.options.mount)
+    }
+
+    fn assemble(&self, below: Form, context: &mut LayerContext<'_>) -> Result<Form, StackError> {
+        let (device, point) = find("xfs", below, context)?;
         point.mount(context, "xfs", &device, &self.options.mount)
     }
 }

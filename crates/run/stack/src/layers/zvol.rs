@@ -1,6 +1,7 @@
 //! Volumes on a ZFS pool, as block devices.
 
 use std::collections::BTreeSet;
+use std::ffi::CStr;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -9,6 +10,7 @@ use disklab_exec::Invocation;
 use disklab_source::SourceError;
 use disklab_study::LayerSpec;
 use disklab_units::Bytes;
+use rustix::ioctl::{Getter, Opcode, ioctl, opcode};
 
 use super::zfs::ZFS;
 use super::zfs::properties::{Owner, Properties};
@@ -123,40 +125,41 @@ impl Layer for Zvol {
         let size = self.each(room);
         let mut nodes = Vec::new();
         for number in 0..self.count {
-            let name = format!("{pool}/volume-{number}");
-            let before = devices_in(Path::new("/sys/block"));
+            let name = volume(&pool, number);
             context.run("zvol", &self.create(&name, size))?;
-            nodes.push(find(&name, size, &before, context)?);
+            nodes.push(find(&name, context)?);
         }
         context.note("zvol", format!("{} volumes of {size}, without reservation", self.count));
         Ok(Form::Devices(nodes))
     }
+
+    fn assemble(&self, below: Form, context: &mut LayerContext<'_>) -> Result<Form, StackError> {
+        let Form::Pool { name: pool, .. } = below else {
+            return Err(ShapeError::unfit("zvol", "a ZFS pool", below.kind()).into());
+        };
+        let nodes = (0..self.count).map(|number| find(&volume(&pool, number), context));
+        nodes.collect::<Result<_, _>>().map(Form::Devices)
+    }
 }
 
-/// The node of the volume `name`: udev's link, or, where there is no udev, the
-/// device that has appeared and has the right size.
-fn find(
-    name: &str,
-    size: Bytes,
-    before: &BTreeSet<String>,
-    context: &LayerContext<'_>,
-) -> Result<PathBuf, StackError> {
+/// The name of a volume on a pool.
+fn volume(pool: &str, number: u32) -> String {
+    format!("{pool}/volume-{number}")
+}
+
+/// The node of the volume `name`: udev's link, or, where there is no udev, the device that ZFS
+/// calls so.
+fn find(name: &str, context: &LayerContext<'_>) -> Result<PathBuf, StackError> {
     let link = Path::new("/dev/zvol").join(name);
     let began = Instant::now();
     loop {
         if let Ok(node) = link.canonicalize() {
             return Ok(node);
         }
-        let sectors = |device: &String| {
-            let text = fs::read_to_string(format!("/sys/block/{device}/size")).unwrap_or_default();
-            text.trim().parse::<u64>().unwrap_or(0)
-        };
-        let now = devices_in(Path::new("/sys/block"));
-        let new: Vec<&String> =
-            now.difference(before).filter(|d| Bytes(sectors(d) * 512) == size).collect();
-        // Two at once would be somebody else's; udev's link settles it.
-        if let [device] = new.as_slice() {
-            return wait_for_node(context, "zvol", &Path::new("/dev").join(device));
+        let nodes = devices_in(Path::new("/sys/block")).into_iter();
+        let mut nodes = nodes.map(|device| Path::new("/dev").join(device));
+        if let Some(node) = nodes.find(|node| name_of(node).is_some_and(|found| found == name)) {
+            return wait_for_node(context, "zvol", &node);
         }
         if began.elapsed() > PATIENCE {
             let (layer, what) = ("zvol".to_owned(), format!("a block device of {name}"));
@@ -164,6 +167,16 @@ fn find(
         }
         nap(context, "zvol")?;
     }
+}
+
+/// The name of the volume behind a node (`BLKZNAME` in OpenZFS' include/sys/fs/zfs.h).
+fn name_of(node: &Path) -> Option<String> {
+    type Name = [u8; 256];
+    const BLKZNAME: Opcode = opcode::read::<Name>(0x12, 125);
+    let file = fs::File::open(node).ok()?;
+    // SAFETY: it fills a buffer of this size.
+    let name: Name = unsafe { ioctl(&file, Getter::<BLKZNAME, Name>::new()) }.ok()?;
+    Some(CStr::from_bytes_until_nul(&name).ok()?.to_str().ok()?.to_owned())
 }
 
 /// The ZFS volumes that the kernel shows: `zd0`, `zd16`, …

@@ -8,8 +8,9 @@ use std::path::{Path, PathBuf};
 use disklab_exec::Invocation;
 use serde::{Deserialize, Serialize};
 
-use super::{Marks, Obstacle, Teardown, TeardownContext, any_is_built_on, inspect, list, probe};
+use super::{Marks, Obstacle, Teardown, TeardownContext, any_is_built_on, inspect, list};
 use crate::StackError;
+use crate::find::probe;
 
 /// Remove the Btrfs with this UUID from its devices, and have the kernel forget them.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

@@ -7,8 +7,9 @@ use std::{fmt, fs};
 use disklab_exec::Invocation;
 use serde::{Deserialize, Serialize};
 
-use super::{Marks, Obstacle, Teardown, TeardownContext, any_is_built_on, inspect, probe};
+use super::{Marks, Obstacle, Teardown, TeardownContext, any_is_built_on, inspect};
 use crate::StackError;
+use crate::find::probe;
 use crate::udev::{dm, is_block_device, kernel_name};
 
 /// How long a mapping may stay busy.

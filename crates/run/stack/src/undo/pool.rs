@@ -8,8 +8,9 @@ use disklab_exec::{ExecError, Invocation, find_program};
 use disklab_measure::{BlockDevice, SystemRoot};
 use serde::{Deserialize, Serialize};
 
-use super::{Marks, Obstacle, Teardown, TeardownContext, UnseenContent, inspect, probe};
+use super::{Marks, Obstacle, Teardown, TeardownContext, UnseenContent, inspect};
 use crate::StackError;
+use crate::find::probe;
 use crate::layers::MARK;
 use crate::mounts::mounts;
 use crate::udev::zpool;

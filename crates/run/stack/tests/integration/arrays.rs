@@ -7,7 +7,7 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use crate::support::{LOOPS, LoopFixture, can, output, stack};
-use disklab_stack::{DeviceState, LayerContext, Ledger, Machine, Recovery, Stack, recover};
+use disklab_stack::{LayerContext, Ledger, Machine, Recovery, Stack, recover};
 use disklab_units::Bytes;
 
 /// Drives of these sizes in MiB.
@@ -264,18 +264,10 @@ fn zero_drives_need_no_resync_but_decrypted_ones_do() {
         let mut fixture = fixture(&[64; 4]);
         let folder = fixture.path();
         let tag = format!("z{}", std::process::id());
-        let mut context = LayerContext {
-            executor: &fixture.executor,
-            ledger: &mut fixture.ledger,
-            folder: &folder,
-            tag: &tag,
-            seed: 1,
-            notes: Vec::new(),
-            pools: Vec::new(),
-            drives_are_zero: true,
-            below: DeviceState { reads_zeros: true, simulated: false },
-            mounted: Vec::new(),
-        };
+        let mut context =
+            LayerContext::new(&fixture.executor, &mut fixture.ledger, &folder, &tag, 1);
+        context.drives_are_zero = true;
+        context.below.reads_zeros = true;
         let made =
             stack.make(&fixture.drives, &mut context).unwrap_or_else(|e| panic!("{text}: {e}"));
         let notes = context.notes;

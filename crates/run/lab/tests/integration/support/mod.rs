@@ -3,6 +3,8 @@
 // A test that fails here says so, as tests do.
 #![allow(clippy::unwrap_used)]
 
+pub mod stacks;
+
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;

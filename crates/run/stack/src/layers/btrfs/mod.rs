@@ -1,12 +1,15 @@
 //! Btrfs over one or several devices.
 
+use std::path::PathBuf;
+
 use disklab_exec::Invocation;
 use disklab_source::SourceError;
 use disklab_study::LayerSpec;
 use disklab_units::Bytes;
 
 use super::file_system::{
-    BLOCK_SIZE, FileSystemOptions, MKFS, MOUNT, MOUNT_OPTIONS, MountPoint, devices, label,
+    BLOCK_SIZE, FileSystemOptions, MKFS, MOUNT, MOUNT_OPTIONS, MountPoint, devices, file_system,
+    label,
 };
 use crate::reading::OptionReader;
 use crate::redundancy::{combine, members};
@@ -283,13 +286,30 @@ impl Layer for Btrfs {
         if let Some(size) = self.options.block_size {
             mkfs = mkfs.args(["--sectorsize", &size.0.to_string()]);
         }
-        context
-            .ledger
-            .enter(undo::RemoveBtrfs { uuid: point.uuid.clone(), devices: devices.clone() })?;
+        context.enter(undo::RemoveBtrfs { uuid: point.uuid.clone(), devices: devices.clone() })?;
         context.run(self.name, &mkfs.args(&self.options.mkfs).args(&devices))?;
+        self.mount(point, &devices, context)
+    }
+
+    fn assemble(&self, below: Form, context: &mut LayerContext<'_>) -> Result<Form, StackError> {
+        let devices = devices(self.name, below)?;
+        let point = MountPoint::new(context)?;
+        let devices = file_system(self.name).all(&devices, &point.uuid, context)?;
+        context.enter(undo::RemoveBtrfs { uuid: point.uuid.clone(), devices: devices.clone() })?;
+        self.mount(point, &devices, context)
+    }
+}
+
+impl Btrfs {
+    fn mount(
+        &self,
+        point: MountPoint,
+        devices: &[PathBuf],
+        context: &mut LayerContext<'_>,
+    ) -> Result<Form, StackError> {
         // Where there is no udev, nobody else tells the kernel which devices
         // belong together.
-        let scan = Invocation::new("btrfs").args(["device", "scan"]).args(&devices);
+        let scan = Invocation::new("btrfs").args(["device", "scan"]).args(devices);
         context.run(self.name, &scan)?;
         point.mount(context, "btrfs", &devices[0], &self.options.mount)
     }

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use disklab_exec::Invocation;
 use disklab_units::Bytes;
 
+use crate::find::Search;
 use crate::lvm_tools::{filter, lvm};
 use crate::udev::wait_for_node;
 use crate::{LayerContext, StackError, seeded, undo};
@@ -14,7 +15,7 @@ pub(crate) const VOLUME: &str = "data";
 /// The name of the pool below a thin one; it has the group's tag.
 const POOL: &str = "pool";
 
-/// A volume group that was made.
+/// What a layer makes with LVM over its devices.
 #[derive(Debug)]
 pub(crate) struct VolumeGroup {
     layer: &'static str,
@@ -34,37 +35,66 @@ impl VolumeGroup {
         devices: &[PathBuf],
         context: &mut LayerContext<'_>,
     ) -> Result<Self, StackError> {
-        let number = context.ledger.mark();
-        let name = format!("disklab-{}-{number}", context.tag);
-        // A tag tells our group from one of the same name, and the UUIDs tell
-        // our physical volumes while they are in no group.
-        let mark = format!("disklab.{}", seeded::uuid(context, &format!("vg {number}")));
-        let volumes: Vec<(PathBuf, String)> = devices
-            .iter()
-            .enumerate()
-            .map(|(i, device)| {
-                (
-                    device.clone(),
-                    seeded::lvm_uuid(&seeded::uuid(context, &format!("pv {number} {i}"))),
-                )
-            })
-            .collect();
-        context.ledger.enter(undo::RemoveVolumeGroup {
-            name: name.clone(),
-            mark: mark.clone(),
-            volumes: volumes.clone(),
-        })?;
-        let filter = filter(devices);
-        for (device, uuid) in &volumes {
-            let pvcreate = lvm("pvcreate", &filter)
+        let (group, uuids) = Self::draw(layer, devices, context);
+        group.enter(devices, &uuids, context)?;
+        let Self { name, mark, filter, .. } = &group;
+        for (device, uuid) in devices.iter().zip(&uuids) {
+            let pvcreate = lvm("pvcreate", filter)
                 .args(["--yes", "--force", "--norestorefile", "--uuid", uuid])
                 .arg(device);
             context.run(layer, &pvcreate)?;
         }
         let vgcreate =
-            lvm("vgcreate", &filter).args(["--yes", "--addtag", &mark]).arg(&name).args(devices);
+            lvm("vgcreate", filter).args(["--yes", "--addtag", mark]).arg(name).args(devices);
         context.run(layer, &vgcreate)?;
-        Ok(Self { layer, name, mark, filter })
+        Ok(group)
+    }
+
+    /// Activates the logical volume of the group that is on `devices`, and returns its node.
+    ///
+    /// # Errors
+    /// [`StackError::NotFound`] if a physical volume is missing, [`StackError::Program`] with what
+    /// LVM's program printed.
+    pub(crate) fn assemble(
+        layer: &'static str,
+        devices: &[PathBuf],
+        context: &mut LayerContext<'_>,
+    ) -> Result<(Self, PathBuf), StackError> {
+        let (group, uuids) = Self::draw(layer, devices, context);
+        let search = Search { layer, what: "the physical volume with the UUID", tag: "UUID" };
+        let devices = search.each(devices, &uuids, context)?;
+        group.enter(&devices, &uuids, context)?;
+        let activate = lvm("vgchange", &group.filter).args(["--activate", "y"]).arg(&group.name);
+        context.run(layer, &activate)?;
+        let node = wait_for_node(context, layer, &group.node())?;
+        Ok((group, node))
+    }
+
+    /// The group, and the UUIDs of its physical volumes.
+    fn draw(
+        layer: &'static str,
+        devices: &[PathBuf],
+        context: &LayerContext<'_>,
+    ) -> (Self, Vec<String>) {
+        let number = context.number();
+        let name = context.name(number);
+        // A tag tells our group from one of the same name, and the UUIDs tell
+        // our physical volumes while they are in no group.
+        let mark = format!("disklab.{}", seeded::uuid(context, &format!("vg {number}")));
+        let uuid = |i| seeded::lvm_uuid(&seeded::uuid(context, &format!("pv {number} {i}")));
+        let uuids = (0..devices.len()).map(uuid).collect();
+        (Self { layer, name, mark, filter: filter(devices) }, uuids)
+    }
+
+    fn enter(
+        &self,
+        devices: &[PathBuf],
+        uuids: &[String],
+        context: &mut LayerContext<'_>,
+    ) -> Result<(), StackError> {
+        let volumes = devices.iter().cloned().zip(uuids.iter().cloned()).collect();
+        let (name, mark) = (self.name.clone(), self.mark.clone());
+        context.enter(undo::RemoveVolumeGroup { name, mark, volumes })
     }
 
     /// Makes the logical volume, on `devices` alone where there are some, and

@@ -95,6 +95,11 @@ impl Layer for Lvm {
         }
         Ok(Form::Devices(vec![group.volume(&options, &[], context)?]))
     }
+
+    fn assemble(&self, below: Form, context: &mut LayerContext<'_>) -> Result<Form, StackError> {
+        let (_, node) = VolumeGroup::assemble("lvm", &devices("lvm", below)?, context)?;
+        Ok(Form::Devices(vec![node]))
+    }
 }
 
 #[cfg(test)]

@@ -252,6 +252,12 @@ impl Layer for LvmRaid {
         );
         Ok(Form::Devices(vec![node]))
     }
+
+    fn assemble(&self, below: Form, context: &mut LayerContext<'_>) -> Result<Form, StackError> {
+        let devices = devices(self.layer, below)?;
+        let (_, node) = VolumeGroup::assemble(self.layer, &devices, context)?;
+        Ok(Form::Devices(vec![node]))
+    }
 }
 
 #[cfg(test)]

@@ -86,6 +86,12 @@ impl Layer for LvmThin {
         );
         Ok(Form::Devices(vec![node]))
     }
+
+    fn assemble(&self, below: Form, context: &mut LayerContext<'_>) -> Result<Form, StackError> {
+        let devices = devices("lvm-thin", below)?;
+        let (_, node) = VolumeGroup::assemble("lvm-thin", &devices, context)?;
+        Ok(Form::Devices(vec![node]))
+    }
 }
 
 #[cfg(test)]

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use disklab_exec::Invocation;
 
 use super::{Md, Resync};
+use crate::find::Search;
 use crate::layers::partition::device_size;
 use crate::md_arrays::{array_uuid, arrays_over, same_uuid};
 use crate::udev::{kernel_name, wait_for_node};
@@ -33,31 +34,62 @@ impl Md {
         members: &[PathBuf],
         context: &mut LayerContext<'_>,
     ) -> Result<PathBuf, StackError> {
-        let number = context.ledger.mark();
-        let name = format!("disklab-{}-{number}", context.tag);
-        let uuid = seeded::uuid(context, &format!("md {number}"));
+        let (name, uuid) = draw(context);
         let resync = self.resync(context.below);
         let assume_clean = self.level.is_redundant() && resync == Resync::Skip;
-        context.ledger.enter(undo::StopArray {
-            name: name.clone(),
-            uuid: uuid.clone(),
-            members: members.to_vec(),
-        })?;
+        enter(&name, &uuid, members, context)?;
         let bitmap = self.has_bitmap(members)?;
         let creation = Creation { name: &name, uuid: &uuid, assume_clean, bitmap, members };
         context.run(self.layer, &self.invocation(&creation))?;
-        let array = self.find(&uuid, members, context)?;
+        let (array, node) = self.shown(&uuid, members, context)?;
+        if self.level.is_redundant() {
+            self.agree(&array, resync, context)?;
+        }
+        self.note_what_was_made(&array, bitmap, context);
+        Ok(node)
+    }
+
+    /// Starts the array that was created among `devices`, also if not all of its members are there
+    /// or in step, and returns its node. The kernel resyncs it meanwhile.
+    ///
+    /// # Errors
+    /// [`StackError::NotFound`] if no device is a member, and as for [`Md::create`].
+    pub(crate) fn start_again(
+        &self,
+        devices: &[PathBuf],
+        context: &mut LayerContext<'_>,
+    ) -> Result<PathBuf, StackError> {
+        let (name, uuid) = draw(context);
+        let search = Search { layer: self.layer, what: "the array with the UUID", tag: "UUID" };
+        let members = search.all(devices, &uuid, context)?;
+        enter(&name, &uuid, &members, context)?;
+        let assemble = Invocation::new("mdadm")
+            .arg("--assemble")
+            .arg(format!("/dev/md/{name}"))
+            .args(["--run", "--config", "none", "--homehost", "any"])
+            .args(["--uuid", &mdadm_uuid(&uuid)])
+            .args(&members);
+        context.run(self.layer, &assemble)?;
+        let (array, node) = self.shown(&uuid, &members, context)?;
+        self.note_what_was_made(&array, self.has_bitmap(&members)?, context);
+        Ok(node)
+    }
+
+    /// The array that was just started, with its stripe cache, and its node.
+    fn shown(
+        &self,
+        uuid: &str,
+        members: &[PathBuf],
+        context: &LayerContext<'_>,
+    ) -> Result<(String, PathBuf), StackError> {
+        let array = self.find(uuid, members, context)?;
         let node = wait_for_node(context, self.layer, &Path::new("/dev").join(&array))?;
         if let Some(pages) = self.stripe_cache {
             let path = Path::new("/sys/block").join(&array).join("md/stripe_cache_size");
             std::fs::write(&path, pages.to_string())
                 .map_err(|e| StackError::io("cannot write", &path, e))?;
         }
-        if self.level.is_redundant() {
-            self.agree(&array, resync, context)?;
-        }
-        self.note_what_was_made(&array, bitmap, context);
-        Ok(node)
+        Ok((array, node))
     }
 
     /// Whether the array over `members` gets a bitmap.
@@ -135,6 +167,22 @@ impl Md {
             context.note(self.layer, words.join(", "));
         }
     }
+}
+
+/// The name and the UUID of the next array.
+fn draw(context: &LayerContext<'_>) -> (String, String) {
+    let number = context.number();
+    (context.name(number), seeded::uuid(context, &format!("md {number}")))
+}
+
+fn enter(
+    name: &str,
+    uuid: &str,
+    members: &[PathBuf],
+    context: &mut LayerContext<'_>,
+) -> Result<(), StackError> {
+    let (name, uuid, members) = (name.to_owned(), uuid.to_owned(), members.to_vec());
+    context.enter(undo::StopArray { name, uuid, members })
 }
 
 /// As mdadm reads it: four groups of eight digits.

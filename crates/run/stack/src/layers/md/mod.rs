@@ -250,6 +250,14 @@ impl Layer for Md {
         let arrays = groups.into_iter().map(|group| self.create(group, context));
         arrays.collect::<Result<_, _>>().map(Form::Devices)
     }
+
+    /// The members of each array are found among all devices, whatever their order.
+    fn assemble(&self, below: Form, context: &mut LayerContext<'_>) -> Result<Form, StackError> {
+        let members = devices(self.layer, below)?;
+        let arrays = self.groups(&members)?.len();
+        let arrays = (0..arrays).map(|_| self.start_again(&members, context));
+        arrays.collect::<Result<_, _>>().map(Form::Devices)
+    }
 }
 
 #[cfg(test)]

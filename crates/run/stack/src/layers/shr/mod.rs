@@ -24,6 +24,7 @@ use crate::{
 mod partitions;
 mod slices;
 
+use partitions::Tables;
 use slices::{Slice, SliceKind, slice};
 
 /// SHR or SHR-2 over all devices below.
@@ -116,6 +117,18 @@ impl Shr {
         Ok(slices)
     }
 
+    /// The slices of the drives with these tables.
+    fn slices_of(
+        &self,
+        tables: &Tables,
+        context: &mut LayerContext<'_>,
+    ) -> Result<Vec<Slice>, StackError> {
+        let sizes = tables.drives.iter().map(|drive| device_size(self.layer, drive));
+        let slices = self.slices(&sizes.collect::<Result<Vec<_>, _>>()?)?;
+        context.note(self.layer, words(&slices));
+        Ok(slices)
+    }
+
     /// The array over a slice.
     fn array(&self, slice: &Slice) -> Md {
         let chunks = slice.level.has_chunks().then_some(self.chunk);
@@ -176,17 +189,11 @@ impl Layer for Shr {
     }
 
     fn make(&self, below: Form, context: &mut LayerContext<'_>) -> Result<Form, StackError> {
-        let drives = devices(self.layer, below)?;
-        let mut sizes = Vec::new();
-        for drive in &drives {
-            sizes.push(device_size(self.layer, drive)?);
-        }
-        let slices = self.slices(&sizes)?;
-        context.note(self.layer, words(&slices));
-        let cut = partitions::cut(self.layer, &drives, &slices, context)?;
+        let tables = Tables::new(self.layer, devices(self.layer, below)?);
+        let slices = self.slices_of(&tables, context)?;
         let mut arrays = Vec::new();
-        for (slice, members) in slices.iter().zip(&cut) {
-            arrays.push(self.array(slice).create(members, context)?);
+        for (slice, members) in slices.iter().zip(tables.partitions(&slices, context)?) {
+            arrays.push(self.array(slice).create(&members, context)?);
         }
         let group = VolumeGroup::create(self.layer, &arrays, context)?;
         let Some((first, more)) = arrays.split_first() else {
@@ -196,6 +203,17 @@ impl Layer for Shr {
         let whole = ["--extents", "100%PVS"].map(str::to_owned);
         let volume: PathBuf = group.volume(&whole, std::slice::from_ref(first), context)?;
         lvm::append_all(&group, more, context)?;
+        Ok(Form::Devices(vec![volume]))
+    }
+
+    fn assemble(&self, below: Form, context: &mut LayerContext<'_>) -> Result<Form, StackError> {
+        let tables = Tables::find(self.layer, &devices(self.layer, below)?, context)?;
+        let slices = self.slices_of(&tables, context)?;
+        let mut arrays = Vec::new();
+        for (slice, members) in slices.iter().zip(tables.partitions(&slices, context)?) {
+            arrays.push(self.array(slice).start_again(&members, context)?);
+        }
+        let (_, volume) = VolumeGroup::assemble(self.layer, &arrays, context)?;
         Ok(Form::Devices(vec![volume]))
     }
 }

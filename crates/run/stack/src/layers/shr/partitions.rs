@@ -7,44 +7,118 @@ use disklab_exec::Invocation;
 use disklab_units::Bytes;
 
 use super::{FRONT, Slice};
-use crate::layers::partition::not_shown;
+use crate::layers::partition::{not_shown, table};
 use crate::udev::{kernel_name, nap, wait_for_node};
 use crate::{LayerContext, Need, StackError, seeded, undo};
 
 pub(super) const SFDISK: Need = Need::Program { name: "sfdisk", package: "fdisk" };
 
-/// Cuts `drives` into `slices` and returns the partitions, slice by slice.
-pub(super) fn cut(
-    layer: &str,
-    drives: &[PathBuf],
-    slices: &[Slice],
-    context: &mut LayerContext<'_>,
-) -> Result<Vec<Vec<PathBuf>>, StackError> {
-    let mut cut = vec![Vec::new(); slices.len()];
-    for (index, drive) in drives.iter().enumerate() {
-        let mine: Vec<usize> =
-            (0..slices.len()).filter(|s| slices[*s].drives.contains(&index)).collect();
-        if mine.is_empty() {
-            continue;
+/// The drives' partition tables.
+#[derive(Debug)]
+pub(super) struct Tables {
+    layer: &'static str,
+    pub drives: Vec<PathBuf>,
+    /// The GUIDs of those that are there; nothing if they are to be written.
+    found: Option<Vec<Option<String>>>,
+}
+
+impl Tables {
+    /// Those that drives will have.
+    pub(super) fn new(layer: &'static str, drives: Vec<PathBuf>) -> Self {
+        Self { layer, drives, found: None }
+    }
+
+    /// Those that drives have, with the drives in the order in which they were cut. One that was
+    /// too small to be cut takes a place that is left.
+    ///
+    /// # Errors
+    /// If blkid cannot be started.
+    pub(super) fn find(
+        layer: &'static str,
+        drives: &[PathBuf],
+        context: &LayerContext<'_>,
+    ) -> Result<Self, StackError> {
+        let first = context.number();
+        // How many drives before it were cut is known only with their order.
+        let guids: Vec<(usize, String)> = (0..drives.len())
+            .flat_map(|index| (0..=index).map(move |cut| (index, cut)))
+            .map(|(index, cut)| (index, guid(first + cut, index, context)))
+            .collect();
+        let uuids: Vec<String> = guids.iter().map(|(_, guid)| guid.clone()).collect();
+        let there = table(layer).each_if_there(drives, &uuids, context)?;
+        let mut places: Vec<Option<(PathBuf, String)>> = vec![None; drives.len()];
+        for ((index, guid), drive) in guids.into_iter().zip(&there) {
+            places[index] = drive.clone().map(|drive| (drive, guid)).or(places[index].take());
         }
-        let guid = seeded::uuid(context, &format!("gpt {} {index}", context.ledger.mark()));
-        let parts: Vec<&Slice> = mine.iter().map(|s| &slices[*s]).collect();
-        let count = parts.len();
-        let undo = undo::RemovePartitions { device: drive.clone(), guid: guid.clone(), count };
-        context.ledger.enter(undo)?;
-        let sfdisk = Invocation::new("sfdisk")
-            // The kernel is told by partx, which works on loop devices, too.
-            .args(["--quiet", "--no-reread", "--no-tell-kernel"])
-            .args(["--wipe", "always", "--wipe-partitions", "always"])
-            .arg(drive)
-            .stdin(script(&guid, &parts));
-        context.run(layer, &sfdisk)?;
-        context.run(layer, &Invocation::new("partx").arg("--update").arg(drive))?;
-        for (number, slice) in mine.iter().enumerate() {
-            cut[*slice].push(node(layer, drive, number + 1, context)?);
+        let mut others = drives.iter().filter(|drive| !there.iter().flatten().any(|d| d == *drive));
+        let place = |found: &Option<(PathBuf, String)>| match found {
+            Some((drive, _)) => Some(drive.clone()),
+            None => others.next().cloned(),
+        };
+        let drives = places.iter().filter_map(place).collect();
+        let found = places.into_iter().map(|place| place.map(|(_, guid)| guid)).collect();
+        Ok(Self { layer, drives, found: Some(found) })
+    }
+
+    /// The GUID of the table of the drive with this index.
+    ///
+    /// # Errors
+    /// [`StackError::NotFound`] if it should be there, and is not.
+    fn guid(&self, index: usize, context: &LayerContext<'_>) -> Result<String, StackError> {
+        let drawn = || guid(context.number(), index, context);
+        match &self.found {
+            None => Ok(drawn()),
+            Some(found) => found[index]
+                .clone()
+                .ok_or_else(|| table(self.layer).not_found(&self.drives, &drawn())),
         }
     }
-    Ok(cut)
+
+    /// The partitions of `slices`, slice by slice. Tables that are to be written are.
+    ///
+    /// # Errors
+    /// [`StackError::NotFound`] if a drive of a slice has no table, and those of the programs.
+    pub(super) fn partitions(
+        &self,
+        slices: &[Slice],
+        context: &mut LayerContext<'_>,
+    ) -> Result<Vec<Vec<PathBuf>>, StackError> {
+        let mut cut = vec![Vec::new(); slices.len()];
+        for (index, drive) in self.drives.iter().enumerate() {
+            let mine: Vec<usize> =
+                (0..slices.len()).filter(|s| slices[*s].drives.contains(&index)).collect();
+            if mine.is_empty() {
+                continue;
+            }
+            let guid = self.guid(index, context)?;
+            let undo = undo::RemovePartitions {
+                device: drive.clone(),
+                guid: guid.clone(),
+                count: mine.len(),
+            };
+            context.enter(undo)?;
+            if self.found.is_none() {
+                let parts: Vec<&Slice> = mine.iter().map(|s| &slices[*s]).collect();
+                let sfdisk = Invocation::new("sfdisk")
+                    // The kernel is told by partx, which works on loop devices, too.
+                    .args(["--quiet", "--no-reread", "--no-tell-kernel"])
+                    .args(["--wipe", "always", "--wipe-partitions", "always"])
+                    .arg(drive)
+                    .stdin(script(&guid, &parts));
+                context.run(self.layer, &sfdisk)?;
+            }
+            context.run(self.layer, &Invocation::new("partx").arg("--update").arg(drive))?;
+            for (number, slice) in mine.iter().enumerate() {
+                cut[*slice].push(node(self.layer, drive, number + 1, context)?);
+            }
+        }
+        Ok(cut)
+    }
+}
+
+/// The GUID that a drive's table has, by the number that is drawn for it.
+fn guid(number: usize, index: usize, context: &LayerContext<'_>) -> String {
+    seeded::uuid(context, &format!("gpt {number} {index}"))
 }
 
 /// What sfdisk reads. The type `raid` is that of Linux RAID members.

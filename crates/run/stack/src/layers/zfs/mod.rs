@@ -9,6 +9,7 @@ use disklab_study::LayerSpec;
 use super::partition;
 use crate::reading::OptionReader;
 use crate::redundancy::{devices, members};
+use crate::remount::import;
 use crate::udev;
 use crate::undo::DATASET_NAME;
 use crate::{
@@ -165,7 +166,7 @@ impl Zfs {
         Ok(devices.chunks(width).collect())
     }
 
-    fn create(&self, made: &NewPool<'_>, vdevs: &[&[PathBuf]]) -> Invocation {
+    fn create(&self, made: &DrawnPool<'_>, vdevs: &[&[PathBuf]]) -> Invocation {
         let mut create = udev::zpool()
             .args(["create", "-f", "-o", "cachefile=none"])
             .args(self.properties.args_of(|owner| owner == Owner::Pool, "-o"));
@@ -182,7 +183,7 @@ impl Zfs {
     }
 
     /// What makes the data set of a pool.
-    fn create_dataset(&self, made: &NewPool<'_>) -> Invocation {
+    fn create_dataset(&self, made: &DrawnPool<'_>) -> Invocation {
         let create = Invocation::new("zfs").arg("create");
         self.dataset_properties(create, "-o", made)
             .args(["-o", &format!("{MARK}={}", made.mark), "-o"])
@@ -191,7 +192,12 @@ impl Zfs {
     }
 
     /// The properties of what holds the files, and the key, from standard input.
-    fn dataset_properties(&self, mut to: Invocation, flag: &str, made: &NewPool<'_>) -> Invocation {
+    fn dataset_properties(
+        &self,
+        mut to: Invocation,
+        flag: &str,
+        made: &DrawnPool<'_>,
+    ) -> Invocation {
         to = to.args(self.properties.args_of(|owner| owner != Owner::Pool, flag));
         if let Some(key) = &made.key {
             to = to.args([flag, "keyformat=hex", flag, "keylocation=prompt"]).stdin(key.as_str());
@@ -200,28 +206,84 @@ impl Zfs {
     }
 
     /// zpool partitions a whole disk and then waits for udev to show it; where
-    /// there is none, it is given partitions.
+    /// there is none, it is given partitions, by `partition`.
     fn partitioned(
+        &self,
+        below: Form,
+        context: &mut LayerContext<'_>,
+        partition: impl Fn(Form, &mut LayerContext<'_>) -> Result<Form, StackError>,
+    ) -> Result<Vec<PathBuf>, StackError> {
+        let whole = devices(self.layer, below)?;
+        if udev::is_running() || !whole.iter().any(|device| is_whole_disk(device)) {
+            return Ok(whole);
+        }
+        devices(self.layer, partition(Form::Devices(whole), context)?)
+    }
+
+    /// Has `start` make or import the pool that is entered in the ledger.
+    fn pool(
         &self,
         devices: Vec<PathBuf>,
         context: &mut LayerContext<'_>,
-    ) -> Result<Vec<PathBuf>, StackError> {
-        if udev::is_running() || !devices.iter().any(|device| is_whole_disk(device)) {
-            return Ok(devices);
+        start: impl Fn(&DrawnPool<'_>, &[PathBuf], &LayerContext<'_>) -> Result<(), StackError>,
+    ) -> Result<Form, StackError> {
+        let number = context.number();
+        let pool = context.name(number);
+        let mark = seeded::uuid(context, &format!("zfs {number}"));
+        let directory = context.folder.join(format!("pool-{number}"));
+        context.enter(undo::RemoveFolder(directory.clone()))?;
+        context.enter(undo::DestroyPool {
+            name: pool.clone(),
+            mark: mark.clone(),
+            devices: devices.clone(),
+        })?;
+        // Before the pool is destroyed: this also ends what still uses it.
+        context.enter(undo::Unmount(directory.clone()))?;
+        let drawn = DrawnPool {
+            pool: &pool,
+            mark: &mark,
+            directory: &directory,
+            has_dataset: self.has_dataset,
+            key: self.properties.is_encrypted().then(|| seeded::key(&mark)),
+        };
+        start(&drawn, &devices, context)?;
+        let (files, key) = (drawn.files(), drawn.key);
+        note_what_was_made(self.layer, &pool, &files, &self.properties, context)?;
+        context.mounted.push(Remount::Pool {
+            name: pool.clone(),
+            directory: directory.clone(),
+            devices,
+            key,
+        });
+        Ok(Form::Pool { name: files, directory })
+    }
+
+    /// Imports the pool of these devices and mounts its files in this context's directory, which
+    /// need not be the one where they were mounted before.
+    fn import(
+        &self,
+        pool: &DrawnPool<'_>,
+        devices: &[PathBuf],
+        context: &LayerContext<'_>,
+    ) -> Result<(), StackError> {
+        context.run(self.layer, &import(devices).arg("-N").arg(pool.pool))?;
+        let (zfs, files) = (|| Invocation::new("zfs"), pool.files());
+        let get = zfs().args(["get", "-H", "-o", "value", "mountpoint", &files]);
+        let directory = pool.directory.display().to_string();
+        if context.run(self.layer, &get)?.text().trim() != directory {
+            let set = zfs().arg("set").arg(format!("mountpoint={directory}"));
+            context.run(self.layer, &set.arg(&files))?;
         }
-        context.note(
-            self.layer,
-            "without udev ZFS cannot partition disks, so they were partitioned first",
-        );
-        crate::redundancy::devices(
-            self.layer,
-            self.partition.make(Form::Devices(devices), context)?,
-        )
+        let mount = match &pool.key {
+            Some(key) => zfs().args(["mount", "-l"]).stdin(key.as_str()),
+            None => zfs().arg("mount"),
+        };
+        context.run(self.layer, &mount.arg(&files)).map(drop)
     }
 }
 
-/// A pool that is to be made.
-struct NewPool<'a> {
+/// A pool with the names that were drawn for it.
+struct DrawnPool<'a> {
     pool: &'a str,
     mark: &'a str,
     directory: &'a Path,
@@ -230,7 +292,7 @@ struct NewPool<'a> {
     key: Option<String>,
 }
 
-impl NewPool<'_> {
+impl DrawnPool<'_> {
     /// What holds the files: the root of the pool, or its data set.
     fn files(&self) -> String {
         match self.has_dataset {
@@ -288,40 +350,28 @@ impl Layer for Zfs {
     }
 
     fn make(&self, below: Form, context: &mut LayerContext<'_>) -> Result<Form, StackError> {
-        let devices = self.partitioned(devices(self.layer, below)?, context)?;
-        let number = context.ledger.mark();
-        let pool = format!("disklab-{}-{number}", context.tag);
-        let mark = seeded::uuid(context, &format!("zfs {number}"));
-        let directory = context.folder.join(format!("pool-{number}"));
-        context.ledger.enter(undo::RemoveFolder(directory.clone()))?;
-        context.ledger.enter(undo::DestroyPool {
-            name: pool.clone(),
-            mark: mark.clone(),
-            devices: devices.clone(),
+        let devices = self.partitioned(below, context, |below, context| {
+            context.note(
+                self.layer,
+                "without udev ZFS cannot partition disks, so they were partitioned first",
+            );
+            self.partition.make(below, context)
         })?;
-        // Before the pool is destroyed: this also ends what still uses it.
-        context.ledger.enter(undo::Unmount(directory.clone()))?;
-        let vdevs = self.vdevs(&devices)?;
-        let new = NewPool {
-            pool: &pool,
-            mark: &mark,
-            directory: &directory,
-            has_dataset: self.has_dataset,
-            key: self.properties.is_encrypted().then(|| seeded::key(&mark)),
-        };
-        context.run(self.layer, &self.create(&new, &vdevs))?;
-        if self.has_dataset {
-            context.run(self.layer, &self.create_dataset(&new))?;
-        }
-        let (files, key) = (new.files(), new.key);
-        note_what_was_made(self.layer, &pool, &files, &self.properties, context)?;
-        context.mounted.push(Remount::Pool {
-            name: pool.clone(),
-            directory: directory.clone(),
-            devices,
-            key,
-        });
-        Ok(Form::Pool { name: files, directory })
+        self.pool(devices, context, |pool, devices, context| {
+            let vdevs = self.vdevs(devices)?;
+            context.run(self.layer, &self.create(pool, &vdevs))?;
+            if self.has_dataset {
+                context.run(self.layer, &self.create_dataset(pool))?;
+            }
+            Ok(())
+        })
+    }
+
+    fn assemble(&self, below: Form, context: &mut LayerContext<'_>) -> Result<Form, StackError> {
+        let devices = self.partitioned(below, context, |below, context| {
+            self.partition.assemble(below, context)
+        })?;
+        self.pool(devices, context, |pool, devices, context| self.import(pool, devices, context))
     }
 }
 
@@ -420,8 +470,8 @@ mod tests {
         .replace('\'', "")
     }
 
-    fn new(zfs: &Zfs) -> NewPool<'static> {
-        NewPool {
+    fn new(zfs: &Zfs) -> DrawnPool<'static> {
+        DrawnPool {
             pool: "p",
             mark: "m",
             directory: Path::new("/run/p"),

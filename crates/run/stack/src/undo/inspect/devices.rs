@@ -9,9 +9,10 @@ use disklab_measure::{BlockDevice, Opener, SystemRoot, fill_cache, has_cached, o
 use rustix::fs::OFlags;
 use rustix::io::Errno;
 
-use super::super::{Marks, Obstacle, TeardownContext, probe};
+use super::super::{Marks, Obstacle, TeardownContext};
 use super::signatures::others;
 use crate::StackError;
+use crate::find::probe;
 use crate::md_arrays::{array_uuid, same_uuid};
 use crate::mounts::mounts;
 use crate::udev::kernel_name;

@@ -7,8 +7,9 @@ use std::path::Path;
 use disklab_exec::{Executor, Invocation};
 use serde::Deserialize;
 
-use super::super::{Marks, Obstacle, TeardownContext, probe};
+use super::super::{Marks, Obstacle, TeardownContext};
 use crate::StackError;
+use crate::find::probe;
 
 /// What `wipefs --no-act --json` prints.
 #[derive(Debug, Default, Deserialize)]

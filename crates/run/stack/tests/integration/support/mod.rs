@@ -9,8 +9,7 @@ use disklab_config::{Node, Value};
 use disklab_exec::{Executor, Interrupt, Invocation};
 use disklab_source::{Location, Source, SourceError};
 use disklab_stack::{
-    DeviceState, LayerContext, Ledger, Machine, Made, Need, Stack, StackError, mounts, needs_words,
-    undo,
+    LayerContext, Ledger, Machine, Made, Need, Stack, StackError, mounts, needs_words, undo,
 };
 use disklab_study::{StackSpec, parse_layers};
 use disklab_units::Bytes;
@@ -108,18 +107,7 @@ impl LoopFixture {
             std::fs::create_dir(&folder).expect("site");
         }
         let tag = format!("t{}x{}", std::process::id(), self.number);
-        let mut context = LayerContext {
-            executor: &self.executor,
-            ledger: &mut self.ledger,
-            folder: &folder,
-            tag: &tag,
-            seed: 7,
-            notes: Vec::new(),
-            pools: Vec::new(),
-            drives_are_zero: false,
-            below: DeviceState::default(),
-            mounted: Vec::new(),
-        };
+        let mut context = LayerContext::new(&self.executor, &mut self.ledger, &folder, &tag, 7);
         let made = stack.make(&self.drives, &mut context);
         self.notes = context.notes;
         made

@@ -1,0 +1,85 @@
+//! Stacks in a guest with all layers, which runs this very program.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use disklab_config::{Node, Value};
+use disklab_lab_kernel::{ZFS_HOST, ZfsKernel, cache_folder, find_zfs};
+use disklab_lab::{DiskOptions, LabOptions};
+use disklab_source::{Location, Source};
+use disklab_stack::Stack;
+use disklab_study::{StackSpec, parse_layers};
+
+use super::{Outcome, run};
+
+/// The kernel to test with, or `None`, said on standard error.
+pub fn zfs() -> Option<ZfsKernel> {
+    let found = find_zfs(&cache_folder());
+    if found.is_none() {
+        eprintln!("skipped: needs the lab's ZFS kernel (disklab lab build --zfs)");
+    }
+    found
+}
+
+/// Boots a guest with OpenZFS in which `script` runs.
+pub fn boot(
+    zfs: ZfsKernel,
+    script: &str,
+    disks: Vec<DiskOptions>,
+    adjust: impl FnOnce(&mut LabOptions),
+) -> Outcome {
+    // Another folder of this machine may be hidden in the guest.
+    let script = format!(
+        "mkdir -p /run/programs
+        mount -t hostfs -o {} none /run/programs
+        export PATH=/run/programs:$PATH
+        {script}",
+        zfs.programs.display()
+    );
+    run(zfs.kernel, &script, disks, |options: &mut LabOptions| {
+        options.memory_bytes = 1 << 30;
+        options.kernel_arguments.push(ZFS_HOST.to_owned());
+        options.real_limit = Some(Duration::from_secs(600));
+        adjust(options);
+    })
+}
+
+/// Boots a guest in which `script` can have a test of this program run: `self MODULE::TEST`.
+pub fn boot_with_self(
+    zfs: ZfsKernel,
+    script: &str,
+    disks: Vec<DiskOptions>,
+    adjust: impl FnOnce(&mut LabOptions),
+) -> Outcome {
+    let program = std::env::current_exe().unwrap();
+    let (folder, name) = (program.parent().unwrap(), program.file_name().unwrap());
+    let script = format!(
+        "mkdir -p /run/self /dev/shm
+        mount -t tmpfs tmp /dev/shm
+        mount -t hostfs -o {} none /run/self
+        self() {{ /run/self/{} --exact \"$1\" --nocapture 2>&1; }}
+        {script}",
+        folder.display(),
+        name.display()
+    );
+    boot(zfs, &script, disks, adjust)
+}
+
+/// A stack on so many drives.
+pub fn parse(text: &str, drives: usize) -> Stack {
+    let source = Arc::new(Source { name: "test.toml".to_owned(), text: text.to_owned() });
+    let place = Location { source, span: 0..text.len() };
+    let node = Node { value: Value::Text(text.to_owned()), place: place.clone() };
+    let layers = parse_layers(&node).unwrap();
+    let spec = StackSpec {
+        id: "test".to_owned(),
+        layout: "test".to_owned(),
+        file_system: String::new(),
+        layers,
+        drives: (0..drives).collect(),
+        write_cache: None,
+        host_cache: None,
+        place,
+    };
+    Stack::parse(&spec).unwrap()
+}
