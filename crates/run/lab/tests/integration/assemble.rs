@@ -13,8 +13,8 @@ use std::path::{Path, PathBuf};
 
 use disklab_drive::{Nanos, shipped};
 use disklab_exec::{Executor, Interrupt};
-use disklab_lab_guest::disk_name;
 use disklab_lab::{DiskOptions, Steady};
+use disklab_lab_guest::disk_name;
 use disklab_stack::{LAYERS, LayerContext, Ledger, Machine, Made, Stack, StackError, needs_words};
 
 use crate::support::Outcome;
