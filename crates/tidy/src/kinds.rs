@@ -28,7 +28,7 @@ const TABLES: [KindTable; 4] = [
         table: "LAYERS",
         kind: "LayerKind",
         shared: &["file_system", "mount_options"],
-        shown: &["lvm::VOLUME", "zfs::MARK"],
+        shown: &[],
         least: 30,
     },
     KindTable {

@@ -310,8 +310,9 @@ pub enum LeftAlone {
     InUse,
 }
 
-fn list(devices: &[PathBuf]) -> String {
-    devices.iter().map(|device| device.display().to_string()).collect::<Vec<_>>().join(", ")
+/// Paths in a sentence.
+pub(crate) fn list(paths: &[PathBuf]) -> String {
+    paths.iter().map(|path| path.display().to_string()).collect::<Vec<_>>().join(", ")
 }
 
 fn users(by: &[String]) -> String {

@@ -10,29 +10,31 @@
 
 use std::collections::BTreeSet;
 use std::fs::{DirBuilder, File, OpenOptions};
-use std::io::{self, Write};
-use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
-use disklab_exec::{Executor, owner};
-use rustix::fs::{FlockOperation, flock};
+use disklab_exec::Executor;
 
 use crate::undo::{FileIdentity, TeardownContext};
 use crate::{StackError, Undo, undo};
 
+mod distrust;
+mod file;
 mod host;
+mod id;
 mod leftover;
 mod line;
 mod recover;
 mod trust;
 mod withdraw;
 
-use host::LedgerHost;
+use file::LockedFile;
 use line::LedgerLine;
 
-pub use leftover::{InvalidLedgerId, LedgerId, Leftover, LeftoverDecision, Recovery};
+pub use distrust::Distrust;
+pub use id::{InvalidLedgerId, LedgerId};
+pub use leftover::{Leftover, LeftoverDecision, Recovery};
 pub use recover::{decide, recover};
-pub use trust::Distrust;
 
 /// The list of things to tear down, kept in a file that survives `kill -9`.
 #[derive(Debug)]
@@ -44,13 +46,6 @@ pub struct Ledger {
     /// What this owner's things are recognised by, also of those that are gone: what
     /// is left of a file system shows up again in the next one.
     marks: BTreeSet<String>,
-}
-
-/// A ledger's file and the lock on it, which ends with it.
-#[derive(Debug)]
-struct LockedFile {
-    path: PathBuf,
-    file: File,
 }
 
 impl Ledger {
@@ -246,54 +241,6 @@ impl Drop for Ledger {
             // An empty ledger left behind does no harm: recovery removes it.
             let _ = file.remove();
         }
-    }
-}
-
-impl LockedFile {
-    /// Makes and locks a file of a new name.
-    fn create(folder: &Path, marks: &BTreeSet<String>) -> Result<Self, StackError> {
-        let pid = std::process::id();
-        for n in 0_u32.. {
-            let path = folder.join(format!("ledger-{pid}-{n}.jsonl"));
-            let made = OpenOptions::new().append(true).create_new(true).mode(0o600).open(&path);
-            let file = match made {
-                Ok(file) => file,
-                Err(e) if e.kind() == io::ErrorKind::AlreadyExists => continue,
-                Err(e) => return Err(StackError::io("cannot make", &path, e)),
-            };
-            flock(&file, FlockOperation::LockExclusive)
-                .map_err(|e| StackError::io("cannot lock", &path, e.into()))?;
-            // Without this, the file's name might not survive a power failure.
-            File::open(folder)
-                .and_then(|f| f.sync_all())
-                .map_err(|e| StackError::io("cannot write", folder, e))?;
-            let mut file = Self { path, file };
-            file.append(&LedgerLine::Owner { mark: owner().to_owned(), host: LedgerHost::here() })?;
-            // A recovery may have taken it for an abandoned one until its first line
-            // said whose it is: before its lock, or on a machine that it does not reach.
-            let fail = |e| StackError::io("cannot look at", &file.path, e);
-            if file.file.metadata().map_err(fail)?.nlink() == 0 {
-                continue;
-            }
-            if !marks.is_empty() {
-                file.append(&LedgerLine::Marks(marks.iter().cloned().collect()))?;
-            }
-            return Ok(file);
-        }
-        Err(StackError::NoLedgerName(folder.to_owned()))
-    }
-
-    /// Adds a line and waits until it is on the disk.
-    fn append(&mut self, line: &LedgerLine) -> Result<(), StackError> {
-        let fail = |e: io::Error| StackError::io("cannot write to the ledger", &self.path, e);
-        let mut text = serde_json::to_string(line).map_err(|e| fail(e.into()))?;
-        text.push('\n');
-        self.file.write_all(text.as_bytes()).and_then(|()| self.file.sync_data()).map_err(fail)
-    }
-
-    fn remove(self) -> Result<(), StackError> {
-        std::fs::remove_file(&self.path)
-            .map_err(|e| StackError::io("cannot remove the ledger", &self.path, e))
     }
 }
 

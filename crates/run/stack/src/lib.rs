@@ -5,6 +5,7 @@
 //! whatever happens: on an error, on Ctrl-C, and at the next start after a
 //! `kill -9`.
 
+mod blkid;
 mod error;
 mod find;
 mod format_writes;
@@ -17,6 +18,7 @@ mod lvm_tools;
 mod machine;
 mod md_arrays;
 mod mounts;
+mod need;
 mod reading;
 mod redundancy;
 mod remount;
@@ -28,6 +30,7 @@ mod stack;
 mod test_support;
 mod udev;
 pub mod undo;
+mod wait;
 
 pub use error::{LedgerElsewhere, LeftAlone, LineProblem, QueueProblem, StackError, Undecidable};
 pub use format_writes::{DeviceState, FirstPass, FormatWrites, PassKind};
@@ -38,8 +41,9 @@ pub use ledger::{
     Distrust, InvalidLedgerId, Ledger, LedgerId, Leftover, LeftoverDecision, Recovery, decide,
     recover,
 };
-pub use machine::{Machine, Need, known_needs, needs_words};
+pub use machine::{Machine, known_needs};
 pub use mounts::mounts;
+pub use need::{Need, needs_words};
 pub use remount::Remount;
 pub use shape::{Shape, Volume};
 pub use shape_error::{Below, ShapeError};

@@ -1,7 +1,6 @@
 //! What layers need, and whether this machine has it.
 
 use std::collections::BTreeMap;
-use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -9,79 +8,13 @@ use disklab_exec::{Executor, Invocation, find_program};
 use disklab_source::{Location, Source};
 use disklab_study::LayerSpec;
 
-use crate::LAYERS;
+use crate::{LAYERS, Need};
 
 mod configured;
 mod kernel;
 
 use configured::Configured;
 use kernel::Kernel;
-
-/// A program or kernel feature that a layer cannot do without.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Need {
-    /// A program, and the Debian package that has it.
-    Program {
-        /// The program.
-        name: &'static str,
-        /// Debian's package.
-        package: &'static str,
-    },
-    /// A file system in the kernel, such as `ext4`.
-    FileSystem(&'static str),
-    /// An md personality in the kernel, such as `raid5`.
-    Md(&'static str),
-    /// A device-mapper target in the kernel, such as `crypt`.
-    DeviceMapper(&'static str),
-    /// ZFS in the kernel.
-    Zfs,
-    /// Loop devices that can be attached.
-    Loop,
-    /// The rights of root.
-    Root,
-}
-
-impl Need {
-    /// Debian's package that has it, if it is a program.
-    pub fn package(&self) -> Option<&'static str> {
-        match self {
-            Self::Program { package, .. } => Some(package),
-            _ => None,
-        }
-    }
-
-    /// The option that a kernel must have for it, such as `CONFIG_EXT4_FS`.
-    pub fn kernel_option(&self) -> Option<String> {
-        configured::option(self)
-    }
-}
-
-impl fmt::Display for Need {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Program { name, package } => {
-                write!(f, "the program {name} (package {package})")
-            }
-            Self::FileSystem(name) => write!(f, "{name} in the kernel"),
-            Self::Md(name) => write!(f, "md ({name}) in the kernel"),
-            Self::DeviceMapper(name) => write!(f, "device-mapper ({name}) in the kernel"),
-            Self::Zfs => f.write_str("ZFS in the kernel"),
-            Self::Loop => f.write_str("loop devices"),
-            Self::Root => f.write_str("root"),
-        }
-    }
-}
-
-/// For a report: 'needs md (raid5) in the kernel and root'; empty where nothing
-/// is needed.
-pub fn needs_words(needs: &[Need]) -> String {
-    let words: Vec<String> = needs.iter().map(Need::to_string).collect();
-    match words.as_slice() {
-        [] => String::new(),
-        [one] => format!("needs {one}"),
-        [first @ .., last] => format!("needs {} and {last}", first.join(", ")),
-    }
-}
 
 /// All needs of all kinds of layers, each once, sorted: for `disklab doctor`.
 pub fn known_needs() -> Vec<Need> {

@@ -1,7 +1,7 @@
 //! What is mounted, for teardown: not being able to tell is an error here,
 //! because 'nothing is mounted' would let us remove what is in use.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use disklab_measure::{Mount, parse_mountinfo};
 
@@ -16,6 +16,15 @@ pub fn mounts() -> Result<Vec<Mount>, StackError> {
     std::fs::read(path)
         .map(|bytes| parse_mountinfo(&bytes))
         .map_err(|e| StackError::io("cannot read", path, e))
+}
+
+/// `path` as the kernel shows it in its tables: what leads to it resolved, but
+/// not the last part, which may be a mount that no longer answers.
+pub(crate) fn as_kernel_shows(path: &Path) -> PathBuf {
+    match (path.parent().map(Path::canonicalize), path.file_name()) {
+        (Some(Ok(parent)), Some(name)) => parent.join(name),
+        _ => path.to_owned(),
+    }
 }
 
 #[cfg(test)]

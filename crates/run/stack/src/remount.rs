@@ -5,9 +5,8 @@ use std::path::{Path, PathBuf};
 use disklab_exec::{ExecError, Executor, Invocation};
 
 use crate::StackError;
-use crate::mounts::mounts;
+use crate::mounts::{as_kernel_shows, mounts};
 use crate::udev::zpool;
-use crate::undo::as_kernel_shows;
 
 /// How what a stack ends in is unmounted and mounted again, as it was mounted first.
 #[derive(Debug, Clone)]

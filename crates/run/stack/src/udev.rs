@@ -1,16 +1,9 @@
-//! Whether udev makes the device nodes, and waiting for them.
+//! Whether udev makes the device nodes, and what they are.
 
-use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant};
+use std::path::Path;
 
 use disklab_exec::Invocation;
 use rustix::fs::{FileType, stat};
-
-use crate::{LayerContext, StackError};
-
-/// How long a device node may take to appear: udev's own limit for an event is
-/// longer, but an event that takes 10 s is a fault worth knowing about.
-const PATIENCE: Duration = Duration::from_secs(10);
 
 /// Whether udev runs. libudev asks for the same file
 /// (`udev_queue_get_udev_is_active`).
@@ -30,38 +23,6 @@ pub(crate) fn dm(invocation: Invocation) -> Invocation {
 pub(crate) fn zpool() -> Invocation {
     let zpool = Invocation::new("zpool");
     if is_running() { zpool } else { zpool.env("ZFS_VDEV_DEVID_OPT_OUT", "1") }
-}
-
-/// Waits until `path` is a block device.
-///
-/// # Errors
-/// Where it does not appear, or the user asked to stop.
-pub(crate) fn wait_for_node(
-    context: &LayerContext<'_>,
-    layer: &str,
-    path: &Path,
-) -> Result<PathBuf, StackError> {
-    let began = Instant::now();
-    while !is_block_device(path) {
-        if began.elapsed() > PATIENCE {
-            let (layer, what) = (layer.to_owned(), path.display().to_string());
-            return Err(StackError::NotShown { layer, what, waited: PATIENCE });
-        }
-        nap(context, layer)?;
-    }
-    Ok(path.to_owned())
-}
-
-/// Sleeps for a moment.
-///
-/// # Errors
-/// [`StackError::Program`] of an interrupt, with `layer`.
-pub(crate) fn nap(context: &LayerContext<'_>, layer: &str) -> Result<(), StackError> {
-    context
-        .executor
-        .interrupt
-        .sleep(Duration::from_millis(50))
-        .map_err(|stop| StackError::Program { layer: layer.to_owned(), source: stop.into() })
 }
 
 /// Whether `path`, or what it leads to, is a block device.

@@ -10,8 +10,9 @@ use disklab_units::Bytes;
 use crate::find::Search;
 use crate::reading::OptionReader;
 use crate::redundancy::{devices, members};
-use crate::udev::{dm, wait_for_node};
+use crate::udev::dm;
 use crate::undo::DeviceMapping;
+use crate::wait::wait_for_node;
 use crate::{
     Form, KeptWrites, Layer, LayerContext, LayerKind, Need, Shape, ShapeError, StackError, Volume,
     seeded, undo,

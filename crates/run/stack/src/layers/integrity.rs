@@ -17,8 +17,9 @@ use disklab_units::Bytes;
 
 use crate::reading::OptionReader;
 use crate::redundancy::{devices, members};
-use crate::udev::{dm, wait_for_node};
+use crate::udev::dm;
 use crate::undo::DeviceMapping;
+use crate::wait::wait_for_node;
 use crate::{
     DeviceState, Form, FormatWrites, Layer, LayerContext, LayerKind, Need, PassKind, Shape,
     ShapeError, StackError, Volume, undo,

@@ -20,9 +20,6 @@ mod xfs;
 mod zfs;
 mod zvol;
 
-pub(crate) use lvm::VOLUME as LOGICAL_VOLUME;
-pub(crate) use zfs::MARK;
-
 /// All kinds of layers, in the order of `disklab list stacks`.
 pub static LAYERS: &[LayerKind] = &[
     partition::KIND,

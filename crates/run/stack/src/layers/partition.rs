@@ -16,7 +16,8 @@ use crate::find::Search;
 use crate::reading::OptionReader;
 use crate::redundancy::members;
 use crate::seeded::uuid;
-use crate::udev::{kernel_name, nap, wait_for_node};
+use crate::udev::kernel_name;
+use crate::wait::{nap, wait_for_node};
 use crate::{
     Form, Layer, LayerContext, LayerKind, Need, Shape, ShapeError, StackError, Volume, undo,
 };

@@ -15,7 +15,7 @@ use rustix::ioctl::{Getter, Opcode, ioctl, opcode};
 use super::zfs::ZFS;
 use super::zfs::properties::{Owner, Properties};
 use crate::reading::OptionReader;
-use crate::udev::{nap, wait_for_node};
+use crate::wait::{nap, wait_for_node};
 use crate::{Form, Layer, LayerContext, LayerKind, Need, Shape, ShapeError, StackError, Volume};
 
 /// Volumes on a pool.

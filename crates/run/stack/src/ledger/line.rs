@@ -99,7 +99,10 @@ impl LineContent {
     pub(super) fn marks(&self) -> Marks {
         let mut marks = Marks::default();
         self.marks.iter().for_each(|mark| marks.add(mark));
-        self.entries.iter().for_each(|entry| marks.add_entry(&entry.undo, entry.identity));
+        self.entries.iter().for_each(|entry| {
+            marks.add_paths(&entry.undo.paths(), entry.identity);
+            entry.undo.integrity().into_iter().for_each(|mapping| marks.add_integrity(mapping));
+        });
         self.names.iter().for_each(|(directory, names)| marks.add_names(directory, names));
         marks
     }

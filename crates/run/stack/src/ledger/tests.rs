@@ -1,9 +1,11 @@
 use std::fs::Permissions;
+use std::io::Write;
 use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
 
 use disklab_exec::{Executor, Interrupt};
 
+use super::host::LedgerHost;
 use super::*;
 use crate::Obstacle;
 

@@ -1,7 +1,6 @@
 //! Whether a state directory and its ledgers are ours: what they list is removed,
 //! with the rights of their reader.
 
-use std::fmt;
 use std::fs::{DirBuilder, File, OpenOptions};
 use std::io;
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
@@ -11,41 +10,11 @@ use rustix::fs::OFlags;
 use rustix::io::Errno;
 use rustix::process::geteuid;
 
+use super::Distrust;
 use crate::StackError;
 
 /// Permissions that let others write.
 const OTHERS_WRITE: u32 = 0o022;
-
-/// Why a directory or a ledger is not trusted.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Distrust {
-    /// It belongs to another user.
-    Owner {
-        /// The user's number.
-        owner: u32,
-        /// This run's own.
-        own: u32,
-    },
-    /// Others may write to it.
-    Mode(u32),
-    /// It is a symbolic link, or of another kind than it should be.
-    Kind,
-    /// It has further names (hard links).
-    Links(u64),
-}
-
-impl fmt::Display for Distrust {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Owner { owner, own } => {
-                write!(f, "it belongs to user {owner}, and this process runs as user {own}")
-            }
-            Self::Mode(mode) => write!(f, "others may write to it (mode {mode:04o})"),
-            Self::Kind => f.write_str("it is a symbolic link or of an unexpected type"),
-            Self::Links(count) => write!(f, "it has {count} names (hard links)"),
-        }
-    }
-}
 
 /// Creates the state directory if it is missing, for this user alone.
 ///
@@ -141,7 +110,7 @@ mod tests {
 
     use super::*;
 
-    fn why<T: fmt::Debug>(result: Result<T, StackError>) -> Distrust {
+    fn why<T: std::fmt::Debug>(result: Result<T, StackError>) -> Distrust {
         match result {
             Err(StackError::Untrusted { why, .. }) => why,
             other => panic!("{other:?}"),

@@ -29,8 +29,15 @@ impl Configured {
     }
 }
 
+impl Need {
+    /// The option that a kernel must have for it, such as `CONFIG_EXT4_FS`.
+    pub fn kernel_option(&self) -> Option<String> {
+        option(self)
+    }
+}
+
 /// The option that is needed (`fs/*/Kconfig`, `drivers/md/Kconfig`).
-pub(super) fn option(need: &Need) -> Option<String> {
+fn option(need: &Need) -> Option<String> {
     let upper = |name: &str| name.to_uppercase().replace('-', "_");
     Some(match need {
         Need::FileSystem(name) => format!("CONFIG_{}_FS", upper(name)),

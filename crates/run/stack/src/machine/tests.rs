@@ -1,4 +1,5 @@
 use super::*;
+use crate::needs_words;
 
 /// A machine with these files.
 fn machine(files: &[(&str, &str)]) -> (tempfile::TempDir, Machine) {

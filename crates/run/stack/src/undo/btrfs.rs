@@ -8,9 +8,10 @@ use std::path::{Path, PathBuf};
 use disklab_exec::Invocation;
 use serde::{Deserialize, Serialize};
 
-use super::{Marks, Obstacle, Teardown, TeardownContext, any_is_built_on, inspect, list};
+use super::{Marks, Obstacle, Teardown, TeardownContext, any_is_built_on, inspect};
 use crate::StackError;
-use crate::find::probe;
+use crate::blkid::probe;
+use crate::error::list;
 
 /// Remove the Btrfs with this UUID from its devices, and have the kernel forget them.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

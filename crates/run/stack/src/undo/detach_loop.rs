@@ -8,12 +8,10 @@ use std::time::{Duration, Instant};
 use disklab_exec::Invocation;
 use serde::{Deserialize, Serialize};
 
-use super::{
-    FileIdentity, Marks, Obstacle, Teardown, TeardownContext, any_is_built_on, as_kernel_shows,
-    inspect,
-};
+use super::{FileIdentity, Marks, Obstacle, Teardown, TeardownContext, any_is_built_on, inspect};
 use crate::StackError;
 use crate::loops::loops_on;
+use crate::mounts::as_kernel_shows;
 
 /// How long a detached device may stay attached: the kernel waits for its last user, such as udev
 /// or another disklab that looks whose it is, on a machine that is busy.

@@ -7,52 +7,13 @@ use std::{fmt, fs};
 use disklab_exec::Invocation;
 use serde::{Deserialize, Serialize};
 
-use super::{Marks, Obstacle, Teardown, TeardownContext, any_is_built_on, inspect};
+use super::{DeviceMapping, Marks, Obstacle, Teardown, TeardownContext, any_is_built_on, inspect};
 use crate::StackError;
-use crate::find::probe;
+use crate::blkid::probe;
 use crate::udev::{dm, is_block_device, kernel_name};
 
 /// How long a mapping may stay busy.
 const PATIENCE: Duration = Duration::from_secs(10);
-
-/// A mapping onto one device.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct DeviceMapping {
-    /// Its name below `/dev/mapper`.
-    pub name: String,
-    /// The device below.
-    pub device: PathBuf,
-    /// The UUID in the header on the device, where there is one.
-    pub uuid: String,
-    /// Which device that is, whatever its name comes to mean: boot, device number and `diskseq`.
-    pub incarnation: String,
-}
-
-impl DeviceMapping {
-    /// A mapping that is about to be made.
-    pub(crate) fn new(name: &str, device: &Path, uuid: &str) -> Self {
-        Self {
-            name: name.to_owned(),
-            device: device.to_owned(),
-            uuid: uuid.to_owned(),
-            incarnation: incarnation(device).unwrap_or_default(),
-        }
-    }
-
-    fn marks(&self) -> Vec<String> {
-        vec![self.name.clone(), self.uuid.clone()]
-    }
-
-    pub(super) fn is_same_device(&self) -> bool {
-        !self.incarnation.is_empty() && incarnation(&self.device) == Some(self.incarnation.clone())
-    }
-}
-
-impl fmt::Display for DeviceMapping {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "the mapping {} on {}", self.name, self.device.display())
-    }
-}
 
 /// Close a LUKS mapping and remove the header.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -144,6 +105,10 @@ impl Teardown for CloseIntegrity {
 
     fn marks(&self) -> Vec<String> {
         self.0.marks()
+    }
+
+    fn integrity(&self) -> Option<&DeviceMapping> {
+        Some(&self.0)
     }
 
     fn paths(&self) -> Vec<&Path> {
@@ -250,20 +215,4 @@ fn holders(device: &Path) -> Vec<PathBuf> {
 fn mapping_at(dir: &Path) -> Option<(String, String)> {
     let read = |name: &str| fs::read_to_string(dir.join("dm").join(name)).ok();
     Some((read("name")?.trim().to_owned(), read("uuid")?.trim().to_owned()))
-}
-
-/// What a device's name means now: this boot of the machine, and the number
-/// that the kernel gives each new device (`diskseq`, Linux 5.15; a partition
-/// has its disk's) or, before that, its device number.
-fn incarnation(device: &Path) -> Option<String> {
-    let read = |path: &str| fs::read_to_string(path).ok().map(|text| text.trim().to_owned());
-    let name = kernel_name(device)?;
-    let boot = read("/proc/sys/kernel/random/boot_id")?;
-    let dir = format!("/sys/class/block/{name}");
-    let sequence = read(&format!("{dir}/diskseq")).or_else(|| {
-        let disk = fs::canonicalize(&dir).ok()?.parent()?.join("diskseq");
-        read(disk.to_str()?)
-    });
-    let number = read(&format!("{dir}/dev"))?;
-    Some(format!("{boot}/{number}/{}", sequence.unwrap_or_default()))
 }

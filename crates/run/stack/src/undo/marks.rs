@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
-use super::{CloseIntegrity, DeviceMapping, FileIdentity, Undo};
+use super::{DeviceMapping, FileIdentity};
 use crate::udev::kernel_name;
 
 /// All UUIDs, names and labels that the owner of a ledger gave.
@@ -29,15 +29,17 @@ impl Marks {
         }
     }
 
-    /// Adds an entry, and which file or directory it created.
-    pub(crate) fn add_entry(&mut self, undo: &Undo, identity: Option<FileIdentity>) {
-        if let Undo::CloseIntegrity(CloseIntegrity(mapping)) = undo {
-            self.integrity.push(mapping.clone());
-        }
-        for path in undo.paths() {
-            self.paths.insert(path.to_owned());
+    /// Adds a device on which a superblock of dm-integrity is ours.
+    pub(crate) fn add_integrity(&mut self, mapping: &DeviceMapping) {
+        self.integrity.push(mapping.clone());
+    }
+
+    /// Adds the paths of an entry, and which file or directory it created.
+    pub(crate) fn add_paths(&mut self, paths: &[&Path], identity: Option<FileIdentity>) {
+        for path in paths {
+            self.paths.insert(path.to_path_buf());
             if let Some(identity) = identity {
-                self.identities.push((path.to_owned(), identity));
+                self.identities.push((path.to_path_buf(), identity));
             }
         }
     }
@@ -89,7 +91,6 @@ fn normal(mark: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::super::RemoveFile;
     use super::*;
 
     #[test]
@@ -108,7 +109,7 @@ mod tests {
     fn names_are_own_only_in_their_directory() {
         let mut marks = Marks::default();
         marks.add_names(Path::new("/x/mnt"), &["test".to_owned()]);
-        marks.add_entry(&RemoveFile("/x/mnt/a.img".into()).into(), None);
+        marks.add_paths(&[Path::new("/x/mnt/a.img")], None);
         assert!(marks.has_path(Path::new("/x/mnt/test")));
         assert!(marks.has_path(Path::new("/x/mnt/a.img")));
         assert!(!marks.has_path(Path::new("/x/test")));

@@ -10,10 +10,13 @@ use serde::{Deserialize, Serialize};
 
 use super::{Marks, Obstacle, Teardown, TeardownContext, UnseenContent, inspect};
 use crate::StackError;
-use crate::find::probe;
-use crate::layers::MARK;
+use crate::blkid::probe;
 use crate::mounts::mounts;
 use crate::udev::zpool;
+
+/// The property by which a pool is known to be ours: user properties have a
+/// colon in their name (zfsprops(7), 'User Properties').
+pub(crate) const POOL_MARK: &str = "disklab:mark";
 
 /// The data set of a pool that has one; it has the mark by itself, as no other below the pool.
 pub(crate) const DATASET_NAME: &str = "data";
@@ -134,8 +137,9 @@ impl fmt::Display for DestroyPool {
 }
 
 fn is_imported(name: &str, mark: &str, context: &TeardownContext<'_>) -> Result<bool, StackError> {
-    let get =
-        Invocation::new("zfs").args(["get", "-H", "-o", "value", MARK, name]).uninterruptible();
+    let get = Invocation::new("zfs")
+        .args(["get", "-H", "-o", "value", POOL_MARK, name])
+        .uninterruptible();
     // It fails where there is no such pool.
     let found = context.executor.run(&get).map_err(program)?;
     Ok(found.code == 0 && found.text().trim() == mark)
@@ -230,7 +234,7 @@ pub(super) fn is_own_file_system(
 /// The mark that a data set has by itself.
 fn local_mark(dataset: &str, context: &TeardownContext<'_>) -> Result<String, StackError> {
     let get = Invocation::new("zfs")
-        .args(["get", "-H", "-o", "value", "-s", "local", MARK, dataset])
+        .args(["get", "-H", "-o", "value", "-s", "local", POOL_MARK, dataset])
         .uninterruptible();
     let found = context.executor.check(&get).map_err(program)?;
     Ok(found.text().trim().to_owned())

@@ -1,4 +1,4 @@
-//! Settings of a block device's queue: what they are called, and setting them back.
+//! Settings of a block device's queue: setting them, and setting them back.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -6,47 +6,10 @@ use std::path::{Path, PathBuf};
 use disklab_measure::{BlockDevice, SystemRoot};
 use serde::{Deserialize, Serialize};
 
-use super::{Teardown, TeardownContext};
+use super::{QueueSetting, Teardown, TeardownContext};
 use crate::StackError;
 
-/// One setting of a queue (Documentation/ABI/stable/sysfs-block in the kernel).
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum QueueSetting {
-    /// The I/O scheduler, by its name.
-    Scheduler,
-    /// How many requests wait in the scheduler.
-    Requests,
-    /// The largest request, in KiB.
-    MaxRequest,
-    /// How far is read ahead, in KiB.
-    ReadAhead,
-}
-
 impl QueueSetting {
-    /// Its file below the device's folder in sysfs.
-    fn file(self) -> &'static str {
-        match self {
-            Self::Scheduler => "queue/scheduler",
-            Self::Requests => "queue/nr_requests",
-            Self::MaxRequest => "queue/max_sectors_kb",
-            Self::ReadAhead => "queue/read_ahead_kb",
-        }
-    }
-
-    /// What a device has it set to; nothing where it has no such setting.
-    pub(crate) fn of(self, device: &BlockDevice) -> Option<String> {
-        let text = device.attribute(self.file())?;
-        if self != Self::Scheduler {
-            return Some(text.trim().to_owned());
-        }
-        // `none [mq-deadline] bfq`, or `none` where there is no choice.
-        match (text.find('['), text.find(']')) {
-            (Some(open), Some(close)) => text.get(open + 1..close).map(str::to_owned),
-            _ => None,
-        }
-    }
-
     /// Sets it.
     ///
     /// # Errors
@@ -55,18 +18,6 @@ impl QueueSetting {
         let path = device.attribute_path(self.file());
         let what = format!("the kernel did not take `{self}` {value}: cannot write");
         std::fs::write(&path, value).map_err(|e| StackError::io(&what, &path, e))
-    }
-}
-
-impl fmt::Display for QueueSetting {
-    /// As the option of the layer.
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Scheduler => "scheduler",
-            Self::Requests => "requests",
-            Self::MaxRequest => "max-request",
-            Self::ReadAhead => "read-ahead",
-        })
     }
 }
 

@@ -8,9 +8,9 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-use super::{Marks, Obstacle, Teardown, TeardownContext, as_kernel_shows, inspect};
+use super::{Marks, Obstacle, Teardown, TeardownContext, inspect};
 use crate::loops::loops_on;
-use crate::mounts::mounts;
+use crate::mounts::{as_kernel_shows, mounts};
 use crate::undo::FileIdentity;
 use crate::{LeftAlone, StackError};
 

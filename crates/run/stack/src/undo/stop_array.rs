@@ -8,10 +8,9 @@ use std::{fmt, fs};
 use disklab_exec::{ExecError, Invocation};
 use serde::{Deserialize, Serialize};
 
-use super::{
-    Marks, Obstacle, Teardown, TeardownContext, UnseenContent, any_is_built_on, inspect, list,
-};
+use super::{Marks, Obstacle, Teardown, TeardownContext, UnseenContent, any_is_built_on, inspect};
 use crate::StackError;
+use crate::error::list;
 use crate::md_arrays::{all_arrays, array_uuid, exported_uuid, same_uuid};
 use crate::udev;
 

@@ -11,8 +11,8 @@ use rustix::io::Errno;
 use serde::{Deserialize, Serialize};
 
 use super::users::kill_users;
-use super::{FileIdentity, Marks, Obstacle, Teardown, TeardownContext, as_kernel_shows, inspect};
-use crate::mounts::mounts;
+use super::{FileIdentity, Marks, Obstacle, Teardown, TeardownContext, inspect};
+use crate::mounts::{as_kernel_shows, mounts};
 use crate::{LeftAlone, StackError};
 
 /// Every folder that may be removed so is named with this first.

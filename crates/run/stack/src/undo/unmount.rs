@@ -9,11 +9,9 @@ use disklab_measure::Mount;
 use serde::{Deserialize, Serialize};
 
 use super::users::{Holder, kill_users, users_of};
-use super::{
-    Marks, Obstacle, Teardown, TeardownContext, UnseenContent, as_kernel_shows, inspect, pool,
-};
+use super::{Marks, Obstacle, Teardown, TeardownContext, UnseenContent, inspect, pool};
 use crate::StackError;
-use crate::mounts::mounts;
+use crate::mounts::{as_kernel_shows, mounts};
 
 /// How long to keep trying before the last resort. Killed processes end within
 /// milliseconds, except where they wait for a slow disk.

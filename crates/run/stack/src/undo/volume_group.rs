@@ -8,9 +8,11 @@ use serde::{Deserialize, Serialize};
 
 use super::{Marks, Obstacle, Teardown, TeardownContext, any_is_built_on, inspect};
 use crate::StackError;
-use crate::layers::LOGICAL_VOLUME;
 use crate::lvm_tools::{filter, lvm};
 use crate::udev;
+
+/// The name of the one logical volume of a group.
+pub(crate) const LOGICAL_VOLUME: &str = "data";
 
 /// How long a logical volume may stay busy.
 const PATIENCE: Duration = Duration::from_secs(10);

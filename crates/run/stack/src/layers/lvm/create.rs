@@ -7,11 +7,21 @@ use disklab_units::Bytes;
 
 use crate::find::Search;
 use crate::lvm_tools::{filter, lvm};
-use crate::udev::wait_for_node;
-use crate::{LayerContext, StackError, seeded, undo};
+use crate::undo::LOGICAL_VOLUME;
+use crate::wait::wait_for_node;
+use crate::{LayerContext, Need, StackError, seeded, undo};
 
-/// The name of the one logical volume of a group.
-pub(crate) const VOLUME: &str = "data";
+/// The programs come in one package.
+pub(crate) const LVM: Need = Need::Program { name: "lvm", package: "lvm2" };
+
+pub(super) const STRIPE_SIZE: (&str, &str) = (
+    "stripe-size",
+    "stripe size, the bytes on one device before the next, such as 64K [default: 64K]",
+);
+
+/// LVM's stripe size where none is asked for (lvm.conf(5), `stripesize`).
+pub(super) const DEFAULT_STRIPE: Bytes = Bytes::kib(64);
+
 /// The name of the pool below a thin one; it has the group's tag.
 const POOL: &str = "pool";
 
@@ -111,7 +121,7 @@ impl VolumeGroup {
         let lvcreate = lvm("lvcreate", &self.filter)
             // What a new volume shows is what lies below; a study that wants
             // zeros has drives of zeros.
-            .args(["--yes", "--wipesignatures", "n", "--zero", "n", "--name", VOLUME])
+            .args(["--yes", "--wipesignatures", "n", "--zero", "n", "--name", LOGICAL_VOLUME])
             .args(options)
             .arg(&self.name)
             .args(devices);
@@ -153,7 +163,7 @@ impl VolumeGroup {
         context: &LayerContext<'_>,
     ) -> Result<PathBuf, StackError> {
         let lvcreate = lvm("lvcreate", &self.filter)
-            .args(["--yes", "--wipesignatures", "n", "--type", "thin", "--name", VOLUME])
+            .args(["--yes", "--wipesignatures", "n", "--type", "thin", "--name", LOGICAL_VOLUME])
             .args(["--virtualsize", &format!("{}b", size.0), "--thinpool", POOL])
             .arg(&self.name);
         context.run(self.layer, &lvcreate)?;
@@ -162,7 +172,7 @@ impl VolumeGroup {
 
     /// Asks for a field of the logical volume, such as `sync_percent`.
     pub(super) fn report(&self, field: &str) -> Invocation {
-        self.field(field, VOLUME)
+        self.field(field, LOGICAL_VOLUME)
     }
 
     /// The same of the pool.
@@ -178,7 +188,7 @@ impl VolumeGroup {
 
     /// Device-mapper doubles the hyphens within a name (dmsetup(8)).
     fn node(&self) -> PathBuf {
-        Path::new("/dev/mapper").join(format!("{}-{VOLUME}", self.name.replace('-', "--")))
+        Path::new("/dev/mapper").join(format!("{}-{LOGICAL_VOLUME}", self.name.replace('-', "--")))
     }
 }
 
@@ -194,7 +204,7 @@ pub(crate) fn append_all(
     for device in devices {
         let lvextend = lvm("lvextend", &group.filter)
             .args(["--yes", "--extents", "+100%PVS"])
-            .arg(format!("{}/{VOLUME}", group.name))
+            .arg(format!("{}/{LOGICAL_VOLUME}", group.name))
             .arg(device);
         context.run(group.layer, &lvextend)?;
     }

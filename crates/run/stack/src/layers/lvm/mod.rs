@@ -13,7 +13,8 @@ mod raid;
 mod space;
 mod thin;
 
-pub(crate) use create::{VOLUME, VolumeGroup, append_all};
+use create::{DEFAULT_STRIPE, STRIPE_SIZE};
+pub(crate) use create::{LVM, VolumeGroup, append_all};
 pub(super) use raid::{RAID1, RAID5, RAID6, RAID10};
 use space::EXTENT;
 pub(crate) use space::extents;
@@ -30,11 +31,6 @@ struct Lvm {
     size: Option<Bytes>,
 }
 
-const STRIPE_SIZE: (&str, &str) = (
-    "stripe-size",
-    "stripe size, the bytes on one device before the next, such as 64K [default: 64K]",
-);
-
 pub(super) const KIND: LayerKind = LayerKind {
     name: "lvm",
     summary: "LVM: a volume group over all devices, and one logical volume",
@@ -45,12 +41,6 @@ pub(super) const KIND: LayerKind = LayerKind {
     ],
     parse,
 };
-
-/// LVM's stripe size where none is asked for (lvm.conf(5), `stripesize`).
-const DEFAULT_STRIPE: Bytes = Bytes::kib(64);
-
-/// The programs come in one package.
-pub(super) const LVM: Need = Need::Program { name: "lvm", package: "lvm2" };
 
 fn parse(spec: &LayerSpec) -> Result<Box<dyn Layer>, SourceError> {
     Ok(Box::new(understand(spec)?))

@@ -5,13 +5,12 @@ use disklab_source::SourceError;
 use disklab_study::LayerSpec;
 use disklab_units::Bytes;
 
-use super::create::VolumeGroup;
+use super::create::{DEFAULT_STRIPE, LVM, STRIPE_SIZE, VolumeGroup};
 use super::space::{EXTENT, extents};
-use super::{LVM, STRIPE_SIZE};
 use crate::layers::md::{self, Level, Resync};
 use crate::reading::OptionReader;
 use crate::redundancy::{combine, devices, members};
-use crate::udev::nap;
+use crate::wait::nap;
 use crate::{
     DeviceState, Form, FormatWrites, Layer, LayerContext, LayerKind, LayerRedundancy, Need,
     PassKind, Shape, ShapeError, StackError, Volume,
@@ -155,7 +154,7 @@ impl LvmRaid {
             _ => words.extend(["--stripes".to_owned(), data]),
         }
         if self.level.has_chunks() {
-            let stripe = self.stripe_size.unwrap_or(super::DEFAULT_STRIPE);
+            let stripe = self.stripe_size.unwrap_or(DEFAULT_STRIPE);
             words.extend(["--stripesize".to_owned(), format!("{}k", stripe.0 / 1024)]);
         }
         match self.size {

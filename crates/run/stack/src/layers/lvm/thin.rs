@@ -5,8 +5,7 @@ use disklab_source::SourceError;
 use disklab_study::LayerSpec;
 use disklab_units::Bytes;
 
-use super::LVM;
-use super::create::VolumeGroup;
+use super::create::{LVM, VolumeGroup};
 use super::space::{EXTENT, volume};
 use crate::reading::OptionReader;
 use crate::redundancy::{devices, members};

@@ -8,7 +8,8 @@ use super::{Md, Resync};
 use crate::find::Search;
 use crate::layers::partition::device_size;
 use crate::md_arrays::{array_uuid, arrays_over, same_uuid};
-use crate::udev::{kernel_name, wait_for_node};
+use crate::udev::kernel_name;
+use crate::wait::wait_for_node;
 use crate::{LayerContext, StackError, seeded, undo};
 
 /// How mdadm is to make an array.

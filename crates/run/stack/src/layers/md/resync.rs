@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use super::{Md, Resync};
-use crate::udev::nap;
+use crate::wait::nap;
 use crate::{LayerContext, StackError};
 
 /// In KiB/s, beyond any drive: the kernel's own limits of 1 MB/s alongside other

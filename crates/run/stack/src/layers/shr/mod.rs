@@ -24,7 +24,7 @@ use crate::{
 mod partitions;
 mod slices;
 
-use partitions::Tables;
+use partitions::{BACK, FRONT, Tables};
 use slices::{Slice, SliceKind, slice};
 
 /// SHR or SHR-2 over all devices below.
@@ -61,13 +61,6 @@ pub(super) const SHR2: LayerKind = LayerKind {
 
 /// What DSM uses, as `/proc/mdstat` of a DiskStation shows it: '64k chunk'.
 const CHUNK: Bytes = Bytes::kib(64);
-
-/// Before the first partition: its usual place (sfdisk(8), alignment).
-const FRONT: Bytes = Bytes::mib(1);
-
-/// After the last: the second copy of a GPT takes 33 sectors (UEFI
-/// specification, 5.3), here rounded up to keep the alignment.
-const BACK: Bytes = Bytes::mib(1);
 
 fn parse(spec: &LayerSpec) -> Result<Box<dyn Layer>, SourceError> {
     Ok(Box::new(understand(spec)?))

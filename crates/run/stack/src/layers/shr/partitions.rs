@@ -6,12 +6,20 @@ use std::path::{Path, PathBuf};
 use disklab_exec::Invocation;
 use disklab_units::Bytes;
 
-use super::{FRONT, Slice};
+use super::slices::Slice;
 use crate::layers::partition::{not_shown, table};
-use crate::udev::{kernel_name, nap, wait_for_node};
+use crate::udev::kernel_name;
+use crate::wait::{nap, wait_for_node};
 use crate::{LayerContext, Need, StackError, seeded, undo};
 
 pub(super) const SFDISK: Need = Need::Program { name: "sfdisk", package: "fdisk" };
+
+/// Before the first partition: its usual place (sfdisk(8), alignment).
+pub(super) const FRONT: Bytes = Bytes::mib(1);
+
+/// After the last: the second copy of a GPT takes 33 sectors (UEFI
+/// specification, 5.3), here rounded up to keep the alignment.
+pub(super) const BACK: Bytes = Bytes::mib(1);
 
 /// The drives' partition tables.
 #[derive(Debug)]

@@ -11,7 +11,7 @@ use crate::reading::OptionReader;
 use crate::redundancy::{devices, members};
 use crate::remount::import;
 use crate::udev;
-use crate::undo::DATASET_NAME;
+use crate::undo::{DATASET_NAME, POOL_MARK};
 use crate::{
     Form, KeptWrites, Layer, LayerContext, LayerKind, LayerRedundancy, MadePool, Need, Remount,
     Shape, ShapeError, StackError, Volume, seeded, undo,
@@ -86,10 +86,6 @@ const VDEVS: [(&str, Vdev); 5] = [
     (RAIDZ2.name, Vdev::RaidZ(2)),
     (RAIDZ3.name, Vdev::RaidZ(3)),
 ];
-
-/// The property by which a pool is known to be ours: user properties have a
-/// colon in their name (zfsprops(7), 'User Properties').
-pub(crate) const MARK: &str = "disklab:mark";
 
 pub(super) const ZPOOL: Need = Need::Program { name: "zpool", package: "zfsutils-linux" };
 pub(super) const ZFS: Need = Need::Program { name: "zfs", package: "zfsutils-linux" };
@@ -173,7 +169,7 @@ impl Zfs {
         if !self.has_dataset {
             create = self.dataset_properties(create, "-O", made);
         }
-        create = create.args(["-O", &format!("{MARK}={}", made.mark)]).arg("-m");
+        create = create.args(["-O", &format!("{POOL_MARK}={}", made.mark)]).arg("-m");
         create = if self.has_dataset { create.arg("none") } else { create.arg(made.directory) };
         create = create.arg(made.pool);
         for devices in vdevs {
@@ -186,7 +182,7 @@ impl Zfs {
     fn create_dataset(&self, made: &DrawnPool<'_>) -> Invocation {
         let create = Invocation::new("zfs").arg("create");
         self.dataset_properties(create, "-o", made)
-            .args(["-o", &format!("{MARK}={}", made.mark), "-o"])
+            .args(["-o", &format!("{POOL_MARK}={}", made.mark), "-o"])
             .arg(format!("mountpoint={}", made.directory.display()))
             .arg(made.files())
     }

@@ -12,7 +12,7 @@ use rustix::io::Errno;
 use super::super::{Marks, Obstacle, TeardownContext};
 use super::signatures::others;
 use crate::StackError;
-use crate::find::probe;
+use crate::blkid::probe;
 use crate::md_arrays::{array_uuid, same_uuid};
 use crate::mounts::mounts;
 use crate::udev::kernel_name;

@@ -9,7 +9,7 @@ use serde::Deserialize;
 
 use super::super::{Marks, Obstacle, TeardownContext};
 use crate::StackError;
-use crate::find::probe;
+use crate::blkid::probe;
 
 /// What `wipefs --no-act --json` prints.
 #[derive(Debug, Default, Deserialize)]
