@@ -126,8 +126,11 @@ impl Layer for Zvol {
         let mut nodes = Vec::new();
         for number in 0..self.count {
             let name = volume(&pool, number);
+            let before = devices_in(Path::new("/sys/block"));
             context.run("zvol", &self.create(&name, size))?;
-            nodes.push(find(&name, context)?);
+            // Not by its name: to ask for that opens the device, and ZFS's cache would differ.
+            let is_it = |device: &str| !before.contains(device) && size_of(device) == size;
+            nodes.push(find(&name, is_it, context)?);
         }
         context.note("zvol", format!("{} volumes of {size}, without reservation", self.count));
         Ok(Form::Devices(nodes))
@@ -137,8 +140,11 @@ impl Layer for Zvol {
         let Form::Pool { name: pool, .. } = below else {
             return Err(ShapeError::unfit("zvol", "a ZFS pool", below.kind()).into());
         };
-        let nodes = (0..self.count).map(|number| find(&volume(&pool, number), context));
-        nodes.collect::<Result<_, _>>().map(Form::Devices)
+        let node = |number| {
+            let name = volume(&pool, number);
+            find(&name, |device| name_of(device).is_some_and(|found| found == name), context)
+        };
+        (0..self.count).map(node).collect::<Result<_, _>>().map(Form::Devices)
     }
 }
 
@@ -147,19 +153,24 @@ fn volume(pool: &str, number: u32) -> String {
     format!("{pool}/volume-{number}")
 }
 
-/// The node of the volume `name`: udev's link, or, where there is no udev, the device that ZFS
-/// calls so.
-fn find(name: &str, context: &LayerContext<'_>) -> Result<PathBuf, StackError> {
+/// The node of the volume `name`: udev's link, or, where there is no udev, the only device that
+/// `is_it` knows.
+fn find(
+    name: &str,
+    is_it: impl Fn(&str) -> bool,
+    context: &LayerContext<'_>,
+) -> Result<PathBuf, StackError> {
     let link = Path::new("/dev/zvol").join(name);
     let began = Instant::now();
     loop {
         if let Ok(node) = link.canonicalize() {
             return Ok(node);
         }
-        let nodes = devices_in(Path::new("/sys/block")).into_iter();
-        let mut nodes = nodes.map(|device| Path::new("/dev").join(device));
-        if let Some(node) = nodes.find(|node| name_of(node).is_some_and(|found| found == name)) {
-            return wait_for_node(context, "zvol", &node);
+        let devices = devices_in(Path::new("/sys/block"));
+        let found: Vec<&String> = devices.iter().filter(|device| is_it(device)).collect();
+        // Two at once would be somebody else's; udev's link settles it.
+        if let [device] = found.as_slice() {
+            return wait_for_node(context, "zvol", &Path::new("/dev").join(device));
         }
         if began.elapsed() > PATIENCE {
             let (layer, what) = ("zvol".to_owned(), format!("a block device of {name}"));
@@ -169,11 +180,17 @@ fn find(name: &str, context: &LayerContext<'_>) -> Result<PathBuf, StackError> {
     }
 }
 
-/// The name of the volume behind a node (`BLKZNAME` in OpenZFS' include/sys/fs/zfs.h).
-fn name_of(node: &Path) -> Option<String> {
+/// The size of a device.
+fn size_of(device: &str) -> Bytes {
+    let sectors = fs::read_to_string(format!("/sys/block/{device}/size")).unwrap_or_default();
+    Bytes(sectors.trim().parse::<u64>().unwrap_or(0) * 512)
+}
+
+/// The name of the volume that a device is (`BLKZNAME` in OpenZFS' include/sys/fs/zfs.h).
+fn name_of(device: &str) -> Option<String> {
     type Name = [u8; 256];
     const BLKZNAME: Opcode = opcode::read::<Name>(0x12, 125);
-    let file = fs::File::open(node).ok()?;
+    let file = fs::File::open(Path::new("/dev").join(device)).ok()?;
     // SAFETY: it fills a buffer of this size.
     let name: Name = unsafe { ioctl(&file, Getter::<BLKZNAME, Name>::new()) }.ok()?;
     Some(CStr::from_bytes_until_nul(&name).ok()?.to_str().ok()?.to_owned())

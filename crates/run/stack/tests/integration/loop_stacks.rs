@@ -278,3 +278,44 @@ fn a_device_in_use_is_not_wiped() {
     assert!(error.to_string().contains("wipefs"), "{error}");
     assert!(made.directory.join("precious").exists());
 }
+
+/// On a machine that goes on: what was unmounted and detached is found again, but not through a link
+/// that took a file's name.
+#[test]
+fn a_loop_file_is_found_again_and_a_link_is_not_followed() {
+    let stack = stack("partition/ext4/loop-file[size=32M]/ext4", 1);
+    if !can(&[stack.needs(), LOOPS.to_vec()].concat()) {
+        return;
+    }
+    let mut fixture = LoopFixture::new(1, Bytes::mib(128));
+    let made = fixture.make(&stack).expect("made");
+    std::fs::write(made.directory.join("file"), "kept").expect("write");
+    let stop = |fixture: &LoopFixture, device: Option<&Path>| {
+        let site = fixture.path().join("site");
+        for name in ["mnt-2", "mnt"] {
+            let directory = site.join(name);
+            if let Some(device) = device.filter(|_| name == "mnt") {
+                output("losetup", &["--detach", &device.display().to_string()]);
+            }
+            output("umount", &[&directory.display().to_string()]);
+            std::fs::remove_dir(directory).expect("removed");
+        }
+        output("partx", &["--delete", &fixture.drives[0].display().to_string()]);
+    };
+    stop(&fixture, made.device.as_deref());
+    let made = fixture.build(|drives, context| stack.assemble(drives, context)).expect("found");
+    assert_eq!(std::fs::read_to_string(made.directory.join("file")).expect("read"), "kept");
+    // Another user's file in the place of ours.
+    let theirs = fixture.path().join("theirs");
+    std::fs::write(&theirs, vec![7; 32 << 20]).expect("write");
+    let image = std::fs::read_dir(fixture.path().join("site/mnt")).expect("mnt").flatten();
+    let image = image.map(|e| e.path()).find(|p| p.extension().is_some()).expect("the image");
+    std::fs::remove_file(&image).expect("removed");
+    std::os::unix::fs::symlink(&theirs, &image).expect("link");
+    stop(&fixture, made.device.as_deref());
+    let error = fixture.build(|drives, context| stack.assemble(drives, context));
+    let error = error.expect_err("a link").to_string();
+    assert!(error.starts_with("loop-file: the file ") && error.contains("is not on"), "{error}");
+    fixture.tear_down_to(0);
+    assert!(std::fs::read(&theirs).expect("there") == vec![7; 32 << 20], "untouched");
+}

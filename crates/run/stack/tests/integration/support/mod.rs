@@ -101,6 +101,14 @@ impl LoopFixture {
 
     /// Makes a stack on all drives.
     pub fn make(&mut self, stack: &Stack) -> Result<Made, StackError> {
+        self.build(|drives, context| stack.make(drives, context))
+    }
+
+    /// Makes or assembles a stack on all drives.
+    pub fn build(
+        &mut self,
+        how: impl FnOnce(&[PathBuf], &mut LayerContext<'_>) -> Result<Made, StackError>,
+    ) -> Result<Made, StackError> {
         let folder = self.path().join("site");
         if !folder.exists() {
             self.ledger.enter(undo::RemoveFolder(folder.clone())).expect("enter");
@@ -108,7 +116,7 @@ impl LoopFixture {
         }
         let tag = format!("t{}x{}", std::process::id(), self.number);
         let mut context = LayerContext::new(&self.executor, &mut self.ledger, &folder, &tag, 7);
-        let made = stack.make(&self.drives, &mut context);
+        let made = how(&self.drives, &mut context);
         self.notes = context.notes;
         made
     }
