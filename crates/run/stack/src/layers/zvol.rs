@@ -180,7 +180,7 @@ fn find(
     }
 }
 
-/// The size of a device.
+/// By sysfs; nothing if the device is gone.
 fn size_of(device: &str) -> Bytes {
     let sectors = fs::read_to_string(format!("/sys/block/{device}/size")).unwrap_or_default();
     Bytes(sectors.trim().parse::<u64>().unwrap_or(0) * 512)

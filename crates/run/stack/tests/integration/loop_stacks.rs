@@ -291,9 +291,9 @@ fn a_loop_file_is_found_again_and_a_link_is_not_followed() {
     let made = fixture.make(&stack).expect("made");
     std::fs::write(made.directory.join("file"), "kept").expect("write");
     let stop = |fixture: &LoopFixture, device: Option<&Path>| {
-        let site = fixture.path().join("site");
+        let own = fixture.path().join("site");
         for name in ["mnt-2", "mnt"] {
-            let directory = site.join(name);
+            let directory = own.join(name);
             if let Some(device) = device.filter(|_| name == "mnt") {
                 output("losetup", &["--detach", &device.display().to_string()]);
             }
