@@ -279,8 +279,7 @@ fn a_device_in_use_is_not_wiped() {
     assert!(made.directory.join("precious").exists());
 }
 
-/// On a machine that goes on: what was unmounted and detached is found again, but not through a link
-/// that took a file's name.
+/// What was unmounted and detached is found again, but not through a link that took a file's name.
 #[test]
 fn a_loop_file_is_found_again_and_a_link_is_not_followed() {
     let stack = stack("partition/ext4/loop-file[size=32M]/ext4", 1);
@@ -290,8 +289,8 @@ fn a_loop_file_is_found_again_and_a_link_is_not_followed() {
     let mut fixture = LoopFixture::new(1, Bytes::mib(128));
     let made = fixture.make(&stack).expect("made");
     std::fs::write(made.directory.join("file"), "kept").expect("write");
+    let own = made.directory.parent().expect("the stack's directory").to_owned();
     let stop = |fixture: &LoopFixture, device: Option<&Path>| {
-        let own = fixture.path().join("site");
         for name in ["mnt-2", "mnt"] {
             let directory = own.join(name);
             if let Some(device) = device.filter(|_| name == "mnt") {
@@ -305,10 +304,10 @@ fn a_loop_file_is_found_again_and_a_link_is_not_followed() {
     stop(&fixture, made.device.as_deref());
     let made = fixture.build(|drives, context| stack.assemble(drives, context)).expect("found");
     assert_eq!(std::fs::read_to_string(made.directory.join("file")).expect("read"), "kept");
-    // Another user's file in the place of ours.
+    // Another user's file takes its name.
     let theirs = fixture.path().join("theirs");
     std::fs::write(&theirs, vec![7; 32 << 20]).expect("write");
-    let image = std::fs::read_dir(fixture.path().join("site/mnt")).expect("mnt").flatten();
+    let image = std::fs::read_dir(own.join("mnt")).expect("mnt").flatten();
     let image = image.map(|e| e.path()).find(|p| p.extension().is_some()).expect("the image");
     std::fs::remove_file(&image).expect("removed");
     std::os::unix::fs::symlink(&theirs, &image).expect("link");
