@@ -10,7 +10,7 @@ use disklab_source::{Location, Source, SourceError};
 
 use crate::arithmetic::evaluate;
 use crate::policy::Policy;
-use crate::section::{JobOption, Section};
+use crate::section::{JobOption, KEYWORDS, Section};
 use crate::text::{code_of, included_name, sections_after};
 
 /// Files may include others so deep; fio has no limit.
@@ -19,9 +19,6 @@ const DEEPEST: usize = 16;
 const MOST_INCLUDES: usize = 500;
 /// The joined text is no longer than any other text that people write.
 const LONGEST: usize = 4 << 20;
-/// fio's own words for properties of the machine (fio_keywords in options.c).
-pub(crate) const KEYWORDS: [&str; 3] = ["$pagesize", "$mb_memory", "$ncpus"];
-
 /// What a job file may refer to besides itself. The caller decides what it may see; an error
 /// says why it does not.
 pub trait Surroundings {

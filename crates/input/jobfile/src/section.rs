@@ -7,11 +7,13 @@ use crate::draft::Draft;
 use crate::error::{NumberError, OptionError};
 use crate::given::OptionValue;
 use crate::job::{DEFAULT_FORMAT, Distribution, ZoneSize};
-use crate::joined::KEYWORDS;
 use crate::names::{directory_below, names_below};
 use crate::options::{KnownOption, Scaled, look_up};
 use crate::policy::Policy;
 use crate::value::{KbBase, shown, size};
+
+/// fio's own words for properties of the machine (fio_keywords in options.c).
+pub(crate) const KEYWORDS: [&str; 3] = ["$pagesize", "$mb_memory", "$ncpus"];
 
 /// One option, as written.
 #[derive(Debug, Clone)]

@@ -43,6 +43,13 @@ impl SourceError {
     }
 }
 
+impl Location {
+    /// An error at this place.
+    pub fn error(&self, message: impl Into<String>) -> SourceError {
+        SourceError::new(self, message)
+    }
+}
+
 /// The nearest character boundary at or below `index`.
 fn floor(text: &str, index: usize) -> usize {
     let mut index = index.min(text.len());

@@ -4,6 +4,7 @@
 //! Pure, and below every crate that reads such a text, so that all of them tell
 //! what is wrong in the same way.
 
+mod bytes;
 mod error;
 mod file_name;
 mod place;

@@ -2,7 +2,7 @@
 
 use disklab_units::{Bytes, BytesPerSecond, show_nanoseconds};
 
-use crate::hdd::SectorFormat;
+use crate::sectors::SectorFormat;
 
 /// A field of a drive file: its table, empty for the root, and its name.
 pub(crate) type NamedField = (&'static str, &'static str);

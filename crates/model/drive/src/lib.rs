@@ -7,12 +7,14 @@
 //! A drive is described by a file ([`load`]); those of the studies are
 //! [`SHIPPED`]. The kinds of drives are a table in [`Kind`].
 
+mod by_name;
 mod drive;
 mod durability;
 mod fault;
 mod file;
 pub mod hdd;
 mod queue_limits;
+mod sectors;
 mod shipped;
 pub mod smr;
 pub mod ssd;
@@ -21,11 +23,12 @@ mod statistics;
 mod testing;
 mod values;
 
+pub use by_name::{by_name, shipped};
 pub use drive::{Completion, Drive, Nanos, Operation, Request, Status};
 pub use durability::{DurabilityLog, Durable, UnsettledWrites};
 pub use fault::Fault;
 pub use file::{Class, DriveFile, Kind, Plausible, SettingChange, SizeError, load, load_with};
 pub use queue_limits::{IoScheduler, QueueLimits, Transport, scheduler_requests};
-pub use shipped::{SHIPPED, by_name, shipped};
+pub use shipped::SHIPPED;
 pub use statistics::{HostStatistics, ShingledStatistics, Statistics};
 pub use values::SATA_LINKS;

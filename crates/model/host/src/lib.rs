@@ -7,6 +7,7 @@
 
 mod backend;
 mod cache_mode;
+mod dirty_pages;
 mod events;
 mod hosted;
 mod lru;

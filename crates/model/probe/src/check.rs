@@ -221,7 +221,7 @@ mod tests {
     use disklab_drive::shipped;
 
     use super::*;
-    use crate::timed::ModelledDrive;
+    use crate::modelled::ModelledDrive;
 
     #[test]
     fn a_drive_is_its_own_twin_and_another_is_not() {

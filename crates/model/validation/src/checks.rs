@@ -1,6 +1,6 @@
 //! The table of checks.
 
-use disklab_drive::{DriveFile, shipped};
+use disklab_drive::DriveFile;
 
 use crate::{Check, Checked, hdd, smr, ssd};
 
@@ -32,11 +32,4 @@ pub fn check(file: &DriveFile) -> Vec<Checked> {
             Some(Checked { id: check.id, title: check.title, about: check.about, outcome })
         })
         .collect()
-}
-
-/// What a table of drives' ids says of a shipped drive, and of none that was made from its file.
-pub(crate) fn of_shipped<'a, T>(file: &DriveFile, table: &'a [(&str, T)]) -> Option<&'a T> {
-    let (_, entry) = table.iter().find(|(id, _)| *id == file.id)?;
-    let model = shipped(&file.id)?.without_spread();
-    (model.kind == file.clone().without_spread().kind).then_some(entry)
 }

@@ -11,6 +11,7 @@ mod checks;
 mod draw;
 mod hdd;
 pub mod load;
+mod of_shipped;
 pub mod page;
 pub mod smr;
 mod sources;

@@ -2,37 +2,30 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::time::{Duration, SystemTime};
+use std::time::Duration;
 
 use disklab_exec::{ExecError, Executor, Finished, Invocation};
 
 use super::KernelError;
 use super::backports;
-use super::cache::{CONFIG, KERNEL, LOG, PROGRAMS, RECIPE, remove};
+use super::cache_files::{APT, CONFIG, KERNEL, LOG, PROGRAMS, RECIPE, remove};
 use super::failure::lines_of_failure;
 use super::headers;
 use super::left_out;
 use super::linux::LinuxVersion;
+use super::make::{age, make};
 use super::options;
+use super::patches::Patch;
 use super::progress::{BuildProgress, BuildStep, Compilation, Tail};
-use super::recipe::{Patch, Recipe};
+use super::recipe::Recipe;
 use super::source::{self, Origin};
 use super::tree;
 use super::variant::PLAIN;
 use super::zfs::{self, Openzfs, ZfsSource};
 
-/// What `make` is told for the lab, whatever the user's environment says of other builds: an
-/// argument a line. The same source makes the same kernel, whatever its user and time
-/// (Documentation/kbuild/reproducible-builds.rst).
-pub(super) const ARGUMENTS: &str = include_str!("../../../../kernel/make-arguments");
 /// Half of the source is for other machines and for devices that the guest does
 /// not have. Their Kconfig files are needed, their programs are not. A pattern of tar a line.
 const NOT_UNPACKED: &str = include_str!("../../../../kernel/not-unpacked");
-/// A patched file, or one of disklab's own, changes when the kernel is made, as for `make` an
-/// object is older than what is written anew: 2026-01-01 00:00:00 UTC, in seconds since 1970.
-const PATCHED: u64 = 1_767_225_600;
-/// The directory of an apt of our own.
-pub(super) const APT: &str = "apt";
 /// How often the log is read for progress.
 const POLL: Duration = Duration::from_millis(200);
 
@@ -232,16 +225,6 @@ impl Build<'_> {
     }
 }
 
-/// Sets the time of a file as if it had always been there: see [`PATCHED`].
-pub(super) fn age(path: &Path) -> Result<(), KernelError> {
-    let time = SystemTime::UNIX_EPOCH + Duration::from_secs(PATCHED);
-    fs::File::options()
-        .write(true)
-        .open(path)
-        .and_then(|file| file.set_modified(time))
-        .map_err(KernelError::io("cannot write", path))
-}
-
 /// Runs a program whose output goes to the log.
 fn step(invocation: Invocation, log: &Path, executor: &Executor) -> Result<(), KernelError> {
     judge(&executor.run(&invocation.output_to(log))?, log)
@@ -258,18 +241,6 @@ fn judge(finished: &Finished, log: &Path) -> Result<(), KernelError> {
         log: log.to_owned(),
         lines: lines_of_failure(&String::from_utf8_lossy(&bytes)),
     })
-}
-
-/// `make` for the lab, without what the user's environment says of other builds.
-pub(super) fn make(tree: &Path, out: &Path) -> Invocation {
-    Invocation::new("make")
-        .env("MAKEFLAGS", "")
-        .env("KBUILD_OUTPUT", "")
-        .env("KCONFIG_CONFIG", ".config")
-        .arg("-C")
-        .arg(tree)
-        .arg(format!("O={}", out.display()))
-        .args(ARGUMENTS.lines())
 }
 
 /// Runs a program and calls `look` again and again while it runs.

@@ -9,7 +9,8 @@ use disklab_exec::{Executor, find_program};
 use super::super::ensure::make;
 use super::super::linux::LinuxVersion;
 use super::super::parts::Parts;
-use super::super::recipe::{self, Patch, Recipe};
+use super::super::patches::{PATCHES_6_12, Patch};
+use super::super::recipe::Recipe;
 use super::super::source::{Found, LinuxSource, Origin};
 use super::super::tools;
 use super::super::variant::{PLAIN, Variant, ZFS};
@@ -337,12 +338,7 @@ fn script_that_begins_a_build_knows_its_identity() {
     let script = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../scripts/kernel");
     let said = Command::new(script).arg("--identity").output().expect("run");
     let said = String::from_utf8_lossy(&said.stdout);
-    let recipe = Recipe {
-        variant: PLAIN,
-        patches: recipe::PATCHES_6_12,
-        source: identity,
-        compiler,
-        openzfs: None,
-    };
+    let recipe =
+        Recipe { variant: PLAIN, patches: PATCHES_6_12, source: identity, compiler, openzfs: None };
     assert_eq!(said, recipe.tree_text());
 }

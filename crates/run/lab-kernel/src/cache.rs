@@ -5,16 +5,16 @@
 
 use std::cmp::Reverse;
 use std::fs::{self, File};
-use std::io;
 use std::os::unix::fs::{DirBuilderExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
-use disklab_exec::{Interrupt, OtherWriters, refuse_others_content};
+use disklab_exec::{Interrupt, refuse_others_content};
 use rustix::fs::{FlockOperation, flock};
 use rustix::io::Errno;
 
 use super::KernelError;
+use super::cache_files::{KERNEL, PROGRAMS, RECIPE, is_own, remove};
 use super::linux::LinuxVersion;
 use super::parts::Parts;
 use super::progress::{BuildProgress, BuildStep};
@@ -22,16 +22,6 @@ use super::recipe::{self, Recipe};
 use super::tree;
 use super::variant::{PLAIN, Variant, ZFS};
 use super::zfs;
-
-pub(super) const KERNEL: &str = "linux";
-/// Its configuration.
-pub(super) const CONFIG: &str = "config";
-/// What the build said.
-pub(super) const LOG: &str = "build.log";
-/// What it was made from.
-pub(super) const RECIPE: &str = "recipe";
-/// The folder of OpenZFS's programs, next to a kernel that has it.
-pub(super) const PROGRAMS: &str = "programs";
 
 /// The variable that names a kernel to be used instead of one of the cache.
 pub const KERNEL_VARIABLE: &str = "DISKLAB_LAB_KERNEL";
@@ -56,16 +46,6 @@ pub fn cache_folder() -> PathBuf {
 /// [`KernelError::Untrusted`], with who may change what.
 pub fn check_cache(folder: &Path) -> Result<(), KernelError> {
     refuse_others_content(folder).map_err(KernelError::Untrusted)
-}
-
-/// Whether what is in a trusted folder is the user's own: it may have been put there from elsewhere,
-/// as it was.
-pub(super) fn is_own(there: &fs::Metadata) -> bool {
-    match OtherWriters::new(there) {
-        None => true,
-        // The mode of a link says nothing.
-        Some(who) => there.is_symlink() && !matches!(who, OtherWriters::Owner(_)),
-    }
 }
 
 /// A kernel with OpenZFS built in, and the programs of the same version.
@@ -269,14 +249,6 @@ impl Drop for Workshop {
         if let Err(e) = remove(&self.folder) {
             tracing::warn!("cannot remove '{}': {e}", self.folder.display());
         }
-    }
-}
-
-/// Removes a folder, which may be missing.
-pub(super) fn remove(folder: &Path) -> io::Result<()> {
-    match fs::remove_dir_all(folder) {
-        Err(e) if e.kind() == io::ErrorKind::NotFound => Ok(()),
-        done => done,
     }
 }
 

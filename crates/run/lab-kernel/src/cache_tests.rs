@@ -1,5 +1,7 @@
+use super::super::cache_files::{CONFIG, LOG};
 use super::super::options::FRAGMENT;
-use super::super::recipe::{PATCHES_6_12, Patch, Recipe};
+use super::super::patches::{PATCHES_6_12, Patch};
+use super::super::recipe::Recipe;
 use super::*;
 
 fn recipe(fragment: &'static str, patches: &'static [Patch]) -> Recipe {

@@ -9,6 +9,7 @@ use disklab_units::duration_of;
 
 use super::build::Build;
 use super::cache::{self, Cache, ZfsKernel};
+use super::cache_files::{self, KERNEL};
 use super::error::KernelError;
 use super::linux::LinuxVersion;
 use super::parts::Parts;
@@ -35,7 +36,7 @@ pub fn ensure(
     progress: &mut dyn FnMut(BuildProgress),
 ) -> Result<PathBuf, KernelError> {
     let folder = ensure_variant(PLAIN.with(parts), source, None, cache, executor, progress)?;
-    Ok(folder.join(cache::KERNEL))
+    Ok(folder.join(KERNEL))
 }
 
 /// Has the kernel with OpenZFS built in, and OpenZFS's programs, as [`ensure`] has
@@ -196,7 +197,7 @@ pub(super) fn make(
     if is_resumed && matches!(made, Err(KernelError::Failed { .. })) {
         // A power cut may have left objects that are whole by their names only.
         tracing::debug!("the objects of earlier builds are removed");
-        cache::remove(&objects).map_err(KernelError::io("cannot remove", &objects))?;
+        cache_files::remove(&objects).map_err(KernelError::io("cannot remove", &objects))?;
         fs::write(&log, "").map_err(KernelError::io("cannot write", &log))?;
         made = build.run(&found.origin);
     }

@@ -6,8 +6,8 @@ use std::path::Path;
 use disklab_exec::{open_regular, read_text};
 use sha2::{Digest, Sha256};
 
-use super::cache::RECIPE;
-use super::recipe::{hex, short};
+use super::cache_files::RECIPE;
+use super::digest::{hex, short};
 
 /// A recipe longer than this was not written by disklab.
 const LONGEST_RECIPE: u64 = 64 << 10;

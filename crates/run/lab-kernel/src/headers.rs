@@ -5,8 +5,8 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 use super::KernelError;
-use super::build::age;
-use super::cache::remove;
+use super::cache_files::remove;
+use super::make::age;
 
 /// The name of its directory in that of a build.
 const DIRECTORY: &str = "headers";

@@ -2,10 +2,10 @@
 
 use std::path::Path;
 
-use super::cache::RECIPE;
+use super::cache_files::RECIPE;
 use super::fingerprint;
 use super::linux::LinuxVersion;
-use super::recipe::Patch;
+use super::patches::Patch;
 
 /// What the line of a file `recipe` with the patches that were left out begins with.
 const WITHOUT: &str = "without ";

@@ -4,7 +4,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use super::recipe::{PATCHES_6_12, PATCHES_7_3, Patch};
+use super::patches::{PATCHES_6_12, PATCHES_7_3, Patch};
 
 /// A version of Linux that the lab has patches for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Hash)]

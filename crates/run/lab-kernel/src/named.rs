@@ -3,7 +3,8 @@
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
-use super::cache::{KERNEL_VARIABLE, PROGRAMS};
+use super::cache::KERNEL_VARIABLE;
+use super::cache_files::PROGRAMS;
 use super::zfs;
 use super::{KernelError, LeftOutPatch, NamedProblem, left_out};
 

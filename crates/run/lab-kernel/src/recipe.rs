@@ -2,8 +2,10 @@
 
 use sha2::{Digest, Sha256};
 
-use super::build::ARGUMENTS;
+use super::digest::{hex, short};
+use super::make::ARGUMENTS;
 use super::parts::Parts;
+use super::patches::Patch;
 use super::source::NAMED_SOURCE;
 use super::variant::Variant;
 
@@ -16,79 +18,6 @@ const METHOD: &str = "2";
 /// need no address of 64 bits, as those of the large model in arch/x86/Makefile.um do; and copies of a few
 /// bytes need no call (docs/internals/lab-speed.md). `headers/cc` knows the last one.
 const FLAGS: &str = "-mcmodel=small -fbuiltin -O1";
-
-/// A change to the source; one that the user names may not take it.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Patch {
-    /// The file's path below `kernel/patches`.
-    pub name: &'static str,
-    /// The patch, for `patch -p1`.
-    pub text: &'static str,
-}
-
-impl Patch {
-    /// The files that it changes.
-    pub fn files(&self) -> impl Iterator<Item = &'static str> + use<> {
-        self.text.lines().filter_map(|line| Some(line.strip_prefix("+++ ")?.split_once('/')?.1))
-    }
-}
-
-/// The patch of this name.
-macro_rules! patch {
-    ($name:literal) => {
-        Patch { name: $name, text: include_str!(concat!("../../../../kernel/patches/", $name)) }
-    };
-}
-
-/// The patches of Linux 6.12, in their order.
-pub(super) const PATCHES_6_12: &[Patch] = &[
-    patch!("entropy.patch"),
-    patch!("clock.patch"),
-    patch!("devices.patch"),
-    patch!("processor.patch"),
-    patch!("speed.patch"),
-    patch!("registers.patch"),
-    patch!("way.patch"),
-    patch!("numbers.patch"),
-    patch!("tags.patch"),
-    patch!("memory.patch"),
-    patch!("stops.patch"),
-    patch!("kicks.patch"),
-    patch!("kept.patch"),
-    patch!("vdso.patch"),
-    patch!("queues.patch"),
-    patch!("hz.patch"),
-    patch!("looks.patch"),
-    patch!("shelves.patch"),
-    patch!("depth.patch"),
-    patch!("flushes.patch"),
-];
-
-/// Those of Linux 7.3.
-pub(super) const PATCHES_7_3: &[Patch] = &[
-    patch!("7.3/entropy.patch"),
-    patch!("7.3/clock.patch"),
-    patch!("7.3/devices.patch"),
-    patch!("7.3/processor.patch"),
-    patch!("7.3/speed.patch"),
-    patch!("7.3/spinning.patch"),
-    patch!("7.3/numbers.patch"),
-    patch!("7.3/tags.patch"),
-    patch!("7.3/memory.patch"),
-    patch!("7.3/kicks.patch"),
-    patch!("7.3/registers.patch"),
-    patch!("7.3/children.patch"),
-    patch!("7.3/faults.patch"),
-    patch!("7.3/getcpu.patch"),
-    patch!("7.3/kept.patch"),
-    patch!("7.3/queues.patch"),
-    patch!("7.3/hz.patch"),
-    patch!("7.3/looks.patch"),
-    patch!("7.3/shelves.patch"),
-    patch!("7.3/depth.patch"),
-    patch!("7.3/flushes.patch"),
-    patch!("7.3/signs.patch"),
-];
 
 /// All that decides what a build makes.
 #[derive(Debug, Clone)]
@@ -186,20 +115,11 @@ fn configuration(variant: &Variant, patches: &[Patch]) -> String {
     format!("configuration {}", short(&hash.finalize()))
 }
 
-/// The first 64 bits in hexadecimal: keys are not secrets, and few.
-pub(super) fn short(digest: &[u8]) -> String {
-    hex(digest.get(..8).unwrap_or(digest))
-}
-
-/// A digest in hexadecimal.
-pub(super) fn hex(digest: &[u8]) -> String {
-    digest.iter().map(|byte| format!("{byte:02x}")).collect()
-}
-
 #[cfg(test)]
 mod tests {
     use std::collections::BTreeSet;
 
+    use super::super::patches::PATCHES_6_12;
     use super::super::variant::PLAIN;
     use super::super::zfs::Edit;
     use super::*;

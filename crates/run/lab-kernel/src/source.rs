@@ -7,14 +7,12 @@ use std::time::UNIX_EPOCH;
 use disklab_exec::{Executor, Invocation, find_program};
 use sha2::{Digest, Sha256};
 
+use super::digest::short;
 use super::linux::LinuxVersion;
 use super::{KernelError, LinuxProblem};
 
 /// What the identity of a source that the user named begins with.
 pub(super) const NAMED_SOURCE: &str = "Linux ";
-
-/// The folder that it unpacks to.
-pub(super) const PACKAGED: &str = "usr";
 
 /// Files of which a source that is whole has all: one from each part that the lab's
 /// kernel is made of, so that half a source is told before minutes of building.
@@ -236,7 +234,7 @@ pub(super) fn digest(folder: &Path) -> Result<String, KernelError> {
             hash.update(format!("{}\0{}\0{nanos}\n", name.display(), metadata.len()));
         }
     }
-    Ok(super::recipe::short(&hash.finalize()))
+    Ok(short(&hash.finalize()))
 }
 
 /// Copies a source to the folder `to`, new or empty, where it can be changed, without its

@@ -8,9 +8,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use super::KernelError;
-use super::cache::{is_own, remove};
+use super::cache_files::{APT, PACKAGED, is_own, remove};
 use super::parts::Parts;
-use super::{build, source};
 
 /// What its objects have in common: [`super::recipe::Recipe::tree_text`].
 const IDENTITY: &str = "identity";
@@ -62,7 +61,7 @@ pub(super) fn unpacked(folder: &Path) -> Result<(), KernelError> {
 /// Removes the source after a build: unpacking it again takes seconds, and it is large.
 pub(super) fn without_source(folder: &Path) -> Result<(), KernelError> {
     let _ = fs::remove_file(folder.join(UNPACKED));
-    for name in [SOURCE, source::PACKAGED, build::APT] {
+    for name in [SOURCE, PACKAGED, APT] {
         let path = folder.join(name);
         remove(&path).map_err(KernelError::io("cannot remove", &path))?;
     }

@@ -16,7 +16,7 @@ use rustix::process::{
     set_parent_process_death_signal, setrlimit, setsid,
 };
 
-use crate::confinement::{Confinement, Supervisor, Walls};
+use crate::confinement::{Confinement, ConfinementSupport, Supervisor};
 use crate::console::{self, NO_MAPPING, NO_MEMORY, PANIC, tail};
 use crate::guest_memory::{self, GuestMemory, MEMORY_VARIABLE, MemoryFile};
 use crate::options::LabOptions;
@@ -73,8 +73,8 @@ impl KernelProcess {
         }
         let mut writable = vec![options.folder.as_path(), place.path(), memory_path];
         writable.extend(options.writable.iter().map(PathBuf::as_path));
-        let walls = Walls::of_this_system();
-        let (confinement, channel) = Confinement::new(walls, &writable, &options.folder)?;
+        let support = ConfinementSupport::of_this_system();
+        let (confinement, channel) = Confinement::new(support, &writable, &options.folder)?;
         let console = options.folder.join(console::FILE);
         let what = format!("make '{}'", console.display());
         let file = File::create(&console).map_err(LabError::system(what.clone()))?;
@@ -289,7 +289,7 @@ fn die_with_us(command: &mut Command, mut confinement: Confinement, inherited: V
     }
 }
 
-/// Reports, once for all guests of this process, that a wall is missing which this kernel
+/// Reports, once for all guests of this process, that a protection is missing which this kernel
 /// has: a process has one supervisor, and a container may have taken that place.
 fn report_unsupervised() {
     static REPORT: std::sync::Once = std::sync::Once::new();

@@ -11,16 +11,11 @@ use std::path::{Path, PathBuf};
 use rustix::io::fcntl_dupfd_cloexec;
 
 pub(crate) use named::{NamedFolder, PARENTS};
+use spare::LEAST_NUMBER;
 pub(crate) use spare::MemoryFile;
 
 /// By which the kernel is told the file's number (`kernel/patches/memory.patch`).
 pub(crate) const MEMORY_VARIABLE: &str = "UML_MEMORY_FD";
-
-/// The kernel's process inherits descriptors, and tells on the guest's console of those of
-/// its own, by their numbers: they must be the same in every run, so that the inherited
-/// ones have numbers that are out of their way. By default a process may have 1024
-/// descriptors.
-const LEAST_NUMBER: i32 = 960;
 
 /// The place for a guest's memory. It goes when this does; the memory, by then a file
 /// without a name, stays for as long as the kernel has it.

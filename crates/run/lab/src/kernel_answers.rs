@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use disklab_exec::{Executor, Invocation};
 
-use crate::Walls;
+use crate::ConfinementSupport;
 use crate::confinement::Confinement;
 
 /// A kernel that is asked answers at once.
@@ -26,7 +26,7 @@ pub fn printed_release(kernel: &Path, executor: &Executor) -> Option<String> {
 #[allow(unsafe_code)]
 fn ask(kernel: &Path, option: &str, executor: &Executor) -> Option<String> {
     let question = Invocation::new(kernel.display().to_string()).arg(option).timeout(PATIENCE);
-    let mut confinement = Confinement::alone(Walls::of_this_system()).ok()?;
+    let mut confinement = Confinement::alone(ConfinementSupport::of_this_system()).ok()?;
     // SAFETY: `confine` allocates nothing.
     let answer = unsafe { executor.check_confined(&question, move || Ok(confinement.confine()?)) };
     Some(answer.ok()?.text())
@@ -40,9 +40,9 @@ mod tests {
 
     #[test]
     fn kernel_that_says_its_configuration_does_nothing_else() {
-        let walls = Walls::of_this_system();
-        if !walls.missing().is_empty() {
-            eprintln!("skipped: needs all walls: {}", walls.missing().join("; "));
+        let support = ConfinementSupport::of_this_system();
+        if !support.missing().is_empty() {
+            eprintln!("skipped: needs full confinement: {}", support.missing().join("; "));
             return;
         }
         let folder = tempfile::tempdir().expect("temp");

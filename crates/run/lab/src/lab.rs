@@ -15,7 +15,7 @@ use crate::event_loop::{EventCounts, EventLoop, GuestEnd, Limits};
 use crate::guest_memory::MemoryFile;
 use crate::options::Console;
 use crate::pinned::Pinned;
-use crate::{LabError, LabOptions, Sockets};
+use crate::{LabError, LabOptions, Sockets, options_check};
 
 /// A guest that has been started and waits to be served. Dropping it kills it.
 pub struct Lab {
@@ -86,7 +86,7 @@ impl Lab {
     /// [`LabError::Kernel`] where the kernel cannot be started, and where a file
     /// or socket cannot be made. Nothing is left running.
     pub fn start(mut options: LabOptions) -> Result<Self, LabError> {
-        options.check()?;
+        options_check::check(&options)?;
         if let Some(rate) = options.bus {
             options.disks = bus::share(options.disks, rate)?;
         }

@@ -8,17 +8,13 @@ use std::time::Duration;
 use disklab_drive::Nanos;
 use disklab_exec::{Interrupt, Trace};
 
+use crate::DiskOptions;
 use crate::console::Operator;
 use crate::content::{ContentLimits, DiskContent};
-use crate::{DiskOptions, LabError, OptionsProblem, place};
 
 /// Seconds from 1970 to the guest's clock 0: 2026-01-01, 00:00 UTC. Always the
 /// same, so that what files record of the time is the same in every run.
 const TIME_OF_DAY_SECONDS: u64 = 1_767_225_600;
-
-/// The most disks of a guest: as many as `kernel/patches/shelves.patch` has interrupts, room on the
-/// command line, and bits in the calendar's memory for.
-pub const MOST_DISKS: usize = 128;
 
 /// Where the guest's console is.
 #[derive(Debug, Default)]
@@ -122,43 +118,5 @@ impl LabOptions {
             interrupt: Interrupt::new(),
             trace: Trace::default(),
         }
-    }
-
-    /// Checks what can be checked before anything is made.
-    pub(crate) fn check(&self) -> Result<(), LabError> {
-        let bad = |problem: OptionsProblem| Err(problem.into());
-        // The kernel's image alone takes some 20 MB.
-        if self.memory_bytes < 64 << 20 || self.memory_bytes > 1 << 40 {
-            return bad(OptionsProblem::Memory(self.memory_bytes));
-        }
-        if self.disks.len() > MOST_DISKS {
-            return bad(OptionsProblem::Disks(self.disks.len()));
-        }
-        if !self.init.is_absolute() {
-            return bad(OptionsProblem::InitRelative(self.init.clone()));
-        }
-        if !self.init.exists() {
-            return bad(OptionsProblem::InitMissing(self.init.clone()));
-        }
-        for (name, _) in &self.shown {
-            let plain = !name.is_empty() && name.len() < 40 && !name.contains(['/', '.']);
-            if !plain || place::is_taken(name) {
-                return bad(OptionsProblem::ShownName(name));
-            }
-        }
-        for word in self.init_arguments.iter().chain(&self.kernel_arguments) {
-            if word.is_empty() || !word.bytes().all(|b| b.is_ascii_graphic() && b != b'"') {
-                return bad(OptionsProblem::KernelWord(word.clone()));
-            }
-        }
-        let mut serials: Vec<&str> = Vec::new();
-        for disk in &self.disks {
-            disk.configuration()?;
-            if serials.contains(&disk.serial.as_str()) {
-                return bad(OptionsProblem::SerialTwice(disk.serial.clone()));
-            }
-            serials.push(&disk.serial);
-        }
-        Ok(())
     }
 }

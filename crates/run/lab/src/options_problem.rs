@@ -2,7 +2,9 @@
 
 use std::path::PathBuf;
 
-use crate::MOST_DISKS;
+/// The most disks of a guest: as many as `kernel/patches/shelves.patch` has interrupts, room on the
+/// command line, and bits in the calendar's memory for.
+pub const MOST_DISKS: usize = 128;
 
 /// An option of a lab, or of one of its disks, that cannot be; or a place that it does not have.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]

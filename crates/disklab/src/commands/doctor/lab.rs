@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use disklab_exec::Executor;
-use disklab_lab::{MappingLimit, Walls};
+use disklab_lab::{ConfinementSupport, MappingLimit};
 use disklab_lab_kernel::{self as kernel, KernelError, LinuxSource, LinuxVersion, Parts};
 use disklab_units::Bytes;
 
@@ -49,7 +49,7 @@ pub fn lab() -> (Vec<DoctorRow>, Vec<&'static str>) {
         memory(),
     ];
     rows.extend(MappingLimit::of_this_system().map(mappings));
-    rows.extend(walls(Walls::of_this_system()));
+    rows.extend(confinement(ConfinementSupport::of_this_system()));
     (rows, packages)
 }
 
@@ -64,11 +64,15 @@ fn mappings(limit: MappingLimit) -> DoctorRow {
 }
 
 /// What keeps a guest from harming this machine.
-fn walls(walls: Walls) -> [DoctorRow; 2] {
-    let missing = walls.missing().join("; ");
+fn confinement(support: ConfinementSupport) -> [DoctorRow; 2] {
+    let missing = support.missing().join("; ");
     [
-        DoctorRow::new("Landlock", walls.landlock.is_some(), missing.clone()),
-        DoctorRow::new("seccomp with notifications", walls.filter && walls.supervision, missing),
+        DoctorRow::new("Landlock", support.landlock.is_some(), missing.clone()),
+        DoctorRow::new(
+            "seccomp with notifications",
+            support.filter && support.supervision,
+            missing,
+        ),
     ]
 }
 

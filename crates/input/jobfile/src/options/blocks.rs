@@ -1,6 +1,6 @@
 //! How large I/Os are.
 
-use super::{Chapter, flag, option, switch};
+use super::spec::{Chapter, flag, option, switch};
 use crate::error::{ChoiceError, ValueError};
 use crate::given::{set, set_some};
 use crate::lists::block_split;

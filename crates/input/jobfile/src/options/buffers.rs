@@ -1,6 +1,6 @@
 //! What is written.
 
-use super::{Chapter, flag, option, switch};
+use super::spec::{Chapter, flag, option, switch};
 use crate::bytes::pattern;
 
 pub(super) const CHAPTER: Chapter = Chapter {

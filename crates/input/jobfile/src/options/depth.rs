@@ -1,6 +1,6 @@
 //! Through which system interface, and how many at once.
 
-use super::{Chapter, flag, option};
+use super::spec::{Chapter, flag, option};
 use crate::error::ChoiceError;
 use crate::job::Engine;
 use crate::policy::{Policy, Runner};

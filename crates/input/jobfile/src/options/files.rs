@@ -1,6 +1,6 @@
 //! Which files.
 
-use super::{Chapter, Scaled, flag, option};
+use super::spec::{Chapter, Scaled, flag, option};
 use crate::error::{ChoiceError, NameError};
 use crate::lists::file_order;
 use crate::names::{file_names, name_format};

@@ -1,6 +1,6 @@
 //! How many, for whom they wait, and with whom they are reported.
 
-use super::{Chapter, flag, option, switch};
+use super::spec::{Chapter, flag, option, switch};
 use crate::job::ExitWhat;
 use crate::lists::errors;
 

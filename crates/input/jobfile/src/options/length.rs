@@ -1,6 +1,6 @@
 //! How much, and how long.
 
-use super::{Chapter, Scaled, option, switch};
+use super::spec::{Chapter, Scaled, option, switch};
 use crate::error::ChoiceError;
 use crate::lists::steady;
 use crate::value::{TimeUnit, time};

@@ -1,6 +1,6 @@
 //! How files are made, opened, cached, flushed and removed.
 
-use super::{Chapter, flag, option};
+use super::spec::{Chapter, flag, option};
 use crate::job::{Fadvise, Fallocate, Sync};
 
 pub(super) const CHAPTER: Chapter = Chapter {

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::{Chapter, flag, option};
+use super::spec::{Chapter, flag, option};
 use crate::error::{NumberError, ValueError};
 use crate::given::{Directions, OptionValue, set};
 use crate::job::{RateProcess, ThinkBlocks};

@@ -1,6 +1,6 @@
 //! Which I/O comes next.
 
-use super::{Chapter, flag, option, switch};
+use super::spec::{Chapter, flag, option, switch};
 use crate::error::{ChoiceError, ValueError};
 use crate::given::{percent, set, word};
 use crate::job::{Access, Generator, PerDirection, Sequence, Sequencer};

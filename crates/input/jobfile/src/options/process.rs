@@ -1,6 +1,6 @@
 //! As what clones run.
 
-use super::{Chapter, option};
+use super::spec::{Chapter, option};
 use crate::error::NumberError;
 use crate::job::{CpuPolicy, IoClass};
 use crate::lists::{memory_policy, nodes, processors};

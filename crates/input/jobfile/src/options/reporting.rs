@@ -1,6 +1,6 @@
 //! What is reported.
 
-use super::{Chapter, flag, option};
+use super::spec::{Chapter, flag, option};
 use crate::error::{ChoiceError, NameError};
 use crate::value::real;
 

@@ -1,6 +1,6 @@
 //! Checking what was written.
 
-use super::{Chapter, flag, option};
+use super::spec::{Chapter, flag, option};
 use crate::bytes::pattern;
 use crate::job::Checksum;
 

@@ -7,16 +7,14 @@ use std::sync::atomic::AtomicU64;
 
 use disklab_source::{Location, Source, SourceError};
 
-use super::evaluate::MAX_TEXT;
 use super::executed::{Bound, Executed, not_set, show};
 use super::fields::AttributeFields;
+use super::limits::{MAX_NOTES, MAX_TEXT};
 use crate::parse::lex::{Piece, short};
 use crate::parse::syntax::{Expression, SpannedExpression};
 use crate::random::RandomVariable;
 use crate::{Attribute, Variable};
 
-/// Notes that are kept; more would not be read.
-pub(super) const MAX_NOTES: usize = 100;
 /// Bytes of a name or a path (PATH_MAX of Linux).
 const MAX_NAME: usize = 4096;
 

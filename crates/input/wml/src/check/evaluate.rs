@@ -6,11 +6,10 @@ use disklab_source::SourceError;
 
 use super::execute::ScriptExecutor;
 use super::executed::{Bound, not_set, show};
+use super::limits::MAX_TEXT;
 use crate::parse::lex::{Piece, Spanned};
 use crate::parse::syntax::{Expression, SpannedExpression};
 
-/// Bytes that a text with variables may grow to.
-pub(super) const MAX_TEXT: usize = 64 << 10;
 /// Bytes of all texts together: loops could fill the memory with them.
 const MAX_TEXTS: usize = 16 << 20;
 

@@ -8,11 +8,11 @@ use std::sync::Arc;
 
 use disklab_source::{Location, Source, SourceError, did_you_mean};
 
-use super::bind::MAX_NOTES;
 use super::executed::{
     Bound, CompositeDefinition, Defined, Executed, ExecutionStep, FilesDefinition,
     ProcessDefinition, RandomDefinition,
 };
+use super::limits::MAX_NOTES;
 use crate::parse::lex::{Spanned, short};
 use crate::parse::syntax::{
     AttributeSyntax, Attributes, Entity, Expression, SetValue, SpannedExpression, Statement,

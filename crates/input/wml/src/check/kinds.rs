@@ -2,7 +2,7 @@
 
 use disklab_source::SourceError;
 
-use super::flowops::Building;
+use super::flowop_reader::FlowopReader;
 use crate::{Action, Finish, Io, PerInstance};
 
 /// A type of flowop.
@@ -11,7 +11,7 @@ pub(super) struct FlowopKind {
     /// Attributes that mean something to it, in sets, besides `name` and `iters`.
     pub uses: &'static [&'static [&'static str]],
     /// Reads them.
-    pub read: fn(&mut Building<'_, '_>) -> Result<Action, SourceError>,
+    pub read: fn(&mut FlowopReader<'_, '_>) -> Result<Action, SourceError>,
 }
 
 /// Which file, and how it is opened.
@@ -173,6 +173,6 @@ pub(super) static KINDS: &[FlowopKind] = &[
     },
 ];
 
-fn finish(b: &mut Building<'_, '_>) -> Result<Finish, SourceError> {
+fn finish(b: &mut FlowopReader<'_, '_>) -> Result<Finish, SourceError> {
     Ok(Finish { value: PerInstance(b.value("value")?), target: b.target(false)? })
 }

@@ -8,7 +8,8 @@ use super::bind::{Binder, Scope, at};
 use super::composites::Composites;
 use super::executed::{Defined, ProcessDefinition};
 use super::fields::{AttributeFields, no_locals};
-use super::flowops::{Builder, Inside};
+use super::flowop_reader::{FlowopContext, Inside};
+use super::flowops::Builder;
 use super::targets;
 use crate::parse::lex::short;
 use crate::parse::syntax::ThreadSyntax;
@@ -35,16 +36,9 @@ impl Binder {
         dialect: Dialect,
     ) -> Result<Processes, SourceError> {
         let definitions = std::mem::take(&mut self.done.processes);
-        let mut builder = Builder {
-            binder: self,
-            filesets,
-            composites,
-            dialect,
-            rows: Vec::new(),
-            row_ids: HashMap::new(),
-            count: 0,
-            pending: Vec::new(),
-        };
+        let context = FlowopContext { binder: self, filesets, dialect, pending: Vec::new() };
+        let mut builder =
+            Builder { context, composites, rows: Vec::new(), row_ids: HashMap::new(), count: 0 };
         let mut list: Vec<Process> = Vec::new();
         let mut threads = 0_u64;
         for definition in &definitions {
@@ -74,8 +68,8 @@ impl Binder {
                  such as nthreads=1",
             ));
         }
-        let Builder { rows, row_ids, count: flowops, pending, .. } = builder;
-        targets::resolve(&mut list, &rows, &row_ids, pending)?;
+        let Builder { rows, row_ids, count: flowops, context, .. } = builder;
+        targets::resolve(&mut list, &rows, &row_ids, context.pending)?;
         Ok(Processes { list, rows, flowops })
     }
 }
@@ -88,9 +82,9 @@ impl Builder<'_> {
         let fields =
             AttributeFields::new(source, "the process", &definition.span, attributes, PROCESS)?;
         let none = Scope::new();
-        let (name, _) = self.binder.text_of(&fields, "name", &none)?;
+        let (name, _) = self.context.binder.text_of(&fields, "name", &none)?;
         let instances = self.instances(&fields)?;
-        let nice = self.binder.number_of(&fields, "nice", &none, 0)?;
+        let nice = self.context.binder.number_of(&fields, "nice", &none, 0)?;
         let threads = threads
             .iter()
             .map(|thread| self.thread(definition, thread))
@@ -99,9 +93,9 @@ impl Builder<'_> {
     }
 
     fn instances(&mut self, fields: &AttributeFields<'_>) -> Result<Attribute, SourceError> {
-        let instances = self.binder.number_of(fields, "instances", &Scope::new(), 1)?;
+        let instances = self.context.binder.number_of(fields, "instances", &Scope::new(), 1)?;
         if instances.is_zero() {
-            self.binder.note(&fields.place(), "0 instances: nothing of it runs");
+            self.context.binder.note(&fields.place(), "0 instances: nothing of it runs");
         }
         Ok(instances)
     }
@@ -116,11 +110,11 @@ impl Builder<'_> {
         let fields =
             AttributeFields::new(source, "the thread", &syntax.word, &syntax.attributes, THREAD)?;
         let none = Scope::new();
-        let (name, _) = self.binder.text_of(&fields, "name", &none)?;
+        let (name, _) = self.context.binder.text_of(&fields, "name", &none)?;
         let io_priority = match fields.find("ioprio") {
             None => None,
             Some(attribute) => {
-                let value = self.binder.number_of(&fields, "ioprio", &none, 0)?;
+                let value = self.context.binder.number_of(&fields, "ioprio", &none, 0)?;
                 if value.fixed().is_some_and(|n| n > 7) {
                     return Err(fields
                         .at(&attribute.key.span)
@@ -130,12 +124,12 @@ impl Builder<'_> {
             }
         };
         let instances = self.instances(&fields)?;
-        let memory = self.binder.number_of(&fields, "memsize", &none, 0)?;
-        let use_ism = self.binder.switch(&fields, "useism", &none)?;
-        let first = self.pending.len();
+        let memory = self.context.binder.number_of(&fields, "memsize", &none, 0)?;
+        let use_ism = self.context.binder.switch(&fields, "useism", &none)?;
+        let first = self.context.pending.len();
         let flowops = self.list(source, &syntax.flowops, &none, &Inside::THREAD)?;
         slots_are_filled(&flowops)?;
-        targets::are_near(&flowops, self.pending.get(first..).unwrap_or_default())?;
+        targets::are_near(&flowops, self.context.pending.get(first..).unwrap_or_default())?;
         let place = at(source, &syntax.word);
         Ok(Thread { name, instances, memory, use_ism, io_priority, flowops, place })
     }

@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 
 use disklab_source::{SourceError, did_you_mean};
 
-use super::flowops::PendingFlowop;
+use super::flowop_reader::PendingFlowop;
 use crate::parse::lex::short;
 use crate::{Action, Flowop, Process, RowId};
 

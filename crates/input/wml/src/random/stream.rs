@@ -5,22 +5,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{RngCore, SeedableRng};
 
-use super::Twister;
-
-/// A source of uniformly distributed numbers.
-pub trait Uniform {
-    /// 64 random bits.
-    fn next_u64(&mut self) -> u64;
-
-    /// A number in [0, 1); upstream's generator can also give 1.
-    fn unit(&mut self) -> f64;
-
-    /// Whether random variables are to draw from their own `rand48` state, as
-    /// upstream's do, and not from this source.
-    fn is_upstream(&self) -> bool {
-        false
-    }
-}
+use super::twister::Twister;
+use super::uniform::Uniform;
 
 /// The generator of one thread of a run.
 #[derive(Debug, Clone)]

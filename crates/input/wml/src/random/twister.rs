@@ -1,6 +1,6 @@
 //! The Mersenne Twister MT19937 with the seeding of 1998.
 
-use super::Uniform;
+use super::uniform::Uniform;
 
 const SIZE: usize = 624;
 const MIDDLE: usize = 397;

@@ -3,7 +3,7 @@
 use disklab_config::Fields;
 use disklab_source::SourceError;
 
-use super::Kind;
+use super::kind::Kind;
 
 /// A group of drives, in the order in which lists show them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]

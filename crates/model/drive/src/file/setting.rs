@@ -3,8 +3,6 @@
 use disklab_config::{Key, Node, Setting, Value};
 use disklab_source::{SourceError, did_you_mean, one_of};
 
-use super::DriveFile;
-
 /// What says which drive it is and what is known of it, which no other value changes.
 const NAMES: [&str; 10] =
     ["id", "aliases", "name", "model", "note", "kind", "class", "like", "of-class", "plausible"];
@@ -94,28 +92,6 @@ pub(super) fn apply(
 fn entry<'a>(node: &'a mut Node, name: &str) -> Option<&'a mut Node> {
     let Value::Table(entries) = &mut node.value else { return None };
     entries.iter_mut().find(|(key, _)| key.name == name).map(|(_, child)| child)
-}
-
-/// An error about a field that was not set, in a drive that is possible without the
-/// settings: shown where the last of them is.
-pub(super) fn blame(
-    error: SourceError,
-    name: &str,
-    own: &DriveFile,
-    set: &[Setting],
-) -> SourceError {
-    match set.last() {
-        Some(last) if error.file == name => {
-            let words: Vec<String> = set.iter().map(Setting::words).collect();
-            last.value.error(format!(
-                "'{}' cannot be with {}: {}",
-                own.id,
-                words.join(" and "),
-                error.message
-            ))
-        }
-        _ => error,
-    }
 }
 
 #[cfg(test)]

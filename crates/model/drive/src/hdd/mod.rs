@@ -24,8 +24,9 @@ mod shingled;
 mod write_cache;
 mod zones;
 
+pub use crate::sectors::SectorFormat;
 pub use disk::HardDisk;
 pub(crate) use geometry::SECTOR;
-pub use parameters::{Parameters, SectorFormat, SeekTimes, WHOLE_QUEUE};
+pub use parameters::{Parameters, SeekTimes, WHOLE_QUEUE};
 pub(crate) use read::read;
 pub(crate) use write_cache::WriteCache;

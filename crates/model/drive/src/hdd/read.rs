@@ -3,8 +3,9 @@
 use disklab_config::{Fields, Node};
 use disklab_source::SourceError;
 
-use super::parameters::{Parameters, SectorFormat, SeekTimes, WHOLE_QUEUE};
+use super::parameters::{Parameters, SeekTimes, WHOLE_QUEUE};
 use crate::Transport;
+use crate::sectors::SectorFormat;
 use crate::values::{at, boolean, choice, link, number, optional_time, rate, time, whole};
 
 /// Reads the fields of a hard disk.

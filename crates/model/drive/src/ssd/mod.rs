@@ -11,6 +11,7 @@ mod flash;
 mod ftl;
 #[cfg(test)]
 mod ftl_tests;
+mod host_writes;
 mod lane;
 mod layout;
 mod map;

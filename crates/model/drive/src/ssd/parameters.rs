@@ -2,7 +2,7 @@
 
 use super::layout::Layout;
 use crate::Transport;
-use crate::hdd::SectorFormat;
+use crate::sectors::SectorFormat;
 
 /// A solid-state drive's data. [`crate::load`] checks them; code that makes them by hand
 /// calls [`Parameters::check`]. Times are in ns, rates in B/s, sizes in B.

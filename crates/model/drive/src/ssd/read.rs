@@ -5,7 +5,7 @@ use disklab_source::SourceError;
 
 use super::parameters::{BufferParameters, FlashParameters, Interface, Parameters, SlcCache};
 use crate::Transport;
-use crate::hdd::SectorFormat;
+use crate::sectors::SectorFormat;
 use crate::values::{at, boolean, choice, link, number, optional_time, rate, time, whole};
 
 /// Reads the fields of a solid-state drive.

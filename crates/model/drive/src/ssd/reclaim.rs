@@ -1,22 +1,8 @@
 //! Emptying lines: garbage collection and the folding of the SLC cache.
 
-use super::ftl::{Ftl, State, Stream, Work};
+use super::ftl::{Ftl, ReclaimJob, State, Stream, Work};
 use super::layout::FREE_LINES;
 use super::map::Map;
-
-/// A line that is being emptied, page by page.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct ReclaimJob {
-    line: u32,
-    /// The next page to look at.
-    page: u32,
-    /// Units that were in use when it began: what it costs at most.
-    cost: u32,
-    /// Units that are won: those of an empty line less the cost.
-    gain: u32,
-    /// What the host's writes have paid for, in units × gain.
-    paid: i64,
-}
 
 impl Ftl {
     /// Reclaims as much as `count` new units use up, if free lines are few: what a

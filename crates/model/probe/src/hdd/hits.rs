@@ -1,6 +1,6 @@
 //! Reads that the drive answers from its memory: its overhead, and the link.
 
-use super::DiskProbe;
+use super::disk_probe::DiskProbe;
 use crate::error::ProbeError;
 use crate::estimate::{ProbedValue, least_squares, median, median_error};
 use crate::load::{BLOCK, carry_out};

@@ -1,5 +1,6 @@
 //! Hard disks.
 
+mod disk_probe;
 mod hits;
 mod queue;
 mod rates;
@@ -12,35 +13,16 @@ mod writes;
 pub use writes::probe_write_cache;
 
 use disklab_drive::DriveFile;
-use rand::{Rng, SeedableRng};
+use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 
 use crate::error::{ProbeError, Unsuitable};
-use crate::estimate::ProbedValue;
 use crate::findings::Findings;
-use crate::load::{BLOCK, check_size};
+use crate::load::check_size;
 use crate::progress::ProbeWatcher;
 use crate::sibling::{Likeness, Siblings};
 use crate::timed::TimedDrive;
-
-/// A drive while it is probed, and what is known of it so far.
-pub(crate) struct DiskProbe<'a> {
-    drive: &'a mut dyn TimedDrive,
-    random: ChaCha8Rng,
-    /// Supplies what is not measured yet.
-    basis: DriveFile,
-    findings: Findings,
-    /// Time of a revolution, ns; 0 until it is known.
-    revolution: f64,
-    /// Bytes of reads that follow the medium.
-    piece: u64,
-    /// Rates at the edges, B/s.
-    rates: [f64; 2],
-    /// What a hit of [`BLOCK`] bytes takes, ns.
-    hit: f64,
-    /// The step from the last track that a head serves to the first of the next head.
-    leg_skew: Option<ProbedValue>,
-}
+use disk_probe::DiskProbe;
 
 /// Steps, what they are called, and how many seconds they take on a usual drive.
 const STEPS: &[(&str, f64, Step)] = &[
@@ -92,39 +74,4 @@ pub fn probe_hard_disk(
     }
     watcher.step("done", 0.0)?;
     Ok((disk.findings, disk.basis))
-}
-
-impl DiskProbe<'_> {
-    /// The last byte at which `bytes` can begin, rounded down to blocks.
-    fn room(&self, bytes: u64) -> u64 {
-        self.drive.bytes().saturating_sub(bytes) / BLOCK * BLOCK
-    }
-
-    /// A block somewhere, behind which there is room for `bytes`.
-    fn anywhere(&mut self, bytes: u64) -> u64 {
-        let blocks = self.room(bytes) / BLOCK;
-        self.random.random_range(0..=blocks) * BLOCK
-    }
-
-    /// The rate at a part of the capacity: it falls as on a medium of constant density.
-    fn rate(&self, part: f64) -> f64 {
-        let [outer, inner] = self.rates.map(|rate| rate * rate);
-        (outer - part * (outer - inner)).max(1.0).sqrt()
-    }
-
-    /// The part of the capacity that lies before a part of the stroke.
-    fn part_of_capacity(&self, stroke: f64) -> f64 {
-        let [outer, inner] = self.rates;
-        if outer <= inner {
-            return stroke;
-        }
-        let rate = outer - stroke * (outer - inner);
-        (outer * outer - rate * rate) / (outer * outer - inner * inner)
-    }
-
-    /// The value of the sibling's model.
-    fn basis_value(&self, path: &str) -> f64 {
-        let value = crate::Field::by_path(path).and_then(|field| field.get(&self.basis.kind));
-        value.unwrap_or(0.0)
-    }
 }

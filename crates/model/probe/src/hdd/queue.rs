@@ -7,12 +7,13 @@ use disklab_drive::hdd::WHOLE_QUEUE;
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
-use super::DiskProbe;
+use super::disk_probe::DiskProbe;
 use crate::error::ProbeError;
 use crate::estimate::{ProbedValue, median, median_error};
 use crate::findings::{Findings, MeasuredCurve};
 use crate::load::{BLOCK, keep_busy, per_second};
-use crate::timed::{DriveAccess, ModelledDrive, TimedDrive};
+use crate::modelled::ModelledDrive;
+use crate::timed::{DriveAccess, TimedDrive};
 
 /// Depths, and random reads at each.
 const DEPTHS: [(u64, u64); 6] = [(1, 300), (2, 400), (4, 500), (8, 800), (16, 1500), (32, 8000)];

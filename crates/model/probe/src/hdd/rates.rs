@@ -4,7 +4,7 @@
 //! revolution. Between tracks the skew is added. So each place gives the rate of its
 //! zone without the error of where the run began and ended.
 
-use super::DiskProbe;
+use super::disk_probe::DiskProbe;
 use super::rotation::increments;
 use crate::error::{ProbeError, Unsuitable};
 use crate::estimate::{ProbedValue, least_squares, median};

@@ -1,6 +1,6 @@
 //! How far the drive reads ahead, and how many places it remembers.
 
-use super::DiskProbe;
+use super::disk_probe::DiskProbe;
 use crate::error::ProbeError;
 use crate::estimate::ProbedValue;
 use crate::load::{BLOCK, carry_out};

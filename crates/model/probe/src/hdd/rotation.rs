@@ -3,7 +3,7 @@
 //! What a drive read ahead lies behind a block, so that the block before it must come from
 //! the medium, which is there one revolution later, less the way of the block itself.
 
-use super::DiskProbe;
+use super::disk_probe::DiskProbe;
 use crate::error::{ProbeError, Unsuitable};
 use crate::estimate::{ProbedValue, median, median_error};
 use crate::load::{BLOCK, carry_out, stream};

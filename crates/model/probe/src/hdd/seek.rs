@@ -6,7 +6,7 @@
 
 use rand::Rng;
 
-use super::DiskProbe;
+use super::disk_probe::DiskProbe;
 use crate::error::ProbeError;
 use crate::estimate::{ProbedValue, least_squares};
 use crate::findings::MeasuredCurve;

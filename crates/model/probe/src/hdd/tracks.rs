@@ -4,7 +4,7 @@
 //! takes to the next track; where a head has served its tracks, and where all heads have,
 //! the step may be another one.
 
-use super::DiskProbe;
+use super::disk_probe::DiskProbe;
 use super::rotation::increments;
 use crate::error::ProbeError;
 use crate::estimate::{ProbedValue, median, median_error};

@@ -1,6 +1,6 @@
 //! What the controller and the link take: reads of what was never written.
 
-use super::{Controller, FlashProbe};
+use super::flash_probe::{Controller, FlashProbe};
 use crate::error::ProbeError;
 use crate::estimate::{ProbedValue, least_squares, median, median_error};
 use crate::load::{BLOCK, keep_busy, steady_rate};

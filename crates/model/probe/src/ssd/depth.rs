@@ -1,6 +1,6 @@
 //! Latency over size, and throughput over depth: what the values together come to.
 
-use super::FlashProbe;
+use super::flash_probe::FlashProbe;
 use crate::error::ProbeError;
 use crate::estimate::median;
 use crate::findings::MeasuredCurve;

@@ -7,7 +7,7 @@
 
 use rand::Rng;
 
-use super::{FlashProbe, Pages};
+use super::flash_probe::{FlashProbe, Pages};
 use crate::error::ProbeError;
 use crate::estimate::{ProbedValue, median};
 use crate::load::BLOCK;

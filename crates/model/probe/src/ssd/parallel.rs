@@ -1,6 +1,6 @@
 //! Dies and channels, and what they take.
 
-use super::{FlashProbe, Pages};
+use super::flash_probe::{FlashProbe, Pages};
 use crate::error::ProbeError;
 use crate::estimate::{ProbedValue, least_squares, median, median_error};
 use crate::load::BLOCK;
@@ -88,7 +88,7 @@ fn times(flash: &mut FlashProbe<'_>, pages: Pages) -> Result<f64, ProbeError> {
             Some(DriveAccess::read(flash.page(pages, pages.bytes)?, bytes))
         })?;
         rows.push([1.0, bytes as f64]);
-        let (mean, error) = super::mean(&took);
+        let (mean, error) = super::flash_probe::mean(&took);
         means.push(mean);
         errors.push(error);
     }

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::FlashProbe;
+use super::flash_probe::FlashProbe;
 use crate::error::{ProbeError, Unsuitable};
 use crate::load::BLOCK;
 use crate::timed::TimedDrive;

@@ -3,8 +3,8 @@
 use disklab_drive::hdd::{HardDisk, Parameters, WHOLE_QUEUE};
 use disklab_drive::{DriveFile, Operation};
 
-use crate::checks::of_shipped;
 use crate::load::{BLOCK, random_iops};
+use crate::of_shipped::of_shipped;
 use crate::{Axis, Chart, Check, CheckFigure, Curve, Mark, Outcome, theory};
 
 pub(crate) const CHECK: Check = Check {

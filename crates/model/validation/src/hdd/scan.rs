@@ -2,7 +2,7 @@
 
 use disklab_drive::DriveFile;
 
-use crate::checks::of_shipped;
+use crate::of_shipped::of_shipped;
 use crate::{Check, CheckFigure, DriveColumns, Outcome, theory};
 
 pub(crate) const CHECK: Check = Check {

@@ -4,8 +4,8 @@ use disklab_drive::DriveFile;
 use disklab_drive::hdd::Parameters;
 
 use super::depth::{curves, gain, ideal_choice, over_depths, steadiness};
-use crate::checks::of_shipped;
 use crate::load::BLOCK;
+use crate::of_shipped::of_shipped;
 use crate::{Axis, Chart, Check, CheckFigure, Curve, Mark, Outcome, theory};
 
 pub(crate) const CHECK: Check = Check {

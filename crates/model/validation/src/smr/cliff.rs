@@ -3,7 +3,7 @@
 use super::load::{CHUNKS, Cliff, Places, cliff};
 use disklab_drive::{DriveFile, Kind};
 
-use crate::checks::of_shipped;
+use crate::of_shipped::of_shipped;
 use crate::{Axis, Chart, Check, CheckFigure, Curve, Mark, Outcome};
 
 pub(crate) const CHECK: Check = Check {

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use disklab_source::{Source, SourceError};
 
-use super::bonnie::{BonnieLine, latency_ns, reading};
+use super::bonnie_line::{BonnieLine, latency_ns, reading};
 use crate::reading::{Reading, one_line};
 use crate::text::{TextLine, decimal, lines, span};
 

@@ -14,8 +14,8 @@ use disklab_sample::Direction;
 use disklab_source::{Location, Source, SourceError};
 use disklab_units::Bytes;
 
-use super::ImportFormat;
 use super::dd_commands::{CommandLine, Commands};
+use super::format::ImportFormat;
 use crate::reading::{ImportedWork, Reading, figure, one_line, step};
 use crate::text::{TextLine, byte_unit, decimal, lines, quantities, shows, span};
 

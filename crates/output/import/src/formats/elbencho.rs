@@ -10,8 +10,8 @@ use disklab_sample::{Direction, Tool};
 use disklab_source::{Source, SourceError};
 use disklab_units::Bytes;
 
-use super::ImportFormat;
 use super::csv_rows::{CsvRow, rows};
+use super::format::ImportFormat;
 use crate::reading::{ImportedWork, Reading, figure, id_of, moments, one_line, step};
 use crate::text::span;
 

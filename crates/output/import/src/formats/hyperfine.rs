@@ -8,7 +8,7 @@ use std::sync::Arc;
 use disklab_sample::Cpu;
 use disklab_source::{Source, SourceError};
 
-use super::ImportFormat;
+use super::format::ImportFormat;
 use super::time::direction_of;
 use crate::json::{Json, JsonNode, parse};
 use crate::reading::{

@@ -1,6 +1,7 @@
 //! The formats that can be imported: one file each, and one line in [`FORMATS`].
 
 mod bonnie;
+mod bonnie_line;
 mod bonnie_table;
 mod csv_rows;
 mod dd;
@@ -10,6 +11,7 @@ mod diskspd;
 mod elbencho;
 mod filebench;
 mod fio;
+mod format;
 mod hdparm;
 #[cfg(test)]
 mod hostile;
@@ -27,17 +29,7 @@ use disklab_source::{Source, SourceError};
 
 use crate::ranges::check_ranges;
 use crate::reading::Reading;
-
-/// A format: the output of one program.
-#[derive(Debug)]
-pub struct ImportFormat {
-    /// Its name on the command line, such as `fio-json`.
-    pub name: &'static str,
-    /// Which programs and versions write it, in one line.
-    pub about: &'static str,
-    pub(crate) looks_like: fn(&str) -> bool,
-    pub(crate) read: fn(&Arc<Source>) -> Result<Vec<Reading>, SourceError>,
-}
+pub use format::ImportFormat;
 
 /// All formats. Where a text looks like several, the first counts: `time` stands last,
 /// because its lines often stand below another program's.

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use disklab_source::{Source, SourceError};
 
-use super::ImportFormat;
+use super::format::ImportFormat;
 use crate::Reading;
 
 fn source(text: &str) -> Arc<Source> {

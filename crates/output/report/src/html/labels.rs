@@ -2,7 +2,10 @@
 
 use maud::{Markup, html};
 
-use super::picture::percent;
+/// A share of a picture's width or height, in per cent, as SVG has it.
+pub(super) fn percent(x: f64) -> String {
+    format!("{:.2}%", x.clamp(0.0, 100.0))
+}
 
 /// A drawing's sizes in per cent of its own, for the narrowest in which it is used.
 struct Room {

@@ -4,7 +4,7 @@
 use disklab_decision::Recommendation;
 use maud::{Markup, html};
 
-use super::labels::labels;
+use super::labels::{labels, percent};
 use crate::first_screen::{FirstScreen, StackLine, space};
 use crate::view::count;
 
@@ -160,10 +160,6 @@ fn ticks(most: f64) -> Vec<(f64, String)> {
         (x(size), space(Some(size as u64)))
     };
     (1..=number).map(tick).collect()
-}
-
-pub(super) fn percent(x: f64) -> String {
-    format!("{:.2}%", x.clamp(0.0, 100.0))
 }
 
 /// Stacks of one size: their speed as bars.

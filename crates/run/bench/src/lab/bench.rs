@@ -7,7 +7,8 @@ use disklab_cell::Cell;
 use disklab_config::ModelSetting;
 use disklab_exec::Executor;
 use disklab_lab::{
-    ContentLimits, CpuLeases, MappingLimit, Walls, printed_configuration, printed_release,
+    ConfinementSupport, ContentLimits, CpuLeases, MappingLimit, printed_configuration,
+    printed_release,
 };
 use disklab_lab_kernel::{fingerprint, zfs_configuration};
 use disklab_measure::environment;
@@ -169,7 +170,7 @@ impl BenchSteps for LabBench {
             let limit = MappingLimit::of_this_system();
             notes.extend(limit.and_then(|limit| limit.remedy(self.settings.memory)));
         }
-        notes.extend(Walls::of_this_system().missing().into_iter().map(str::to_owned));
+        notes.extend(ConfinementSupport::of_this_system().missing().into_iter().map(str::to_owned));
         notes
     }
 

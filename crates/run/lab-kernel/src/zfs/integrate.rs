@@ -6,7 +6,7 @@ use std::path::Path;
 use disklab_exec::Invocation;
 
 use super::super::KernelError;
-use super::super::build::make;
+use super::super::make::make;
 use super::edits::{self, Edit};
 use super::programs;
 

@@ -15,8 +15,9 @@ use std::path::{Path, PathBuf};
 
 use disklab_exec::{Executor, Invocation};
 
+use super::cache_files::APT;
 use super::progress::{BuildProgress, BuildStep};
-use super::{KernelError, ZfsProblem, build, source};
+use super::{KernelError, ZfsProblem, source};
 
 #[cfg(test)]
 pub(super) use apt::fetch;
@@ -81,7 +82,7 @@ impl ZfsSource {
         match self {
             Self::Debian => {
                 progress(BuildProgress::of(BuildStep::FetchZfs));
-                let packages = apt::fetch(&workshop.join(build::APT), Path::new("/"), executor)?;
+                let packages = apt::fetch(&workshop.join(APT), Path::new("/"), executor)?;
                 programs::take(&packages.unpacked, programs, executor)?;
                 let tree = unpacked_source(&packages.unpacked)?;
                 Ok(Openzfs { identity: format!("zfs-dkms {}", packages.version), tree })

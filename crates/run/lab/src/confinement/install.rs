@@ -16,15 +16,6 @@ struct Program {
     filter: *const sock_filter,
 }
 
-/// Whether filters can end in this action (seccomp(2)).
-#[allow(unsafe_code)]
-pub(super) fn is_available(action: u32) -> bool {
-    // SAFETY: the call reads the action, which lives for as long.
-    unsafe {
-        libc::syscall(libc::SYS_seccomp, libc::SECCOMP_GET_ACTION_AVAIL, 0, &raw const action) == 0
-    }
-}
-
 /// Over which a child sends its listener: the parent's end, and the child's.
 pub(super) fn channel() -> Result<(OwnedFd, OwnedFd), Errno> {
     socketpair(AddressFamily::UNIX, SocketType::STREAM, SocketFlags::CLOEXEC, None)

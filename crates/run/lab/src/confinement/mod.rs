@@ -12,6 +12,7 @@
 mod install;
 mod paths;
 mod supervisor;
+mod support;
 #[cfg(target_arch = "x86_64")]
 mod syscalls;
 #[cfg(not(target_arch = "x86_64"))]
@@ -19,7 +20,6 @@ mod syscalls;
 mod syscalls;
 #[cfg(test)]
 mod tests;
-mod walls;
 
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::path::Path;
@@ -30,8 +30,8 @@ use rustix::thread::set_no_new_privs;
 
 use crate::LabError;
 pub(crate) use supervisor::Supervisor;
+pub use support::ConfinementSupport;
 use syscalls::Filters;
-pub use walls::Walls;
 
 /// What confines a process that is about to start.
 #[derive(Debug)]
@@ -46,11 +46,11 @@ impl Confinement {
     /// Lets a process write only within `writable`, and talk only to sockets within
     /// `sockets`. Also gives the socket over which the child sends its listener.
     pub fn new(
-        walls: Walls,
+        support: ConfinementSupport,
         writable: &[&Path],
         sockets: &Path,
     ) -> Result<(Self, Option<OwnedFd>), LabError> {
-        let filters = Filters::new(walls).map_err(LabError::system("filter system calls"))?;
+        let filters = Filters::new(support).map_err(LabError::system("filter system calls"))?;
         let (parent, listener) = match filters.supervised {
             Some(_) => {
                 let (parent, child) = install::channel()
@@ -59,15 +59,15 @@ impl Confinement {
             }
             None => (None, None),
         };
-        let only = |_| paths::only(walls, writable, Some(sockets));
-        let paths = walls.landlock.map(only).transpose()?;
+        let only = |_| paths::only(support, writable, Some(sockets));
+        let paths = support.landlock.map(only).transpose()?;
         Ok((Self { paths, filters, listener }, parent))
     }
 
     /// Lets a process write to what it inherits alone, and talk to nobody.
-    pub fn alone(walls: Walls) -> Result<Self, LabError> {
-        let filters = Filters::alone(walls).map_err(LabError::system("filter system calls"))?;
-        let paths = walls.landlock.map(|_| paths::only(walls, &[], None)).transpose()?;
+    pub fn alone(support: ConfinementSupport) -> Result<Self, LabError> {
+        let filters = Filters::alone(support).map_err(LabError::system("filter system calls"))?;
+        let paths = support.landlock.map(|_| paths::only(support, &[], None)).transpose()?;
         Ok(Self { paths, filters, listener: None })
     }
 

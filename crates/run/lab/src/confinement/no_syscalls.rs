@@ -2,7 +2,7 @@
 
 use seccompiler::BpfProgram;
 
-use super::Walls;
+use super::ConfinementSupport;
 
 /// The programs of the filters: none.
 #[derive(Debug)]
@@ -13,11 +13,11 @@ pub(super) struct Filters {
 }
 
 impl Filters {
-    pub fn new(_walls: Walls) -> std::io::Result<Self> {
+    pub fn new(_support: ConfinementSupport) -> std::io::Result<Self> {
         Ok(Self { allowed: Vec::new(), unknown: Vec::new(), supervised: None })
     }
 
-    pub fn alone(walls: Walls) -> std::io::Result<Self> {
-        Self::new(walls)
+    pub fn alone(support: ConfinementSupport) -> std::io::Result<Self> {
+        Self::new(support)
     }
 }

@@ -12,26 +12,13 @@ use landlock::{
     RulesetCreatedAttr, Scope,
 };
 
-use super::Walls;
+use super::ConfinementSupport;
 use crate::LabError;
 
 /// With truncation, from Linux 6.2 on. Older systems enforce what they know.
 const WRITING: ABI = ABI::V3;
 /// Signals to processes that are not confined alike, from Linux 6.12 on.
 const SIGNALS: ABI = ABI::V6;
-
-/// The version of this system's Landlock (landlock(7)); `None` where it has none, or
-/// it is switched off.
-#[allow(unsafe_code)]
-pub(super) fn landlock_version() -> Option<u32> {
-    /// `LANDLOCK_CREATE_RULESET_VERSION` (`include/uapi/linux/landlock.h`).
-    const VERSION: libc::c_uint = 1;
-    let attributes = std::ptr::null::<libc::c_void>();
-    // SAFETY: asked for its version, the call takes no attributes.
-    let version =
-        unsafe { libc::syscall(libc::SYS_landlock_create_ruleset, attributes, 0_usize, VERSION) };
-    u32::try_from(version).ok().filter(|version| *version > 0)
-}
 
 /// What is done to a directory that can be written to. Devices are not made there: root's
 /// guest could make one for a drive of this machine, and write to it.
@@ -53,7 +40,7 @@ fn readable() -> Vec<PathBuf> {
 /// Rules by which only what is in `writable` can be changed, and only the sockets in
 /// `sockets` be connected to.
 pub(super) fn only(
-    walls: Walls,
+    support: ConfinementSupport,
     writable: &[&Path],
     sockets: Option<&Path>,
 ) -> Result<RulesetCreated, LabError> {
@@ -61,7 +48,7 @@ pub(super) fn only(
         |what: String, e: String| LabError::System { what, source: std::io::Error::other(e) };
     let confine = || "confine the kernel to its directories".to_owned();
     let handled = AccessFs::from_write(WRITING) | AccessFs::ResolveUnix | AccessFs::ReadFile;
-    let scope = if walls.keeps_signals() { Scope::from_all(SIGNALS) } else { BitFlags::EMPTY };
+    let scope = if support.keeps_signals() { Scope::from_all(SIGNALS) } else { BitFlags::EMPTY };
     let mut rules = Ruleset::default()
         .handle_access(handled)
         .and_then(|rules| if scope.is_empty() { Ok(rules) } else { rules.scope(scope) })

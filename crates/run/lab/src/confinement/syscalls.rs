@@ -19,7 +19,7 @@ use seccompiler::{
     SeccompRule, TargetArch,
 };
 
-use super::Walls;
+use super::ConfinementSupport;
 
 type Rules = BTreeMap<i64, Vec<SeccompRule>>;
 type Built<T> = Result<T, seccompiler::BackendError>;
@@ -37,30 +37,30 @@ pub(super) struct Filters {
 }
 
 impl Filters {
-    /// Those for a system that has these walls. Without filters, they are empty.
-    pub fn new(walls: Walls) -> std::io::Result<Self> {
-        if !walls.filter {
+    /// Those for a system that has these support. Without filters, they are empty.
+    pub fn new(support: ConfinementSupport) -> std::io::Result<Self> {
+        if !support.filter {
             return Ok(Self { allowed: Vec::new(), unknown: Vec::new(), supervised: None });
         }
-        Self::build(walls).map_err(std::io::Error::other)
+        Self::build(support).map_err(std::io::Error::other)
     }
 
-    fn build(walls: Walls) -> Built<Self> {
+    fn build(support: ConfinementSupport) -> Built<Self> {
         let errno = |number: i32| SeccompAction::Errno(number.unsigned_abs());
-        let allowed = filter(allowed(walls)?, errno(libc::EPERM), SeccompAction::Allow)?;
+        let allowed = filter(allowed(support)?, errno(libc::EPERM), SeccompAction::Allow)?;
         let clone3 = [(libc::SYS_clone3, Vec::new())].into();
         let unknown = filter(clone3, SeccompAction::Allow, errno(libc::ENOSYS))?;
-        let supervised = walls.supervision.then(|| supervised(walls)).transpose()?;
+        let supervised = support.supervision.then(|| supervised(support)).transpose()?;
         Ok(Self { allowed, unknown, supervised })
     }
 
     /// Those for a program that has to do with no other: what a supervisor would decide fails.
-    pub fn alone(walls: Walls) -> std::io::Result<Self> {
-        if !walls.filter {
-            return Self::new(walls);
+    pub fn alone(support: ConfinementSupport) -> std::io::Result<Self> {
+        if !support.filter {
+            return Self::new(support);
         }
         let build = || {
-            let mut rules = allowed(walls)?;
+            let mut rules = allowed(support)?;
             for call in [libc::SYS_socket, libc::SYS_socketpair, libc::SYS_connect, libc::SYS_kill]
             {
                 rules.remove(&call);
@@ -69,7 +69,7 @@ impl Filters {
             filter(rules, SeccompAction::Errno(libc::EPERM.unsigned_abs()), SeccompAction::Allow)
         };
         let allowed = build().map_err(std::io::Error::other)?;
-        Ok(Self { allowed, ..Self::new(Walls { supervision: false, ..walls })? })
+        Ok(Self { allowed, ..Self::new(ConfinementSupport { supervision: false, ..support })? })
     }
 }
 
@@ -102,7 +102,7 @@ const SOCKET_KIND: u32 = 0xf;
 /// Of a file's mode, what has a program run as somebody else.
 const SET_ID: u32 = 0o6000;
 
-fn allowed(walls: Walls) -> Built<Rules> {
+fn allowed(support: ConfinementSupport) -> Built<Rules> {
     let mut rules: Rules = UNCONDITIONAL.iter().map(|call| (*call, Vec::new())).collect();
     rules.insert(libc::SYS_open, opening(1)?);
     rules.insert(libc::SYS_openat, opening(2)?);
@@ -142,7 +142,7 @@ fn allowed(walls: Walls) -> Built<Rules> {
     rules.insert(libc::SYS_prctl, any([killed, vec![is(0, libc::PR_SET_NAME.unsigned_abs())?]])?);
     rules.insert(libc::SYS_fcntl, one_of(1, &FCNTL)?);
     rules.insert(libc::SYS_ioctl, one_of(1, &IOCTL)?);
-    if walls.landlock.is_none() {
+    if support.landlock.is_none() {
         // Landlock keeps a process from tracing others than those confined alike.
         let requests: Vec<u32> = PTRACE.iter().map(|request| request.cast_unsigned()).collect();
         rules.insert(libc::SYS_ptrace, one_of(0, &requests)?);
@@ -180,9 +180,9 @@ fn opening(flags: u8) -> Built<Vec<SeccompRule>> {
 }
 
 /// What the supervisor decides, which would take more than numbers.
-fn supervised(walls: Walls) -> Built<BpfProgram> {
+fn supervised(support: ConfinementSupport) -> Built<BpfProgram> {
     let mut rules: Rules = [(libc::SYS_connect, Vec::new())].into();
-    if !walls.keeps_signals() {
+    if !support.keeps_signals() {
         rules.insert(libc::SYS_kill, Vec::new());
         rules.insert(libc::SYS_fcntl, one_of(1, &[libc::F_SETOWN.unsigned_abs()])?);
     }

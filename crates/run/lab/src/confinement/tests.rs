@@ -81,10 +81,10 @@ impl Fixture {
         all
     }
 
-    /// Runs the attacks behind these walls, and says how each ended: 0 or an error's number.
-    fn attack(&self, walls: Walls) -> BTreeMap<String, i32> {
+    /// Runs the attacks behind these support, and says how each ended: 0 or an error's number.
+    fn attack(&self, support: ConfinementSupport) -> BTreeMap<String, i32> {
         let lab = self.at("lab");
-        let (mut confinement, channel) = Confinement::new(walls, &[&lab], &lab).unwrap();
+        let (mut confinement, channel) = Confinement::new(support, &[&lab], &lab).unwrap();
         let output = fs::File::create(lab.join("output")).unwrap();
         let errors = output.try_clone().unwrap();
         let mut command = Command::new(std::env::current_exe().unwrap());
@@ -106,7 +106,7 @@ impl Fixture {
         drop(command);
         let pid = Pid::from_raw(child.id().cast_signed()).unwrap();
         let supervisor = Supervisor::new(channel.as_ref(), pid, &lab, 1).unwrap();
-        assert_eq!(supervisor.is_some(), walls.supervision);
+        assert_eq!(supervisor.is_some(), support.supervision);
         supervise(&mut child, supervisor);
         let output = fs::read_to_string(lab.join("output")).unwrap();
         let results: BTreeMap<_, _> = output
@@ -159,18 +159,18 @@ fn a_hostile_process_harms_nothing() {
     if is_hostile() {
         return;
     }
-    let here = Walls::of_this_system();
+    let here = ConfinementSupport::of_this_system();
     if !here.filter || !here.supervision || here.landlock.is_none() {
         eprintln!("skipped: needs Landlock and seccomp notifications ({here:?})");
         return;
     }
-    // Linux 6.1 has Landlock 2, which leaves signals and truncation to the other walls.
-    for walls in [here, Walls { landlock: Some(2), ..here }] {
+    // Linux 6.1 has Landlock 2, which leaves signals and truncation to the other support.
+    for support in [here, ConfinementSupport { landlock: Some(2), ..here }] {
         let mut fixture = Fixture::new();
         let before = fixture.state();
-        let results = fixture.attack(walls);
+        let results = fixture.attack(support);
         // Landlock looks at the signal when it is sent.
-        check(&results, if walls.keeps_signals() { &["own-by-another"] } else { &[] });
+        check(&results, if support.keeps_signals() { &["own-by-another"] } else { &[] });
         assert_eq!(fixture.state(), before);
         assert_eq!(fs::read_to_string(fixture.at("user/file")).unwrap(), "the user's");
         unharmed(&mut fixture);
@@ -199,7 +199,7 @@ fn a_session_outside_the_pid_namespace_is_not_the_guests() {
 
 #[test]
 fn without_landlock_only_writing_is_left() {
-    let here = Walls::of_this_system();
+    let here = ConfinementSupport::of_this_system();
     if !here.filter || !here.supervision {
         eprintln!("skipped: needs seccomp notifications ({here:?})");
         return;
@@ -210,7 +210,7 @@ fn without_landlock_only_writing_is_left() {
         (m.mode(), m.uid(), m.gid())
     };
     let before = mode(&fixture);
-    let results = fixture.attack(Walls { landlock: None, ..here });
+    let results = fixture.attack(ConfinementSupport { landlock: None, ..here });
     check(&results, attacks::WRITES);
     let done = |name: &&str| results.get(*name).is_none_or(|errno| *errno == 0);
     assert!(attacks::WRITES.iter().all(done), "Landlock kept the others: {results:?}");

@@ -1,6 +1,6 @@
 //! The index of 2 MiB of a disk.
 
-use super::BLOCK_BYTES;
+use super::block::BLOCK_BYTES;
 
 pub(super) const CHUNK_BLOCKS: usize = 512;
 pub(super) const CHUNK_BYTES: u64 = (CHUNK_BLOCKS * BLOCK_BYTES) as u64;

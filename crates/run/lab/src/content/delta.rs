@@ -4,7 +4,7 @@
 //! every write (`scramble_buffers`). Parity of such blocks differs in few words, too. Kept
 //! by what differs, a block takes a sixth of the space, and none of the file.
 
-use super::BLOCK_BYTES;
+use super::block::BLOCK_BYTES;
 
 /// Words of 8 bytes in a block.
 const WORDS: usize = BLOCK_BYTES / 8;

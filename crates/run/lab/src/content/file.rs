@@ -9,7 +9,7 @@ use std::sync::{Mutex, PoisonError};
 use rustix::fs::{Mode, OFlags, open};
 use rustix::io::Errno;
 
-use super::BLOCK_BYTES;
+use super::block::BLOCK_BYTES;
 use crate::LabError;
 
 /// Files whose stores are gone, for the next ones on the same file system. Memory

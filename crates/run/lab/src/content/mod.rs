@@ -8,10 +8,12 @@
 //! differ from one of these in a few words keep those words only, and random data of
 //! `disklab-content` what they follow from.
 
+mod block;
 mod chunk;
 mod delta;
 mod deltas;
 mod file;
+mod limits;
 mod numbered;
 mod pool;
 mod read_ahead;
@@ -26,43 +28,11 @@ use std::path::Path;
 use disklab_drive::Durable;
 
 use crate::{LabError, OptionsProblem};
+pub(crate) use block::SECTOR_BYTES;
+pub use limits::ContentLimits;
 use pool::ChunkPool;
 pub use space::ContentSpace;
 use volume::ContentVolume;
-
-/// The unit of the store, in bytes.
-pub(crate) const BLOCK_BYTES: usize = 4096;
-/// A sector of the virtio block device, in bytes.
-pub(crate) const SECTOR_BYTES: u64 = 512;
-
-/// How much the store may use.
-#[derive(Debug, Clone)]
-pub struct ContentLimits {
-    /// Space for data in the lab's folder.
-    pub disk: ContentSpace,
-    /// Bytes of memory for the index.
-    pub memory_bytes: u64,
-}
-
-impl ContentLimits {
-    /// So many bytes of disk, shared by all that have a clone of it, and 2 GiB of memory each.
-    pub fn with_disk(disk_bytes: u64) -> Self {
-        Self { disk: ContentSpace::new(disk_bytes), memory_bytes: 2 << 30 }
-    }
-
-    /// What labs may take of so much free space: nine tenths. The rest is for what they cannot
-    /// foresee.
-    pub fn of_free(free_bytes: u64) -> Self {
-        Self::with_disk(free_bytes / 10 * 9)
-    }
-}
-
-impl Default for ContentLimits {
-    /// 4 GiB of disk and 2 GiB of memory.
-    fn default() -> Self {
-        Self::with_disk(4 << 30)
-    }
-}
 
 /// How much the store uses.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]

@@ -5,16 +5,17 @@ use std::path::{Path, PathBuf};
 
 use disklab_content::RandomWords;
 
+use super::block::BLOCK_BYTES;
 use super::chunk::Block;
 use super::delta::Delta;
 use super::deltas::Deltas;
 use super::file::{StoreFile, offset};
+use super::limits::ContentLimits;
 use super::numbered::Numbered;
 use super::read_ahead::ReadAheadBuffer;
 use super::recent::Recent;
 use super::similar::{BlockMark, Similar};
 use super::slot_cache::{SlotCache, first_words};
-use super::{BLOCK_BYTES, ContentLimits};
 use crate::LabError;
 
 /// A block that so many show is worth keeping in memory: mirrors and journals alone make

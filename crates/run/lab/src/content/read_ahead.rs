@@ -1,6 +1,6 @@
 //! What was read last of the pool's file, so that blocks can be compared in a row.
 
-use super::BLOCK_BYTES;
+use super::block::BLOCK_BYTES;
 use super::file::{StoreFile, offset};
 use crate::LabError;
 

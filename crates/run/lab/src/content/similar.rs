@@ -1,6 +1,6 @@
 //! Finds a block that another one probably differs from in few words.
 
-use super::BLOCK_BYTES;
+use super::block::BLOCK_BYTES;
 use super::recent::Recent;
 use super::slot_cache::SlotCache;
 

@@ -6,7 +6,7 @@
 //! guest from here, in one copy, they need neither the hash of all their bytes nor the
 //! file.
 
-use super::BLOCK_BYTES;
+use super::block::BLOCK_BYTES;
 
 /// Sets of places, a power of two; a block can lie in one of them.
 const SETS: usize = 1 << 12;

@@ -5,9 +5,9 @@ use std::collections::HashMap;
 use disklab_drive::{Durable, UnsettledWrites};
 use foldhash::fast::FixedState;
 
+use super::block::{BLOCK_BYTES, SECTOR_BYTES};
 use super::chunk::{Block, CHUNK_BLOCKS, CHUNK_BYTES, Chunk, Table};
 use super::pool::ChunkPool;
-use super::{BLOCK_BYTES, SECTOR_BYTES};
 use crate::LabError;
 
 const BLOCK: u64 = BLOCK_BYTES as u64;

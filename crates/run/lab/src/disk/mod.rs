@@ -18,7 +18,10 @@ use crate::{LabError, ProtocolBreach};
 pub(crate) use medium::MediumFile;
 pub use options::DiskOptions;
 pub use read_log::{ReadLog, ReadsFromMemory};
-use requests::STEP_BYTES;
+
+/// As much of a request's data is moved at once: it stays in the processor's cache
+/// on its way between the guest's memory and the store.
+const STEP_BYTES: usize = 128 << 10;
 
 /// A request that the guest waits for.
 #[derive(Debug, Clone, Copy)]

@@ -2,15 +2,11 @@
 
 use disklab_drive::{Nanos, Operation, Request};
 
-use super::{Disk, Pending};
+use super::{Disk, Pending, STEP_BYTES};
 use crate::block::{HEADER_BYTES, RequestRefusal, RequestWork, SERIAL_BYTES, understand};
 use crate::content::{DiskContent, SECTOR_BYTES};
 use crate::vhost::{GuestRegions, RING_LIMIT};
 use crate::{LabError, ProtocolBreach};
-
-/// As much of a request's data is moved at once: it stays in the processor's cache
-/// on its way between the guest's memory and the store.
-pub(super) const STEP_BYTES: usize = 128 << 10;
 
 impl Disk {
     /// Takes what the guest made available, up to where its ring ended at `now`, or all of

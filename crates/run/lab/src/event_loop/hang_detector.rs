@@ -7,9 +7,9 @@ use std::fs;
 
 use rustix::process::Pid;
 
-use super::POLL;
 use disklab_exec::ProcessStat;
 
+use super::limits::POLL;
 use super::spinning::Used;
 use crate::LabError;
 

@@ -4,8 +4,12 @@ use std::time::{Duration, Instant};
 
 use disklab_drive::Nanos;
 use disklab_exec::Interrupt;
+use rustix::time::Timespec;
 
 use crate::LabError;
+
+/// How often the clock and the user's wish are polled.
+pub(super) const POLL: Timespec = Timespec { tv_sec: 0, tv_nsec: 100_000_000 };
 
 /// When the guest is stopped.
 #[derive(Debug, Clone)]

@@ -33,8 +33,6 @@ use crate::{DiskOptions, LabError, Sockets};
 pub(crate) use limits::Limits;
 use silence::Silence;
 
-/// How often the clock and the user's wish are polled.
-const POLL: Timespec = Timespec { tv_sec: 0, tv_nsec: 100_000_000 };
 /// A guest that never waits is polled after so many events.
 pub(crate) const POLL_EVENTS: u32 = 4096;
 /// Events that are taken at once.

@@ -4,7 +4,8 @@ use disklab_drive::Nanos;
 use rustix::event::epoll;
 use rustix::time::Timespec;
 
-use super::{CONSOLE_INPUT, EventLoop, POLL, watch};
+use super::limits::POLL;
+use super::{CONSOLE_INPUT, EventLoop, watch};
 use crate::LabError;
 
 impl EventLoop {

@@ -14,12 +14,16 @@ use std::sync::{Mutex, PoisonError};
 use rustix::fs::{Mode, OFlags, fstatvfs, open};
 use rustix::io::{Errno, fcntl_dupfd_cloexec};
 
-use super::LEAST_NUMBER;
-
 /// Memory that no guest uses, for the next ones of this process.
 static SPARE: Mutex<Vec<MemoryFile>> = Mutex::new(Vec::new());
 /// As much is kept: for each lab that may run at the same time.
 const SPARE_LIMIT: usize = 64;
+
+/// The kernel's process inherits descriptors, and tells on the guest's console of those of
+/// its own, by their numbers: they must be the same in every run, so that the inherited
+/// ones have numbers that are out of their way. By default a process may have 1024
+/// descriptors.
+pub(super) const LEAST_NUMBER: i32 = 960;
 
 /// The file of a guest's memory, in a file system for it alone.
 #[derive(Debug)]

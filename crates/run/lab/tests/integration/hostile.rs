@@ -11,7 +11,7 @@ use std::path::Path;
 use std::process::Command;
 
 use crate::support::{kernel, run};
-use disklab_lab::{LabError, Walls};
+use disklab_lab::{ConfinementSupport, LabError};
 
 /// Attempts at the user's directory, at /mnt, and at the lab's own, at /run/lab.
 const ATTEMPTS: &[(&str, &str)] = &[
@@ -34,10 +34,10 @@ const ATTEMPTS: &[(&str, &str)] = &[
 ];
 
 fn skipped() -> bool {
-    let walls = Walls::of_this_system();
-    let missing = walls.missing();
+    let support = ConfinementSupport::of_this_system();
+    let missing = support.missing();
     if !missing.is_empty() {
-        eprintln!("skipped: needs all walls: {}", missing.join("; "));
+        eprintln!("skipped: needs full confinement: {}", missing.join("; "));
     }
     !missing.is_empty()
 }

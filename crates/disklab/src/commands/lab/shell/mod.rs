@@ -15,8 +15,8 @@ use disklab_bench::find_processor;
 use disklab_exec::{Interrupt, read_input};
 use disklab_lab::processors;
 use disklab_lab::{
-    Console, ContentLimits, CpuLease, CpuLeases, DiskOptions, Lab, LabError, LabOptions, LabReport,
-    Walls, console,
+    ConfinementSupport, Console, ContentLimits, CpuLease, CpuLeases, DiskOptions, Lab, LabError,
+    LabOptions, LabReport, console,
 };
 use disklab_lab_guest as guest;
 use disklab_lab_kernel::{self as kernel, LinuxSource, LinuxVersion, ZfsSource};
@@ -59,7 +59,7 @@ pub fn shell(args: &ShellArgs) -> Result<u8, Failure> {
     }
     let interrupt = signals::interrupt()?;
     let (kernel, programs) = kernel_and_programs(args, &interrupt)?;
-    warn_of_missing_walls();
+    warn_of_missing_confinement();
     let folder = session_folder()?;
     let session = ShellSession {
         folder: std::env::current_dir()
@@ -105,8 +105,8 @@ pub fn shell(args: &ShellArgs) -> Result<u8, Failure> {
 }
 
 /// Says what of this system a guest could harm, if anything.
-fn warn_of_missing_walls() {
-    for missing in Walls::of_this_system().missing() {
+fn warn_of_missing_confinement() {
+    for missing in ConfinementSupport::of_this_system().missing() {
         eprintln!("disklab: {missing}");
     }
 }

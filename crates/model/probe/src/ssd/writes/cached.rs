@@ -2,7 +2,7 @@
 
 use rand::Rng;
 
-use super::{FlashWrites, REST};
+use super::flash_writes::{FlashWrites, REST};
 use crate::error::ProbeError;
 use crate::estimate::{ProbedValue, median, median_error};
 use crate::load::{BLOCK, carry_out};

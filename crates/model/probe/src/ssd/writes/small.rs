@@ -2,7 +2,7 @@
 
 use rand::Rng;
 
-use super::{FlashWrites, SMALL_ROOM};
+use super::flash_writes::{FlashWrites, SMALL_ROOM};
 use crate::error::ProbeError;
 use crate::estimate::{ProbedValue, least_squares, median, median_error};
 use crate::findings::MeasuredCurve;

@@ -3,7 +3,7 @@
 
 use rand::Rng;
 
-use super::{FlashWrites, LONG_REST, PIECE, REST};
+use super::flash_writes::{FlashWrites, LONG_REST, PIECE, REST};
 use crate::error::ProbeError;
 use crate::estimate::{ProbedValue, median, median_error};
 use crate::findings::MeasuredCurve;

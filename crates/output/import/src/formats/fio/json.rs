@@ -8,9 +8,10 @@ use disklab_source::{Location, Source, SourceError};
 use super::documents::{each_document, next_start};
 use super::flushes;
 use super::json_figures::done;
-use super::report::{DIRECTIONS, FioJob, FioReport, FioReports, ReportClock};
+use super::report::{DIRECTIONS, FioJob, FioReport, ReportClock};
+use super::reports::FioReports;
 use super::work::{option_lines, section_name};
-use crate::formats::ImportFormat;
+use crate::formats::format::ImportFormat;
 use crate::json::Json;
 use crate::reading::{Reading, nanoseconds, one_line};
 

@@ -7,6 +7,7 @@ mod flushes;
 mod json;
 mod json_figures;
 mod report;
+mod reports;
 mod terse;
 #[cfg(test)]
 mod tests;

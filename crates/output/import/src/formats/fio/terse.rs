@@ -11,9 +11,10 @@ use disklab_source::{Source, SourceError};
 
 use super::figures::{JobDone, JobLatencies, LatencyDetail};
 use super::json_figures::UNCOUNTED;
-use super::report::{FioJob, FioReport, FioReports};
+use super::report::{FioJob, FioReport};
+use super::reports::FioReports;
 use super::work::section_name;
-use crate::formats::ImportFormat;
+use crate::formats::format::ImportFormat;
 use crate::reading::{Reading, moments, percentiles};
 use crate::text::{TextLine, decimal, lines, span};
 

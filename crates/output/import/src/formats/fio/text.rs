@@ -11,9 +11,10 @@ use disklab_source::{Location, Source, SourceError};
 use super::figures::{JobDone, JobLatencies, LatencyDetail};
 use super::json::SECTOR_BYTES;
 use super::json_figures::UNCOUNTED;
-use super::report::{FioJob, FioReport, FioReports};
+use super::report::{FioJob, FioReport};
+use super::reports::FioReports;
 use super::text_lines::{self as forms, FioHead, FioLatency, FioResult, FioSide};
-use crate::formats::ImportFormat;
+use crate::formats::format::ImportFormat;
 use crate::reading::{Reading, moments, one_line, percentiles};
 use crate::text::{TextLine, lines, span};
 

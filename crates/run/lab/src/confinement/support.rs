@@ -1,14 +1,11 @@
-//! Which walls this system can raise around a guest.
-
-use super::install;
-use super::paths::landlock_version;
+//! What this system has to confine a guest with.
 
 /// The first Landlock that keeps signals in (Linux 6.12).
 const LANDLOCK_WITH_SIGNALS: u32 = 6;
 
 /// What this system has to confine a guest with.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Walls {
+pub struct ConfinementSupport {
     /// The version of Landlock, without which a guest can write wherever its user can.
     pub landlock: Option<u32>,
     /// Whether system calls can be filtered.
@@ -18,14 +15,13 @@ pub struct Walls {
     pub supervision: bool,
 }
 
-impl Walls {
+impl ConfinementSupport {
     /// Those of the running system.
     pub fn of_this_system() -> Self {
         Self {
             landlock: landlock_version(),
-            filter: cfg!(target_arch = "x86_64") && install::is_available(libc::SECCOMP_RET_ERRNO),
-            supervision: cfg!(target_arch = "x86_64")
-                && install::is_available(libc::SECCOMP_RET_USER_NOTIF),
+            filter: cfg!(target_arch = "x86_64") && is_available(libc::SECCOMP_RET_ERRNO),
+            supervision: cfg!(target_arch = "x86_64") && is_available(libc::SECCOMP_RET_USER_NOTIF),
         }
     }
 
@@ -35,7 +31,7 @@ impl Walls {
     }
 
     /// What a guest that is hostile could do here, and how to keep it from that: a sentence
-    /// for each wall that is missing.
+    /// for each protection that is missing.
     pub fn missing(self) -> Vec<&'static str> {
         let mut missing = Vec::new();
         if self.landlock.is_none() {
@@ -62,22 +58,47 @@ impl Walls {
     }
 }
 
+/// Whether filters can end in this action (seccomp(2)).
+#[allow(unsafe_code)]
+fn is_available(action: u32) -> bool {
+    // SAFETY: the call reads the action, which lives for as long.
+    unsafe {
+        libc::syscall(libc::SYS_seccomp, libc::SECCOMP_GET_ACTION_AVAIL, 0, &raw const action) == 0
+    }
+}
+
+/// The version of this system's Landlock (landlock(7)); `None` where it has none, or
+/// it is switched off.
+#[allow(unsafe_code)]
+fn landlock_version() -> Option<u32> {
+    /// `LANDLOCK_CREATE_RULESET_VERSION` (`include/uapi/linux/landlock.h`).
+    const VERSION: libc::c_uint = 1;
+    let attributes = std::ptr::null::<libc::c_void>();
+    // SAFETY: asked for its version, the call takes no attributes.
+    let version =
+        unsafe { libc::syscall(libc::SYS_landlock_create_ruleset, attributes, 0_usize, VERSION) };
+    u32::try_from(version).ok().filter(|version| *version > 0)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn each_missing_wall_is_one_sentence_with_a_remedy() {
-        let all = Walls { landlock: Some(6), filter: true, supervision: true };
+    fn each_missing_protection_is_one_sentence_with_a_remedy() {
+        let all = ConfinementSupport { landlock: Some(6), filter: true, supervision: true };
         assert!(all.missing().is_empty() && all.keeps_signals());
-        let old = Walls { landlock: Some(2), ..all };
+        let old = ConfinementSupport { landlock: Some(2), ..all };
         assert!(old.missing().is_empty() && !old.keeps_signals());
-        for (walls, word) in [
-            (Walls { landlock: None, ..all }, "lsm="),
-            (Walls { filter: false, supervision: false, ..all }, "CONFIG_SECCOMP_FILTER"),
-            (Walls { supervision: false, ..all }, "5.9"),
+        for (support, word) in [
+            (ConfinementSupport { landlock: None, ..all }, "lsm="),
+            (
+                ConfinementSupport { filter: false, supervision: false, ..all },
+                "CONFIG_SECCOMP_FILTER",
+            ),
+            (ConfinementSupport { supervision: false, ..all }, "5.9"),
         ] {
-            let missing = walls.missing();
+            let missing = support.missing();
             assert!(missing.len() == 1 && missing[0].contains(word), "{missing:?}");
         }
     }
