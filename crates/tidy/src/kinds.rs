@@ -57,7 +57,7 @@ const TABLES: [KindTable; 4] = [
         folder: "crates/output/import/src/formats",
         table: "FORMATS",
         kind: "ImportFormat",
-        shared: &["bonnie_table", "csv_rows", "dd_commands", "hostile", "testing"],
+        shared: &["bonnie_line", "bonnie_table", "csv_rows", "dd_commands", "hostile", "testing"],
         shown: &[],
         least: 11,
     },

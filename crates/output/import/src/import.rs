@@ -14,7 +14,8 @@ use indexmap::{IndexMap, IndexSet};
 
 use crate::breadth::Breadth;
 use crate::files::{Seen, source};
-use crate::formats::{FORMATS, ImportFormat, detect, near};
+use crate::format::ImportFormat;
+use crate::formats::{FORMATS, detect, near};
 use crate::mapping::{MappingTable, TABLE};
 use crate::naming::{direction_in, stack_of};
 use crate::prefixes::without_front;

@@ -12,6 +12,7 @@ mod encoding;
 mod error;
 mod files;
 mod fio_sections;
+mod format;
 mod formats;
 mod import;
 mod json;
@@ -29,7 +30,8 @@ mod write;
 
 pub use drives::ImportedDrives;
 pub use error::{FileFault, ImportError};
-pub use formats::{FORMATS, ImportFormat, detect, find_format};
+pub use format::ImportFormat;
+pub use formats::{FORMATS, detect, find_format};
 pub use import::{Import, ImportRequest, ImportTarget, ImportedCell, ReportedError};
 pub use mapping::{Mapping, MappingTable, TABLE};
 pub use published::PUBLISHED;

@@ -280,7 +280,7 @@ pub(crate) fn measure(
     sample.overhead.prewrite_seconds = began.elapsed().as_secs_f64();
     phase(Phase::Measure);
     workload.run(&mut context)?;
-    context.describe_steps(workload);
+    context.describe_steps(|step| workload.profile(step));
     let WorkContext { steps, notes, caches_seconds, background_bytes, spread_over, .. } = context;
     sample.steps = steps;
     sample.notes.extend(notes);

@@ -14,7 +14,7 @@ const SECTORS: u64 = 10_000_000_000_000 / 4096 * 8;
 /// drive of 7200 rpm.
 const LATENCY_NS: u64 = 10_860_000;
 /// Writes of this many sectors to the drive's end are marks.
-const MARK_SECTORS: u64 = super::job::PAGE as u64 / 512;
+const MARK_SECTORS: u64 = super::raw_disk::PAGE as u64 / 512;
 
 /// The state of things when the guest made a mark.
 #[derive(Debug, Clone, Copy)]

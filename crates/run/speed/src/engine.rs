@@ -7,7 +7,7 @@ use disklab_jobfile::{Policy, Runner, parse};
 use disklab_source::Source;
 
 use crate::GuestWorkError;
-use crate::job::{DRIVE, PAGE, RawDisk};
+use crate::raw_disk::{DRIVE, PAGE, RawDisk};
 
 /// So many reads of 4 KiB at random offsets of the drive, one after another.
 ///

@@ -6,7 +6,7 @@ use disklab_engine::{EngineError, IoFailure};
 use disklab_source::SourceError;
 use rustix::io::Errno;
 
-use crate::job::DRIVE;
+use crate::raw_disk::DRIVE;
 
 /// Why a guest whose speed is measured did not do its work. The host sees it at the end of the
 /// guest's console.

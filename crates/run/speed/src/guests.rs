@@ -10,6 +10,11 @@ use disklab_lab::console;
 use disklab_lab::{DiskOptions, Lab, LabError, LabOptions, LabReport};
 use disklab_lab_guest::GUEST;
 
+/// Reads of one measurement: a second or two.
+pub(crate) const READS: u64 = 20_000;
+/// Memory of the guests but for booting, in MiB: booting is not what they tell.
+const SMALL_MIB: u64 = 128;
+
 /// A guest to be measured.
 pub(crate) struct TimedGuest<'o> {
     pub options: &'o SpeedOptions,
@@ -42,6 +47,11 @@ impl TimedGuest<'_> {
         let console = console::tail(&folder.0.join(console::FILE));
         Err(LabError::Ended { status: "without doing its job".to_owned(), console })
     }
+}
+
+/// A guest on the core that is measured.
+pub(crate) fn guest(options: &SpeedOptions, job: SpeedJob, drives: usize) -> TimedGuest<'_> {
+    TimedGuest { options, core: options.core, job, drives, memory_mib: SMALL_MIB }
 }
 
 /// A folder that goes when this does.

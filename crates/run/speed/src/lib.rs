@@ -13,7 +13,9 @@ mod guests;
 mod job;
 mod measure;
 mod memory_copies;
+mod options;
 mod raid;
+mod raw_disk;
 mod round_trip;
 mod side_by_side;
 
@@ -21,5 +23,6 @@ pub use against::{AgainstError, AgainstOptions, AnswerProblem, Compared, Program
 pub use figure::{SpeedFigure, SpeedTarget};
 pub use guest_error::GuestWorkError;
 pub use job::{SPEED_JOB, carry_out_in_guest};
-pub use measure::{SpeedOptions, measure};
+pub use measure::measure;
+pub use options::SpeedOptions;
 pub use round_trip::round_trip;

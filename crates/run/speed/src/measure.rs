@@ -1,52 +1,25 @@
 //! The measurements, and what they should give.
 
-use std::path::PathBuf;
 use std::time::Duration;
 
-use disklab_exec::Interrupt;
-
 use crate::drive::DriveMark;
-use crate::guests::TimedGuest;
-use crate::job::{MIB, SpeedJob};
+use crate::guests::{READS, TimedGuest, guest};
+use crate::job::SpeedJob;
 use crate::memory_copies::copies;
+use crate::raw_disk::MIB;
 use crate::side_by_side::side_by_side;
-use crate::{SpeedFigure, SpeedTarget, round_trip};
+use crate::{SpeedFigure, SpeedOptions, SpeedTarget, round_trip};
 use disklab_lab::LabError;
 
-/// Reads of one measurement: a second or two.
-pub(crate) const READS: u64 = 20_000;
 /// Writes to the array.
 const RAID_WRITES: u64 = 3_000;
 /// MiB of the sequential measurements.
 const STREAM_MIB: u64 = 256;
 /// Round trips of one measurement of the unit.
 const ROUNDS: u32 = 10_000;
-/// Memory of the guests but for booting, in MiB: booting is not what they tell.
-pub(crate) const SMALL_MIB: u64 = 128;
 /// Memory of the guest that is only booted, in MiB.
 const BOOT_MIB: u64 = 1024;
 const BOOT_DRIVES: usize = 4;
-
-/// What is to be measured.
-#[derive(Debug, Clone)]
-pub struct SpeedOptions {
-    /// The lab's kernel to boot; a User-Mode Linux program.
-    pub kernel: PathBuf,
-    /// Words for its command line.
-    pub kernel_arguments: Vec<String>,
-    /// The guests' first program: one that calls [`super::carry_out_in_guest`].
-    pub program: PathBuf,
-    /// An existing folder for the guests' own.
-    pub folder: PathBuf,
-    /// The processor to measure on.
-    pub core: usize,
-    /// Another one for the measurement of two labs; left out where there is none.
-    pub other_core: Option<usize>,
-    /// How often each measurement is made: at least once.
-    pub repeats: u32,
-    /// The user's wish to stop.
-    pub interrupt: Interrupt,
-}
 
 /// Measures how fast the lab is. `progress` is told what is measured next.
 ///
@@ -95,11 +68,6 @@ pub fn measure(
         }
     }
     Ok(all.figures())
-}
-
-/// A guest on the core that is measured.
-pub(crate) fn guest(options: &SpeedOptions, job: SpeedJob, drives: usize) -> TimedGuest<'_> {
-    TimedGuest { options, core: options.core, job, drives, memory_mib: SMALL_MIB }
 }
 
 fn unit(options: &SpeedOptions) -> Result<Duration, LabError> {

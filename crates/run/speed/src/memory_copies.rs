@@ -5,7 +5,7 @@ use std::time::Instant;
 use rustix::fs::{MemfdFlags, memfd_create};
 use rustix::io::{Errno, pread, pwrite};
 
-use crate::job::{AlignedBuffer, MIB, Xorshift, stamp};
+use crate::raw_disk::{AlignedBuffer, MIB, Xorshift, stamp};
 use disklab_lab::LabError;
 use disklab_lab::Pinned;
 

@@ -5,9 +5,8 @@ use std::hint::black_box;
 use std::thread;
 use std::time::Instant;
 
-use crate::guests::TimedGuest;
+use crate::guests::{READS, TimedGuest, guest};
 use crate::job::SpeedJob;
-use crate::measure::{READS, guest};
 use crate::{SpeedOptions, round_trip};
 use disklab_lab::LabError;
 use disklab_lab::Pinned;

@@ -6,6 +6,7 @@
 //! is not its own. Nothing is ever passed through a shell.
 
 mod capture;
+mod check_directory;
 mod error;
 mod executor;
 mod family;
@@ -15,6 +16,8 @@ mod input_file;
 mod interrupt;
 mod invocation;
 mod named_path;
+mod named_path_error;
+mod other_writers;
 mod others_directory;
 mod owner;
 mod process_stat;
@@ -34,10 +37,10 @@ pub use input_file::{
 };
 pub use interrupt::{Interrupt, Interrupted};
 pub use invocation::Invocation;
-pub use named_path::{NamedPathError, follow_own_links, open_real_directory};
-pub use others_directory::{
-    OtherWriters, make_directories, refuse_others_content, refuse_others_directories,
-};
+pub use named_path::{follow_own_links, open_real_directory};
+pub use named_path_error::NamedPathError;
+pub use other_writers::OtherWriters;
+pub use others_directory::{make_directories, refuse_others_content, refuse_others_directories};
 pub use owner::{OWNER_VARIABLE, owner};
 pub use process_stat::ProcessStat;
 pub use shared_error::SharedError;

@@ -4,68 +4,16 @@
 //! followed by the kernel: a user who may rename what is in a directory on the way, if only for a
 //! moment, decides where root writes. So root uses no path through such a directory.
 
-use std::fmt;
-use std::fs::Metadata;
 use std::io::{self, ErrorKind};
-use std::os::unix::fs::{DirBuilderExt, MetadataExt};
+use std::os::unix::fs::DirBuilderExt;
 use std::path::Path;
 
 use rustix::process::geteuid;
 
-use crate::NamedPathError;
+use crate::check_directory::{check_directory, who_renames};
 use crate::named_path::{RealPath, follow};
-
-const GROUP_WRITES: u32 = 0o020;
-const ALL_WRITE: u32 = 0o002;
-/// Only owners rename and remove what is in such a directory.
-const STICKY: u32 = 0o1000;
-
-/// Who besides root may change what is in a directory.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum OtherWriters {
-    /// The user with this number, who owns it.
-    Owner(u32),
-    /// The members of the group with this number.
-    Group(u32),
-    /// Everybody.
-    All,
-}
-
-impl fmt::Display for OtherWriters {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Owner(user) => write!(f, "belongs to user {user}"),
-            Self::Group(group) => write!(f, "can be written to by group {group}"),
-            Self::All => f.write_str("can be written to by everybody"),
-        }
-    }
-}
-
-impl OtherWriters {
-    /// Those of a directory or file, if there are any. This process's user is none, nor are the user
-    /// who became root by sudo, a private group, which has its user's number, and that of root.
-    pub fn new(there: &Metadata) -> Option<Self> {
-        let user = geteuid();
-        let own = if user.is_root() { sudo_user() } else { Some(user.as_raw()) };
-        Self::of(there.mode(), there.uid(), there.gid(), own)
-    }
-
-    fn of(mode: u32, owner: u32, group: u32, own: Option<u32>) -> Option<Self> {
-        if owner != 0 && Some(owner) != own {
-            Some(Self::Owner(owner))
-        } else if mode & ALL_WRITE != 0 {
-            Some(Self::All)
-        } else if mode & GROUP_WRITES != 0 && group != 0 && group != owner {
-            Some(Self::Group(group))
-        } else {
-            None
-        }
-    }
-}
-
-fn sudo_user() -> Option<u32> {
-    std::env::var("SUDO_UID").ok()?.parse().ok()
-}
+use crate::named_path_error::NamedPathError;
+use crate::other_writers::OtherWriters;
 
 /// Refuses, for root, a path on which somebody else may rename a directory. It need not exist
 /// yet; what is created exclusively at its end stays where it is.
@@ -129,29 +77,6 @@ pub fn refuse_others_content(path: &Path) -> Result<(), NamedPathError> {
     }
 }
 
-/// Refuses, for root, a directory (or what may become one) in which somebody else may rename what is root's.
-pub(crate) fn check_directory(path: &Path, directory: &Path) -> Result<(), NamedPathError> {
-    if !geteuid().is_root() {
-        return Ok(());
-    }
-    let Some(who) = who_renames(directory)? else { return Ok(()) };
-    let (path, directory) = (path.to_owned(), directory.to_owned());
-    Err(NamedPathError::OthersDirectory { path, directory, who })
-}
-
-/// Who else may rename what this user has in a directory.
-fn who_renames(directory: &Path) -> Result<Option<OtherWriters>, NamedPathError> {
-    // One look: what is one's own then, in a directory that passed, nobody else replaces.
-    let there = directory.symlink_metadata()?;
-    if there.is_symlink() {
-        return Err(NamedPathError::OthersLink(directory.to_owned()));
-    }
-    Ok(match OtherWriters::new(&there) {
-        Some(OtherWriters::All | OtherWriters::Group(_)) if there.mode() & STICKY != 0 => None,
-        who => who,
-    })
-}
-
 #[cfg(test)]
 mod tests {
     use std::fs::{Permissions, create_dir, set_permissions};
@@ -164,25 +89,6 @@ mod tests {
     use super::*;
 
     const MALLORY: u32 = 65_534;
-
-    #[test]
-    fn others_are_users_with_write_access() {
-        let others = |mode, owner, group| OtherWriters::of(mode, owner, group, Some(1000));
-        for (mode, owner, group, expected) in [
-            (0o755, 0, 0, None),
-            (0o775, 0, 0, None),
-            (0o755, 1000, 1000, None),
-            // As a user's own are where the umask is 002.
-            (0o775, 1000, 1000, None),
-            (0o700, 1001, 1000, Some(OtherWriters::Owner(1001))),
-            (0o2775, 0, 50, Some(OtherWriters::Group(50))),
-            (0o775, 1000, 100, Some(OtherWriters::Group(100))),
-            (0o1777, 0, 0, Some(OtherWriters::All)),
-        ] {
-            assert_eq!(others(mode, owner, group), expected, "{mode:o} {owner} {group}");
-        }
-        assert_eq!(OtherWriters::of(0o755, 1000, 1000, None), Some(OtherWriters::Owner(1000)));
-    }
 
     /// A directory below which root's is: `None` without root.
     fn mallorys(at: &Path) -> Option<()> {

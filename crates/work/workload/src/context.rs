@@ -5,24 +5,20 @@ use std::time::{Duration, Instant};
 
 use disklab_exec::{Executor, Finished};
 use disklab_measure::{Meter, Watched};
-use disklab_sample::{Cpu, Figure, Note, Steadiness, Step};
+use disklab_sample::{Cpu, Figure, Note, Steadiness, Step, StepProfile};
 use disklab_study::Caches;
 use disklab_units::Bytes;
 
+use crate::WorkloadError;
 use crate::caches::{self, Remounter};
 use crate::data::ByteStream;
+use crate::duration::nanoseconds;
 use crate::since_boot::since_boot;
 use crate::spread::{FileSpread, NotSpread};
 use crate::steady::note;
-use crate::{Workload, WorkloadError};
 
 /// How often the drives' counters are read during a step.
 const SERIES_INTERVAL: Duration = Duration::from_secs(1);
-
-/// A duration in whole nanoseconds; 584 years are the most.
-pub(crate) fn nanoseconds(duration: Duration) -> u64 {
-    u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX)
-}
 
 /// What a step gave: its figures, and the CPU time of its programs.
 #[derive(Debug, Clone, Default)]
@@ -181,9 +177,9 @@ impl<'a> WorkContext<'a> {
 
     /// Records with each step what it does, as the workload says, and what is in the files
     /// that it reads. To be called when all steps have ended: it touches the files.
-    pub fn describe_steps(&mut self, workload: &dyn Workload) {
+    pub fn describe_steps(&mut self, profile: impl Fn(&str) -> Option<StepProfile>) {
         for step in &mut self.steps {
-            step.profile = workload.profile(&step.name);
+            step.profile = profile(&step.name);
         }
         for (name, files) in &self.files_read {
             let data = disklab_measure::file_data(files.iter().map(PathBuf::as_path));

@@ -7,6 +7,7 @@ mod caches;
 mod context;
 mod corpus;
 mod data;
+mod duration;
 mod earlier_files;
 mod error;
 mod kinds;

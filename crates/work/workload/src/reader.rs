@@ -10,7 +10,7 @@ use disklab_exec::{Interrupt, ProcessStat};
 use disklab_sample::{Direction, Figure, OperationKind};
 use rustix::fs::{Advice, OFlags, fadvise};
 
-use crate::context::nanoseconds;
+use crate::duration::nanoseconds;
 use crate::{StepOutcome, WorkloadError};
 
 /// hdparm reads 2 MiB at a time (TIMING_BUF_MB in its hdparm.c).

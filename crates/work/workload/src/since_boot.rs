@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use rustix::time::{ClockId, clock_gettime};
 
-use crate::context::nanoseconds;
+use crate::duration::nanoseconds;
 
 /// A moment, and how many nanoseconds the kernel had run by then.
 static ANCHOR: OnceLock<(Instant, u64)> = OnceLock::new();

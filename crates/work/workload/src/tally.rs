@@ -5,7 +5,7 @@ use std::time::Instant;
 use disklab_sample::{Direction, Figure, Latency, LatencyHistogram, OperationKind};
 
 use crate::StepOutcome;
-use crate::context::nanoseconds;
+use crate::duration::nanoseconds;
 use crate::reader::thread_time;
 
 /// Counts and clocks the operations of one thread.

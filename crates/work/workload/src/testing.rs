@@ -96,7 +96,7 @@ pub fn run_in(
         .filter(|name| !before.contains(name) && !names.contains(name))
         .collect();
     assert!(other.is_empty(), "not among the workload's names: {other:?}");
-    context.describe_steps(workload);
+    context.describe_steps(|step| workload.profile(step));
     // Parts that ran at the same time are steps too.
     assert!(context.steps.iter().all(|step| step.profile.is_some()), "a step without a profile");
     let (steps, notes) = (context.steps, context.notes);

@@ -10,7 +10,7 @@ use disklab_source::{Source, SourceError};
 use super::bonnie_line::{BonnieLine, PARTS, latency_ns, reading};
 use super::bonnie_table::table;
 use super::csv_rows::{CsvRow, rows};
-use super::format::ImportFormat;
+use crate::format::ImportFormat;
 use crate::reading::{Reading, one_line};
 use crate::text::span;
 

@@ -15,7 +15,7 @@ use disklab_source::{Location, Source, SourceError};
 use disklab_units::Bytes;
 
 use super::dd_commands::{CommandLine, Commands};
-use super::format::ImportFormat;
+use crate::format::ImportFormat;
 use crate::reading::{ImportedWork, Reading, figure, one_line, step};
 use crate::text::{TextLine, byte_unit, decimal, lines, quantities, shows, span};
 

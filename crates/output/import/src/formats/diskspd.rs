@@ -9,7 +9,7 @@ use disklab_sample::{Direction, Figure, Tool};
 use disklab_source::{Source, SourceError};
 use disklab_units::Bytes;
 
-use super::format::ImportFormat;
+use crate::format::ImportFormat;
 use crate::reading::{ImportedWork, Reading, figure, id_of, moments, one_line, percentiles, step};
 use crate::text::{TextLine, decimal, lines, shows, span};
 

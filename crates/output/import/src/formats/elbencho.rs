@@ -11,7 +11,7 @@ use disklab_source::{Source, SourceError};
 use disklab_units::Bytes;
 
 use super::csv_rows::{CsvRow, rows};
-use super::format::ImportFormat;
+use crate::format::ImportFormat;
 use crate::reading::{ImportedWork, Reading, figure, id_of, moments, one_line, step};
 use crate::text::span;
 

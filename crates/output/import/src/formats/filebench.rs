@@ -9,7 +9,7 @@ use disklab_sample::{Direction, Figure};
 use disklab_source::{Source, SourceError};
 use disklab_wml::output::{ParsedRow, ParsedSummary, parse_row, parse_stop, parse_summary};
 
-use super::format::ImportFormat;
+use crate::format::ImportFormat;
 use crate::reading::{ImportedWork, Reading, figure, id_of, moments, one_line, step};
 use crate::text::{TextLine, lines, span};
 

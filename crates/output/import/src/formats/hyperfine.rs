@@ -8,8 +8,8 @@ use std::sync::Arc;
 use disklab_sample::Cpu;
 use disklab_source::{Source, SourceError};
 
-use super::format::ImportFormat;
 use super::time::direction_of;
+use crate::format::ImportFormat;
 use crate::json::{Json, JsonNode, parse};
 use crate::reading::{
     ImportedWork, Reading, Repeat, check_count, figure, id_of, nanoseconds, one_line, step,

@@ -11,7 +11,6 @@ mod diskspd;
 mod elbencho;
 mod filebench;
 mod fio;
-mod format;
 mod hdparm;
 #[cfg(test)]
 mod hostile;
@@ -27,9 +26,9 @@ use std::sync::Arc;
 
 use disklab_source::{Source, SourceError};
 
+use crate::format::ImportFormat;
 use crate::ranges::check_ranges;
 use crate::reading::Reading;
-pub use format::ImportFormat;
 
 /// All formats. Where a text looks like several, the first counts: `time` stands last,
 /// because its lines often stand below another program's.

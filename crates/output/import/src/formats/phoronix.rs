@@ -13,7 +13,7 @@ use disklab_sample::{Direction, Figure, OperationKind, Tool};
 use disklab_source::{Location, Source, SourceError};
 use roxmltree::{Document, Node};
 
-use super::format::ImportFormat;
+use crate::format::ImportFormat;
 use crate::naming::direction_in;
 use crate::reading::{ImportedWork, Reading, check_count, figure, id_of, one_line, step};
 use crate::text::{byte_unit, decimal, span};

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use disklab_source::{Source, SourceError};
 
-use super::format::ImportFormat;
 use crate::Reading;
+use crate::format::ImportFormat;
 
 fn source(text: &str) -> Arc<Source> {
     Arc::new(Source { name: "x.txt".to_owned(), text: text.to_owned() })

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use disklab_sample::Direction;
 use disklab_source::{Source, SourceError};
 
-use super::format::ImportFormat;
+use crate::format::ImportFormat;
 use crate::reading::{ImportedWork, Reading, figure, id_of, nanoseconds, one_line, step};
 use crate::text::{TextLine, decimal, lines, span};
 

@@ -11,11 +11,11 @@ use disklab_lab_guest::{LAB_FOLDER, PLACE, mount_host};
 use rustix::fs::syncfs;
 use rustix::mount::{MountFlags, mount};
 
-use super::replaced::{BY_THE_CLOCK, ZPOOL, before, put, replace};
+use super::replaced::{BY_THE_CLOCK, PROGRAMS, ZPOOL, before, put, replace};
 use super::session::ShellSession;
 use super::unavailable;
 use crate::drives::database::DeviceDatabase;
-use crate::tools::{self, PROGRAMS};
+use crate::tools;
 
 /// Folders of the host that tools write to (`/etc/mdadm/mdadm.conf`, `/etc/fstab`,
 /// what LVM and cryptsetup remember). What is written lies in the guest's memory.

@@ -8,8 +8,8 @@ use std::path::{Path, PathBuf};
 
 use rustix::mount::mount_bind;
 
-use crate::tools::PROGRAMS;
-
+/// Where the scripts are, before all other programs.
+pub const PROGRAMS: &str = "/run/disklab/bin";
 /// Where the real programs are, each in a numbered directory.
 const REAL: &str = "/run/disklab/real";
 

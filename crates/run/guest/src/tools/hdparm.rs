@@ -5,7 +5,7 @@ use std::io::Write;
 
 use disklab_drive::Transport;
 
-use super::{ToolError, become_real, drive_of, feed_real, set_write_cache};
+use super::real::{ToolError, become_real, drive_of, feed_real, set_write_cache};
 use crate::drives::identify::{for_hdparm, identify};
 use crate::drives::{DriveFacts, FIRMWARE};
 

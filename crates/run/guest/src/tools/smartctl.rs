@@ -4,7 +4,7 @@
 use disklab_drive::Transport;
 use serde_json::json;
 
-use super::{become_real, drive_of, feed_real, set_write_cache};
+use super::real::{become_real, drive_of, feed_real, set_write_cache};
 use crate::drives::identify::{for_smartctl, identify};
 use crate::drives::{DriveFacts, FIRMWARE};
 

@@ -5,7 +5,7 @@
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use super::become_real;
+use super::real::become_real;
 use crate::drives::DriveFacts;
 use crate::drives::database::DeviceDatabase;
 

@@ -1,6 +1,7 @@
 //! The files of jobs.
 
 mod append;
+mod device_access;
 mod directories;
 mod existing;
 mod guard;
@@ -8,9 +9,10 @@ mod layout;
 mod open;
 
 pub(crate) use append::Ends;
+pub use device_access::{DeviceAccess, HeldDevice, Untouchable};
 pub(crate) use directories::{check_directories, make_directories};
 pub(crate) use existing::take_lengths;
-pub use guard::{DeviceAccess, HeldDevice, Untouchable, preflight, written_devices};
+pub use guard::{preflight, written_devices};
 pub(crate) use layout::lay_out_job;
 pub(crate) use open::OpenFiles;
 

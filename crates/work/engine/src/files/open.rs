@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use disklab_jobfile::{Engine, Fadvise, Job, Sync};
 
 use super::FileTarget;
-use super::guard::DeviceAccess;
+use super::device_access::DeviceAccess;
 use crate::error::{EngineError, FileProblem};
 use crate::io_failure::{DirectLimits, IoFailure};
 

@@ -7,9 +7,9 @@ use std::time::Duration;
 use disklab_jobfile::{IoDirection, Job, ThinkBlocks};
 
 use super::depth_search::DepthSearch;
-use super::pause::Thinker;
 use super::start;
 use super::tally::{Account, IoTally};
+use super::thinker::Thinker;
 use crate::backend::{Call, Chosen, choose};
 use crate::context::{Issued, JobContext};
 use crate::control::Control;

@@ -3,10 +3,6 @@
 
 use disklab_jobfile::LatencyTarget;
 
-use super::clone::Clone;
-use crate::io_failure::IoFailure;
-use crate::measure::now_ns;
-
 /// After so many trials of one depth the one that failed is taken for possible again.
 const STABLE: u32 = 3;
 
@@ -28,7 +24,7 @@ pub(super) enum Verdict {
 /// The search of one clone.
 #[derive(Debug)]
 pub(super) struct DepthSearch {
-    target: LatencyTarget,
+    pub(super) target: LatencyTarget,
     largest: u32,
     depth: u32,
     low: u32,
@@ -128,36 +124,6 @@ impl DepthSearch {
                 self.is_final = true;
                 Verdict::Measure
             }
-        }
-    }
-}
-
-impl Clone<'_> {
-    /// What the search for a depth asks for.
-    ///
-    /// # Errors
-    /// If not even one I/O at a time keeps to the latency.
-    pub(super) fn verdict(&mut self, now_ns: u64) -> Result<Verdict, IoFailure> {
-        if self.is_warming_up() {
-            return Ok(Verdict::Continue);
-        }
-        let Some(search) = &mut self.search else { return Ok(Verdict::Continue) };
-        match search.judge(now_ns) {
-            Verdict::Failed => Err(IoFailure::LatencyTarget(search.target.latency)),
-            verdict => Ok(verdict),
-        }
-    }
-
-    /// Does so, when nothing is in flight.
-    pub(super) fn follow(&mut self, verdict: Verdict) {
-        match verdict {
-            Verdict::Measure => self.restart(now_ns()),
-            Verdict::Drain => {
-                if let Some(search) = &mut self.search {
-                    search.begin(now_ns());
-                }
-            }
-            Verdict::Continue | Verdict::Done | Verdict::Failed => {}
         }
     }
 }

@@ -4,11 +4,13 @@ mod asynchronous;
 mod clone;
 mod depth_meter;
 mod depth_search;
+mod latency_target;
 mod numa;
 mod pause;
 mod start;
 mod synchronous;
 mod tally;
+mod thinker;
 mod timing;
 mod verification;
 

@@ -1,5 +1,6 @@
 //! A fileset on the disk: which of its files exist, how long they are, where they lie.
 
+mod entry_kind;
 mod make;
 mod paths;
 mod room;
@@ -15,20 +16,10 @@ use disklab_wml::random::Rng;
 use disklab_wml::{Fileset, FilesetTree, Picks, TreeError, preallocated};
 use rustix::fs::OFlags;
 
+pub(crate) use entry_kind::EntryKind;
 pub(crate) use make::{MadeFileset, Maker};
 use paths::Paths;
 pub(crate) use room::check as check_room;
-
-/// What a number is the number of.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum EntryKind {
-    /// Files.
-    File,
-    /// Directories that stay empty.
-    Leaf,
-    /// Directories that hold files or directories; they always exist.
-    Inner,
-}
 
 /// Where a pick begins.
 pub(crate) enum From<'a> {

@@ -11,7 +11,7 @@ use disklab_wml::FilesetTree;
 use rustix::fs::{CWD, Mode, OFlags};
 use rustix::process::{Resource, getrlimit, setrlimit};
 
-use super::EntryKind;
+use super::entry_kind::EntryKind;
 use crate::filler::retry;
 
 const FOLDER: OFlags = OFlags::PATH.union(OFlags::DIRECTORY).union(OFlags::CLOEXEC);

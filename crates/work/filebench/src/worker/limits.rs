@@ -4,33 +4,13 @@ use std::sync::atomic::Ordering;
 
 use disklab_wml::{Attribute, Finish, Flowop, RowId};
 
+use super::rate_memory::LimitUnit;
 use super::{End, FlowopResult, Worker};
 
 const MEBIBYTE: u64 = 1 << 20;
 const SECOND_NS: u64 = 1_000_000_000;
 /// `hog` looks at the clock after so many stores: a fraction of a millisecond.
 const STORES: u64 = 1 << 20;
-
-/// What a flowop remembers from turn to turn, in one thread.
-#[derive(Debug, Clone, Default)]
-pub(super) struct RateMemory {
-    /// `workingset`, drawn once.
-    pub working_set: Option<u64>,
-    /// `value` of a `finishon…`, drawn once.
-    value: Option<u64>,
-    /// What a limit counted at its last turn.
-    last: Option<u64>,
-    /// What it waited for beyond what was done; below 0 what it still owes.
-    credit: i128,
-}
-
-/// What a limit counts.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum LimitUnit {
-    ReadsAndWrites,
-    Operations,
-    Mebibytes,
-}
 
 /// Writes to `byte` so many times: one store each, as upstream's loop, whose address stays in a
 /// register. (Hiding the address from the compiler at each store makes it go through memory,

@@ -4,6 +4,8 @@ mod directories;
 mod files;
 mod io;
 mod limits;
+mod rate_memory;
+mod slot;
 mod slots;
 
 use std::sync::Arc;
@@ -23,8 +25,8 @@ use crate::sink::ReadSink;
 use crate::tally::{Counted, FlowopTally};
 use crate::{EarlyStop, FlowopObstacle, Options, RunProgress};
 
-use self::limits::RateMemory;
-use self::slots::Slot;
+use self::rate_memory::{LimitUnit, RateMemory};
+use self::slot::Slot;
 
 /// A thread looks at the clock at least after so many flowops that need no look.
 const BLIND: u32 = 256;
@@ -220,13 +222,9 @@ impl<'scope, 'env> Worker<'scope, 'env> {
             Action::FinishOnCount(finish) => self.finish_on(flowop, finish, false),
             Action::FinishOnBytes(finish) => self.finish_on(flowop, finish, true),
             Action::EventLimit => self.event_limit(flowop),
-            Action::IopsLimit(target) => {
-                self.limit(flowop, *target, limits::LimitUnit::ReadsAndWrites)
-            }
-            Action::OpsLimit(target) => self.limit(flowop, *target, limits::LimitUnit::Operations),
-            Action::BandwidthLimit(target) => {
-                self.limit(flowop, *target, limits::LimitUnit::Mebibytes)
-            }
+            Action::IopsLimit(target) => self.limit(flowop, *target, LimitUnit::ReadsAndWrites),
+            Action::OpsLimit(target) => self.limit(flowop, *target, LimitUnit::Operations),
+            Action::BandwidthLimit(target) => self.limit(flowop, *target, LimitUnit::Mebibytes),
             Action::Hog(value) => self.hog(flowop, value),
             Action::Delay(value) => self.delay(flowop, value),
             Action::Print(value) => self.print(flowop, value),

@@ -6,31 +6,10 @@ use std::sync::atomic::Ordering;
 
 use disklab_wml::{FilesetId, Flowop, FlowopFiles, SLOTS};
 
+use super::slot::{Open, Slot};
 use super::{End, Worker};
 use crate::FlowopObstacle;
 use crate::fileset::{EntryKind, Set};
-
-/// A slot for a file descriptor.
-#[derive(Debug, Default)]
-pub(super) struct Slot {
-    pub open: Option<Open>,
-    /// Fileset and entry of the file that it held last.
-    pub last: Option<(FilesetId, usize)>,
-}
-
-/// An open file.
-#[derive(Debug)]
-pub(super) struct Open {
-    pub fd: Arc<OwnedFd>,
-    pub set: FilesetId,
-    pub entry: usize,
-    /// Where sequential reads and writes continue.
-    pub position: u64,
-    /// Whether this thread has removed it meanwhile.
-    pub removed: bool,
-    /// Whether it is read and written past the page cache.
-    pub direct: bool,
-}
 
 impl<'env> Worker<'_, 'env> {
     /// The fileset of a flowop.

@@ -21,8 +21,8 @@ use rand::seq::SliceRandom;
 use rand_chacha::ChaCha8Rng;
 use rustix::fs::{AtFlags, Mode, OFlags, RawDir, openat, statat, unlinkat};
 
-use crate::context::nanoseconds;
 use crate::data::{ByteStream, FileContent};
+use crate::duration::nanoseconds;
 use crate::tally::Tally;
 use crate::tree::sync_tree;
 use crate::{

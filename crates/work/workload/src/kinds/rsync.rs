@@ -12,8 +12,8 @@ use disklab_source::SourceError;
 use disklab_study::WorkloadSpec;
 use disklab_units::Bytes;
 
-use crate::context::nanoseconds;
 use crate::corpus::Corpus;
+use crate::duration::nanoseconds;
 use crate::tree::Tree;
 use crate::{Context, Cost, StepOutcome, WorkContext, Workload, WorkloadError, WorkloadKind};
 

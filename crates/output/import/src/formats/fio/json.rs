@@ -11,7 +11,7 @@ use super::json_figures::done;
 use super::report::{DIRECTIONS, FioJob, FioReport, ReportClock};
 use super::reports::FioReports;
 use super::work::{option_lines, section_name};
-use crate::formats::format::ImportFormat;
+use crate::format::ImportFormat;
 use crate::json::Json;
 use crate::reading::{Reading, nanoseconds, one_line};
 

@@ -14,7 +14,7 @@ use super::json_figures::UNCOUNTED;
 use super::report::{FioJob, FioReport};
 use super::reports::FioReports;
 use super::work::section_name;
-use crate::formats::format::ImportFormat;
+use crate::format::ImportFormat;
 use crate::reading::{Reading, moments, percentiles};
 use crate::text::{TextLine, decimal, lines, span};
 

@@ -14,7 +14,7 @@ use super::json_figures::UNCOUNTED;
 use super::report::{FioJob, FioReport};
 use super::reports::FioReports;
 use super::text_lines::{self as forms, FioHead, FioLatency, FioResult, FioSide};
-use crate::formats::format::ImportFormat;
+use crate::format::ImportFormat;
 use crate::reading::{Reading, moments, one_line, percentiles};
 use crate::text::{TextLine, lines, span};
 

@@ -4,6 +4,7 @@ mod borg;
 mod steps;
 #[cfg(test)]
 mod tests;
+mod workload;
 
 use disklab_config::{Fields, Node};
 use disklab_content::Share;
@@ -13,44 +14,9 @@ use disklab_study::WorkloadSpec;
 use disklab_units::Bytes;
 
 use self::borg::{BORG, ENCRYPTIONS, is_compression};
+use self::workload::{Backup, BackupCheck, BackupSource, Restore};
 use crate::tree::Tree;
 use crate::{Context, Cost, WorkContext, Workload, WorkloadError, WorkloadKind};
-
-/// Where the tree lies that is backed up.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-enum Origin {
-    /// Nowhere: it is made while Borg reads it, as a tar archive through a pipe. So
-    /// only the repository is on the stack, as in a backup from another machine, and
-    /// there is room for any size.
-    #[default]
-    Stream,
-    /// In a directory next to the repository, on the same stack.
-    SameStack,
-}
-
-/// What is done with the last copy.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-enum Restore {
-    /// It is written to a directory next to the repository.
-    #[default]
-    Folder,
-    /// It is read and unpacked, and not written.
-    Discard,
-    /// Nothing.
-    Not,
-}
-
-/// How the repository is looked through in the end.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-enum Check {
-    /// Checksums of the repository, and whether the archives lack anything.
-    #[default]
-    Repository,
-    /// Besides, all data are unpacked and compared with their hashes.
-    Data,
-    /// Not at all.
-    Not,
-}
 
 pub(super) const BACKUP: WorkloadKind = WorkloadKind {
     name: "backup",
@@ -77,24 +43,6 @@ pub(super) const BACKUP: WorkloadKind = WorkloadKind {
     read,
 };
 
-#[derive(Debug)]
-struct Backup {
-    tree: Tree,
-    scaled_from: Option<Bytes>,
-    /// The share of the data that compression saves.
-    compressible: Share,
-    /// The share of the data that lie in files which are copies.
-    repeated: Share,
-    copies: u64,
-    changed: Share,
-    origin: Origin,
-    compression: String,
-    encryption: &'static str,
-    restore: Restore,
-    check: Check,
-    sync: bool,
-}
-
 fn read(spec: &WorkloadSpec, context: &Context) -> Result<Box<dyn Workload>, SourceError> {
     let mut fields = Fields::new(&spec.body, "the backup workload")?;
     program(fields.take("program"))?;
@@ -109,14 +57,20 @@ fn read(spec: &WorkloadSpec, context: &Context) -> Result<Box<dyn Workload>, Sou
     let folders = fields.integer("directories", 1..=1_000_000)?;
     let copies = fields.integer("copies", 1..=1000)?.unwrap_or(1);
     let changed = fields.integer("changed", 0..=100)?.unwrap_or(0);
-    let origin = fields
-        .choice("source", &[("stream", Origin::Stream), ("same-stack", Origin::SameStack)])?;
+    let origin = fields.choice(
+        "source",
+        &[("stream", BackupSource::Stream), ("same-stack", BackupSource::SameStack)],
+    )?;
     let compression = compression(fields.take("compression"))?;
     let encryption = fields.choice("encryption", &ENCRYPTIONS)?.unwrap_or("none");
     let restores =
         [("folder", Restore::Folder), ("discard", Restore::Discard), ("not", Restore::Not)];
     let restore = fields.choice("restore", &restores)?.unwrap_or_default();
-    let checks = [("repository", Check::Repository), ("data", Check::Data), ("not", Check::Not)];
+    let checks = [
+        ("repository", BackupCheck::Repository),
+        ("data", BackupCheck::Data),
+        ("not", BackupCheck::Not),
+    ];
     let check = fields.choice("check", &checks)?.unwrap_or_default();
     let sync = fields.boolean("sync")?.unwrap_or(true);
     fields.finish()?;
@@ -191,22 +145,6 @@ fn part(of: Bytes, whole: Bytes) -> f64 {
     of.0 as f64 / whole.0 as f64
 }
 
-impl Backup {
-    /// What compression leaves of one byte, as asked for.
-    fn compressed(&self) -> f64 {
-        if self.compression == "none" { 1.0 } else { self.compressible.rest().part() }
-    }
-
-    /// Bytes of the repository after `copies` copies, as asked for, lists of files
-    /// left out.
-    fn kept(&self, copies: u64) -> Bytes {
-        let size = self.tree.size.0 as f64 * self.compressed();
-        let first = size * self.repeated.rest().part();
-        let later = size * self.changed.part() * copies.saturating_sub(1) as f64;
-        Bytes((first + later) as u64)
-    }
-}
-
 impl Workload for Backup {
     fn programs(&self) -> Vec<(&'static str, &'static str)> {
         vec![BORG, ("sync", "coreutils")]
@@ -231,12 +169,12 @@ impl Workload for Backup {
         let repository = kept + Bytes(kept.0 / 50) + lists + EMPTY;
         // Small files take at least a block of 4 KiB and an inode each.
         let on_disk = size + Bytes::kib(8).saturating_mul(files);
-        let same_stack = self.origin == Origin::SameStack;
+        let same_stack = self.origin == BackupSource::SameStack;
         let times = |yes: bool| u64::from(yes);
         let folder = self.restore == Restore::Folder;
         let trees = on_disk.saturating_mul(times(same_stack) + times(folder));
         let restores = times(self.restore != Restore::Not);
-        let checks = times(self.check != Check::Not);
+        let checks = times(self.check != BackupCheck::Not);
         let changed = Bytes((size.0 as f64 * self.changed.part()) as u64);
         let rewritten = changed.saturating_mul(times(same_stack) * self.copies.saturating_sub(1));
         // Next to the repository, Borg knows unchanged files by their times.

@@ -7,9 +7,9 @@ use disklab_sample::{Direction, Figure, OperationKind};
 use disklab_units::{Bytes, significant};
 
 use super::borg::{BASE, REPOSITORY, SEGMENT, Stored, archive, borg, copy_name, stored};
-use super::{Backup, Check, Origin, Restore};
-use crate::context::nanoseconds;
+use super::workload::{Backup, BackupCheck, BackupSource, Restore};
 use crate::corpus::Corpus;
+use crate::duration::nanoseconds;
 use crate::{StepOutcome, WorkContext, WorkloadError};
 
 /// What is backed up, where it lies on the stack.
@@ -29,7 +29,7 @@ impl Backup {
             .arg(REPOSITORY)
             .save_as("borg-init");
         context.executor.check(&init)?;
-        if self.origin == Origin::SameStack {
+        if self.origin == BackupSource::SameStack {
             // Made again by `run`, with the same content.
             let mut corpus = self.corpus(context)?;
             corpus.write(&context.directory.join(SOURCE), &context.executor.interrupt)?;
@@ -55,12 +55,12 @@ impl Backup {
         context.note(
             "backup",
             match self.origin {
-                Origin::Stream => {
+                BackupSource::Stream => {
                     "the tree lies on no drive: disklab made it while Borg read it, through a pipe \
                      and `borg import-tar`; so Borg reads all of it for every copy, as where it \
                      does not know the files by their times"
                 }
-                Origin::SameStack => {
+                BackupSource::SameStack => {
                     "the tree lies next to the repository, so that the drives read it while they \
                      write the copy; Borg knows files that did not change by their times, and \
                      does not read them again"
@@ -103,7 +103,7 @@ impl Backup {
                 let (files, size) = corpus.change(self.changed);
                 let name = copy_name(number);
                 context.note("backup", format!("{files} files, {size}, changed before {name}"));
-                if self.origin == Origin::SameStack {
+                if self.origin == BackupSource::SameStack {
                     corpus.write(&context.directory.join(SOURCE), &context.executor.interrupt)?;
                 }
             }
@@ -125,8 +125,8 @@ impl Backup {
         let (size, files) = (corpus.tree().size, corpus.tree().files);
         let name = copy_name(number);
         let command = match self.origin {
-            Origin::Stream => "import-tar",
-            Origin::SameStack => "create",
+            BackupSource::Stream => "import-tar",
+            BackupSource::SameStack => "create",
         };
         let program = borg(context, command)
             .arg(format!("--compression={}", self.compression))
@@ -134,10 +134,10 @@ impl Backup {
             .save_as(&format!("borg-{name}"));
         context.step(&name, |executor| {
             let finished = match self.origin {
-                Origin::Stream => {
+                BackupSource::Stream => {
                     executor.check_fed(&program.arg("-"), |to| corpus.write_tar(to))?
                 }
-                Origin::SameStack => executor.check(&program.arg(SOURCE))?,
+                BackupSource::SameStack => executor.check(&program.arg(SOURCE))?,
             };
             Ok(outcome(&finished, Direction::Write, size, Some(files)))
         })
@@ -211,9 +211,9 @@ impl Backup {
     fn check(&self, context: &mut WorkContext<'_>) -> Result<(), WorkloadError> {
         let program = borg(context, "check").save_as("borg-check");
         let program = match self.check {
-            Check::Not => return Ok(()),
-            Check::Repository => program,
-            Check::Data => program.arg("--verify-data"),
+            BackupCheck::Not => return Ok(()),
+            BackupCheck::Repository => program,
+            BackupCheck::Data => program.arg("--verify-data"),
         };
         let program = program.arg(REPOSITORY);
         let size = repository_size(context)?;

@@ -5,17 +5,18 @@ mod run;
 mod script;
 #[cfg(test)]
 mod tests;
+mod workload;
 
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use disklab_config::Fields;
-use disklab_filebench::{ContentKind, FilebenchSession, Options};
+use disklab_filebench::{ContentKind, Options};
 use disklab_sample::{ContentProfile, FileSet, StepProfile, TimeIn};
 use disklab_source::SourceError;
 use disklab_study::WorkloadSpec;
-use disklab_wml::Personality;
 
+use self::workload::Filebench;
 use crate::variables::variables;
 use crate::{Context, Cost, WorkContext, Workload, WorkloadError, WorkloadKind};
 
@@ -35,25 +36,6 @@ pub(super) const FILEBENCH: WorkloadKind = WorkloadKind {
     ],
     read,
 };
-
-struct Filebench {
-    personality: Arc<Personality>,
-    options: Options,
-    /// Whether each flowop has a step of its own.
-    flowops: bool,
-    /// What scaling changed.
-    scaled: Vec<String>,
-    /// Between the making of files and the run.
-    session: Mutex<Option<FilebenchSession>>,
-}
-
-impl std::fmt::Debug for Filebench {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Filebench")
-            .field("personality", &self.personality.name)
-            .finish_non_exhaustive()
-    }
-}
 
 fn read(spec: &WorkloadSpec, context: &Context) -> Result<Box<dyn Workload>, SourceError> {
     let mut fields = Fields::new(&spec.body, "the filebench workload")?;

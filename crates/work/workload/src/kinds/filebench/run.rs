@@ -10,7 +10,7 @@ use disklab_filebench::{
 use disklab_sample::{Direction, Figure, Latency, OperationKind, Since, Steadiness};
 use disklab_source::FileName;
 
-use super::Filebench;
+use super::workload::Filebench;
 use crate::steady::Counts;
 use crate::{StepOutcome, WorkContext, WorkloadError};
 

@@ -2,8 +2,8 @@
 
 use disklab_units::Bytes;
 
-use super::Part;
 use super::layout::{Prewrite, files, needed};
+use super::part::FioPart;
 use super::steps::FioStep;
 use super::work::FioWork;
 use crate::Cost;
@@ -22,7 +22,7 @@ const LARGE_BLOCK: Bytes = Bytes::kib(256);
 /// it writes no more than that in its time, and is counted so; without one it is counted
 /// with the bytes of one pass, since how many it will write depends on the drives: its
 /// bytes are a lower bound then.
-pub(super) fn cost(parts: &[Part], steps: &[FioStep], prewrite: Prewrite, start: f64) -> Cost {
+pub(super) fn cost(parts: &[FioPart], steps: &[FioStep], prewrite: Prewrite, start: f64) -> Cost {
     let works = || parts.iter().map(|part| &part.work);
     let written: Bytes = if prewrite == Prewrite::None {
         Bytes::ZERO

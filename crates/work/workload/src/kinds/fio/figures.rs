@@ -2,8 +2,8 @@
 
 use disklab_sample::{Direction, Figure, Latency, LatencyHistogram, OperationKind};
 
-use super::Part;
 use super::output::{DirectionOutput, LatencyKind};
+use super::part::FioPart;
 use super::steps::FioStep;
 use crate::StepOutcome;
 
@@ -11,7 +11,7 @@ use crate::StepOutcome;
 /// for each job that was reported apart), and which latency it is. Where sections
 /// have `new_group`, each group has figures of its own besides.
 pub(super) fn summary(
-    parts: &[Part],
+    parts: &[FioPart],
     step: &FioStep,
     done: &[Vec<DirectionOutput>],
 ) -> (StepOutcome, Option<LatencyKind>) {
@@ -71,7 +71,7 @@ pub(super) fn summary(
 
 /// What a section did in one direction, with the clock that belongs to it: where a sync
 /// follows each write, the time of the write alone says nothing of when it is durable.
-fn committed(part: &Part, done: &DirectionOutput) -> DirectionOutput {
+fn committed(part: &FioPart, done: &DirectionOutput) -> DirectionOutput {
     let mut done = done.clone();
     if done.direction != Direction::Write || !part.work.commits_each {
         done.commit = None;

@@ -10,7 +10,7 @@ use std::path::PathBuf;
 use disklab_units::Bytes;
 use indexmap::IndexMap;
 
-use super::Part;
+use super::part::FioPart;
 use super::work::FioWork;
 use crate::data::{ByteStream, FileContent};
 use crate::{WorkContext, WorkloadError};
@@ -44,7 +44,7 @@ pub(super) fn files<'a>(works: impl Iterator<Item = &'a FioWork>) -> IndexMap<&'
 
 /// Those that some job needs to be there. A file that jobs share is as large as
 /// the largest of them wants, even if that one only writes: fio would extend it.
-pub(super) fn needed(parts: &[Part]) -> IndexMap<&str, Bytes> {
+pub(super) fn needed(parts: &[FioPart]) -> IndexMap<&str, Bytes> {
     let all = files(parts.iter().map(|part| &part.work));
     let read = files(parts.iter().map(|part| &part.work).filter(|work| work.needs_files));
     all.into_iter().filter(|(name, _)| read.contains_key(name)).collect()
@@ -56,7 +56,7 @@ pub(super) fn needed(parts: &[Part]) -> IndexMap<&str, Bytes> {
 ///
 /// # Errors
 /// [`WorkloadError::NotAFile`] with the first that is none.
-pub(super) fn keep_off(parts: &[Part], context: &WorkContext<'_>) -> Result<(), WorkloadError> {
+pub(super) fn keep_off(parts: &[FioPart], context: &WorkContext<'_>) -> Result<(), WorkloadError> {
     // In a guest of the lab there is nothing but models, and each call costs time there.
     if context.simulated {
         return Ok(());
@@ -75,7 +75,7 @@ pub(super) fn keep_off(parts: &[Part], context: &WorkContext<'_>) -> Result<(), 
 /// # Errors
 /// [`WorkloadError`] if one cannot be created, or is a link or a file.
 pub(super) fn make_directories(
-    parts: &[Part],
+    parts: &[FioPart],
     context: &WorkContext<'_>,
 ) -> Result<(), WorkloadError> {
     let mut made: BTreeSet<PathBuf> = BTreeSet::new();
@@ -106,7 +106,7 @@ pub(super) fn make_directories(
 /// # Errors
 /// Where one cannot be written, or the user asked to stop.
 pub(super) fn prewrite(
-    parts: &[Part],
+    parts: &[FioPart],
     prewrite: Prewrite,
     context: &mut WorkContext<'_>,
 ) -> Result<(), WorkloadError> {

@@ -7,29 +7,32 @@ mod layout;
 mod locate;
 mod native;
 mod output;
+mod part;
 mod profile;
 pub(crate) mod real;
 mod steps;
 mod surroundings;
 mod work;
+mod workload;
 
 pub use output::jobs_in_report;
 
 use std::collections::BTreeSet;
-use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use disklab_config::{Fields, Node, Value};
-use disklab_jobfile::{Job, JobOption, Policy, Runner, Section, jobs, join};
+use disklab_jobfile::{JobOption, Policy, Section, jobs, join};
 use disklab_sample::StepProfile;
 use disklab_source::{Location, SourceError};
 use disklab_study::WorkloadSpec;
 
 use self::layout::Prewrite;
-use self::steps::{FioStep, steps};
+use self::part::FioPart;
+use self::steps::steps;
 use self::surroundings::StudySurroundings;
 use self::work::{FioWork, MOST_FILES};
+use self::workload::{Fio, FioEngine};
 use crate::variables::variables;
 use crate::{Context, Cost, WorkContext, Workload, WorkloadError, WorkloadKind};
 
@@ -48,55 +51,13 @@ pub(super) const FIO: WorkloadKind = WorkloadKind {
     read,
 };
 
-/// Who runs the jobs.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-enum Engine {
-    #[default]
-    Native,
-    Fio,
-}
-
-impl Engine {
-    const WORDS: [(&'static str, Self); 2] = [("native", Self::Native), ("fio", Self::Fio)];
-
-    /// The stack gives the directory; files lie right in it.
-    const fn policy(self) -> Policy {
-        let runner = match self {
-            Self::Native => Runner::Native,
-            Self::Fio => Runner::Fio,
-        };
-        Policy { runner, directory: false }
-    }
-}
-
-/// One section of the job, scaled.
-#[derive(Debug)]
-struct Part {
-    section: Section,
-    job: Job,
-    work: FioWork,
-}
-
-/// A fio workload.
-#[derive(Debug)]
-struct Fio {
-    engine: Engine,
-    parts: Vec<Part>,
-    steps: Vec<FioStep>,
-    prewrite: Prewrite,
-    /// What scaling changed.
-    scaled: Vec<String>,
-    /// Whether fio has been asked whether it understands the jobs.
-    checked: AtomicBool,
-}
-
 fn read(spec: &WorkloadSpec, context: &Context) -> Result<Box<dyn Workload>, SourceError> {
     let mut fields = Fields::new(&spec.body, "the fio workload")?;
     let job = fields.take("job");
     let job_file = fields.take("job-file");
     let prewrite = fields.choice("prewrite", &Prewrite::WORDS)?.unwrap_or_default();
     let steps_node = fields.take("steps");
-    let engine = fields.choice("engine", &Engine::WORDS)?.unwrap_or_default();
+    let engine = fields.choice("engine", &FioEngine::WORDS)?.unwrap_or_default();
     let set = variables(fields.take("variables"))?;
     let policy = engine.policy();
     let rest = fields.rest();
@@ -135,7 +96,7 @@ fn read(spec: &WorkloadSpec, context: &Context) -> Result<Box<dyn Workload>, Sou
                 .place()
                 .error(format!("this job has more than {MOST_FILES} files")));
         }
-        parts.push(Part { section, job, work });
+        parts.push(FioPart { section, job, work });
     }
     let steps = steps(&parts, steps_node)?;
     let checked = AtomicBool::new(false);
@@ -189,36 +150,18 @@ fn from_file(
     join(&source.text, &locate, &around)?.sections(&locate(0..0), &locate, policy)
 }
 
-impl Fio {
-    /// The files that a step reads, by its name; none where it reads nothing.
-    fn files_read(&self, step: &FioStep, directory: &Path) -> Option<(String, Vec<PathBuf>)> {
-        let parts = step.sections().map(|index| &self.parts[index]);
-        let reading = parts.filter(|part| part.job.pattern.access.reads);
-        let names: BTreeSet<&str> =
-            reading.flat_map(|part| &part.work.files).map(|(name, _)| name.as_str()).collect();
-        let files: Vec<PathBuf> = names.into_iter().map(|name| directory.join(name)).collect();
-        (!files.is_empty()).then(|| (step.name.clone(), files))
-    }
-
-    /// The names of the parts that `fits`, or nothing.
-    fn named(&self, fits: impl Fn(&Part) -> bool) -> String {
-        let fitting = self.parts.iter().filter(|part| fits(part));
-        fitting.map(|part| part.section.name()).collect::<Vec<_>>().join(", ")
-    }
-}
-
 impl Workload for Fio {
     fn programs(&self) -> Vec<(&'static str, &'static str)> {
         match self.engine {
-            Engine::Native => Vec::new(),
-            Engine::Fio => vec![("fio", "fio")],
+            FioEngine::Native => Vec::new(),
+            FioEngine::Fio => vec![("fio", "fio")],
         }
     }
 
     fn cost(&self) -> Cost {
         let start = match self.engine {
-            Engine::Native => 0.0,
-            Engine::Fio => cost::FIO_START_SECONDS,
+            FioEngine::Native => 0.0,
+            FioEngine::Fio => cost::FIO_START_SECONDS,
         };
         cost::cost(&self.parts, &self.steps, self.prewrite, start)
     }
@@ -242,7 +185,9 @@ impl Workload for Fio {
         layout::make_directories(&self.parts, context)?;
         layout::keep_off(&self.parts, context)?;
         // Before hours of writing: fio may know less than disklab. Once is enough.
-        if self.engine == Engine::Fio && !context.simulated && !self.checked.load(Ordering::Relaxed)
+        if self.engine == FioEngine::Fio
+            && !context.simulated
+            && !self.checked.load(Ordering::Relaxed)
         {
             real::check(self, context)?;
             self.checked.store(true, Ordering::Relaxed);
@@ -262,7 +207,7 @@ impl Workload for Fio {
             );
         }
         let seeded = self.named(|part| {
-            let repeats = self.engine == Engine::Fio && part.section.flag("randrepeat");
+            let repeats = self.engine == FioEngine::Fio && part.section.flag("randrepeat");
             repeats || part.job.pattern.seed.is_some() || part.job.pattern.all_repeatable
         });
         if !seeded.is_empty() {
@@ -284,8 +229,8 @@ impl Workload for Fio {
             self.steps.iter().filter_map(|step| self.files_read(step, context.directory));
         context.files_read.extend(files_read);
         match self.engine {
-            Engine::Native => native::run(self, context),
-            Engine::Fio => real::run(self, context),
+            FioEngine::Native => native::run(self, context),
+            FioEngine::Fio => real::run(self, context),
         }
     }
 }

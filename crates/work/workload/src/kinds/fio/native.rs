@@ -5,11 +5,11 @@ use disklab_exec::Interrupted;
 use disklab_jobfile::Job;
 use disklab_sample::{Direction, Latency};
 
-use super::Fio;
 use super::figures::summary;
 use super::output::{DirectionOutput, LatencyKind};
 use super::real::{raw_name, seed_of};
 use super::steps::FioStep;
+use super::workload::Fio;
 use crate::steady::Counts;
 use crate::{FioJobFailure, StepOutcome, WorkContext, WorkloadError};
 

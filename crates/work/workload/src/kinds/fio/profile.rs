@@ -6,16 +6,16 @@ use disklab_sample::{
 };
 use disklab_units::Bytes;
 
-use super::Part;
 use super::layout::files;
+use super::part::FioPart;
 use super::steps::FioStep;
 
 /// What a step does, by its name or that of a group of its sections: `a+b`. Where nothing
 /// has such a name, all sections are meant. Sections that do different things have no one
 /// way of working: what they do not share is left out.
-pub(super) fn profile(parts: &[Part], steps: &[FioStep], name: &str) -> StepProfile {
+pub(super) fn profile(parts: &[FioPart], steps: &[FioStep], name: &str) -> StepProfile {
     let groups = groups(parts, steps, name);
-    let meant: Vec<&Part> = groups.iter().flatten().copied().collect();
+    let meant: Vec<&FioPart> = groups.iter().flatten().copied().collect();
     let writing = || meant.iter().filter(|part| part.job.pattern.access.writes);
     let (reads, writes) = shared(meant.iter().map(|part| requests(part))).unwrap_or_default();
     let set = files(meant.iter().map(|part| &part.work));
@@ -51,12 +51,12 @@ const AGED: f64 = 0.05;
 
 /// What reading a file from its beginning to its end is after sections before this one wrote
 /// into it at random offsets.
-fn ages(parts: &[Part], part: &Part) -> Option<Task> {
+fn ages(parts: &[FioPart], part: &FioPart) -> Option<Task> {
     let access = part.job.pattern.access;
     if access.random || access.writes {
         return None;
     }
-    let shares_a_file = |other: &Part| {
+    let shares_a_file = |other: &FioPart| {
         let names = || other.work.files.iter().map(|(name, _)| name);
         part.work.files.iter().any(|(name, _)| names().any(|other| other == name))
     };
@@ -68,15 +68,15 @@ fn ages(parts: &[Part], part: &Part) -> Option<Task> {
 }
 
 /// The sections that a name means, in groups that run at the same time.
-fn groups<'a>(parts: &'a [Part], steps: &[FioStep], name: &str) -> Vec<Vec<&'a Part>> {
-    let of_step = |step: &FioStep| -> Vec<Vec<&'a Part>> {
+fn groups<'a>(parts: &'a [FioPart], steps: &[FioStep], name: &str) -> Vec<Vec<&'a FioPart>> {
+    let of_step = |step: &FioStep| -> Vec<Vec<&'a FioPart>> {
         step.groups.iter().map(|group| group.iter().map(|i| &parts[*i]).collect()).collect()
     };
     if let Some(step) = steps.iter().find(|step| step.name == name) {
         return of_step(step);
     }
-    let named = |part: &&Part| name.split('+').any(|word| word == part.section.name());
-    let apart: Vec<&Part> = parts.iter().filter(named).collect();
+    let named = |part: &&FioPart| name.split('+').any(|word| word == part.section.name());
+    let apart: Vec<&FioPart> = parts.iter().filter(named).collect();
     if apart.is_empty() { steps.iter().flat_map(of_step).collect() } else { vec![apart] }
 }
 
@@ -87,7 +87,7 @@ fn shared<T: PartialEq>(mut all: impl Iterator<Item = T>) -> Option<T> {
 }
 
 /// A section's reads and writes.
-fn requests(part: &Part) -> (Option<Requests>, Option<Requests>) {
+fn requests(part: &FioPart) -> (Option<Requests>, Option<Requests>) {
     let access = part.job.pattern.access;
     if part.work.only_names {
         return (None, None);
@@ -132,7 +132,7 @@ fn content(job: &Job) -> ContentProfile {
     }
 }
 
-fn time_in(part: &Part) -> TimeIn {
+fn time_in(part: &FioPart) -> TimeIn {
     let access = part.job.pattern.access;
     match (access.reads, access.writes) {
         _ if part.work.only_names || part.job.files.count() > 1 => TimeIn::Files,

@@ -5,12 +5,12 @@ use std::sync::OnceLock;
 use disklab_exec::{ExecError, Finished, Invocation};
 use disklab_source::FileName;
 
-use super::Fio;
 use super::figures::summary;
 use super::layout::keep_off;
 use super::output::{self, DirectionOutput, FioOutput, LatencyKind};
 use super::steps::FioStep;
-use crate::context::nanoseconds;
+use super::workload::Fio;
+use crate::duration::nanoseconds;
 use crate::{FioJobFailure, OutputProblem, WorkContext, WorkloadError};
 
 /// The first fio that has `lat_percentiles`, by which it gives the distribution

@@ -3,7 +3,7 @@
 use disklab_config::Node;
 use disklab_source::SourceError;
 
-use super::Part;
+use super::part::FioPart;
 
 /// No longer name of a step is made from sections' names.
 const LONGEST_NAME: usize = 80;
@@ -29,7 +29,7 @@ impl FioStep {
 ///
 /// # Errors
 /// [`SourceError`] at `wish` if it is unknown, or at the job that forbids it.
-pub(super) fn steps(parts: &[Part], wish: Option<&Node>) -> Result<Vec<FioStep>, SourceError> {
+pub(super) fn steps(parts: &[FioPart], wish: Option<&Node>) -> Result<Vec<FioStep>, SourceError> {
     let mut groups: Vec<Vec<usize>> = Vec::new();
     for (index, part) in parts.iter().enumerate() {
         match groups.last_mut() {

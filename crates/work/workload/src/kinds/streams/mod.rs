@@ -19,8 +19,8 @@ use disklab_study::WorkloadSpec;
 use disklab_units::{BitsPerSecond, Bytes, show_duration};
 
 use self::player::{Playback, RunningStream, Schedule, StreamClock, play};
-use crate::context::nanoseconds;
 use crate::data::{ByteStream, FileContent};
+use crate::duration::nanoseconds;
 use crate::tally::figure;
 use crate::tree::sync_tree;
 use crate::{Context, Cost, StepOutcome, WorkContext, Workload, WorkloadError, WorkloadKind};
