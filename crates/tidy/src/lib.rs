@@ -7,6 +7,8 @@
 #[cfg(test)]
 mod ceilings;
 #[cfg(test)]
+mod circles;
+#[cfg(test)]
 mod crate_map;
 #[cfg(test)]
 mod doc_comments;
@@ -14,6 +16,8 @@ mod doc_comments;
 mod functions;
 #[cfg(test)]
 mod glossary;
+#[cfg(test)]
+mod imports;
 #[cfg(test)]
 mod kinds;
 #[cfg(test)]

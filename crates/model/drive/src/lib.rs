@@ -21,6 +21,7 @@ pub mod ssd;
 mod statistics;
 #[cfg(test)]
 mod testing;
+mod transport;
 mod values;
 
 pub use by_name::{by_name, shipped};
@@ -28,7 +29,8 @@ pub use drive::{Completion, Drive, Nanos, Operation, Request, Status};
 pub use durability::{DurabilityLog, Durable, UnsettledWrites};
 pub use fault::Fault;
 pub use file::{Class, DriveFile, Kind, Plausible, SettingChange, SizeError, load, load_with};
-pub use queue_limits::{IoScheduler, QueueLimits, Transport, scheduler_requests};
+pub use queue_limits::{IoScheduler, QueueLimits, scheduler_requests};
 pub use shipped::SHIPPED;
 pub use statistics::{HostStatistics, ShingledStatistics, Statistics};
+pub use transport::Transport;
 pub use values::SATA_LINKS;

@@ -1,21 +1,9 @@
 //! The page of claims under drives whose uncertain values were moved.
 
-use disklab_published::JudgedRow;
 use maud::{Markup, html};
 
-use crate::chart::moved as picture;
+use crate::chart::moved::{self as picture, MovedClaim};
 use crate::html::document;
-
-/// A claim as shipped, and its figures in runs in which drives had other values.
-#[derive(Debug, Clone, PartialEq)]
-pub struct MovedClaim {
-    /// Its value and status with the drives as they are.
-    pub shipped: JudgedRow,
-    /// The measured value in the other runs, in the row's unit.
-    pub figures: Vec<f64>,
-    /// Whether it reverses in any of them, or is reproduced in some and not in others.
-    pub changes: bool,
-}
 
 /// The page: a title, sentences below it, and a picture of the claims that change and one of
 /// those that do not. `note` stands between the two, as a command to copy.

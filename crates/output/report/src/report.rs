@@ -1,11 +1,11 @@
-//! What a report is made of, and the forms that it comes in.
+//! What a report is made of.
 
 use std::collections::BTreeMap;
 
 use disklab_campaign::CampaignOutcome;
 use disklab_decision::{Analysis, Recommendation};
 use disklab_published::RowComparison;
-use disklab_source::{SourceError, printable, printable_json};
+use disklab_source::SourceError;
 use disklab_store::{CellRecord, RunInfo, Session, StoreError};
 use disklab_study::Study;
 
@@ -49,45 +49,4 @@ pub enum ReportError {
     /// What was published cannot be read: disklab was built wrong.
     #[error("what was published cannot be read: {0}")]
     Published(SourceError),
-}
-
-/// The form of a report.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum ReportFormat {
-    /// One page that needs nothing else.
-    Html,
-    /// Text to post in a forum.
-    Markdown,
-    /// Everything, for programs.
-    Json,
-    /// One line per observation, for spreadsheets.
-    Csv,
-}
-
-impl ReportFormat {
-    /// Its words on the command line, which are also the files' extensions.
-    pub const WORDS: [(&'static str, Self); 4] =
-        [("html", Self::Html), ("md", Self::Markdown), ("json", Self::Json), ("csv", Self::Csv)];
-
-    /// Its word on the command line, which is also the file's extension.
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::Html => "html",
-            Self::Markdown => "md",
-            Self::Json => "json",
-            Self::Csv => "csv",
-        }
-    }
-}
-
-/// Renders a report. Nothing in it acts on a terminal or turns a line around, whatever the
-/// run's texts hold.
-pub fn render(report: &Report, format: ReportFormat) -> String {
-    let text = match format {
-        ReportFormat::Html => crate::html::page(report),
-        ReportFormat::Markdown => crate::markdown::text(report),
-        ReportFormat::Json => return printable_json(&crate::json::text(report)).into_owned(),
-        ReportFormat::Csv => crate::csv::text(report),
-    };
-    printable(&text).into_owned()
 }

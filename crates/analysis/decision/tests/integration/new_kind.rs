@@ -131,7 +131,7 @@ fn steps(drive_bytes: u64) -> Vec<Step> {
         background_bytes: None,
     };
     Tape.run(&mut cell).expect("runs");
-    cell.describe_steps(&Tape);
+    cell.describe_steps(|step| Tape.profile(step));
     let drive = DriveTraffic { write_bytes: drive_bytes, ..DriveTraffic::default() };
     cell.steps.iter_mut().for_each(|step| step.drives = vec![drive.clone()]);
     cell.steps

@@ -5,8 +5,8 @@ use disklab_stats::Interval;
 use disklab_study::Measure;
 use maud::{Markup, html};
 
+use crate::chart::parts::{caption, colour_class, percent};
 use crate::chart::scale::{AxisScale, extent};
-use crate::chart::{caption, colour_class, percent};
 use crate::headings::{better, in_unit, measure_name};
 use crate::view::{Colours, Panel, is_baseline};
 

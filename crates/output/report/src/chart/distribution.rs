@@ -5,7 +5,7 @@ use disklab_sample::LatencyHistogram;
 use maud::{Markup, html};
 
 use crate::Report;
-use crate::chart::caption;
+use crate::chart::parts::caption;
 use crate::chart::plot::{Plot, PlotCurve, PlotMark, Tick, shared_legend};
 use crate::chart::scale::AxisScale;
 use crate::view::{

@@ -6,7 +6,7 @@ use disklab_units::Bytes;
 use maud::{Markup, html};
 
 use crate::Report;
-use crate::chart::caption;
+use crate::chart::parts::caption;
 use crate::chart::plot::{Plot, PlotCurve, PlotMark, Tick, shared_legend};
 use crate::chart::scale::{AxisScale, extent};
 use crate::headings::{better, measure_name};

@@ -5,6 +5,7 @@ mod distribution;
 mod lines;
 pub(crate) mod moved;
 mod palette;
+mod parts;
 mod plot;
 pub(crate) mod published;
 mod scale;
@@ -33,26 +34,6 @@ pub(crate) fn charts(report: &Report, colours: &Colours, answer: &Answer) -> Mar
                     ChartKind::Distribution => (distribution::chart(report, colours, panel)),
                 }
             }
-        }
-    }
-}
-
-/// The class that gives a mark the colour of a series.
-fn colour_class(index: usize) -> String {
-    format!("s{}", index % SERIES)
-}
-
-/// A percentage for an attribute, with as many digits as a pixel needs.
-fn percent(value: f64) -> String {
-    format!("{value:.2}%")
-}
-
-/// A chart's heading: what is drawn and in what unit.
-fn caption(figure: &str, about: &str) -> Markup {
-    html! {
-        figcaption {
-            @if !figure.is_empty() { strong { (figure) } " " }
-            span.unit { (about) }
         }
     }
 }

@@ -6,11 +6,21 @@ use disklab_units::significant;
 use indexmap::IndexMap;
 use maud::{Markup, html};
 
-use super::percent;
+use super::parts::percent;
 use super::published::{class, framed, ground, mark, scale_of, unit};
 use super::scale::AxisScale;
-use crate::MovedClaim;
 use crate::view::published::{status, subject};
+
+/// A claim as shipped, and its figures in runs in which drives had other values.
+#[derive(Debug, Clone, PartialEq)]
+pub struct MovedClaim {
+    /// Its value and status with the drives as they are.
+    pub shipped: JudgedRow,
+    /// The measured value in the other runs, in the row's unit.
+    pub figures: Vec<f64>,
+    /// Whether it reverses in any of them, or is reproduced in some and not in others.
+    pub changes: bool,
+}
 
 /// The picture of those claims; nothing where there are none.
 pub(crate) fn chart(claims: &[&MovedClaim]) -> Markup {

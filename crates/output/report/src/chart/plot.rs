@@ -7,7 +7,8 @@ use std::fmt::Write as _;
 
 use maud::{Markup, html};
 
-use crate::chart::{SERIES, colour_class, percent};
+use crate::chart::SERIES;
+use crate::chart::parts::{colour_class, percent};
 
 #[derive(Debug, Default)]
 pub(crate) struct PlotCurve {

@@ -9,8 +9,8 @@ use disklab_units::significant;
 use indexmap::IndexMap;
 use maud::{Markup, html};
 
+use crate::chart::parts::{caption, percent};
 use crate::chart::scale::AxisScale;
-use crate::chart::{caption, percent};
 use crate::view::published::{published, status, subject};
 
 /// The axis reaches no further than this many times less or more.

@@ -2,7 +2,7 @@
 
 use disklab_decision::Recommendation;
 
-use super::text::{Face, SCREEN_WIDTH, ScreenLine, column, right, wrapped};
+use super::lines::{Face, SCREEN_WIDTH, ScreenLine, column, right, wrapped};
 use super::{FirstScreen, Pick, space};
 
 /// Columns of a purpose at most: 'Films and photos (likely)'.

@@ -3,6 +3,7 @@
 
 mod answers;
 mod label;
+mod lines;
 mod next;
 mod so_far;
 mod speed;
@@ -17,10 +18,11 @@ use disklab_units::Bytes;
 use crate::Report;
 
 pub(crate) use label::label;
+pub use lines::{SCREEN_WIDTH, TextStyle, wrapped};
 pub(crate) use next::{NextStep, SETTLE, next_steps};
 pub use so_far::{answers_so_far, so_far};
 pub(crate) use speed::{SpeedBasis, speeds};
-pub use text::{SCREEN_WIDTH, TextStyle, first_screen, wrapped};
+pub use text::first_screen;
 
 /// All that is on it.
 pub(crate) struct FirstScreen<'a> {

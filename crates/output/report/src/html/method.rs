@@ -5,7 +5,7 @@ use disklab_units::significant;
 use maud::{Markup, html};
 
 use crate::campaign::is_adaptive;
-use crate::html::OPEN_ROWS;
+use crate::html::fold::OPEN_ROWS;
 use crate::view::{IMPORTED, command_line, count, intervals, prerequisites, progress, sizes};
 use crate::{Report, Spread, StackOverhead};
 

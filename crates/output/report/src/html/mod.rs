@@ -5,6 +5,7 @@ mod answer;
 mod cells;
 mod environment;
 mod findings;
+mod fold;
 mod labels;
 mod matrix;
 mod method;
@@ -26,9 +27,7 @@ use crate::headings::ABSENT;
 use crate::view::{Colours, all_absences};
 
 use cells::CellFolds;
-
-/// A long table is folded; one up to this many rows stands open.
-const OPEN_ROWS: usize = 12;
+pub(crate) use fold::fold;
 
 /// The whole page.
 pub(crate) fn page(report: &Report) -> String {
@@ -55,18 +54,6 @@ pub(crate) fn page(report: &Report) -> String {
         (study(report))
     };
     document(&report.info.title, &report.info.disklab, &main, &footer(report))
-}
-
-/// A section that shows its heading until it is asked for: what a person needs first is above.
-pub(crate) fn fold(id: &str, title: &str, open: bool, body: &Markup) -> Markup {
-    html! {
-        section.folded id=(id) {
-            details.fold open[open] {
-                summary { h2 { (title) } }
-                (body)
-            }
-        }
-    }
 }
 
 /// A page that loads nothing, made by this `version`.

@@ -25,7 +25,7 @@ pub(crate) fn section(report: &Report) -> Markup {
 }
 
 fn table(comparison: &RowComparison) -> Markup {
-    let open = comparison.rows.len() <= super::OPEN_ROWS;
+    let open = comparison.rows.len() <= super::fold::OPEN_ROWS;
     html! {
         details.figures open[open] {
             summary { "All rows, and why some are not reproduced" }

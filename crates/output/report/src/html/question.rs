@@ -8,7 +8,8 @@ use crate::Report;
 use crate::chart::charts;
 use crate::headings::part_note;
 use crate::html::cells::CellFolds;
-use crate::html::{OPEN_ROWS, findings, fold, table};
+use crate::html::fold::{OPEN_ROWS, fold};
+use crate::html::{findings, table};
 use crate::view::{Absences, Colours, count, kinds};
 
 /// The section of one question.

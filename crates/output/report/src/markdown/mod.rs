@@ -2,6 +2,7 @@
 
 mod answers;
 mod escape;
+mod list;
 mod published;
 mod published_pages;
 mod question;
@@ -16,6 +17,7 @@ use disklab_sample::DriveState;
 use disklab_units::Bytes;
 use escape::code;
 use indexmap::IndexMap;
+use list::list;
 
 use crate::Report;
 use crate::first_screen::FirstScreen;
@@ -86,15 +88,6 @@ fn header(md: &mut String, report: &Report) {
         let _ = write!(md, " {}", sizes(info));
     }
     md.push_str("\n\n");
-}
-
-fn list(md: &mut String, sentences: &[String]) {
-    for sentence in sentences {
-        let _ = writeln!(md, "- {}", escape(sentence));
-    }
-    if !sentences.is_empty() {
-        md.push('\n');
-    }
 }
 
 fn severe(md: &mut String, report: &Report) {

@@ -12,7 +12,7 @@ use disklab_stats::Interval;
 use disklab_study::{Measure, Percentile};
 use serde_json::{Map, Value, json};
 
-use super::TwoRuns;
+use super::two_runs::TwoRuns;
 
 /// The measure of B ÷ A.
 const RATIO: &str = "ratio-to-a";

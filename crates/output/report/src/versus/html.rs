@@ -4,7 +4,7 @@ use disklab_comparisons::Change;
 use disklab_decision::Pair;
 use maud::{Markup, html};
 
-use super::TwoRuns;
+use super::two_runs::TwoRuns;
 use crate::headings::{BEFORE, DIFFERENCES, NO_DIFFERENCE};
 use crate::html::document;
 

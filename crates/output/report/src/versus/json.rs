@@ -5,7 +5,7 @@ use disklab_decision::{Pair, RunVerdict};
 use disklab_stats::{Estimate, Interval};
 use serde_json::{Value, json};
 
-use super::TwoRuns;
+use super::two_runs::TwoRuns;
 use crate::json::{interval, measure, unit};
 
 /// The schema's name.

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use disklab_comparisons::Change;
 use disklab_decision::Pair;
 
-use super::TwoRuns;
+use super::two_runs::TwoRuns;
 use crate::headings::{DIFFERENCES, NO_DIFFERENCE};
 use crate::markdown::{MarkdownTable, escape};
 

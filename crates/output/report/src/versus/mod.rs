@@ -6,34 +6,12 @@ mod html;
 mod json;
 mod markdown;
 mod text;
+mod two_runs;
 
-use disklab_audits::Severity;
-use disklab_decision::{Side, Terms, Versus, VersusError};
 use disklab_source::{printable, printable_json};
 
-use crate::Report;
-use crate::view::{bench_label, count};
-
 pub use differences::FigureDifference;
-
-/// Two runs, and what the comparison says.
-#[derive(Debug, Clone)]
-pub struct TwoRuns {
-    /// What A is called, such as its folder.
-    pub name_a: String,
-    /// What B is called.
-    pub name_b: String,
-    /// The run that is compared with.
-    pub a: Report,
-    /// The run that is compared.
-    pub b: Report,
-    /// What the terms were.
-    pub terms: Terms,
-    /// What else differs between the runs than what was measured.
-    pub differences: Vec<FigureDifference>,
-    /// What the figures say.
-    pub versus: Versus,
-}
+pub use two_runs::TwoRuns;
 
 /// The form in which a comparison is told.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -51,20 +29,6 @@ pub enum VersusFormat {
 }
 
 impl TwoRuns {
-    /// Compares two runs, each with the name that it is to be called by.
-    ///
-    /// # Errors
-    /// Where they have nothing in common, or a name of the terms does not exist.
-    pub fn compare(
-        (name_a, a): (String, Report),
-        (name_b, b): (String, Report),
-        terms: Terms,
-    ) -> Result<Self, VersusError> {
-        let versus = Versus::of(&side(&a), &side(&b), &terms)?;
-        let differences = differences::differences(&a, &b, &versus);
-        Ok(Self { name_a, name_b, a, b, terms, differences, versus })
-    }
-
     /// The comparison in a form. Touches nothing.
     pub fn render(&self, format: VersusFormat) -> String {
         let text = match format {
@@ -76,115 +40,4 @@ impl TwoRuns {
         };
         printable(&text).into_owned()
     }
-
-    /// A's and B's letter, name and what they are, in words.
-    fn runs(&self) -> [(char, &str, String); 2] {
-        [('A', self.name_a.as_str(), about(&self.a)), ('B', self.name_b.as_str(), about(&self.b))]
-    }
-
-    /// What readers must know of the comparison as a whole.
-    fn notes(&self) -> Vec<String> {
-        let mut notes = Vec::new();
-        let (a, b) = (&self.a.info, &self.b.info);
-        if self.versus.lab {
-            notes.push(
-                "Both runs are simulated. With one seed the lab gives the same figures to the \
-                 last digit, so 'identical' means that nothing that was changed matters to a \
-                 figure; the noise in the intervals is only what other seeds give."
-                    .to_owned(),
-            );
-        } else if a.is_lab() || b.is_lab() {
-            notes.push(
-                "One run is simulated and the other is not: their ratio is about the drive \
-                 models as much as about anything else."
-                    .to_owned(),
-            );
-        } else {
-            notes.push(
-                "The two runs were made one after the other and not interleaved. Whatever else \
-                 the machine did otherwise is in the ratios, and no interval covers it."
-                    .to_owned(),
-            );
-        }
-        let imported = [('A', a), ('B', b)].map(|(run, info)| info.is_import().then_some(run));
-        let imported: Vec<String> = imported.into_iter().flatten().map(String::from).collect();
-        if !imported.is_empty() {
-            notes.push(format!(
-                "Imported: {}. Almost nothing is known there about machine, drives, mounts \
-                 and caches, so differences in them are not reported.",
-                imported.join(" and ")
-            ));
-        }
-        if !self.terms.accepted.is_empty() {
-            notes.push(format!(
-                "Severe findings of these audits were accepted: {}.",
-                self.terms.accepted.join(", ")
-            ));
-        }
-        notes
-    }
-
-    /// The severe findings of both runs, by audit.
-    fn severe(&self) -> Vec<SevereFindings<'_>> {
-        let mut all: Vec<SevereFindings<'_>> = Vec::new();
-        for (run, report) in [('A', &self.a), ('B', &self.b)] {
-            for finding in &report.analysis.findings {
-                if finding.severity != Severity::Severe {
-                    continue;
-                }
-                match all.iter_mut().find(|one| (one.run, one.audit) == (run, finding.audit)) {
-                    Some(one) => one.number += 1,
-                    None => all.push(SevereFindings {
-                        run,
-                        audit: finding.audit,
-                        first: &finding.text,
-                        number: 1,
-                    }),
-                }
-            }
-        }
-        all
-    }
-}
-
-/// What one audit found in one of the runs.
-struct SevereFindings<'a> {
-    run: char,
-    audit: &'a str,
-    /// What it found first.
-    first: &'a str,
-    number: usize,
-}
-
-impl SevereFindings<'_> {
-    /// What was found, with how much else.
-    fn text(&self) -> String {
-        match self.number - 1 {
-            0 => self.first.to_owned(),
-            more => format!("{} And {more} more like this.", self.first),
-        }
-    }
-}
-
-fn side(report: &Report) -> Side<'_> {
-    Side {
-        info: &report.info,
-        study: &report.study,
-        cells: &report.cells,
-        analysis: &report.analysis,
-    }
-}
-
-/// `study nas on modelled drives in virtual time, 3 repeats, begun 2026-11-21`.
-fn about(report: &Report) -> String {
-    let info = &report.info;
-    // When the figures of an import were measured, hardly any output tells.
-    let done = if info.is_import() { "imported" } else { "begun" };
-    format!(
-        "study {} on {}, {}, {done} {}",
-        info.study,
-        bench_label(&info.bench),
-        count(info.repeats as usize, "repeat"),
-        info.created.strftime("%Y-%m-%d")
-    )
 }
