@@ -2,6 +2,7 @@
 //! the shell completions.
 
 mod bench;
+mod cell;
 mod compare;
 pub mod complete;
 mod doctor;
@@ -27,6 +28,7 @@ use disklab_runner::{BenchKind, RunOptions};
 
 use crate::exit::Failure;
 pub use bench::{DiskArgs, LabArgs, LoopArgs};
+pub use cell::CellArgs;
 pub use compare::CompareArgs;
 pub use doctor::DoctorArgs;
 pub use drive::{CheckArgs, DriveArgs, DriveCommand, ProbeArgs};
@@ -71,6 +73,7 @@ pub enum CliCommand {
     Run(RunArgs),
     /// Print what a run would do and what it would cost. Touches nothing.
     Plan(PlanArgs),
+    Cell(CellArgs),
     /// Write the report of a run.
     Report(ReportArgs),
     Shipped(ShippedArgs),
@@ -215,7 +218,10 @@ pub struct PlanArgs {
     pub from: Option<PathBuf>,
     /// Show every cell in its order.
     #[arg(long, help_heading = "Output")]
-    pub cells: bool,
+    pub order: bool,
+    /// Write a plan for each cell into this new directory: `disklab cell` carries it out.
+    #[arg(long, value_name = "DIR", help_heading = "Output")]
+    pub cells: Option<PathBuf>,
 }
 
 #[derive(Debug, Args)]

@@ -1,5 +1,6 @@
 //! The commands, one file each.
 
+mod cell;
 mod compare;
 mod doctor;
 pub mod drive;
@@ -31,6 +32,7 @@ pub fn dispatch(cli: Cli) -> Result<u8, Failure> {
     match cli.command {
         CliCommand::Run(args) => run::run(args, json),
         CliCommand::Plan(args) => plan::plan(&args, json),
+        CliCommand::Cell(args) => cell::cell(&args, json),
         CliCommand::Report(args) => report::report(&args),
         CliCommand::Shipped(args) => shipped::shipped(&args, json),
         CliCommand::Compare(args) => compare::compare(&args, json),

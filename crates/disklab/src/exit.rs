@@ -168,6 +168,7 @@ fn runner_code(error: &RunnerError) -> u8 {
         | RunnerError::Source(_)
         | RunnerError::Selection(_)
         | RunnerError::Plan(_)
+        | RunnerError::CellPlan(_)
         | RunnerError::Pilot(_)
         | RunnerError::Leftovers(LeftoversError::Refused(_))
         | RunnerError::Sensitivity(_)

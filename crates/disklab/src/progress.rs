@@ -7,7 +7,7 @@ use std::io::IsTerminal;
 use std::time::{Duration, Instant};
 
 use disklab_bench::{CellProgress, Phase};
-use disklab_cell::{Cell, Levels};
+use disklab_cell::Cell;
 use disklab_runner::UpcomingCells;
 use disklab_source::printable;
 use disklab_store::CellState;
@@ -452,6 +452,8 @@ pub fn left_words(seconds: f64) -> String {
 
 #[cfg(test)]
 mod tests {
+    use disklab_cell::Levels;
+
     use disklab_runner::{CampaignProgress, CellForecast, NextLook};
     use disklab_store::CellRecord;
 

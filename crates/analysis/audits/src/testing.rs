@@ -128,7 +128,7 @@ impl RunFixture {
     fn profile(&self, workload: &str, step: &str) -> Option<StepProfile> {
         let spec = self.study.workloads.iter().find(|spec| spec.id == workload)?;
         let context = Context::new(1.0, "/nowhere");
-        let workload = disklab_workload::read_workload(spec, &context);
+        let workload = disklab_workload::read_workload(&spec.plan(), &context);
         workload.unwrap_or_else(|e| panic!("{e}")).profile(step)
     }
 

@@ -7,13 +7,13 @@ mod written;
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use disklab_cell::Cell;
+use disklab_cell::{Cell, PlannedLayer};
 use disklab_lab_kernel::{self as kernel, Parts};
 use disklab_runner::{
     CheckedRun, Pilot, Plan, PlannedRun, Prediction, RunEstimate, RunnerError, find_study,
     kernel_parts, new_run_folder,
 };
-use disklab_study::{PlannedLayer, PlannedStack};
+use disklab_study::PlannedStack;
 use disklab_units::{Bytes, count, scale_words, show_seconds};
 use serde_json::{Value, json};
 
@@ -41,12 +41,15 @@ pub fn plan(args: &PlanArgs, as_json: bool) -> Result<u8, Failure> {
         Some(pilot) => RunEstimate::from_pilot(&run.plan, pilot),
     };
     if as_json {
-        print_json(&describe(&run, &estimate, args.cells))?;
+        print_json(&describe(&run, &estimate, args.order))?;
     } else {
-        print(&words(&run, &estimate, args.cells))?;
+        print(&words(&run, &estimate, args.order))?;
     }
     estimate.check_room(run.room.as_ref())?;
     estimate.check_budget()?;
+    if let Some(folder) = &args.cells {
+        super::cell::write_plans(&run, folder)?;
+    }
     Ok(DONE)
 }
 

@@ -114,7 +114,7 @@ fn a_plan_costs_nothing_and_says_what_a_run_would() {
     let temp = tempfile::tempdir().expect("temp");
     std::fs::write(temp.path().join("tiny.toml"), TINY).expect("write");
     let out = disklab(temp.path())
-        .args(["plan", "tiny.toml", "--on", "dir:.", "--seed", "5", "--cells", "--json"])
+        .args(["plan", "tiny.toml", "--on", "dir:.", "--seed", "5", "--order", "--json"])
         .assert()
         .success();
     let plan: serde_json::Value = serde_json::from_slice(&out.get_output().stdout).expect("JSON");

@@ -6,6 +6,7 @@ mod audits_in_the_lab;
 mod audits_on_this_machine;
 mod backup_in_the_lab;
 mod bus;
+mod cells;
 mod cold_in_the_lab;
 mod command_line;
 mod command_support;

@@ -8,7 +8,7 @@ use std::path::Path;
 use disklab_import::FORMATS;
 use disklab_stack::LAYERS;
 use disklab_workload::WORKLOADS;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::command_support::disklab;
 
@@ -152,6 +152,38 @@ fn keys(report: &Value, path: &str) -> BTreeSet<String> {
         at = &at[part.trim_end_matches("[]")][0];
     }
     at.as_object().unwrap_or_else(|| panic!("no '{path}'")).keys().cloned().collect()
+}
+
+/// By a plan and a result that have every field.
+#[test]
+fn reference_has_plans_and_results() {
+    let page = documented();
+    let cell = disklab_cell::Cell {
+        number: 0,
+        block: 0,
+        levels: disklab_cell::Levels::new("s", "w"),
+        seed: 1,
+    };
+    let work = json!({ "id": "w", "kind": "dd", "body": {}, "caches": "cold" });
+    let plan = json!({
+        "format": 1, "cell": cell, "machine": "loop", "drives": [], "stack": [], "write_cache": true,
+        "workload": work, "scale": 1.0, "files": { "a": "b" }, "earlier_files": true, "spread": 0.5,
+        "needs": { "kernel": [], "programs": [] },
+        "estimate": { "seconds": 1.0, "clock_seconds": 1.0, "content": 1 },
+    });
+    let plan = disklab_cell::CellPlan::parse(&plan.to_string()).expect("a plan");
+    same(&page, "Plan", keys(&serde_json::to_value(plan).expect("JSON"), ""));
+    let result = disklab_sample::CellResult {
+        format: disklab_sample::CellResult::FORMAT,
+        cell,
+        plan: String::new(),
+        disklab: String::new(),
+        environment: disklab_sample::Environment::default(),
+        outcome: Err("why".to_owned()),
+        trace: Vec::new(),
+        seconds: 1.0,
+    };
+    same(&page, "Result", keys(&serde_json::to_value(result).expect("JSON"), ""));
 }
 
 /// By the run that comes with disklab.

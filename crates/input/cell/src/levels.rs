@@ -6,7 +6,6 @@ use serde::{Deserialize, Serialize};
 
 /// One level of each axis that a study crosses. Every study crosses stacks with workloads.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
 pub struct Levels {
     /// The stack's id.
     pub stack: String,
@@ -26,13 +25,13 @@ impl Levels {
 
 /// One workload on one freshly made stack, once.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
 pub struct Cell {
     /// Position in the run, from 0.
     pub number: u32,
     /// The block (repeat) that it belongs to, from 0.
     pub block: u32,
     /// What is measured.
+    #[serde(flatten)]
     pub levels: Levels,
     /// Seed of everything random in it.
     pub seed: u64,

@@ -1,10 +1,20 @@
 //! A cell: one measurement.
 //!
 //! Pure. [`Levels`] say which it is, [`order()`] lays the cells of a run out in randomised
-//! complete blocks.
+//! complete blocks, and a [`CellPlan`] has everything that one needs.
 
+mod drive;
+mod layers;
 mod levels;
+mod machine;
 mod order;
+mod plan;
+mod workload;
 
+pub use drive::{DriveKind, DriveModelPlan, DrivePlan};
+pub use layers::{LONGEST_LAYERS, LayerSpec, PlannedLayer, parse_layers, parse_options};
 pub use levels::{Cell, Levels};
+pub use machine::{HostPlan, LabPlan, MachinePlan};
 pub use order::{Draws, cell_seed, order};
+pub use plan::{CellPlan, Estimate, Needs, PlanError};
+pub use workload::{Caches, WorkloadPlan};

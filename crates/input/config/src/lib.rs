@@ -5,6 +5,7 @@
 
 mod fields;
 mod node;
+mod serial;
 mod setting;
 
 pub use fields::Fields;

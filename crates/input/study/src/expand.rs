@@ -8,8 +8,8 @@ use crate::limits::{MOST_DRIVES, MOST_EXCLUSIONS, MOST_STACKS, MOST_WORKLOADS};
 use crate::load::check_id;
 use crate::parameters::{ParameterTexts, PlaceholderFiller, combinations, without_parameters};
 use crate::shipped::{CACHES, changed, used};
-use crate::stack_text::parse_options;
-use crate::{DriveSpec, LayerSpec, LeftOut, StackSpec, WorkloadSpec, matches, parse_layers};
+use crate::{DriveSpec, LeftOut, StackSpec, WorkloadSpec, matches};
+use disklab_cell::{LayerSpec, parse_layers, parse_options};
 use disklab_config::{Fields, Key, Node, Value};
 
 /// A layout or a whole stack: layers and the drives below them.

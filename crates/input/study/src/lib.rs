@@ -16,7 +16,6 @@ mod pattern;
 mod plan;
 mod quick;
 mod shipped;
-mod stack_text;
 mod study;
 
 pub use drive_request::{DriveRequest, DriveRequestError, DriveRequests};
@@ -26,10 +25,9 @@ pub use load::load;
 pub use machine::{MACHINES, MachineProfile, MachineSetting};
 pub use model_sizes::{model_size, nearest_models};
 pub use pattern::{matches, selects};
-pub use plan::{LeftOut, PlannedLayer, PlannedStack};
+pub use plan::{LeftOut, PlannedStack};
 pub use shipped::{SHIPPED_WORKLOADS, ShippedWorkload, read_shipped};
-pub use stack_text::{LayerSpec, parse_layers};
 pub use study::{
-    Caches, ChartKind, DriveSpec, Measure, Part, Percentile, Question, StackSpec, Study, StudyGoal,
+    ChartKind, DriveSpec, Measure, Part, Percentile, Question, StackSpec, Study, StudyGoal,
     WorkloadSpec,
 };

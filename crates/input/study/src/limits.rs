@@ -23,8 +23,6 @@ pub(crate) const MOST_PAIRS: usize = 100_000;
 pub(crate) const MOST_QUESTIONS: usize = 1_000;
 /// Tables of `exclude`.
 pub(crate) const MOST_EXCLUSIONS: usize = 1_000;
-/// Bytes of one stack's layers as text.
-pub(crate) const LONGEST_LAYERS: usize = 4_096;
 /// Bytes of all workloads, with their parameters filled in; each value counts as
 /// [`BYTES_OF_VALUE`] at least.
 pub(crate) const MOST_FILLED: usize = 32 << 20;

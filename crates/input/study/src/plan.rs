@@ -1,8 +1,7 @@
 //! What will run on a bench, and what will not.
 
+use disklab_cell::PlannedLayer;
 use serde::{Deserialize, Serialize};
-
-use crate::LayerSpec;
 
 /// A stack on a bench.
 #[derive(Debug, Clone, PartialEq)]
@@ -19,21 +18,6 @@ pub struct PlannedStack {
     pub tolerates: u32,
     /// Whether it keeps data by copies alone, all of them equal: a read may take any of them.
     pub copies: bool,
-}
-
-/// A layer of a stack on a bench. [`PlannedLayer::notation`] is how a study has them.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct PlannedLayer {
-    /// Which kind it is, such as `md-raid5`.
-    pub name: String,
-    /// Options in the order written; an option without `=` has no value.
-    pub options: Vec<(String, Option<String>)>,
-}
-
-impl From<&LayerSpec> for PlannedLayer {
-    fn from(spec: &LayerSpec) -> Self {
-        Self { name: spec.name.clone(), options: spec.options.clone() }
-    }
 }
 
 /// A stack, a workload or a pair of them that does not run here.

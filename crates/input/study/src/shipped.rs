@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use disklab_source::{Source, SourceError, did_you_mean, one_of};
 
-use crate::Caches;
+use disklab_cell::Caches;
+
 use disklab_config::{Fields, Key, Node, Value};
 
 /// The shipped workloads: one line each, which is a file in `workloads/`.

@@ -3,16 +3,16 @@
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
-use disklab_cell::{Cell, Draws, Levels, order};
+use disklab_cell::{Caches, Cell, Draws, LayerSpec, Levels, WorkloadPlan, order};
 use disklab_source::{FileName, Location, Source, SourceError};
 use disklab_units::{Bytes, BytesPerSecond};
 use indexmap::IndexMap;
 
+use crate::LeftOut;
 use crate::drive_request::DriveRequests;
 use crate::load::read;
 use crate::machine::MachineProfile;
 use crate::quick::QuickForm;
-use crate::{LayerSpec, LeftOut};
 use disklab_config::{Node, Setting};
 
 /// A study: stacks × workloads, the repeats, the questions.
@@ -156,19 +156,6 @@ impl StudyGoal {
     }
 }
 
-/// When what the machine holds of the drives in memory is emptied.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Caches {
-    /// Before each step, so that nothing of the file system is left: it is unmounted and
-    /// mounted again where the bench can do that.
-    #[default]
-    Cold,
-    /// Before each step by `drop_caches`, as scripts do it, once.
-    Drop,
-    /// Never.
-    Keep,
-}
-
 /// One workload, with its parameters filled in.
 #[derive(Debug, Clone, PartialEq)]
 pub struct WorkloadSpec {
@@ -186,6 +173,14 @@ pub struct WorkloadSpec {
     pub caches: Caches,
     /// Where it is defined.
     pub place: Location,
+}
+
+impl WorkloadSpec {
+    /// What a cell needs to know of it.
+    pub fn plan(&self) -> WorkloadPlan {
+        let Self { id, kind, body, caches, .. } = self;
+        WorkloadPlan { id: id.clone(), kind: kind.clone(), body: body.clone(), caches: *caches }
+    }
 }
 
 /// Which measure a question looks at.

@@ -194,6 +194,14 @@ pub enum StoreError {
         /// What is wrong with it.
         source: serde_json::Error,
     },
+    /// The result of a cell that cannot be read.
+    #[error("{}: {source}", path.display())]
+    BadResult {
+        /// Its file.
+        path: PathBuf,
+        /// What is wrong with it.
+        source: serde_json::Error,
+    },
     /// A sample that cannot be written.
     #[error("cell {cell}: {source}")]
     SampleJson {

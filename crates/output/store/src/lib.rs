@@ -2,6 +2,7 @@
 
 mod bench_kind;
 mod bus;
+mod cell_directory;
 mod claim;
 mod clock;
 mod directory;
@@ -21,6 +22,7 @@ mod untrusted;
 
 pub use bench_kind::{BenchKind, UnknownBench};
 pub use bus::Bus;
+pub use cell_directory::CellDirectory;
 pub use claim::DirectoryClaim;
 pub use clock::now;
 pub use directory::RunDirectory;

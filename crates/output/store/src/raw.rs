@@ -137,7 +137,7 @@ fn is_directory(path: &Path) -> Result<bool, StoreError> {
     }
 }
 
-fn remove(path: &Path) -> Result<(), StoreError> {
+pub(crate) fn remove(path: &Path) -> Result<(), StoreError> {
     if !is_directory(path)? {
         return Ok(());
     }

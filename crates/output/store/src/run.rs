@@ -498,7 +498,7 @@ fn no_run_in(path: &Path, connection: &Connection) -> Result<StoreError, StoreEr
     Ok(if is_empty { StoreError::Empty(path) } else { StoreError::OtherProgram(path) })
 }
 
-fn take_lock(directory: &RunDirectory) -> Result<File, StoreError> {
+pub(crate) fn take_lock(directory: &RunDirectory) -> Result<File, StoreError> {
     let path = directory.at(LOCK);
     // Without waiting: under that name there may be a FIFO, which nobody reads.
     let flags = OFlags::NOFOLLOW | OFlags::NONBLOCK;

@@ -1,6 +1,7 @@
 //! Planned stacks as a run keeps them: layers in a study's notation, as people read them.
 
-use disklab_study::{PlannedLayer, PlannedStack};
+use disklab_cell::PlannedLayer;
+use disklab_study::PlannedStack;
 use serde::de::Error;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 

@@ -1,14 +1,8 @@
 //! What a bench is, and the stages that lead to running cells on it.
 
-use std::path::PathBuf;
-use std::time::Duration;
+use disklab_sample::Environment;
 
-use disklab_cell::Cell;
-use disklab_sample::{Environment, Sample, TraceEntry};
-use disklab_units::Bytes;
-use serde::{Deserialize, Serialize};
-
-use crate::{BenchError, Campaign, CellError, Medium, Preflight};
+use crate::{BenchError, BenchNeeds, Campaign, CellExecutor, Medium, Preflight};
 
 /// What a bench is like, for plans and predictions.
 #[derive(Debug, Clone, PartialEq)]
@@ -38,15 +32,15 @@ pub(crate) trait BenchSteps {
         Vec::new()
     }
 
-    /// Looks at what these cells would write to, without writing to it.
-    fn check(&mut self, campaign: &Campaign, cells: &[Cell]) -> Result<(), BenchError> {
-        let _ = (campaign, cells);
+    /// Looks at what cells would write to, without writing to it.
+    fn check(&mut self, needs: &BenchNeeds) -> Result<(), BenchError> {
+        let _ = needs;
         Ok(())
     }
 
-    /// What was seen of these cells; one line each.
-    fn warnings(&self, campaign: &Campaign, cells: &[Cell]) -> Vec<String> {
-        let _ = (campaign, cells);
+    /// What was seen; one line each.
+    fn warnings(&self, needs: &BenchNeeds) -> Vec<String> {
+        let _ = needs;
         Vec::new()
     }
 
@@ -57,37 +51,8 @@ pub(crate) trait BenchSteps {
         Ok(())
     }
 
-    /// Makes what these cells need and every run may use again.
-    fn prepare(
-        self: Box<Self>,
-        campaign: &Campaign,
-        cells: &[Cell],
-    ) -> Result<Box<dyn CellRunner>, BenchError>;
-}
-
-/// What runs cells: a bench that is prepared.
-pub(crate) trait CellRunner {
-    /// The machine and its programs, as they are now.
-    fn environment(&self) -> Environment;
-
-    /// See [`ReadyBench::consents_left`].
-    fn consents_left(&self) -> Vec<String> {
-        Vec::new()
-    }
-
-    /// As [`BenchSteps::confirm`].
-    fn confirm(&self, yes: bool) -> Result<(), BenchError> {
-        let _ = yes;
-        Ok(())
-    }
-
-    /// See [`ReadyBench::run_cells`].
-    fn run_cells(
-        &mut self,
-        campaign: &Campaign,
-        cells: &[CellToRun<'_>],
-        sink: &mut dyn Sink,
-    ) -> Result<(), BenchError>;
+    /// Makes what cells need and every run may use again.
+    fn prepare(self: Box<Self>, needs: &BenchNeeds) -> Result<Box<dyn CellExecutor>, BenchError>;
 }
 
 /// A place where studies run. Nothing of it was looked at yet.
@@ -96,8 +61,8 @@ pub(crate) trait CellRunner {
 /// without consent, or without what it needs:
 ///
 /// ```text
-/// Bench --check--> CheckedBench --confirm--> ConfirmedBench --prepare--> ReadyBench
-///                        \--prepare--> PreparedBench --confirm--> ReadyBench
+/// Bench --check--> CheckedBench --confirm--> ConfirmedBench --prepare--> CellExecutor
+///                        \--prepare--> PreparedBench --confirm--> CellExecutor
 /// ```
 ///
 /// The lower way is for a run that is resumed: what the machine is now is known before the
@@ -124,16 +89,12 @@ impl Bench {
         self.0.missing()
     }
 
-    /// Looks at what these cells would write to, without writing to it.
+    /// Looks at what cells would write to, without writing to it.
     ///
     /// # Errors
     /// [`BenchError::Refused`] with all that speaks against it.
-    pub fn check(
-        mut self,
-        campaign: &Campaign,
-        cells: &[Cell],
-    ) -> Result<CheckedBench, BenchError> {
-        self.0.check(campaign, cells)?;
+    pub fn check(mut self, needs: &BenchNeeds) -> Result<CheckedBench, BenchError> {
+        self.0.check(needs)?;
         Ok(CheckedBench(self.0))
     }
 }
@@ -142,10 +103,10 @@ impl Bench {
 pub struct CheckedBench(Box<dyn BenchSteps>);
 
 impl CheckedBench {
-    /// What the user must know before these cells run, such as which drives would be erased;
+    /// What the user must know before cells run, such as which drives would be erased;
     /// one line each.
-    pub fn warnings(&self, campaign: &Campaign, cells: &[Cell]) -> Vec<String> {
-        self.0.warnings(campaign, cells)
+    pub fn warnings(&self, needs: &BenchNeeds) -> Vec<String> {
+        self.0.warnings(needs)
     }
 
     /// Asks for the user's consent if the run destroys something; `yes` says that it was
@@ -158,12 +119,12 @@ impl CheckedBench {
         Ok(ConfirmedBench(self.0))
     }
 
-    /// Makes what these cells need, such as the lab's kernel.
+    /// Makes what cells need, such as the lab's kernel.
     ///
     /// # Errors
     /// Those of the kernel, if it cannot be built or is none.
-    pub fn prepare(self, campaign: &Campaign, cells: &[Cell]) -> Result<PreparedBench, BenchError> {
-        self.0.prepare(campaign, cells).map(PreparedBench)
+    pub fn prepare(self, needs: &BenchNeeds) -> Result<PreparedBench, BenchError> {
+        self.0.prepare(needs).map(PreparedBench)
     }
 }
 
@@ -171,17 +132,17 @@ impl CheckedBench {
 pub struct ConfirmedBench(Box<dyn BenchSteps>);
 
 impl ConfirmedBench {
-    /// Makes what these cells need, such as the lab's kernel.
+    /// Makes what cells need, such as the lab's kernel.
     ///
     /// # Errors
     /// As [`CheckedBench::prepare`].
-    pub fn prepare(self, campaign: &Campaign, cells: &[Cell]) -> Result<ReadyBench, BenchError> {
-        self.0.prepare(campaign, cells).map(ReadyBench)
+    pub fn prepare(self, needs: &BenchNeeds) -> Result<Box<dyn CellExecutor>, BenchError> {
+        self.0.prepare(needs)
     }
 }
 
 /// A bench that has what its cells need, and lacks the user's consent.
-pub struct PreparedBench(Box<dyn CellRunner>);
+pub struct PreparedBench(Box<dyn CellExecutor>);
 
 impl PreparedBench {
     /// The machine and its programs, as they are now.
@@ -193,149 +154,22 @@ impl PreparedBench {
     ///
     /// # Errors
     /// As [`CheckedBench::confirm`].
-    pub fn confirm(self, yes: bool) -> Result<ReadyBench, BenchError> {
+    pub fn confirm(self, yes: bool) -> Result<Box<dyn CellExecutor>, BenchError> {
         self.0.confirm(yes)?;
-        Ok(ReadyBench(self.0))
+        Ok(self.0)
     }
-}
-
-/// A cell of a bench, and what was predicted of it.
-#[derive(Debug, Clone, Copy)]
-pub struct CellToRun<'a> {
-    /// Which.
-    pub cell: &'a Cell,
-    /// What its drives will hold that takes space, where they are simulated: as predicted.
-    pub content: Bytes,
-}
-
-impl<'a> From<&'a Cell> for CellToRun<'a> {
-    /// One of which nothing was predicted.
-    fn from(cell: &'a Cell) -> Self {
-        Self { cell, content: Bytes::ZERO }
-    }
-}
-
-/// A bench on which cells run.
-pub struct ReadyBench(Box<dyn CellRunner>);
-
-impl ReadyBench {
-    /// The machine and its programs, as they are now.
-    pub fn environment(&self) -> Environment {
-        self.0.environment()
-    }
-
-    /// Arguments that resuming an interrupted run needs besides those that it remembers:
-    /// consents that are not used up yet.
-    pub fn consents_left(&self) -> Vec<String> {
-        self.0.consents_left()
-    }
-
-    /// Runs cells in their order, handing each sample to `sink` as soon as it is there. A
-    /// failed cell is handed over too, and the next one begins. A bench whose cells cannot
-    /// disturb each other may run several at once.
-    ///
-    /// # Errors
-    /// If continuing makes no sense: the sink failed, or something could not be torn down.
-    /// [`CellError::is_interrupt`] cells are not handed over; the bench returns
-    /// [`disklab_exec::ExecError::Interrupted`] instead.
-    pub fn run_cells(
-        &mut self,
-        campaign: &Campaign,
-        cells: &[CellToRun<'_>],
-        sink: &mut dyn Sink,
-    ) -> Result<(), BenchError> {
-        self.0.run_cells(campaign, cells, sink)
-    }
-}
-
-/// Why a sink cannot take a cell: its own error.
-pub type SinkError = Box<dyn std::error::Error + Send + Sync>;
-
-/// What a cell is doing, for progress.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Phase {
-    /// Making the drives and the stack.
-    Make,
-    /// Writing what the workload will read.
-    Prepare,
-    /// Running the workload.
-    Measure,
-    /// Tearing everything down.
-    TearDown,
-}
-
-impl Phase {
-    /// As the line of progress says it.
-    pub fn words(self) -> &'static str {
-        match self {
-            Self::Make => "making the stack",
-            Self::Prepare => "writing the data",
-            Self::Measure => "measuring",
-            Self::TearDown => "tearing down",
-        }
-    }
-}
-
-/// How far a cell is by a clock that is not the user's.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct CellProgress {
-    /// Its own time since it began.
-    pub clock: Duration,
-    /// Its own time since the workload began, where it has.
-    pub measuring: Option<Duration>,
-    /// How long the workload runs by its own clock, as far as that is fixed.
-    pub planned: Option<Duration>,
-}
-
-impl CellProgress {
-    /// The part of the planned time that is over, below 1.
-    pub fn share(&self) -> Option<f64> {
-        let (measuring, planned) = (self.measuring?, self.planned?);
-        (!planned.is_zero()).then(|| (measuring.as_secs_f64() / planned.as_secs_f64()).min(0.99))
-    }
-}
-
-/// How a cell ended.
-#[derive(Debug)]
-pub struct CellOutcome {
-    /// The sample, or why there is none.
-    pub result: Result<Sample, CellError>,
-    /// Every command that ran (also in the sample, where there is one).
-    pub trace: Vec<TraceEntry>,
-    /// Real seconds from beginning to end.
-    pub seconds: f64,
-}
-
-/// Receives what cells give.
-pub trait Sink {
-    /// A cell begins; returns the folder for its raw outputs.
-    ///
-    /// # Errors
-    /// Any error of the sink if the directory cannot be made: the run then ends.
-    fn begin(&mut self, cell: &Cell) -> Result<PathBuf, SinkError>;
-
-    /// A cell enters a phase.
-    fn phase(&mut self, cell: &Cell, phase: Phase);
-
-    /// A cell is running, and its bench can tell how far it is; a few times a second.
-    fn stands(&mut self, cell: &Cell, progress: CellProgress) {
-        let _ = (cell, progress);
-    }
-
-    /// A cell has ended and everything it made is gone.
-    ///
-    /// # Errors
-    /// Any error of the sink if it cannot be recorded: the run then ends.
-    fn end(&mut self, cell: &Cell, outcome: CellOutcome) -> Result<(), SinkError>;
 }
 
 #[cfg(test)]
 mod tests {
     use std::cell::RefCell;
+    use std::path::Path;
     use std::rc::Rc;
 
+    use disklab_cell::{CellPlan, MachinePlan};
+
     use super::*;
+    use crate::{CellWatcher, EndedCell};
 
     /// A bench that only notes which step it is at; `refuses` names the one that fails.
     struct Noted {
@@ -362,10 +196,10 @@ mod tests {
         }
 
         fn preflight(&self, _: &Campaign) -> Preflight {
-            Preflight::default()
+            Preflight::new(MachinePlan::Loop, Vec::new())
         }
 
-        fn check(&mut self, _: &Campaign, _: &[Cell]) -> Result<(), BenchError> {
+        fn check(&mut self, _: &BenchNeeds) -> Result<(), BenchError> {
             self.step("check")
         }
 
@@ -373,17 +207,13 @@ mod tests {
             self.step("confirm")
         }
 
-        fn prepare(
-            self: Box<Self>,
-            _: &Campaign,
-            _: &[Cell],
-        ) -> Result<Box<dyn CellRunner>, BenchError> {
+        fn prepare(self: Box<Self>, _: &BenchNeeds) -> Result<Box<dyn CellExecutor>, BenchError> {
             self.step("prepare")?;
             Ok(self)
         }
     }
 
-    impl CellRunner for Noted {
+    impl CellExecutor for Noted {
         fn environment(&self) -> Environment {
             Environment::default()
         }
@@ -392,32 +222,32 @@ mod tests {
             self.step("confirm")
         }
 
-        fn run_cells(
-            &mut self,
-            _: &Campaign,
-            _: &[CellToRun<'_>],
-            _: &mut dyn Sink,
-        ) -> Result<(), BenchError> {
-            self.step("run")
+        fn has_room(&self, _: &CellPlan) -> bool {
+            false
         }
+
+        fn submit(&mut self, _: CellPlan, _: &Path) -> Result<(), BenchError> {
+            self.step("submit")
+        }
+
+        fn next(&mut self, _: &mut dyn CellWatcher) -> Result<Option<EndedCell>, BenchError> {
+            Ok(None)
+        }
+
+        fn finish(&mut self) {}
     }
 
     /// What a bench was asked for on each of the two ways, up to where it refused.
     fn steps(refuses: &'static str) -> [Vec<&'static str>; 2] {
-        let context = disklab_workload::Context::new(1.0, ".");
-        let text = "id = 's'\ntitle = 's'\n[stacks]\na = { layers = 'ext4', drives = 1 }\n\
-                    [[drives]]\nmodel = 'm'\nsize = '1 TB'\n[[workloads]]\nid = 'w'\n\
-                    hdparm = { device = true }\n";
-        let study = disklab_study::load("s.toml", text).expect("study");
-        let campaign = Campaign::new(study, &context).expect("campaign");
+        let needs = BenchNeeds::default();
         let way = |is_resumed: bool| {
             let steps = Rc::new(RefCell::new(Vec::new()));
             let bench = Bench::of(Noted { steps: Rc::clone(&steps), refuses });
-            let ready = bench.check(&campaign, &[]).and_then(|checked| {
+            let ready = bench.check(&needs).and_then(|checked| {
                 if is_resumed {
-                    checked.prepare(&campaign, &[])?.confirm(false)
+                    checked.prepare(&needs)?.confirm(false)
                 } else {
-                    checked.confirm(false)?.prepare(&campaign, &[])
+                    checked.confirm(false)?.prepare(&needs)
                 }
             });
             drop(ready);
@@ -437,19 +267,5 @@ mod tests {
         for (refuses, ways) in expected {
             assert_eq!(steps(refuses), ways, "{refuses}");
         }
-    }
-
-    #[test]
-    fn a_share_is_of_what_is_planned() {
-        let seconds = |n| Some(Duration::from_secs(n));
-        let share = |measuring, planned| {
-            CellProgress { clock: Duration::from_secs(1), measuring, planned }.share()
-        };
-        assert_eq!(share(seconds(9), seconds(36)), Some(0.25));
-        // It has more to do than its run time.
-        assert_eq!(share(seconds(40), seconds(36)), Some(0.99));
-        assert_eq!(share(None, seconds(36)), None);
-        assert_eq!(share(seconds(9), None), None);
-        assert_eq!(share(seconds(9), seconds(0)), None);
     }
 }

@@ -1,9 +1,14 @@
-//! A study whose layers and workloads are understood.
+//! A study whose layers and workloads are understood, compiled into the plans of its cells.
 
+use std::collections::{BTreeMap, BTreeSet};
+
+use disklab_cell::{Cell, CellPlan, Estimate, HostPlan, MachinePlan, Needs};
 use disklab_source::SourceError;
-use disklab_stack::Stack;
+use disklab_stack::{Need, Stack};
 use disklab_study::Study;
 use disklab_workload::{Context, Workload, read_workload};
+
+use crate::{BenchError, Preflight};
 
 /// A study together with its stacks and workloads, ready to be checked and run.
 #[derive(Debug)]
@@ -14,8 +19,27 @@ pub struct Campaign {
     pub stacks: Vec<Stack>,
     /// Its workloads, by the same index.
     pub workloads: Vec<Box<dyn Workload>>,
+    /// The files that each workload names, by the same index.
+    pub files: Vec<BTreeMap<String, String>>,
     /// By how much sizes are scaled.
     pub scale: f64,
+}
+
+/// What cells need of their bench before the first of them begins.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct BenchNeeds {
+    /// The drives below their stacks, by their place among the study's.
+    pub drives: BTreeSet<usize>,
+    /// Whether a kernel must have OpenZFS.
+    pub zfs: bool,
+}
+
+impl BenchNeeds {
+    /// Those of one cell.
+    pub fn of_plan(plan: &CellPlan) -> Self {
+        let drives = plan.drives.iter().map(|drive| drive.position as usize).collect();
+        Self { drives, zfs: plan.needs.zfs }
+    }
 }
 
 impl Campaign {
@@ -27,13 +51,80 @@ impl Campaign {
         let parse =
             if study.named_drives.is_some() { Stack::parse_for_other_drives } else { Stack::parse };
         let stacks = study.stacks.iter().map(parse).collect::<Result<_, _>>()?;
-        let files = context.files.or_kept(study.files.as_ref());
-        let context = &Context { files, ..context.clone() };
-        let workloads = study
-            .workloads
-            .iter()
-            .map(|spec| read_workload(spec, context))
-            .collect::<Result<_, _>>()?;
-        Ok(Self { study, stacks, workloads, scale: context.scale })
+        let (mut workloads, mut files) = (Vec::new(), Vec::new());
+        for spec in &study.workloads {
+            let own = context.files.or_kept(study.files.as_ref());
+            let context = Context { files: own, ..*context };
+            workloads.push(read_workload(&spec.plan(), &context)?);
+            files.push(context.files.taken());
+        }
+        Ok(Self { study, stacks, workloads, files, scale: context.scale })
+    }
+
+    /// What these cells need of their bench.
+    pub fn needs(&self, cells: &[Cell]) -> BenchNeeds {
+        let used: BTreeSet<usize> =
+            cells.iter().filter_map(|cell| self.study.stack_index(&cell.levels.stack)).collect();
+        BenchNeeds {
+            drives: used.iter().flat_map(|at| self.study.stacks[*at].drives.clone()).collect(),
+            zfs: used.iter().any(|at| self.stacks[*at].needs().contains(&Need::Zfs)),
+        }
+    }
+
+    /// All that a cell needs, on the bench of this preflight. Pure.
+    ///
+    /// # Errors
+    /// [`BenchError::UnknownCell`] if the study, or the bench, has not what the cell names.
+    pub fn compile(
+        &self,
+        preflight: &Preflight,
+        cell: &Cell,
+        estimate: Estimate,
+    ) -> Result<CellPlan, BenchError> {
+        let study = &self.study;
+        let unknown = || BenchError::UnknownCell {
+            cell: Box::new(cell.clone()),
+            study: study.id.to_string(),
+        };
+        let work = study.workload_index(&cell.levels.workload).ok_or_else(unknown)?;
+        let workload = &self.workloads[work];
+        let programs = workload.programs().into_iter().map(|(name, _)| name.to_owned());
+        let mut plan = CellPlan {
+            format: CellPlan::FORMAT,
+            cell: cell.clone(),
+            machine: preflight.machine.clone(),
+            drives: Vec::new(),
+            stack: Vec::new(),
+            write_cache: None,
+            workload: study.workloads[work].plan(),
+            scale: self.scale,
+            files: self.files[work].clone(),
+            earlier_files: study.has_earlier_files,
+            spread: study.spread,
+            needs: Needs { programs: programs.collect(), ..Needs::default() },
+            estimate: Estimate { clock_seconds: workload.cost().fixed_seconds, ..estimate },
+        };
+        if matches!(plan.machine, MachinePlan::Directory(_)) {
+            return Ok(plan);
+        }
+        let at = study.stack_index(&cell.levels.stack).ok_or_else(unknown)?;
+        let (spec, stack) = (&study.stacks[at], &self.stacks[at]);
+        let drive = |position: &usize| preflight.drives.get(*position).cloned().flatten();
+        plan.drives = spec.drives.iter().map(drive).collect::<Option<_>>().ok_or_else(unknown)?;
+        plan.stack = stack.planned();
+        plan.write_cache = spec.write_cache;
+        for need in stack.needs() {
+            match need {
+                Need::Program { name, .. } => plan.needs.programs.push(name.to_owned()),
+                Need::Zfs => plan.needs.zfs = true,
+                need => plan.needs.kernel.extend(need.kernel_option()),
+            }
+        }
+        if let MachinePlan::Lab(lab) = &mut plan.machine
+            && let Some(HostPlan { cache, .. }) = &mut lab.host
+        {
+            cache.clone_from(&spec.host_cache);
+        }
+        Ok(plan)
     }
 }

@@ -3,69 +3,91 @@
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-use disklab_cell::Cell;
+use disklab_cell::{CellPlan, MachinePlan};
 use disklab_exec::{Executor, Interrupted};
 use disklab_measure::{
     ConditionsWatch, DriveTraits, SystemRoot, Totals, Watched, cell_environment,
     close_cell_environment,
 };
 use disklab_sample::{Note, Pool, Sample};
+use disklab_source::SourceError;
 use disklab_stack::{DeviceState, LayerContext, Ledger, Made, MadePool, Stack, StackError, undo};
-use disklab_study::{Study, WorkloadSpec};
-use disklab_workload::{EarlierFiles, FileSpread, Remounter, WorkContext, Workload};
+use disklab_units::Bytes;
+use disklab_workload::{
+    Context, EarlierFiles, FileSpread, Remounter, StudyFiles, WorkContext, Workload, read_workload,
+};
 
+use crate::lab::check_lab;
 use crate::remount::StackRemount;
 use crate::safety::Pin;
-use crate::{BenchError, CellError, CellOutcome, Drives, Phase, ReadyDrive, Sink, free_space};
+use crate::{
+    BenchError, CellError, CellOutcome, CellWatcher, Drives, EndedCell, Phase, ReadyDrive,
+    free_space,
+};
 
 /// The name of a cell's record of what was made before.
 const EARLIER_FILES: &str = "earlier-files";
 
-/// Everything a cell on drives needs.
-pub(crate) struct DeviceCell<'a> {
-    pub study: &'a Study,
-    pub stack_index: usize,
-    pub stack: &'a Stack,
-    pub spec: &'a WorkloadSpec,
-    pub workload: &'a dyn Workload,
-    pub cell: &'a Cell,
-    /// An existing folder in which the cell may make one of its own.
-    pub scratch: &'a Path,
+/// A plan whose layers and work are understood.
+pub(crate) struct CellWork<'a> {
+    pub plan: &'a CellPlan,
+    pub stack: Stack,
+    pub workload: Box<dyn Workload>,
 }
 
-impl DeviceCell<'_> {
-    /// Makes the stack and runs the workload. What was made is in the ledger.
-    pub(crate) fn run(
+impl<'a> CellWork<'a> {
+    /// Understands a plan.
+    ///
+    /// # Errors
+    /// Where a layer, a program or one of their options is unknown or wrong.
+    pub(crate) fn of(plan: &'a CellPlan) -> Result<Self, SourceError> {
+        let files = StudyFiles::of_plan(plan.files.clone());
+        let workload = read_workload(&plan.workload, &Context { scale: plan.scale, files })?;
+        Ok(Self { plan, stack: Stack::of_plan(&plan.stack)?, workload })
+    }
+
+    /// Refuses what cannot be made on the drives of the plan.
+    fn check(&self) -> Result<(), BenchError> {
+        let sizes: Vec<Bytes> = self.plan.drives.iter().map(|drive| drive.size).collect();
+        match &self.plan.machine {
+            MachinePlan::Directory(_) => return Ok(()),
+            MachinePlan::Lab(lab) => check_lab(self.plan, lab)?,
+            MachinePlan::Loop | MachinePlan::Disks => {}
+        }
+        let volume = self.stack.shape(&sizes).map_err(StackError::from)?;
+        let space = self.workload.cost().space;
+        if space > volume.size {
+            return Err(BenchError::TooSmall { needs: space, has: volume.size });
+        }
+        Ok(())
+    }
+
+    /// Makes the stack below `scratch`, and runs the workload. What was made is in the ledger.
+    pub(crate) fn run_on(
         &self,
         drives: &mut dyn Drives,
+        scratch: &Path,
         ledger: &mut Ledger,
         executor: &Executor,
         phase: &mut dyn FnMut(Phase),
     ) -> Result<Sample, CellError> {
+        let plan = self.plan;
         let mut sample = Sample::default();
-        let stack_spec = &self.study.stacks[self.stack_index];
         phase(Phase::Make);
         let began = Instant::now();
         let tag = tag();
-        let folder = self.scratch.join(&tag);
+        let folder = scratch.join(&tag);
         ledger.enter(undo::RemoveFolder(folder.clone()))?;
         std::fs::create_dir_all(&folder)
             .map_err(|e| CellError::Drives(BenchError::io("cannot make", &folder)(e)))?;
         let mut ready = drives
-            .make_ready(
-                self.study,
-                &stack_spec.drives,
-                stack_spec.write_cache,
-                &folder,
-                ledger,
-                executor,
-            )
+            .make_ready(&plan.drives, plan.write_cache, &folder, ledger, executor)
             .map_err(CellError::Drives)?;
         let devices: Vec<PathBuf> = ready.drives.iter().map(|d| d.device.clone()).collect();
         let watch = |d: &ReadyDrive| Watched { name: d.name.clone(), device: d.device.clone() };
         let watched: Vec<Watched> = ready.drives.iter().map(watch).collect();
         let totals = Totals::start(&SystemRoot::here(), &watched);
-        let mut context = LayerContext::new(executor, ledger, &folder, &tag, self.cell.seed);
+        let mut context = LayerContext::new(executor, ledger, &folder, &tag, plan.cell.seed);
         context.drives_are_zero = ready.are_zero;
         context.below =
             DeviceState { reads_zeros: ready.are_zero, simulated: drives.are_simulated() };
@@ -80,48 +102,45 @@ impl DeviceCell<'_> {
         let root = Root::Fresh(&made.directory);
         let directory = self.directory(root, ledger, executor, &mut sample)?;
         let place = self.context(&made, &directory, &*drives, &watched);
-        measure(self.spec, self.workload, self.cell, &place, executor, phase, &mut sample)?;
+        self.measure(&place, executor, phase, &mut sample)?;
         add_made(pools, &mut sample);
         sample.whole = totals.so_far();
-        drives.still_whole(&stack_spec.drives).map_err(CellError::Drives)?;
+        drives.still_whole(&plan.drives).map_err(CellError::Drives)?;
         Ok(sample)
-    }
-}
-
-impl DeviceCell<'_> {
-    fn directory(
-        &self,
-        root: Root<'_>,
-        ledger: &mut Ledger,
-        executor: &Executor,
-        sample: &mut Sample,
-    ) -> Result<PathBuf, CellError> {
-        directory_for(self.study, self.workload, self.cell, root, ledger, executor, sample)
     }
 
     /// Where the workload runs: on what was made.
-    fn context<'a>(
-        &'a self,
-        made: &'a Made,
-        directory: &'a Path,
+    fn context<'c>(
+        &'c self,
+        made: &'c Made,
+        directory: &'c Path,
         drives: &dyn Drives,
-        watched: &'a [Watched],
-    ) -> CellContext<'a> {
+        watched: &'c [Watched],
+    ) -> CellContext<'c> {
         CellContext {
             directory,
             remount: made
                 .remount
                 .as_ref()
-                .map(|remount| StackRemount { remount, stack: self.stack }),
+                .map(|remount| StackRemount { remount, stack: &self.stack }),
             device: made.device.clone(),
             device_is_ata: drives.are_ata(),
             tell_smart: drives.tell_smart(),
             simulated: drives.are_simulated(),
             watched,
-            traits: drives.traits(&self.study.stacks[self.stack_index].drives),
-            spread: self.study.spread.map(|share| FileSpread { share }),
+            traits: drives.traits(&self.plan.drives),
+            spread: self.plan.spread.map(|share| FileSpread { share }),
         }
     }
+}
+
+/// Refuses a plan whose layers, work, drives or machine cannot be understood, without touching
+/// anything.
+///
+/// # Errors
+/// [`BenchError`] with the first that cannot.
+pub fn check_plan(plan: &CellPlan) -> Result<(), BenchError> {
+    CellWork::of(plan)?.check()
 }
 
 /// A directory in which a cell may make what it likes.
@@ -133,37 +152,38 @@ pub(crate) enum Root<'a> {
     Below(&'a Path),
 }
 
-/// The directory in which a workload works: one of those that are made before, if the study has
-/// such. What may lie in it is in the ledger.
-pub(crate) fn directory_for(
-    study: &Study,
-    workload: &dyn Workload,
-    cell: &Cell,
-    root: Root<'_>,
-    ledger: &mut Ledger,
-    executor: &Executor,
-    sample: &mut Sample,
-) -> Result<PathBuf, CellError> {
-    let (root, reserves) = match root {
-        Root::Fresh(root) => (root, true),
-        Root::Below(root) => (root, false),
-    };
-    if !study.has_earlier_files {
-        ledger.expect(root, workload.names())?;
-        return Ok(root.to_owned());
-    }
-    let earlier = EarlierFiles::draw(cell.seed);
-    for (directory, mut names) in earlier.names() {
-        if directory == earlier.home() {
-            names.extend(workload.names());
+impl CellWork<'_> {
+    /// The directory in which the workload works: one of those that are made before, if the
+    /// study has such. What may lie in it is in the ledger.
+    pub(crate) fn directory(
+        &self,
+        root: Root<'_>,
+        ledger: &mut Ledger,
+        executor: &Executor,
+        sample: &mut Sample,
+    ) -> Result<PathBuf, CellError> {
+        let (root, reserves) = match root {
+            Root::Fresh(root) => (root, true),
+            Root::Below(root) => (root, false),
+        };
+        let (workload, seed) = (&self.workload, self.plan.cell.seed);
+        if !self.plan.earlier_files {
+            ledger.expect(root, workload.names())?;
+            return Ok(root.to_owned());
         }
-        ledger.expect(&root.join(directory), names)?;
+        let earlier = EarlierFiles::draw(seed);
+        for (directory, mut names) in earlier.names() {
+            if directory == earlier.home() {
+                names.extend(workload.names());
+            }
+            ledger.expect(&root.join(directory), names)?;
+        }
+        // A workload that fills the file system has its space.
+        let reserves = reserves && workload.cost().space.0 < free_space(root).0 / 2;
+        earlier.make(root, seed, reserves, &executor.interrupt)?;
+        sample.environment.extra.insert(EARLIER_FILES.to_owned(), earlier.describe());
+        Ok(root.join(earlier.home()))
     }
-    // A workload that fills the file system has its space.
-    let reserves = reserves && workload.cost().space.0 < free_space(root).0 / 2;
-    earlier.make(root, cell.seed, reserves, &executor.interrupt)?;
-    sample.environment.extra.insert(EARLIER_FILES.to_owned(), earlier.describe());
-    Ok(root.join(earlier.home()))
 }
 
 /// Adds to the conditions what the pools that were made have.
@@ -188,21 +208,28 @@ fn make_on<T>(pins: &[Pin], make: impl FnOnce() -> Result<T, StackError>) -> Res
     Ok(make()?)
 }
 
-/// Runs one cell from its beginning to its hand-over: `run` makes and measures,
-/// and whatever it has entered in the ledger is torn down.
+/// Runs one cell from its beginning to its end: `run` makes and measures, and whatever it has
+/// entered in the ledger is torn down.
 pub(crate) fn run_one(
     ledger: &mut Ledger,
     executor: &Executor,
-    cell: &Cell,
-    sink: &mut dyn Sink,
-    run: impl FnOnce(&mut Ledger, &Executor, &mut dyn FnMut(Phase)) -> Result<Sample, CellError>,
-) -> Result<(), BenchError> {
-    let raw = sink.begin(cell).map_err(BenchError::Sink)?;
-    let executor = executor.with_raw(&raw);
+    plan: &CellPlan,
+    outputs: &Path,
+    watcher: &mut dyn CellWatcher,
+    run: impl FnOnce(
+        &CellWork<'_>,
+        &mut Ledger,
+        &Executor,
+        &mut dyn FnMut(Phase),
+    ) -> Result<Sample, CellError>,
+) -> Result<EndedCell, BenchError> {
+    let cell = &plan.cell;
+    let work = CellWork::of(plan)?;
+    let executor = executor.with_raw(outputs);
     let began = Instant::now();
     let mark = ledger.mark();
-    let mut result = run(ledger, &executor, &mut |phase| sink.phase(cell, phase));
-    sink.phase(cell, Phase::TearDown);
+    let mut result = run(&work, ledger, &executor, &mut |phase| watcher.phase(cell, phase));
+    watcher.phase(cell, Phase::TearDown);
     let tear_down = Instant::now();
     let problems = ledger.tear_down_to(mark, &executor);
     if !problems.is_empty() {
@@ -218,8 +245,8 @@ pub(crate) fn run_one(
         sample.overhead.tear_down_seconds = tear_down.elapsed().as_secs_f64();
         sample.trace.clone_from(&trace);
     }
-    let seconds = began.elapsed().as_secs_f64();
-    sink.end(cell, CellOutcome { result, trace, seconds }).map_err(BenchError::Sink)
+    let outcome = CellOutcome { result, trace, seconds: began.elapsed().as_secs_f64() };
+    Ok(EndedCell { cell: cell.clone(), outcome })
 }
 
 /// Where a workload runs.
@@ -239,62 +266,64 @@ pub(crate) struct CellContext<'a> {
     pub spread: Option<FileSpread>,
 }
 
-/// Prepares and runs a workload, and fills in the sample.
-pub(crate) fn measure(
-    spec: &WorkloadSpec,
-    workload: &dyn Workload,
-    cell: &Cell,
-    place: &CellContext<'_>,
-    executor: &Executor,
-    phase: &mut dyn FnMut(Phase),
-    sample: &mut Sample,
-) -> Result<(), CellError> {
-    let root = SystemRoot::here();
-    // SMART costs a second per drive, and loop devices have none.
-    let smart = place.tell_smart.then_some(executor);
-    let mut environment = cell_environment(&root, smart, Some(place.directory), place.watched);
-    let (directory, watched) = (Some(place.directory), place.watched);
-    let watch = ConditionsWatch::start(&root, smart, directory, watched, &place.traits);
-    let mut context = WorkContext {
-        spread: place.spread,
-        spread_over: None,
-        executor,
-        directory: place.directory,
-        device: place.device.clone(),
-        device_is_ata: place.device_is_ata,
-        simulated: place.simulated,
-        watched: place.watched.to_vec(),
-        seed: cell.seed,
-        caches: spec.caches,
-        remount: place.remount.as_ref().map(|again| again as &dyn Remounter),
-        emptied: false,
-        steps: Vec::new(),
-        files_read: Vec::new(),
-        notes: Vec::new(),
-        caches_seconds: 0.0,
-        background_bytes: None,
-    };
-    phase(Phase::Prepare);
-    let began = Instant::now();
-    workload.prepare(&mut context)?;
-    sample.overhead.prewrite_seconds = began.elapsed().as_secs_f64();
-    phase(Phase::Measure);
-    workload.run(&mut context)?;
-    context.describe_steps(|step| workload.profile(step));
-    let WorkContext { steps, notes, caches_seconds, background_bytes, spread_over, .. } = context;
-    sample.steps = steps;
-    sample.notes.extend(notes);
-    sample.overhead.caches_seconds = caches_seconds;
-    close_cell_environment(&root, &mut environment);
-    environment.background_bytes = background_bytes;
-    environment.extra.append(&mut sample.environment.extra);
-    let mut conditions = watch.finish(executor, directory, watched);
-    if let Some(space) = &mut conditions.space {
-        space.spread_over = spread_over.map(|over| over.0);
+impl CellWork<'_> {
+    /// Prepares and runs a workload, and fills in the sample.
+    pub(crate) fn measure(
+        &self,
+        place: &CellContext<'_>,
+        executor: &Executor,
+        phase: &mut dyn FnMut(Phase),
+        sample: &mut Sample,
+    ) -> Result<(), CellError> {
+        let workload = self.workload.as_ref();
+        let root = SystemRoot::here();
+        // SMART costs a second per drive, and loop devices have none.
+        let smart = place.tell_smart.then_some(executor);
+        let mut environment = cell_environment(&root, smart, Some(place.directory), place.watched);
+        let (directory, watched) = (Some(place.directory), place.watched);
+        let watch = ConditionsWatch::start(&root, smart, directory, watched, &place.traits);
+        let mut context = WorkContext {
+            spread: place.spread,
+            spread_over: None,
+            executor,
+            directory: place.directory,
+            device: place.device.clone(),
+            device_is_ata: place.device_is_ata,
+            simulated: place.simulated,
+            watched: place.watched.to_vec(),
+            seed: self.plan.cell.seed,
+            caches: self.plan.workload.caches,
+            remount: place.remount.as_ref().map(|again| again as &dyn Remounter),
+            emptied: false,
+            steps: Vec::new(),
+            files_read: Vec::new(),
+            notes: Vec::new(),
+            caches_seconds: 0.0,
+            background_bytes: None,
+        };
+        phase(Phase::Prepare);
+        let began = Instant::now();
+        workload.prepare(&mut context)?;
+        sample.overhead.prewrite_seconds = began.elapsed().as_secs_f64();
+        phase(Phase::Measure);
+        workload.run(&mut context)?;
+        context.describe_steps(|step| workload.profile(step));
+        let WorkContext { steps, notes, caches_seconds, background_bytes, spread_over, .. } =
+            context;
+        sample.steps = steps;
+        sample.notes.extend(notes);
+        sample.overhead.caches_seconds = caches_seconds;
+        close_cell_environment(&root, &mut environment);
+        environment.background_bytes = background_bytes;
+        environment.extra.append(&mut sample.environment.extra);
+        let mut conditions = watch.finish(executor, directory, watched);
+        if let Some(space) = &mut conditions.space {
+            space.spread_over = spread_over.map(|over| over.0);
+        }
+        environment.conditions = Some(conditions);
+        sample.environment = environment;
+        Ok(())
     }
-    environment.conditions = Some(conditions);
-    sample.environment = environment;
-    Ok(())
 }
 
 /// A short word, unique on this machine, for names of arrays, pools and folders.

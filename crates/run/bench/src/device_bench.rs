@@ -2,26 +2,34 @@
 
 use std::path::{Path, PathBuf};
 
-use disklab_cell::Cell;
+use disklab_cell::{CellPlan, MachinePlan};
 use disklab_exec::Executor;
 use disklab_measure::environment;
 use disklab_sample::Environment;
 use disklab_stack::{Ledger, Machine};
 
-use crate::bench::{BenchProfile, BenchSteps, CellRunner};
-use crate::cell::{DeviceCell, run_one};
+use crate::bench::{BenchProfile, BenchSteps};
+use crate::cell::run_one;
 use crate::own_directory::OwnDirectory;
 use crate::preflight::preflight_devices;
-use crate::{Bench, BenchError, Campaign, CellToRun, Drives, Preflight, Sink};
+use crate::{
+    Bench, BenchError, BenchNeeds, Campaign, CellExecutor, CellWatcher, Drives, EndedCell,
+    Preflight,
+};
 
 /// A bench whose stacks are built on drives.
 #[derive(Debug)]
 pub struct DeviceBench<D> {
     drives: D,
+    planned: MachinePlan,
     machine: Machine,
     ledger: Ledger,
     executor: Executor,
     scratch: Scratch,
+    /// The cell that comes next, and where its raw outputs go.
+    submitted: Option<(CellPlan, PathBuf)>,
+    /// The directory of this bench's own in a shared one, and the ledger's mark before it.
+    own: Option<(OwnDirectory, usize)>,
 }
 
 /// Where a bench's files and mount points go.
@@ -36,17 +44,53 @@ enum Scratch {
 impl<D: Drives> DeviceBench<D> {
     /// A bench over `drives`. Files and mount points are made in a directory of the run's
     /// own below `scratch`, which must exist; what is made is remembered in `ledger`.
-    pub fn new(drives: D, ledger: Ledger, executor: Executor, scratch: &Path) -> Self {
-        Self::with(drives, ledger, executor, Scratch::Shared(scratch.to_owned()))
+    pub fn new(
+        drives: D,
+        planned: MachinePlan,
+        ledger: Ledger,
+        executor: Executor,
+        scratch: &Path,
+    ) -> Self {
+        Self::with(drives, planned, ledger, executor, Scratch::Shared(scratch.to_owned()))
     }
 
     /// A bench in the lab's guest, which has `scratch` for itself.
-    pub(crate) fn in_guest(drives: D, ledger: Ledger, executor: Executor, scratch: &Path) -> Self {
-        Self::with(drives, ledger, executor, Scratch::Own(scratch.to_owned()))
+    pub(crate) fn in_guest(
+        drives: D,
+        planned: MachinePlan,
+        ledger: Ledger,
+        executor: Executor,
+        scratch: &Path,
+    ) -> Self {
+        Self::with(drives, planned, ledger, executor, Scratch::Own(scratch.to_owned()))
     }
 
-    fn with(drives: D, ledger: Ledger, executor: Executor, scratch: Scratch) -> Self {
-        Self { drives, machine: Machine::here(), ledger, executor, scratch }
+    fn with(
+        drives: D,
+        planned: MachinePlan,
+        ledger: Ledger,
+        executor: Executor,
+        scratch: Scratch,
+    ) -> Self {
+        let machine = Machine::here();
+        let (submitted, own) = (None, None);
+        Self { drives, planned, machine, ledger, executor, scratch, submitted, own }
+    }
+
+    /// Where cells have their directories.
+    fn place(&mut self) -> Result<PathBuf, BenchError> {
+        let parent = match &self.scratch {
+            Scratch::Own(directory) => return Ok(directory.clone()),
+            Scratch::Shared(parent) => parent,
+        };
+        if let Some((own, _)) = &self.own {
+            return Ok(own.path().to_owned());
+        }
+        let mark = self.ledger.mark();
+        let own = OwnDirectory::create(parent, &mut self.ledger)?;
+        let path = own.path().to_owned();
+        self.own = Some((own, mark));
+        Ok(path)
     }
 }
 
@@ -68,21 +112,18 @@ impl<D: Drives + 'static> BenchSteps for DeviceBench<D> {
     }
 
     fn preflight(&self, campaign: &Campaign) -> Preflight {
-        preflight_devices(campaign, &self.drives, &self.machine)
+        preflight_devices(campaign, &self.drives, &self.machine, self.planned.clone())
     }
 
     fn missing(&self) -> Vec<String> {
         self.machine.missing(&self.drives.needs()).iter().map(ToString::to_string).collect()
     }
 
-    fn check(&mut self, campaign: &Campaign, cells: &[Cell]) -> Result<(), BenchError> {
-        let study = &campaign.study;
-        let stacks = cells.iter().filter_map(|cell| study.stack_index(&cell.levels.stack));
-        let used = stacks.flat_map(|index| study.stacks[index].drives.iter().copied()).collect();
-        self.drives.check(study, &used, &self.executor)
+    fn check(&mut self, needs: &BenchNeeds) -> Result<(), BenchError> {
+        self.drives.check(&needs.drives, &self.executor)
     }
 
-    fn warnings(&self, _campaign: &Campaign, _cells: &[Cell]) -> Vec<String> {
+    fn warnings(&self, _: &BenchNeeds) -> Vec<String> {
         let mut warnings = self.drives.warnings();
         let missing = self.missing();
         if !missing.is_empty() {
@@ -95,17 +136,13 @@ impl<D: Drives + 'static> BenchSteps for DeviceBench<D> {
         self.drives.confirm(yes)
     }
 
-    fn prepare(
-        mut self: Box<Self>,
-        _campaign: &Campaign,
-        _cells: &[Cell],
-    ) -> Result<Box<dyn CellRunner>, BenchError> {
+    fn prepare(mut self: Box<Self>, _: &BenchNeeds) -> Result<Box<dyn CellExecutor>, BenchError> {
         self.ledger.make()?;
         Ok(self)
     }
 }
 
-impl<D: Drives> CellRunner for DeviceBench<D> {
+impl<D: Drives> CellExecutor for DeviceBench<D> {
     fn environment(&self) -> Environment {
         environment(&self.executor)
     }
@@ -118,68 +155,33 @@ impl<D: Drives> CellRunner for DeviceBench<D> {
         self.drives.confirm(yes)
     }
 
-    fn run_cells(
-        &mut self,
-        campaign: &Campaign,
-        cells: &[CellToRun<'_>],
-        sink: &mut dyn Sink,
-    ) -> Result<(), BenchError> {
-        let parent = match &self.scratch {
-            Scratch::Own(directory) => {
-                let directory = directory.clone();
-                return self.run_cells_in(campaign, cells, &directory, sink);
-            }
-            Scratch::Shared(parent) => parent,
-        };
-        let mark = self.ledger.mark();
-        let own = OwnDirectory::create(parent, &mut self.ledger)?;
-        let result = self.run_cells_in(campaign, cells, own.path(), sink);
+    fn has_room(&self, _: &CellPlan) -> bool {
+        self.submitted.is_none()
+    }
+
+    fn submit(&mut self, plan: CellPlan, outputs: &Path) -> Result<(), BenchError> {
+        if plan.machine != self.planned {
+            return Err(BenchError::OtherBench);
+        }
+        self.submitted = Some((plan, outputs.to_owned()));
+        Ok(())
+    }
+
+    fn next(&mut self, watcher: &mut dyn CellWatcher) -> Result<Option<EndedCell>, BenchError> {
+        let Some((plan, outputs)) = self.submitted.take() else { return Ok(None) };
+        let place = self.place()?;
+        let Self { drives, ledger, executor, .. } = self;
+        run_one(ledger, executor, &plan, &outputs, watcher, |work, ledger, executor, phase| {
+            work.run_on(drives, &place, ledger, executor, phase)
+        })
+        .map(Some)
+    }
+
+    fn finish(&mut self) {
+        let Some((own, mark)) = self.own.take() else { return };
         drop(own);
         for complaint in self.ledger.tear_down_to(mark, &self.executor) {
             tracing::warn!("{complaint}");
         }
-        result
     }
-}
-
-impl<D: Drives> DeviceBench<D> {
-    /// Runs the cells one after the other, each in a directory of its own in `scratch`.
-    fn run_cells_in(
-        &mut self,
-        campaign: &Campaign,
-        cells: &[CellToRun<'_>],
-        scratch: &Path,
-        sink: &mut dyn Sink,
-    ) -> Result<(), BenchError> {
-        let indices =
-            cells.iter().map(|next| indices(campaign, next.cell)).collect::<Result<Vec<_>, _>>()?;
-        for (CellToRun { cell, .. }, (stack_index, work_index)) in cells.iter().zip(indices) {
-            let device_cell = DeviceCell {
-                study: &campaign.study,
-                stack_index,
-                stack: &campaign.stacks[stack_index],
-                spec: &campaign.study.workloads[work_index],
-                workload: campaign.workloads[work_index].as_ref(),
-                cell,
-                scratch,
-            };
-            let drives = &mut self.drives;
-            run_one(&mut self.ledger, &self.executor, cell, sink, |ledger, executor, phase| {
-                device_cell.run(drives, ledger, executor, phase)
-            })?;
-        }
-        Ok(())
-    }
-}
-
-/// Positions of a cell's stack and workload in its study.
-pub(crate) fn indices(campaign: &Campaign, cell: &Cell) -> Result<(usize, usize), BenchError> {
-    let study = &campaign.study;
-    study
-        .stack_index(&cell.levels.stack)
-        .zip(study.workload_index(&cell.levels.workload))
-        .ok_or_else(|| BenchError::UnknownCell {
-            cell: Box::new(cell.clone()),
-            study: study.id.to_string(),
-        })
 }

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-use disklab_cell::{Cell, Levels};
+use disklab_cell::{CellPlan, Levels, MachinePlan};
 use disklab_exec::Executor;
 use disklab_measure::{SystemRoot, Totals, Watched, environment, mounts_of};
 use disklab_sample::{Environment, Sample};
@@ -11,11 +11,14 @@ use disklab_stack::Ledger;
 use disklab_study::{LeftOut, PlannedStack};
 use disklab_units::Bytes;
 
-use crate::bench::{BenchProfile, BenchSteps, CellRunner};
-use crate::cell::{CellContext, Root, directory_for, measure, run_one};
+use crate::bench::{BenchProfile, BenchSteps};
+use crate::cell::{CellContext, CellWork, Root, run_one};
 use crate::own_directory::OwnDirectory;
 use crate::preflight::{StackWrites, runnable_workloads};
-use crate::{Bench, BenchError, Campaign, CellError, CellToRun, Medium, Phase, Preflight, Sink};
+use crate::{
+    Bench, BenchError, BenchNeeds, Campaign, CellError, CellExecutor, CellWatcher, EndedCell,
+    Medium, Phase, Preflight,
+};
 
 /// The id of the one stack of a directory.
 const AS_IT_IS: &str = "as-it-is";
@@ -28,6 +31,8 @@ pub struct DirBench {
     medium: Medium,
     ledger: Ledger,
     executor: Executor,
+    /// The cell that comes next, and where its raw outputs go.
+    submitted: Option<(CellPlan, PathBuf)>,
 }
 
 impl DirBench {
@@ -40,58 +45,8 @@ impl DirBench {
         ledger: Ledger,
         executor: Executor,
     ) -> Self {
-        Self { directory: directory.to_owned(), watched, medium, ledger, executor }
-    }
-}
-
-/// Where cells run.
-struct DirContext<'a> {
-    directory: &'a Path,
-    watched: &'a [Watched],
-}
-
-impl DirContext<'_> {
-    fn run(
-        &self,
-        campaign: &Campaign,
-        work_index: usize,
-        cell: &Cell,
-        ledger: &mut Ledger,
-        executor: &Executor,
-        phase: &mut dyn FnMut(Phase),
-    ) -> Result<Sample, CellError> {
-        let mut sample = Sample::default();
-        phase(Phase::Make);
-        let began = Instant::now();
-        let own = OwnDirectory::create(self.directory, ledger).map_err(CellError::Drives)?;
-        let workload = campaign.workloads[work_index].as_ref();
-        let directory = directory_for(
-            &campaign.study,
-            workload,
-            cell,
-            Root::Below(own.path()),
-            ledger,
-            executor,
-            &mut sample,
-        )?;
-        sample.overhead.make_seconds = began.elapsed().as_secs_f64();
-        let totals = Totals::start(&SystemRoot::here(), self.watched);
-        let place = CellContext {
-            directory: &directory,
-            device: None,
-            remount: None,
-            device_is_ata: false,
-            tell_smart: false,
-            simulated: false,
-            watched: self.watched,
-            traits: Vec::new(),
-            // The space of the user's file system is left alone.
-            spread: None,
-        };
-        let spec = &campaign.study.workloads[work_index];
-        measure(spec, workload, cell, &place, executor, phase, &mut sample)?;
-        sample.whole = totals.so_far();
-        Ok(sample)
+        let directory = directory.to_owned();
+        Self { directory, watched, medium, ledger, executor, submitted: None }
     }
 }
 
@@ -118,7 +73,8 @@ impl BenchSteps for DirBench {
     }
 
     fn preflight(&self, campaign: &Campaign) -> Preflight {
-        let mut preflight = Preflight::default();
+        let mut preflight =
+            Preflight::new(MachinePlan::Directory(self.directory.clone()), Vec::new());
         let free = free_space(&self.directory);
         for index in runnable_workloads(campaign, false, false, &mut preflight.left_out) {
             let id = &campaign.study.workloads[index].id;
@@ -148,39 +104,75 @@ impl BenchSteps for DirBench {
         preflight
     }
 
-    fn prepare(
-        mut self: Box<Self>,
-        _campaign: &Campaign,
-        _cells: &[Cell],
-    ) -> Result<Box<dyn CellRunner>, BenchError> {
+    fn prepare(mut self: Box<Self>, _: &BenchNeeds) -> Result<Box<dyn CellExecutor>, BenchError> {
         self.ledger.make()?;
         Ok(self)
     }
 }
 
-impl CellRunner for DirBench {
+impl CellExecutor for DirBench {
     fn environment(&self) -> Environment {
         environment(&self.executor)
     }
 
-    fn run_cells(
-        &mut self,
-        campaign: &Campaign,
-        cells: &[CellToRun<'_>],
-        sink: &mut dyn Sink,
-    ) -> Result<(), BenchError> {
-        for CellToRun { cell, .. } in cells {
-            let index = campaign.study.workload_index(&cell.levels.workload).ok_or_else(|| {
-                let study = campaign.study.id.to_string();
-                BenchError::UnknownCell { cell: Box::new((*cell).clone()), study }
-            })?;
-            let here = DirContext { directory: &self.directory, watched: &self.watched };
-            run_one(&mut self.ledger, &self.executor, cell, sink, |ledger, executor, phase| {
-                here.run(campaign, index, cell, ledger, executor, phase)
-            })?;
+    fn has_room(&self, _: &CellPlan) -> bool {
+        self.submitted.is_none()
+    }
+
+    fn submit(&mut self, plan: CellPlan, outputs: &Path) -> Result<(), BenchError> {
+        if plan.machine != MachinePlan::Directory(self.directory.clone()) {
+            return Err(BenchError::OtherBench);
         }
+        self.submitted = Some((plan, outputs.to_owned()));
         Ok(())
     }
+
+    fn next(&mut self, watcher: &mut dyn CellWatcher) -> Result<Option<EndedCell>, BenchError> {
+        let Some((plan, outputs)) = self.submitted.take() else { return Ok(None) };
+        let Self { directory, watched, ledger, executor, .. } = self;
+        let run = |work: &CellWork<'_>,
+                   ledger: &mut Ledger,
+                   executor: &Executor,
+                   phase: &mut dyn FnMut(Phase)| {
+            in_directory(directory, watched, work, ledger, executor, phase)
+        };
+        run_one(ledger, executor, &plan, &outputs, watcher, run).map(Some)
+    }
+
+    fn finish(&mut self) {}
+}
+
+/// Runs a cell in a directory of its own below `directory`.
+fn in_directory(
+    directory: &Path,
+    watched: &[Watched],
+    work: &CellWork<'_>,
+    ledger: &mut Ledger,
+    executor: &Executor,
+    phase: &mut dyn FnMut(Phase),
+) -> Result<Sample, CellError> {
+    let mut sample = Sample::default();
+    phase(Phase::Make);
+    let began = Instant::now();
+    let own = OwnDirectory::create(directory, ledger).map_err(CellError::Drives)?;
+    let directory = work.directory(Root::Below(own.path()), ledger, executor, &mut sample)?;
+    sample.overhead.make_seconds = began.elapsed().as_secs_f64();
+    let totals = Totals::start(&SystemRoot::here(), watched);
+    let place = CellContext {
+        directory: &directory,
+        device: None,
+        remount: None,
+        device_is_ata: false,
+        tell_smart: false,
+        simulated: false,
+        watched,
+        traits: Vec::new(),
+        // The space of the user's file system is left alone.
+        spread: None,
+    };
+    work.measure(&place, executor, phase, &mut sample)?;
+    sample.whole = totals.so_far();
+    Ok(sample)
 }
 
 /// Bytes that an ordinary user may still write there; 0 where it is unknown.

@@ -3,11 +3,12 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
+use disklab_cell::{DriveKind, DrivePlan};
 use disklab_exec::Executor;
 use disklab_measure::{BlockDevice, SystemRoot, set_write_cache, write_cache};
 use disklab_sample::Note;
 use disklab_stack::{Ledger, Need, undo};
-use disklab_study::Study;
+use disklab_study::{DriveSpec, Study};
 use disklab_units::Bytes;
 
 use crate::consent::confirm_erasing;
@@ -28,16 +29,22 @@ pub struct DiskDrives {
     /// Drives that this run has erased already: what is on them is its own.
     erased: BTreeSet<usize>,
     warnings: Vec<String>,
+    /// The study, and how many drives it has: naming more is a mistake.
+    study: (String, usize),
     root: SystemRoot,
 }
 
 impl DiskDrives {
-    /// Finds the drives, without opening them. `erase` holds the serial numbers of
-    /// those that may be erased although they carry data.
+    /// Finds the drives, without opening them, for a study of this id that has so many.
+    /// `erase` holds the serial numbers of those that may be erased although they carry data.
     ///
     /// # Errors
     /// [`BenchError::Refused`] with all that is wrong with the names.
-    pub fn new(names: &[String], erase: &[String]) -> Result<Self, BenchError> {
+    pub fn new(
+        names: &[String],
+        erase: &[String],
+        study: (String, usize),
+    ) -> Result<Self, BenchError> {
         let root = SystemRoot::here();
         Ok(Self {
             targets: resolve(&root, names).map_err(BenchError::refused)?,
@@ -45,6 +52,7 @@ impl DiskDrives {
             free: BTreeSet::new(),
             erased: BTreeSet::new(),
             warnings: Vec::new(),
+            study,
             root,
         })
     }
@@ -52,6 +60,16 @@ impl DiskDrives {
     /// Whether `--erase` names this drive.
     fn may_be_erased(&self, target: &Target) -> bool {
         target.fingerprint.serial.as_ref().is_some_and(|serial| self.erase.contains(serial))
+    }
+
+    /// Where the drive of a plan is: the one that was named for its place, and has the plan's name.
+    fn place_of(&self, drive: &DrivePlan) -> Result<usize, BenchError> {
+        let index = drive.position as usize;
+        match self.targets.get(index) {
+            None => Err(BenchError::NoSuchDrive(index)),
+            Some(target) if drive.kind == DriveKind::Disk(target.name.clone()) => Ok(index),
+            Some(_) => Err(BenchError::OtherBench),
+        }
     }
 
     /// Makes one drive empty, while it is held exclusively; its number and name stay its
@@ -92,11 +110,11 @@ pub(crate) fn described(target: &Target) -> String {
 }
 
 /// The objection that more drives are named than the study has.
-fn too_many(targets: &[Target], study: &Study) -> Option<Objection> {
-    let has = study.drives.len();
+fn too_many(targets: &[Target], (study, has): &(String, usize)) -> Option<Objection> {
+    let has = *has;
     let unused = targets.get(has..).filter(|unused| !unused.is_empty())?;
     let unused = unused.iter().map(|target| target.name.clone()).collect();
-    Some(Objection::TooMany { study: study.id.to_string(), has, named: targets.len(), unused })
+    Some(Objection::TooMany { study: study.clone(), has, named: targets.len(), unused })
 }
 
 impl Drives for DiskDrives {
@@ -127,24 +145,31 @@ impl Drives for DiskDrives {
         Medium::of(target.device.name(), rotational.map(|text| text.trim() == "1"))
     }
 
-    fn sizes(&self, study: &Study) -> Vec<Option<Bytes>> {
-        (0..study.drives.len())
-            .map(|index| self.targets.get(index).map(|t| Bytes(t.fingerprint.size_bytes)))
-            .collect()
+    fn plans(&self, study: &Study) -> Vec<Option<DrivePlan>> {
+        let plan = |(position, spec): (u32, &DriveSpec)| {
+            let target = self.targets.get(position as usize)?;
+            Some(DrivePlan {
+                name: spec.name.to_string(),
+                position,
+                size: Bytes(target.fingerprint.size_bytes),
+                kind: DriveKind::Disk(target.name.clone()),
+            })
+        };
+        (0..).zip(&study.drives).map(plan).collect()
     }
 
     fn check(
         &mut self,
-        study: &Study,
-        indices: &BTreeSet<usize>,
+        positions: &BTreeSet<usize>,
         executor: &Executor,
     ) -> Result<(), BenchError> {
         self.free.clear();
         self.warnings.clear();
         let probe = KernelProbe::new(executor);
-        let mut against: Vec<Objection> = too_many(&self.targets, study).into_iter().collect();
+        let mut against: Vec<Objection> =
+            too_many(&self.targets, &self.study).into_iter().collect();
         for (index, target) in self.targets.iter().enumerate() {
-            if !indices.contains(&index) {
+            if !positions.contains(&index) {
                 self.warnings.push(format!("not touched: {}", described(target)));
                 continue;
             }
@@ -157,7 +182,7 @@ impl Drives for DiskDrives {
         if !against.is_empty() {
             return Err(BenchError::Refused(against));
         }
-        self.free.extend(indices);
+        self.free.extend(positions);
         Ok(())
     }
 
@@ -200,35 +225,31 @@ impl Drives for DiskDrives {
 
     fn make_ready(
         &mut self,
-        study: &Study,
-        indices: &[usize],
+        drives: &[DrivePlan],
         wanted_cache: Option<bool>,
         _directory: &Path,
         ledger: &mut Ledger,
         executor: &Executor,
     ) -> Result<Ready, BenchError> {
         let mut ready = Ready::default();
-        for index in indices {
-            let node = match self.targets.get(*index) {
-                Some(target) => target.node(),
-                None => return Err(BenchError::NoSuchDrive(*index)),
-            };
-            ready.pins.push(self.make_empty(*index, executor)?);
+        for drive in drives {
+            let index = self.place_of(drive)?;
+            let node = self.targets[index].node();
+            ready.pins.push(self.make_empty(index, executor)?);
             if let Some(on) = wanted_cache {
-                switch_cache(&self.targets[*index], on, ledger, executor)?;
+                switch_cache(&self.targets[index], on, ledger, executor)?;
                 ready.notes.push(Note {
                     about: node.display().to_string(),
                     text: format!("write cache switched {}", if on { "on" } else { "off" }),
                 });
             }
-            let name = study.drives.get(*index).map_or_else(String::new, |d| d.name.to_string());
-            ready.drives.push(ReadyDrive { name, device: node });
+            ready.drives.push(ReadyDrive { name: drive.name.clone(), device: node });
         }
         Ok(ready)
     }
 
-    fn still_whole(&self, indices: &[usize]) -> Result<(), BenchError> {
-        let targets = indices.iter().filter_map(|index| self.targets.get(*index));
+    fn still_whole(&self, drives: &[DrivePlan]) -> Result<(), BenchError> {
+        let targets = drives.iter().filter_map(|drive| self.targets.get(drive.position as usize));
         let lost: Vec<_> = targets.flat_map(|target| losses(&self.root, target)).collect();
         if lost.is_empty() {
             return Ok(());
@@ -300,6 +321,7 @@ mod tests {
             free: BTreeSet::new(),
             erased: BTreeSet::new(),
             warnings: Vec::new(),
+            study: ("s".to_owned(), 4),
             root,
         }
     }

@@ -3,12 +3,12 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
+use disklab_cell::DrivePlan;
 use disklab_exec::Executor;
 use disklab_measure::DriveTraits;
 use disklab_sample::Note;
 use disklab_stack::{Ledger, Need};
 use disklab_study::Study;
-use disklab_units::Bytes;
 
 use crate::safety::Pin;
 use crate::{BenchError, Medium};
@@ -33,26 +33,24 @@ pub trait Drives {
     /// What they are like.
     fn medium(&self) -> Medium;
 
-    /// The size of each of the study's drives here, by the study's index; none
-    /// for those that this bench does not have.
-    fn sizes(&self, study: &Study) -> Vec<Option<Bytes>>;
+    /// What each of the study's drives is here, by the study's index; none for those that
+    /// this bench does not have.
+    fn plans(&self, study: &Study) -> Vec<Option<DrivePlan>>;
 
-    /// Looks at the study's drives with these indices, which a run would use, without
-    /// writing to them.
+    /// Looks at the drives in these places, which cells would use, without writing to them.
     ///
     /// # Errors
     /// [`BenchError::Refused`] with all that speaks against using them.
     fn check(
         &mut self,
-        study: &Study,
-        indices: &BTreeSet<usize>,
+        positions: &BTreeSet<usize>,
         executor: &Executor,
     ) -> Result<(), BenchError> {
-        let _ = (study, indices, executor);
+        let _ = (positions, executor);
         Ok(())
     }
 
-    /// As [`crate::ReadyBench::consents_left`].
+    /// As [`crate::CellExecutor::consents_left`].
     fn consents_left(&self) -> Vec<String> {
         Vec::new()
     }
@@ -101,14 +99,14 @@ pub trait Drives {
         false
     }
 
-    /// What is known of the drives with these indices that they do not tell
-    /// themselves, with their names in the study: evidence for audits.
-    fn traits(&self, indices: &[usize]) -> Vec<(String, DriveTraits)> {
-        let _ = indices;
+    /// What is known of these drives that they do not tell themselves, with their names in
+    /// the study: evidence for audits.
+    fn traits(&self, drives: &[DrivePlan]) -> Vec<(String, DriveTraits)> {
+        let _ = drives;
         Vec::new()
     }
 
-    /// Makes the drives with these indices ready: empty, and free for use. Their files, if
+    /// Makes these drives ready: empty, and free for use. Their files, if
     /// they have any, go to `directory`, which is the cell's own. What has to be undone is
     /// entered in the ledger. Returns them, whether they
     /// read as zeros all over, and notes.
@@ -117,22 +115,21 @@ pub trait Drives {
     /// [`BenchError`] of the first that is not available, or not free any more.
     fn make_ready(
         &mut self,
-        study: &Study,
-        indices: &[usize],
+        drives: &[DrivePlan],
         write_cache: Option<bool>,
         directory: &Path,
         ledger: &mut Ledger,
         executor: &Executor,
     ) -> Result<Ready, BenchError>;
 
-    /// Whether the drives with these indices are still there, and no array on them
+    /// Whether these drives are still there, and no array on them
     /// has lost one: asked when a workload has ended, while its stack stands. A
     /// redundant stack continues without a drive, and would be measured degraded.
     ///
     /// # Errors
     /// [`BenchError::DrivesLost`] with each that failed or is gone.
-    fn still_whole(&self, indices: &[usize]) -> Result<(), BenchError> {
-        let _ = indices;
+    fn still_whole(&self, drives: &[DrivePlan]) -> Result<(), BenchError> {
+        let _ = drives;
         Ok(())
     }
 }

@@ -7,11 +7,12 @@ use disklab_exec::{ExecError, Interrupted};
 use disklab_lab::LabError;
 use disklab_lab_kernel::{KernelError, LinuxChoice};
 use disklab_measure::MeasureError;
+use disklab_source::SourceError;
 use disklab_stack::StackError;
+use disklab_units::Bytes;
 use disklab_workload::WorkloadError;
 
-use crate::SinkError;
-use crate::lab::ReportedFailure;
+use crate::lab::{DrivesError, ReportedFailure};
 use crate::safety::{DriveLoss, Refusal};
 
 /// Why a bench cannot continue at all.
@@ -126,9 +127,23 @@ pub enum BenchError {
         /// Its serial number.
         serial: String,
     },
-    /// The receiver of the samples could not take one.
-    #[error("{0}")]
-    Sink(#[source] SinkError),
+    /// A cell's plan has a layer or work that cannot be understood.
+    #[error("the plan of the cell: {0}")]
+    Plan(#[from] SourceError),
+    /// A cell's plan is for another bench.
+    #[error("the plan of the cell is for another bench")]
+    OtherBench,
+    /// A cell's work does not fit on its stack.
+    #[error("the plan's work needs {}, and its stack has {}", needs.iec(), has.iec())]
+    TooSmall {
+        /// What the work needs.
+        needs: Bytes,
+        /// What the stack has.
+        has: Bytes,
+    },
+    /// A drive of a cell's plan cannot be had.
+    #[error(transparent)]
+    Model(#[from] DrivesError),
 }
 
 /// Why a write cache cannot be switched.

@@ -1,7 +1,7 @@
 //! Where a study runs.
 //!
 //! A [`Bench`] checks a campaign (what can run here, what cannot and why); through its stages
-//! it becomes a [`ReadyBench`], which runs cells. `loop`, `dir` and `disks` do it on this machine; the lab boots
+//! it becomes a [`CellExecutor`], which carries out the plans of cells. `loop`, `dir` and `disks` do it on this machine; the lab boots
 //! guests in which the same code does it.
 
 mod bench;
@@ -13,6 +13,7 @@ mod dir_bench;
 mod disk_drives;
 mod drives;
 mod error;
+mod executor;
 mod job_devices;
 mod lab;
 mod layout_cost;
@@ -23,22 +24,21 @@ mod preflight;
 mod remount;
 pub mod safety;
 
-pub use bench::{
-    Bench, BenchProfile, CellOutcome, CellProgress, CellToRun, CheckedBench, ConfirmedBench, Phase,
-    PreparedBench, ReadyBench, Sink, SinkError,
-};
-pub use campaign::Campaign;
+pub use bench::{Bench, BenchProfile, CheckedBench, ConfirmedBench, PreparedBench};
+pub use campaign::{BenchNeeds, Campaign};
+pub use cell::check_plan;
 pub use consent::confirm_erasing;
 pub use device_bench::DeviceBench;
 pub use dir_bench::{DirBench, free_space};
 pub use disk_drives::DiskDrives;
 pub use drives::{Drives, Ready, ReadyDrive};
 pub use error::{BenchError, CellError, Objection, WriteCacheProblem};
+pub use executor::{CellExecutor, CellOutcome, CellProgress, CellWatcher, EndedCell, Phase};
 pub use job_devices::JobDevices;
 pub use lab::{
     CELL_JOB, DrivesError, GuestError, KernelSource, LabBench, LabKernel, LabSettings, ModelError,
     ModelledDrives, MountError, NotCharged, ReportedFailure, SerialNumbers, UnavailableSize,
-    carry_out_in_guest, check_charges, find_model, find_processor, needs_zfs, study_processor,
+    carry_out_in_guest, check_charges, find_model, find_processor, processor_of, study_processor,
 };
 pub use layout_cost::{LayoutCost, SmallWrite};
 pub use loop_drives::LoopDrives;

@@ -2,10 +2,11 @@
 
 use std::path::{Path, PathBuf};
 
+use disklab_cell::{DriveKind, DrivePlan};
 use disklab_exec::{Executor, Invocation};
 use disklab_sample::Note;
 use disklab_stack::{Ledger, Need, undo};
-use disklab_study::Study;
+use disklab_study::{DriveSpec, Study};
 use disklab_units::Bytes;
 
 use crate::drives::Ready;
@@ -46,18 +47,16 @@ impl Drives for LoopDrives {
         self.medium
     }
 
-    fn sizes(&self, study: &Study) -> Vec<Option<Bytes>> {
+    fn plans(&self, study: &Study) -> Vec<Option<DrivePlan>> {
         // Drives that differ in size in the study differ here in proportion,
         // so that SHR and Btrfs have something to chew on.
         let largest = study.drives.iter().map(|d| d.size.0).max().unwrap_or(1).max(1);
-        study
-            .drives
-            .iter()
-            .map(|d| {
-                let share = d.size.0 as f64 / largest as f64;
-                Some(self.drive_size.scaled(share, Bytes::mib(1)))
-            })
-            .collect()
+        let plan = |(position, spec): (u32, &DriveSpec)| {
+            let share = spec.size.0 as f64 / largest as f64;
+            let size = self.drive_size.scaled(share, Bytes::mib(1));
+            Some(DrivePlan { name: spec.name.to_string(), position, size, kind: DriveKind::File })
+        };
+        (0..).zip(&study.drives).map(plan).collect()
     }
 
     fn needs(&self) -> Vec<Need> {
@@ -78,20 +77,19 @@ impl Drives for LoopDrives {
 
     fn make_ready(
         &mut self,
-        study: &Study,
-        indices: &[usize],
+        drives: &[DrivePlan],
         _write_cache: Option<bool>,
         directory: &Path,
         ledger: &mut Ledger,
         executor: &Executor,
     ) -> Result<Ready, BenchError> {
-        let sizes = self.sizes(study);
         let mut ready = Ready { are_zero: self.are_zero(), ..Ready::default() };
-        for index in indices {
-            let size = sizes.get(*index).copied().flatten().unwrap_or(self.drive_size);
-            let name = study.drives.get(*index).map_or_else(String::new, |d| d.name.to_string());
+        for DrivePlan { name, position, size, kind } in drives {
+            if *kind != DriveKind::File {
+                return Err(BenchError::OtherBench);
+            }
             // The drive's number: its name in the study never becomes a path.
-            let path = directory.join(format!("drive-{index}.img"));
+            let path = directory.join(format!("drive-{position}.img"));
             let file = ledger.create_file(&path)?;
             file.set_len(size.0).map_err(BenchError::io("cannot extend", &path))?;
             drop(file);
@@ -105,7 +103,7 @@ impl Drives for LoopDrives {
                         .to_owned(),
                 });
             }
-            ready.drives.push(ReadyDrive { name, device });
+            ready.drives.push(ReadyDrive { name: name.clone(), device });
         }
         ready.notes.dedup();
         Ok(ready)

@@ -1,6 +1,6 @@
 //! What of a campaign can run on a bench.
 
-use disklab_cell::Levels;
+use disklab_cell::{DrivePlan, Levels, MachinePlan};
 use disklab_exec::find_program;
 use disklab_stack::{DeviceState, FormatWrites, KeptWrites, Machine, Need, Stack, Volume};
 use disklab_study::{LeftOut, PlannedStack, StackSpec};
@@ -9,19 +9,39 @@ use disklab_units::Bytes;
 use crate::{Campaign, Drives};
 
 /// What can run, and what cannot and why.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone)]
 pub struct Preflight {
+    /// The machine on which cells run.
+    pub machine: MachinePlan,
     /// Stacks that can be made here, in the study's order.
     pub stacks: Vec<PlannedStack>,
     /// The cells of a block, in the study's order.
     pub levels: Vec<Levels>,
     /// What they write to the study's drives, by the order of [`Preflight::stacks`].
     pub writes: Vec<StackWrites>,
-    /// The size of each of the study's drives, where the bench has it; empty for a
-    /// directory.
-    pub sizes: Vec<Option<Bytes>>,
+    /// What each of the study's drives is, where the bench has it; empty for a directory.
+    pub drives: Vec<Option<DrivePlan>>,
     /// What cannot run, and why.
     pub left_out: Vec<LeftOut>,
+}
+
+impl Preflight {
+    /// Of a bench on which nothing runs yet.
+    pub fn new(machine: MachinePlan, drives: Vec<Option<DrivePlan>>) -> Self {
+        Self {
+            machine,
+            drives,
+            stacks: Vec::new(),
+            levels: Vec::new(),
+            writes: Vec::new(),
+            left_out: Vec::new(),
+        }
+    }
+
+    /// The size of each of the study's drives, where the bench has it.
+    pub fn sizes(&self) -> Vec<Option<Bytes>> {
+        self.drives.iter().map(|drive| drive.as_ref().map(|drive| drive.size)).collect()
+    }
 }
 
 /// What a stack writes to each of the study's drives.
@@ -46,11 +66,12 @@ pub(crate) fn preflight_devices(
     campaign: &Campaign,
     drives: &dyn Drives,
     machine: &Machine,
+    planned: MachinePlan,
 ) -> Preflight {
     let study = &campaign.study;
-    let sizes = drives.sizes(study);
-    let left_out = study.left_out.clone();
-    let mut preflight = Preflight { sizes: sizes.clone(), left_out, ..Preflight::default() };
+    let mut preflight = Preflight::new(planned, drives.plans(study));
+    let sizes = preflight.sizes();
+    preflight.left_out.clone_from(&study.left_out);
     let runnable = runnable_workloads(campaign, true, drives.are_ata(), &mut preflight.left_out);
     for (index, (spec, stack)) in study.stacks.iter().zip(&campaign.stacks).enumerate() {
         let volume = match volume_of(spec, stack, drives, &sizes, machine) {

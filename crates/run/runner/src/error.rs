@@ -15,6 +15,7 @@ use crate::leftovers::LeftoversError;
 use crate::options::OptionsError;
 use crate::pilot::PilotError;
 use crate::plan::PlanError;
+use crate::plan_problem::PlanProblem;
 use crate::selection::SelectionError;
 use crate::sensitivity::SensitivityError;
 use crate::studies::StudyError;
@@ -40,6 +41,9 @@ pub enum RunnerError {
     /// The plan cannot be a run.
     #[error(transparent)]
     Plan(#[from] PlanError),
+    /// A cell's plan cannot be carried out as it is.
+    #[error(transparent)]
+    CellPlan(#[from] PlanProblem),
     /// The other run says nothing about this one.
     #[error(transparent)]
     Pilot(#[from] PilotError),

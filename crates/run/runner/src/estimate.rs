@@ -167,6 +167,7 @@ impl<'a> RunEstimate<'a> {
     /// and workload; none where nothing is known of the drives' sizes.
     fn shares_of_first<'c>(&self, cells: &[&'c Cell]) -> HashMap<&'c Levels, Vec<f64>> {
         let mut all = HashMap::new();
+        let sizes_of_study = self.plan.preflight.sizes();
         for cell in cells {
             if all.contains_key(&cell.levels) {
                 continue;
@@ -175,7 +176,7 @@ impl<'a> RunEstimate<'a> {
                 continue;
             };
             let drives = &self.plan.campaign.study.stacks[index].drives;
-            let size = |drive: &usize| self.plan.preflight.sizes.get(*drive).copied().flatten();
+            let size = |drive: &usize| sizes_of_study.get(*drive).copied().flatten();
             let Some(sizes) = drives.iter().map(size).collect::<Option<Vec<Bytes>>>() else {
                 continue;
             };
@@ -183,7 +184,7 @@ impl<'a> RunEstimate<'a> {
             let Ok(volume) = self.plan.campaign.stacks[index].shape_of_first(&sizes, data) else {
                 continue;
             };
-            let mut shares = vec![0.0; self.plan.preflight.sizes.len()];
+            let mut shares = vec![0.0; sizes_of_study.len()];
             for (drive, share) in drives.iter().zip(volume.drive_writes) {
                 shares[*drive] = share;
             }

@@ -7,34 +7,50 @@ use disklab_decision::Recommendation;
 use disklab_store::CellRecord;
 use disklab_study::Study;
 
-/// Is told what happens while a run is carried out, to show it.
+/// Is told what happens while a run is carried out, to show it. Nothing is shown by default.
 pub trait Observer {
     /// Something that the user should know, in a line.
-    fn note(&mut self, line: &str);
+    fn note(&mut self, line: &str) {
+        let _ = line;
+    }
 
     /// These cells begin; [`Observer::cells_end`] follows.
-    fn cells_begin(&mut self, cells: &UpcomingCells<'_>);
+    fn cells_begin(&mut self, cells: &UpcomingCells<'_>) {
+        let _ = cells;
+    }
 
     /// Its stack is about to be made.
-    fn cell_begins(&mut self, cell: &Cell);
+    fn cell_begins(&mut self, cell: &Cell) {
+        let _ = cell;
+    }
 
     /// A cell enters a phase.
-    fn phase(&mut self, cell: &Cell, phase: Phase);
+    fn phase(&mut self, cell: &Cell, phase: Phase) {
+        let _ = (cell, phase);
+    }
 
     /// A cell is so far; a few times a second.
-    fn cell_stands(&mut self, cell: &Cell, progress: CellProgress);
+    fn cell_stands(&mut self, cell: &Cell, progress: CellProgress) {
+        let _ = (cell, progress);
+    }
 
     /// A cell ended after so many seconds, with an error if it failed.
-    fn cell_ends(&mut self, cell: &Cell, seconds: f64, error: Option<&str>);
+    fn cell_ends(&mut self, cell: &Cell, seconds: f64, error: Option<&str>) {
+        let _ = (cell, seconds, error);
+    }
 
     /// How the stacks stand, after a cell that told more of it.
-    fn ahead(&mut self, ahead: &Ahead);
+    fn ahead(&mut self, ahead: &Ahead) {
+        let _ = ahead;
+    }
 
     /// What the run would recommend now; after a block, if the stacks can be compared.
-    fn recommends(&mut self, study: &Study, recommendations: &[Recommendation]);
+    fn recommends(&mut self, study: &Study, recommendations: &[Recommendation]) {
+        let _ = (study, recommendations);
+    }
 
     /// No cell runs any more: all ended, or the run stopped.
-    fn cells_end(&mut self);
+    fn cells_end(&mut self) {}
 }
 
 /// A cell that will run, for predictions of the time left.

@@ -2,10 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use disklab_bench::{BenchProfile, Campaign, Preflight};
+use disklab_bench::{BenchError, BenchNeeds, BenchProfile, Campaign, Preflight};
 use disklab_campaign::Goal;
-use disklab_cell::Cell;
-use disklab_cell::Levels;
+use disklab_cell::{Cell, CellPlan, Estimate, Levels};
 use disklab_sample::Reference;
 use disklab_store::{BenchKind, RunSettings};
 use disklab_study::{LeftOut, TooManyCells, check_run_size};
@@ -89,6 +88,19 @@ impl Plan {
             kind: BenchKind::default(),
             reference: None,
         })
+    }
+
+    /// What its cells need of their bench before the first of them begins.
+    pub fn needs(&self) -> BenchNeeds {
+        self.campaign.needs(&self.cells)
+    }
+
+    /// All that a cell needs to be carried out.
+    ///
+    /// # Errors
+    /// [`BenchError::UnknownCell`] if the study has not what the cell names.
+    pub fn compile(&self, cell: &Cell, estimate: Estimate) -> Result<CellPlan, BenchError> {
+        self.campaign.compile(&self.preflight, cell, estimate)
     }
 
     /// All cells of so many blocks.

@@ -4,8 +4,8 @@ use std::collections::HashMap;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-use disklab_bench::{CellOutcome, CellProgress, CellToRun, Phase, ReadyBench, Sink, SinkError};
-use disklab_cell::Cell;
+use disklab_bench::{CellExecutor, CellOutcome, CellProgress, CellWatcher, EndedCell, Phase};
+use disklab_cell::{Cell, CellPlan, Estimate};
 use disklab_decision::{Analyser, recommend};
 use disklab_sample::Sample;
 use disklab_store::{CellRecord, CellState, Run};
@@ -13,12 +13,12 @@ use disklab_store::{CellRecord, CellState, Run};
 use crate::observer::{Observer, UpcomingCells};
 use crate::{Plan, RunEstimate, RunnerError};
 
-/// Runs cells and records them. Returns how many failed. `analyser` knows the run's samples
-/// so far, and then also those of these cells.
+/// Submits cells in their order, and records them as they end. Returns how many failed.
+/// `analyser` knows the run's samples so far, and then also those of these cells.
 pub(crate) fn run_recorded(
     plan: &Plan,
     cells: &[Cell],
-    bench: &mut ReadyBench,
+    executor: &mut dyn CellExecutor,
     run: &mut Run,
     analyser: &mut Analyser,
     upcoming: &UpcomingCells<'_>,
@@ -29,13 +29,41 @@ pub(crate) fn run_recorded(
     cells.iter().for_each(|cell| *left.entry(cell.block).or_default() += 1);
     let next_answers = NextAnswers { left, next: Instant::now() };
     let mut recorder = Recorder { plan, run, observer, failed: 0, analyser, next_answers };
-    let contents = RunEstimate::new(plan).contents(cells);
-    let to_run = |(cell, content)| CellToRun { cell, content };
-    let cells: Vec<CellToRun<'_>> = cells.iter().zip(contents).map(to_run).collect();
-    let result = bench.run_cells(&plan.campaign, &cells, &mut recorder);
-    let failed = recorder.failed;
+    let result = carry_out(plan, cells, executor, &mut recorder);
+    executor.finish();
     recorder.observer.cells_end();
-    result.map(|()| failed).map_err(RunnerError::bench)
+    result.map(|()| recorder.failed)
+}
+
+fn carry_out(
+    plan: &Plan,
+    cells: &[Cell],
+    executor: &mut dyn CellExecutor,
+    recorder: &mut Recorder<'_>,
+) -> Result<(), RunnerError> {
+    let estimate = RunEstimate::new(plan);
+    let contents = estimate.contents(cells);
+    let mut waiting = cells.iter().zip(contents);
+    let mut next: Option<CellPlan> = None;
+    loop {
+        // Compiled one by one: a run may have a million.
+        if next.is_none()
+            && let Some((cell, content)) = waiting.next()
+        {
+            let seconds = estimate.seconds(cell);
+            let estimate = Estimate { seconds, content, ..Estimate::default() };
+            next = Some(plan.compile(cell, estimate).map_err(RunnerError::bench)?);
+        }
+        if let Some(compiled) = next.take_if(|compiled| executor.has_room(compiled)) {
+            let outputs = recorder.begin(&compiled.cell)?;
+            executor.submit(compiled, &outputs).map_err(RunnerError::bench)?;
+            continue;
+        }
+        match executor.next(recorder).map_err(RunnerError::bench)? {
+            Some(EndedCell { cell, outcome }) => recorder.end(&cell, outcome)?,
+            None => return Ok(()),
+        }
+    }
 }
 
 /// Knows what the run has already: reads all its samples.
@@ -47,7 +75,7 @@ pub(crate) fn analyser_so_far(plan: &Plan, run: &Run) -> Result<Analyser, Runner
     Ok(analyser)
 }
 
-/// The sink of a run.
+/// Records what executors give.
 struct Recorder<'a> {
     plan: &'a Plan,
     run: &'a mut Run,
@@ -102,44 +130,50 @@ impl Recorder<'_> {
 
 impl Recorder<'_> {
     /// Tells what the run would recommend now.
-    fn tell_answers(&mut self) -> Result<(), SinkError> {
+    fn tell_answers(&mut self) -> Result<(), RunnerError> {
         let began = Instant::now();
-        let analysis = self.analyser.so_far(&self.run.cells()?);
+        let records = self.run.cells().map_err(RunnerError::Record)?;
+        let analysis = self.analyser.so_far(&records);
         let study = &self.plan.campaign.study;
-        self.observer.recommends(study, &recommend(study, &self.run.info()?, &analysis));
+        let info = self.run.info().map_err(RunnerError::Record)?;
+        self.observer.recommends(study, &recommend(study, &info, &analysis));
         self.next_answers.took(began.elapsed());
         Ok(())
     }
 }
 
-impl Sink for Recorder<'_> {
-    fn begin(&mut self, cell: &Cell) -> Result<PathBuf, SinkError> {
+impl Recorder<'_> {
+    /// A cell begins; returns the directory for its raw outputs.
+    fn begin(&mut self, cell: &Cell) -> Result<PathBuf, RunnerError> {
         self.observer.cell_begins(cell);
-        Ok(self.run.begin_cell(cell)?)
+        self.run.begin_cell(cell).map_err(RunnerError::Record)
     }
 
+    fn end(&mut self, cell: &Cell, outcome: CellOutcome) -> Result<(), RunnerError> {
+        let CellOutcome { result, trace, seconds } = outcome;
+        let error = result.as_ref().err().map(ToString::to_string);
+        let recorded = match &result {
+            Ok(sample) => self.run.record(cell, sample, seconds),
+            Err(_) => {
+                self.failed += 1;
+                self.run.fail(cell, error.as_deref().unwrap_or_default(), &trace, seconds)
+            }
+        };
+        recorded.map_err(RunnerError::Record)?;
+        self.observer.cell_ends(cell, seconds, error.as_deref());
+        if let Ok(sample) = result {
+            self.tell_ahead(cell, sample, seconds);
+        }
+        if self.next_answers.is_due(cell) { self.tell_answers() } else { Ok(()) }
+    }
+}
+
+impl CellWatcher for Recorder<'_> {
     fn phase(&mut self, cell: &Cell, phase: Phase) {
         self.observer.phase(cell, phase);
     }
 
     fn stands(&mut self, cell: &Cell, progress: CellProgress) {
         self.observer.cell_stands(cell, progress);
-    }
-
-    fn end(&mut self, cell: &Cell, outcome: CellOutcome) -> Result<(), SinkError> {
-        let CellOutcome { result, trace, seconds } = outcome;
-        let error = result.as_ref().err().map(ToString::to_string);
-        match (&result, &error) {
-            (Ok(sample), _) => self.run.record(cell, sample, seconds)?,
-            (Err(_), error) => {
-                self.failed += 1;
-                self.run.fail(cell, error.as_deref().unwrap_or_default(), &trace, seconds)?;
-            }
-        }
-        self.observer.cell_ends(cell, seconds, error.as_deref());
-        if let Ok(sample) = result {
-            self.tell_ahead(cell, sample, seconds);
-        }
-        if self.next_answers.is_due(cell) { self.tell_answers() } else { Ok(()) }
     }
 }

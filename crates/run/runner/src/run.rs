@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 
-use disklab_bench::ReadyBench;
+use disklab_bench::CellExecutor;
 use disklab_cell::{Cell, Levels};
 use disklab_store::{CellState, Provenance, Run, RunInfo, Session, now};
 use disklab_study::load;
@@ -26,7 +26,7 @@ pub struct OpenRun {
     pub plan: Plan,
     /// Where it is recorded.
     pub run: Run,
-    bench: ReadyBench,
+    bench: Box<dyn CellExecutor>,
     /// The cells that are left, if their number is fixed.
     cells: Vec<Cell>,
 }
@@ -41,7 +41,7 @@ impl CheckedRun {
         let Self { plan, bench, scratch, .. } = self;
         let bench = bench.confirm(yes).map_err(RunnerError::prepare)?;
         let claim = claim_outputs(out)?;
-        let bench = bench.prepare(&plan.campaign, &plan.cells).map_err(RunnerError::prepare)?;
+        let bench = bench.prepare(&plan.needs()).map_err(RunnerError::prepare)?;
         scratch.make()?;
         let study = &plan.campaign.study;
         let info = RunInfo {
@@ -81,7 +81,7 @@ impl OpenRun {
         let Self { plan, run, bench, cells } = self;
         run.begin_session(&session()).map_err(RunnerError::Record)?;
         if let Some(rule) = &plan.stop {
-            return adaptive::go(plan, rule, bench, run, observer);
+            return adaptive::go(plan, rule, bench.as_mut(), run, observer);
         }
         let estimate = RunEstimate::new(plan);
         let forecast = |cell: &Cell| CellForecast {
@@ -96,7 +96,17 @@ impl OpenRun {
             campaign: None,
         };
         let mut analyser = analyser_so_far(plan, run)?;
-        run_recorded(plan, cells, bench, run, &mut analyser, &upcoming, observer)
+        run_recorded(plan, cells, bench.as_mut(), run, &mut analyser, &upcoming, observer)
+    }
+
+    /// Has other machines or processes carry its cells out. `engine` is given what would do it
+    /// here.
+    pub fn with_executor(
+        mut self,
+        engine: impl FnOnce(Box<dyn CellExecutor>) -> Box<dyn CellExecutor>,
+    ) -> Self {
+        self.bench = engine(self.bench);
+        self
     }
 
     /// Arguments that resuming it needs besides those that it remembers: consents that are
@@ -202,11 +212,12 @@ fn make_ready(
     all: Vec<Cell>,
     yes: bool,
     observer: &mut dyn Observer,
-) -> Result<(Plan, ReadyBench), RunnerError> {
+) -> Result<(Plan, Box<dyn CellExecutor>), RunnerError> {
     let CheckedRun { plan, bench, scratch, .. } = checked;
     let cells = if all.is_empty() { &plan.cells } else { &all };
-    let warnings = bench.warnings(&plan.campaign, cells);
-    let bench = bench.prepare(&plan.campaign, cells).map_err(RunnerError::prepare)?;
+    let needs = plan.campaign.needs(cells);
+    let warnings = bench.warnings(&needs);
+    let bench = bench.prepare(&needs).map_err(RunnerError::prepare)?;
     same_machine(info, &plan, &bench.environment())?;
     for warning in warnings {
         observer.note(&format!("  {warning}"));

@@ -131,6 +131,8 @@ impl AllCells {
 
 #[cfg(test)]
 mod tests {
+    use disklab_cell::MachinePlan;
+
     use super::*;
 
     #[test]
@@ -180,7 +182,7 @@ dd = { direction = "write", bs = "4k", count = 4 }
                 LeftOut::workload("v", "needs dd").lacking(["coreutils"]),
                 LeftOut::stack("single/y", "needs xfs"),
             ],
-            ..Preflight::default()
+            ..Preflight::new(MachinePlan::Loop, Vec::new())
         };
         (preflight, study)
     }

@@ -8,9 +8,9 @@ use std::path::{Path, PathBuf};
 
 use disklab_bench::{
     Bench, Campaign, CheckedBench, DeviceBench, DirBench, DiskDrives, LoopDrives, Medium,
-    free_space, needs_zfs,
+    free_space,
 };
-use disklab_cell::Levels;
+use disklab_cell::{Levels, MachinePlan};
 use disklab_exec::{Executor, Interrupt};
 use disklab_lab::ContentLimits;
 use disklab_lab_kernel::{LinuxChoice, NamedKernel};
@@ -32,7 +32,10 @@ use crate::{
 };
 pub use lab::{KernelBuilder, check_zfs, kernel_parts, machine_memory};
 
-use self::scratch::{Scratch, check_writable};
+pub(crate) use lab::PlannedLab;
+pub(crate) use scratch::Scratch;
+
+use self::scratch::check_writable;
 
 /// What the caller gives to all runs.
 #[derive(Clone)]
@@ -130,7 +133,9 @@ impl PlannedRun {
         let context = Context::new(options.scale(), &folder);
         let mut campaign = Campaign::new(study, &context)?;
         // The run has them in its study's text from now on.
-        campaign.study.keep_files(&context.files.taken());
+        let files = campaign.files.iter().flatten();
+        let files = files.map(|(name, text)| (name.clone(), text.clone())).collect();
+        campaign.study.keep_files(&files);
         let scratch = Scratch::new(options.scratch.as_deref(), out)?;
         // `study.toml` lies in no folder that its path names.
         let folder = absolute(&Path::new(".").join(&folder))?;
@@ -214,17 +219,16 @@ impl PlannedRun {
     /// # Errors
     /// [`RunnerError`] if there are no cells, or what they would write to is refused.
     pub fn check_for_plan(self) -> Result<CheckedRun, RunnerError> {
+        let needs = self.plan.needs();
         if let Some(named) = &self.named_kernel {
-            check_zfs(named, needs_zfs(&self.plan.campaign, &self.plan.cells))
-                .map_err(RunnerError::prepare)?;
+            check_zfs(named, needs.zfs).map_err(RunnerError::prepare)?;
         }
         if self.plan.bench.is_simulated {
-            let zfs = needs_zfs(&self.plan.campaign, &self.plan.cells);
-            lab::check_linux(self.linux, zfs).map_err(RunnerError::prepare)?;
+            lab::check_linux(self.linux, needs.zfs).map_err(RunnerError::prepare)?;
         }
         self.plan.check_cells()?;
         let Self { plan, room, bench, scratch, named_kernel, linux } = self;
-        let bench = bench.check(&plan.campaign, &plan.cells).map_err(RunnerError::prepare)?;
+        let bench = bench.check(&needs).map_err(RunnerError::prepare)?;
         Ok(CheckedRun { plan, room, bench, scratch, named_kernel, linux })
     }
 
@@ -253,15 +257,16 @@ impl PlannedRun {
 impl CheckedRun {
     /// What the user must know before the run begins, one line each.
     pub fn warnings(&self) -> Vec<String> {
-        self.bench.warnings(&self.plan.campaign, &self.plan.cells)
+        self.bench.warnings(&self.plan.needs())
     }
 
     /// In the lab: whether it takes the kernel with ZFS, and where that or the plain one is,
     /// if it is there.
     pub fn lab_kernel(&self) -> Option<(bool, Option<PathBuf>)> {
         let named = self.named_kernel.as_ref();
-        let Plan { campaign, cells, bench, .. } = &self.plan;
-        bench.is_simulated.then(|| lab::kernel_of(campaign, cells, named, self.linux))
+        let Plan { campaign, bench, .. } = &self.plan;
+        let zfs = self.plan.needs().zfs;
+        bench.is_simulated.then(|| lab::kernel_of(campaign, zfs, named, self.linux))
     }
 }
 
@@ -298,7 +303,8 @@ impl Benches<'_> {
                 self.settings.drive_size = Some(size);
                 let medium = medium_below(&existing_ancestor(scratch)).0;
                 let drives = LoopDrives::new(scratch, size, medium);
-                Ok(DeviceBench::new(drives, self.ledger(), executor, scratch).into())
+                let planned = MachinePlan::Loop;
+                Ok(DeviceBench::new(drives, planned, self.ledger(), executor, scratch).into())
             }
             BenchKind::Dir(path) => {
                 let refused = |why| {
@@ -316,15 +322,19 @@ impl Benches<'_> {
                 Ok(DirBench::new(&path, watched, medium, self.ledger(), executor).into())
             }
             BenchKind::Disks(names) => {
-                let drives =
-                    DiskDrives::new(&names, &self.options.erase).map_err(RunnerError::prepare)?;
-                Ok(DeviceBench::new(drives, self.ledger(), executor, self.scratch).into())
+                let study = (self.campaign.study.id.to_string(), self.campaign.study.drives.len());
+                let drives = DiskDrives::new(&names, &self.options.erase, study);
+                let drives = drives.map_err(RunnerError::prepare)?;
+                let (planned, scratch) = (MachinePlan::Disks, self.scratch);
+                Ok(DeviceBench::new(drives, planned, self.ledger(), executor, scratch).into())
             }
         }
     }
 
     fn lab(&mut self, executor: Executor) -> Result<Bench, RunnerError> {
-        let (bench, memory) = lab::bench(self, self.ledger(), executor)?;
+        let planned = PlannedLab::of_study(self)?;
+        let memory = planned.plan.memory;
+        let bench = planned.bench(self.ledger(), executor, self.caller)?;
         let lab = &self.options.lab;
         let settings = &mut self.settings;
         settings.memory = Some(memory);
@@ -373,7 +383,7 @@ fn loop_drive_size(campaign: &Campaign) -> Bytes {
 }
 
 /// The block devices below a folder, and what they are like.
-fn medium_below(folder: &Path) -> (Medium, Vec<Watched>) {
+pub(crate) fn medium_below(folder: &Path) -> (Medium, Vec<Watched>) {
     let root = SystemRoot::here();
     let devices = devices_under(&root, &mounts(&root), folder).unwrap_or_default();
     let medium = devices.first().map_or(Medium::SOLID_STATE, |device| {
@@ -387,7 +397,7 @@ fn medium_below(folder: &Path) -> (Medium, Vec<Watched>) {
 }
 
 /// The nearest folder that exists already, for free space and devices.
-fn existing_ancestor(path: &Path) -> PathBuf {
+pub(crate) fn existing_ancestor(path: &Path) -> PathBuf {
     let absolute = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
     absolute
         .ancestors()

@@ -4,9 +4,9 @@ use std::fmt::Debug;
 use std::fs::File;
 use std::path::{Path, PathBuf};
 
+use disklab_cell::LayerSpec;
 use disklab_exec::{ExecError, Executor, Finished, Invocation};
 use disklab_source::SourceError;
-use disklab_study::LayerSpec;
 use disklab_units::Bytes;
 
 use crate::{

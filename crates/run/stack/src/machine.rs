@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
+use disklab_cell::LayerSpec;
 use disklab_exec::{Executor, Invocation, find_program};
 use disklab_source::{Location, Source};
-use disklab_study::LayerSpec;
 
 use crate::{LAYERS, Need};
 

@@ -1,7 +1,7 @@
 //! Reading a layer's options, with errors that say what was expected.
 
+use disklab_cell::LayerSpec;
 use disklab_source::{SourceError, did_you_mean, one_of};
-use disklab_study::LayerSpec;
 use disklab_units::Bytes;
 
 /// The options of one layer. [`OptionReader::finish`] refuses whatever was never
@@ -123,9 +123,9 @@ impl<'a> OptionReader<'a> {
 pub(crate) mod tests {
     use std::sync::Arc;
 
+    use disklab_cell::{LayerSpec, parse_layers};
     use disklab_config::{Node, Value};
     use disklab_source::{Location, Source};
-    use disklab_study::{LayerSpec, parse_layers};
     use proptest::prelude::*;
 
     use super::*;

@@ -2,9 +2,10 @@
 
 use std::path::{Path, PathBuf};
 
+use disklab_cell::{LayerSpec, PlannedLayer};
 use disklab_exec::Invocation;
 use disklab_source::{SourceError, did_you_mean, one_of};
-use disklab_study::{LayerSpec, PlannedLayer, StackSpec};
+use disklab_study::StackSpec;
 use disklab_units::Bytes;
 
 use crate::{
@@ -41,7 +42,7 @@ impl Stack {
     /// Where a layer or an option is unknown, or a layer cannot be built on what
     /// is below it; the error shows the place.
     pub fn parse(spec: &StackSpec) -> Result<Self, SourceError> {
-        let stack = Self::read(spec)?;
+        let stack = Self::read(&spec.layers)?;
         stack.check_fit(spec, |_| true)?;
         Ok(stack)
     }
@@ -52,14 +53,22 @@ impl Stack {
     /// # Errors
     /// As for [`Stack::parse`], but for the number of drives.
     pub fn parse_for_other_drives(spec: &StackSpec) -> Result<Self, SourceError> {
-        let stack = Self::read(spec)?;
+        let stack = Self::read(&spec.layers)?;
         stack.check_fit(spec, |why| !why.is_of_number())?;
         Ok(stack)
     }
 
-    fn read(spec: &StackSpec) -> Result<Self, SourceError> {
-        let mut layers = Vec::with_capacity(spec.layers.len());
-        for layer in &spec.layers {
+    /// Understands the layers of a cell's plan, bottom-up.
+    ///
+    /// # Errors
+    /// Where a layer or an option is unknown, in the notation of the layers.
+    pub fn of_plan(layers: &[PlannedLayer]) -> Result<Self, SourceError> {
+        Self::read(&PlannedLayer::placed(layers)?)
+    }
+
+    fn read(specs: &[LayerSpec]) -> Result<Self, SourceError> {
+        let mut layers = Vec::with_capacity(specs.len());
+        for layer in specs {
             let kind = find_layer(&layer.name).ok_or_else(|| {
                 let known = LAYERS.iter().map(|kind| kind.name);
                 layer.error(format!(

@@ -2,9 +2,10 @@
 
 use std::sync::Arc;
 
+use disklab_cell::parse_layers;
 use disklab_config::{Node, Value};
 use disklab_source::{Location, Source, SourceError};
-use disklab_study::{StackSpec, parse_layers};
+use disklab_study::StackSpec;
 
 use crate::{Layer, find_layer};
 

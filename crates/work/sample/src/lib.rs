@@ -3,6 +3,7 @@
 //! Data alone: nothing here asks a machine. What measures writes it, and everything
 //! after that (store, verdict, report, import) reads it.
 
+mod cell_result;
 mod command_line;
 mod conditions;
 mod drive_traffic;
@@ -19,6 +20,7 @@ mod task;
 mod trace_entry;
 mod windows;
 
+pub use cell_result::CellResult;
 pub use command_line::command_line;
 pub use conditions::{
     ArcActivity, ArrayState, Clock, Conditions, DriveConditions, FileData, Link, MemoryActivity,

@@ -3,10 +3,10 @@
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
+use disklab_cell::Caches;
 use disklab_exec::{Executor, Finished};
 use disklab_measure::{Meter, Watched};
 use disklab_sample::{Cpu, Figure, Note, Steadiness, Step, StepProfile};
-use disklab_study::Caches;
 use disklab_units::Bytes;
 
 use crate::WorkloadError;

@@ -27,9 +27,14 @@ impl StudyFiles {
         Self { folder: folder.into(), ..Self::default() }
     }
 
-    /// The same, if the study's text keeps none.
+    /// Those that a plan has, and no others.
+    pub fn of_plan(files: BTreeMap<String, String>) -> Self {
+        Self { kept: Some(Arc::new(files)), ..Self::default() }
+    }
+
+    /// The same, none of them read yet, if the study's text keeps none.
     pub fn or_kept(&self, kept: Option<&Arc<BTreeMap<String, String>>>) -> Self {
-        Self { kept: kept.cloned(), ..self.clone() }
+        Self { folder: self.folder.clone(), kept: kept.cloned(), ..Self::default() }
     }
 
     /// All that were read so far, by name.
@@ -43,7 +48,7 @@ impl StudyFiles {
     /// If it cannot be read, or is not text.
     pub(crate) fn named(&self, name: &str, place: &Location) -> Result<Arc<Source>, SourceError> {
         if let Some(kept) = &self.kept {
-            return kept_text(kept, name).map_err(|why| place.error(why));
+            return self.kept(kept, name).map_err(|why| place.error(why));
         }
         let path = self.folder.join(name);
         let bytes = read_input(&path, LARGEST_TEXT)
@@ -62,7 +67,7 @@ impl StudyFiles {
              that includes them",
         )?;
         if let Some(kept) = &self.kept {
-            return kept_text(kept, &name);
+            return self.kept(kept, &name);
         }
         // "" is the working directory.
         let real = |path: &Path| canonicalize(Path::new(".").join(path));
@@ -74,19 +79,22 @@ impl StudyFiles {
         self.take(&name, bytes).map_err(|e| e.to_string())
     }
 
+    fn kept(&self, kept: &BTreeMap<String, String>, name: &str) -> Result<Arc<Source>, String> {
+        let text = kept.get(name).ok_or_else(|| {
+            format!("the study has its files in `files`, and '{name}' is not one of them")
+        })?;
+        Ok(self.note(Source { name: name.to_owned(), text: text.clone() }))
+    }
+
     fn take(&self, name: &str, bytes: Vec<u8>) -> Result<Arc<Source>, SourceError> {
-        let source = Source::from_bytes(name.to_owned(), bytes)?;
+        Ok(self.note(Source::from_bytes(name.to_owned(), bytes)?))
+    }
+
+    fn note(&self, source: Source) -> Arc<Source> {
         let mut read = self.read.lock().unwrap_or_else(PoisonError::into_inner);
         read.insert(source.name.clone(), source.text.clone());
-        Ok(Arc::new(source))
+        Arc::new(source)
     }
-}
-
-fn kept_text(kept: &BTreeMap<String, String>, name: &str) -> Result<Arc<Source>, String> {
-    let text = kept.get(name).ok_or_else(|| {
-        format!("the study has its files in `files`, and '{name}' is not one of them")
-    })?;
-    Ok(Arc::new(Source { name: name.to_owned(), text: text.clone() }))
 }
 
 /// The name of a file next to another, without `.` and `..`. `None` if it begins at the root, or

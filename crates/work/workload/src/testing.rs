@@ -3,11 +3,11 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use disklab_cell::{Caches, WorkloadPlan};
 use disklab_config::Node;
 use disklab_exec::{Executor, Interrupt};
 use disklab_sample::{Note, Step};
 use disklab_source::{Source, SourceError};
-use disklab_study::{Caches, WorkloadSpec};
 
 use crate::{Context, WorkContext, Workload, WorkloadError, read_workload};
 
@@ -25,13 +25,10 @@ pub fn read_in(
 ) -> Result<Box<dyn Workload>, SourceError> {
     let source = Arc::new(Source { name: "test.toml".to_owned(), text: body.to_owned() });
     let body = Node::parse(&source)?;
-    let spec = WorkloadSpec {
+    let spec = WorkloadPlan {
         id: "the-workload".to_owned(),
-        title: String::new(),
         kind: kind.to_owned(),
-        place: body.place.clone(),
         body,
-        parameters: Default::default(),
         caches: Caches::Keep,
     };
     read_workload(&spec, &Context::new(scale, folder))

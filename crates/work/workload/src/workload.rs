@@ -3,9 +3,9 @@
 use std::fmt::Debug;
 use std::path::PathBuf;
 
+use disklab_cell::WorkloadPlan;
 use disklab_sample::StepProfile;
 use disklab_source::SourceError;
-use disklab_study::WorkloadSpec;
 use disklab_units::Bytes;
 
 use crate::{StudyFiles, WorkContext, WorkloadError};
@@ -126,4 +126,4 @@ pub struct WorkloadKind {
 }
 
 /// Understands the fields of a workload, or says which is wrong and where.
-pub type ReadWorkload = fn(&WorkloadSpec, &Context) -> Result<Box<dyn Workload>, SourceError>;
+pub type ReadWorkload = fn(&WorkloadPlan, &Context) -> Result<Box<dyn Workload>, SourceError>;

@@ -1,7 +1,7 @@
 //! Figures that no such drives can give.
 
+use disklab_cell::Caches;
 use disklab_sample::{Direction, DriveState, Durability, Order, Requests};
-use disklab_study::Caches;
 use disklab_units::{BytesPerSecond, significant};
 
 use crate::audits::drive_cache::READS_OF_ONE_ARM;

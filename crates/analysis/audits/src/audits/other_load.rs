@@ -84,7 +84,7 @@ fn is_judged(evidence: &Evidence<'_>, group: &Group) -> bool {
     };
     // In the lab there is nobody else, and with kept caches a step may write what the one
     // before has left in memory.
-    let kept = workload.caches == disklab_study::Caches::Keep;
+    let kept = workload.caches == disklab_cell::Caches::Keep;
     known && !kept && !evidence.is_lab() && !evidence.is_import() && is_all(evidence, group)
 }
 

@@ -1,7 +1,7 @@
 //! Reads that the drives never saw.
 
+use disklab_cell::Caches;
 use disklab_sample::Direction;
-use disklab_study::Caches;
 use disklab_units::per_cents;
 
 use crate::audits::{Audit, Detection, Reproducer};

@@ -1,6 +1,6 @@
 //! Drives with different I/O schedulers.
 
-use disklab_study::LayerSpec;
+use disklab_cell::LayerSpec;
 
 use crate::Severity;
 use crate::audits::support::{joined, unlike};

@@ -2,7 +2,7 @@
 //! sentences by what it says of its steps.
 
 use disklab_audits::Severity;
-use disklab_cell::{Cell, Levels};
+use disklab_cell::{Caches, Cell, Levels};
 use disklab_decision::{Analyser, Analysis, recommend};
 use disklab_exec::{Executor, Interrupt};
 use disklab_sample::{
@@ -10,7 +10,7 @@ use disklab_sample::{
     OperationKind, Order, Requests, Sample, Step, StepProfile, SyncCall, TimeIn,
 };
 use disklab_store::{CellRecord, CellState, RunInfo};
-use disklab_study::{Caches, Study, load};
+use disklab_study::{Study, load};
 use disklab_workload::{Cost, StepOutcome, WorkContext, Workload, WorkloadError};
 use jiff::Timestamp;
 

@@ -160,7 +160,7 @@ fn model(cell: &Cell) -> Vec<(&'static str, Direction, u64, u64, f64)> {
 fn profile(study: &Study, cell: &Cell, step: &str) -> Option<StepProfile> {
     let spec = study.workloads.iter().find(|spec| spec.id == cell.levels.workload)?;
     let context = Context::new(1.0, "/nowhere");
-    read_workload(spec, &context).expect("valid").profile(step)
+    read_workload(&spec.plan(), &context).expect("valid").profile(step)
 }
 
 fn sample(study: &Study, cell: &Cell) -> Sample {

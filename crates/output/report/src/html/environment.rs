@@ -1,8 +1,8 @@
 //! The surroundings: machine, tools, drives, mounts.
 
+use disklab_cell::PlannedLayer;
 use disklab_comparisons::Quantity;
 use disklab_sample::DriveState;
-use disklab_study::PlannedLayer;
 use disklab_units::{Bytes, significant};
 use maud::{Markup, html};
 

@@ -2,9 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use disklab_cell::{Caches, PlannedLayer};
 use disklab_decision::Versus;
 use disklab_sample::DriveState;
-use disklab_study::{Caches, PlannedLayer};
 use disklab_units::Bytes;
 use serde::Serialize;
 

@@ -1,9 +1,9 @@
 //! Names and texts that look like markup stay text in every form.
 
+use disklab_cell::PlannedLayer;
 use disklab_report::{Report, ReportFormat, render};
 use disklab_sample::MountState;
 use disklab_source::is_hidden;
-use disklab_study::PlannedLayer;
 use proptest::prelude::*;
 
 use crate::{markdown, wellformed};

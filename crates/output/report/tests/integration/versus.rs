@@ -47,7 +47,7 @@ fn differences_come_first_led_by_different_work() {
 fn different_cache_handling_is_different_work() {
     let mut b = support::made(2, 2, "lab", 1);
     for workload in &mut b.study.workloads {
-        workload.caches = disklab_study::Caches::Keep;
+        workload.caches = disklab_cell::Caches::Keep;
     }
     let runs = compared(support::made(2, 2, "lab", 1), b);
     let first = &runs.differences[0];

@@ -1,7 +1,7 @@
 //! Planned stacks: typed here, layers in a study's notation in the run.
 
+use disklab_cell::PlannedLayer;
 use disklab_store::{PlannedStack, Run, RunInfo, StoreError};
-use disklab_study::PlannedLayer;
 use proptest::prelude::*;
 use rusqlite::Connection;
 

@@ -1,10 +1,8 @@
 //! The lab bench, on the host.
 
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 
-use disklab_cell::Cell;
-use disklab_config::ModelSetting;
+use disklab_cell::{LabPlan, MachinePlan};
 use disklab_exec::Executor;
 use disklab_lab::{
     ConfinementSupport, ContentLimits, CpuLeases, MappingLimit, printed_configuration,
@@ -14,17 +12,17 @@ use disklab_lab_kernel::{fingerprint, zfs_configuration};
 use disklab_measure::environment;
 use disklab_processor::Processor;
 use disklab_sample::{Environment, LabKernelIdentity};
-use disklab_stack::{Ledger, Machine, Need};
-use disklab_study::MachineProfile;
+use disklab_source::SourceError;
+use disklab_stack::{Ledger, Machine};
 use disklab_units::{Bytes, BytesPerSecond};
 
 use super::drives::ModelledDrives;
-use super::machine::described;
-use super::workers::Workers;
-use crate::bench::{BenchProfile, BenchSteps, CellRunner};
-use crate::own_directory::OwnDirectory;
+use super::machine::{described, profile_of};
+use super::processor::processor_of;
+use super::workers::{LabShared, LabWorkers};
+use crate::bench::{BenchProfile, BenchSteps};
 use crate::preflight::preflight_devices;
-use crate::{Bench, BenchError, Campaign, CellToRun, Drives, Medium, Preflight, Sink};
+use crate::{Bench, BenchError, BenchNeeds, Campaign, CellExecutor, Drives, Medium, Preflight};
 
 /// A kernel for guests, and what belongs to it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -58,46 +56,19 @@ pub struct LabSettings {
     pub cores: Vec<usize>,
     /// How many labs run at once.
     pub at_once: usize,
-    /// A guest's memory.
-    pub memory: Bytes,
     /// The memory of the machine that they all run on.
     pub machine_memory: Bytes,
     /// What the content of one guest's drives may take.
     pub content: ContentLimits,
-    /// Virtual time after which a guest is stopped.
-    pub cell_limit: Duration,
-    /// Against which drive files and the study's own files are found; absolute.
-    pub folder: PathBuf,
-    /// The machine whose settings guests have.
-    pub machine: &'static MachineProfile,
-    /// What CPU time costs; free if `None`.
-    pub processor: Option<Processor>,
-    /// The bus that all drives share; each has its own where absent.
-    pub bus: Option<BytesPerSecond>,
-    /// What the command line sets of the drives' models, as it was given.
-    pub set_drive: Vec<String>,
-}
-
-impl LabSettings {
-    /// What is set of the drives' sizes, which guests see. All else is the host's: what
-    /// a guest reads takes memory, and would show in the figures.
-    pub(super) fn set_sizes(&self) -> Vec<String> {
-        let is_size = |text: &&String| {
-            let set = ModelSetting::parse("--set-drive", text);
-            set.is_ok_and(|set| ["capacity", "sectors"].contains(&set.setting.field.as_str()))
-        };
-        self.set_drive.iter().filter(is_size).cloned().collect()
-    }
-
-    /// Words for the guest's kernel: what CPU time costs.
-    pub(super) fn charges(&self) -> Vec<String> {
-        self.processor.as_ref().map(Processor::kernel_arguments).unwrap_or_default()
-    }
 }
 
 /// Modelled drives under a real kernel, in virtual time.
 pub struct LabBench {
     drives: ModelledDrives,
+    /// What guests have, if their stack says nothing else.
+    plan: LabPlan,
+    /// What CPU time costs; free if `None`.
+    processor: Option<Processor>,
     settings: LabSettings,
     kernels: KernelSource,
     machine: Machine,
@@ -106,30 +77,29 @@ pub struct LabBench {
 }
 
 impl LabBench {
-    /// A bench for a campaign on `drives`, under a kernel from `kernels`.
+    /// A bench for cells on `drives` in guests that are as `plan` says, under a kernel from
+    /// `kernels`.
+    ///
+    /// # Errors
+    /// Where the plan's processor is not one.
     pub fn new(
         drives: ModelledDrives,
+        plan: LabPlan,
         settings: LabSettings,
         kernels: KernelSource,
         ledger: Ledger,
         executor: Executor,
-    ) -> Self {
+    ) -> Result<Self, SourceError> {
         let machine = Machine::configured(&zfs_configuration(), &["zpool", "zfs"]);
-        Self { drives, settings, kernels, machine, ledger, executor }
+        let processor = processor_of(&plan)?;
+        Ok(Self { drives, plan, processor, settings, kernels, machine, ledger, executor })
     }
 
     fn short_of_memory(&self) -> Option<String> {
-        let need = self.settings.memory.0.saturating_mul(self.settings.at_once as u64);
+        let need = self.plan.memory.0.saturating_mul(self.settings.at_once as u64);
         let hold = CpuLeases::of_user().memory_bytes();
         short_of_memory(Bytes(need), Bytes(hold), self.settings.machine_memory)
     }
-}
-
-/// The lab with the kernel that its guests boot.
-struct PreparedLab {
-    lab: LabBench,
-    kernel: LabKernel,
-    identity: LabKernelIdentity,
 }
 
 impl From<LabBench> for Bench {
@@ -140,19 +110,20 @@ impl From<LabBench> for Bench {
 
 impl BenchSteps for LabBench {
     fn profile(&self) -> BenchProfile {
-        let work = match &self.settings.processor {
+        let work = match &self.processor {
             None => "CPU time is free".to_owned(),
             Some(processor) => {
                 format!("CPU time is charged as on {}", processor.about())
             }
         };
-        let bus = self.settings.bus.map(|rate| format!(" on one bus of {}", rate.si()));
+        let bus = self.plan.bus.map(|rate| BytesPerSecond(rate as f64));
+        let bus = bus.map(|rate| format!(" on one bus of {}", rate.si()));
         let about = format!(
             "{}{}, under a Linux kernel in virtual time with {} of memory, set up as {}; {work}",
             self.drives.about(),
             bus.unwrap_or_default(),
-            self.settings.memory.iec(),
-            self.settings.machine.name
+            self.plan.memory.iec(),
+            self.plan.machine
         );
         BenchProfile {
             name: "lab".to_owned(),
@@ -163,84 +134,58 @@ impl BenchSteps for LabBench {
         }
     }
 
-    fn warnings(&self, campaign: &Campaign, cells: &[Cell]) -> Vec<String> {
+    fn warnings(&self, needs: &BenchNeeds) -> Vec<String> {
         let mut notes = self.drives.notes();
         notes.extend(self.short_of_memory());
-        if needs_zfs(campaign, cells) {
+        if needs.zfs {
             let limit = MappingLimit::of_this_system();
-            notes.extend(limit.and_then(|limit| limit.remedy(self.settings.memory)));
+            notes.extend(limit.and_then(|limit| limit.remedy(self.plan.memory)));
         }
         notes.extend(ConfinementSupport::of_this_system().missing().into_iter().map(str::to_owned));
         notes
     }
 
     fn preflight(&self, campaign: &Campaign) -> Preflight {
-        preflight_devices(campaign, &self.drives, &self.machine)
+        let planned = MachinePlan::Lab(Box::new(self.plan.clone()));
+        preflight_devices(campaign, &self.drives, &self.machine, planned)
     }
 
     fn prepare(
         mut self: Box<Self>,
-        campaign: &Campaign,
-        cells: &[Cell],
-    ) -> Result<Box<dyn CellRunner>, BenchError> {
+        needs: &BenchNeeds,
+    ) -> Result<Box<dyn CellExecutor>, BenchError> {
         self.ledger.make()?;
-        let kernel = (self.kernels)(needs_zfs(campaign, cells))?;
+        let kernel = (self.kernels)(needs.zfs)?;
         let identity = identity(&kernel.program, &self.executor)?;
-        Ok(Box::new(PreparedLab { lab: *self, kernel, identity }))
+        let environment = self.environment(&kernel, identity);
+        let Self { settings, ledger, executor, .. } = *self;
+        let shared = LabShared { settings, kernel };
+        Ok(Box::new(LabWorkers::new(shared, environment, ledger, executor)))
     }
 }
 
-impl CellRunner for PreparedLab {
-    fn environment(&self) -> Environment {
-        let LabBench { settings, executor, .. } = &self.lab;
-        let here = environment(executor);
-        let release = printed_release(&self.kernel.program, executor).unwrap_or_default();
+impl LabBench {
+    /// What a record says of the machine.
+    fn environment(&self, kernel: &LabKernel, identity: LabKernelIdentity) -> Environment {
+        let here = environment(&self.executor);
+        let release = printed_release(&kernel.program, &self.executor).unwrap_or_default();
         Environment {
-            kernel: format!("Linux {release} User-Mode Linux, time travel{}", self.kernel.words),
+            kernel: format!("Linux {release} User-Mode Linux, time travel{}", kernel.words),
             // A guest has one, and what it is does not matter: its time is free, or
             // what the work would take on another is charged.
-            processor: Some(match &settings.processor {
+            processor: Some(match &self.processor {
                 None => "simulated, infinitely fast".to_owned(),
                 Some(processor) => format!("simulated: {}", processor.about()),
             }),
             processors: 1,
-            memory_bytes: settings.memory.0,
+            memory_bytes: self.plan.memory.0,
             virtual_machine: None,
             distribution: here.distribution,
             tools: here.tools,
-            lab_kernel: Some(self.identity.clone()),
-            extra: [("lab.machine".to_owned(), described(settings.machine))].into(),
+            lab_kernel: Some(identity),
+            extra: [("lab.machine".to_owned(), described(profile_of(&self.plan)))].into(),
             ..Environment::default()
         }
-    }
-
-    fn run_cells(
-        &mut self,
-        campaign: &Campaign,
-        cells: &[CellToRun<'_>],
-        sink: &mut dyn Sink,
-    ) -> Result<(), BenchError> {
-        let LabBench { drives, settings, ledger, executor, .. } = &mut self.lab;
-        let (drives, settings, executor) = (&*drives, &*settings, &*executor);
-        let mark = ledger.mark();
-        let own = OwnDirectory::create(&settings.scratch, ledger)?;
-        let labs = cells.iter().map(|next| lab_name(next.cell)).collect();
-        ledger.expect(own.path(), labs)?;
-        let workers = Workers {
-            campaign,
-            drives,
-            settings,
-            kernel: &self.kernel,
-            folder: own.path(),
-            executor,
-        };
-        let result = workers.carry_out(cells, sink);
-        drop(own);
-        let complaints = ledger.tear_down_to(mark, executor);
-        for complaint in complaints {
-            tracing::warn!("{complaint}");
-        }
-        result
     }
 }
 
@@ -270,23 +215,6 @@ fn short_of_memory(need: Bytes, hold: Bytes, machine: Bytes) -> Option<String> {
             machine.iec()
         )
     })
-}
-
-/// Whether these cells need a kernel with ZFS.
-pub fn needs_zfs(campaign: &Campaign, cells: &[Cell]) -> bool {
-    cells.iter().any(|cell| {
-        let stack = campaign.study.stack_index(&cell.levels.stack);
-        stack.is_some_and(|index| campaign.stacks[index].needs().contains(&Need::Zfs))
-    })
-}
-
-/// The folder of one cell's lab.
-pub(super) fn lab_folder(folder: &Path, cell: &Cell) -> PathBuf {
-    folder.join(lab_name(cell))
-}
-
-fn lab_name(cell: &Cell) -> String {
-    format!("cell-{}", cell.number + 1)
 }
 
 #[cfg(test)]

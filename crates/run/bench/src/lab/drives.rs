@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use disklab_cell::{CellPlan, DriveKind, DriveModelPlan, DrivePlan, LabPlan};
 use disklab_config::ModelSetting;
 use disklab_drive::{DriveFile, Kind, Nanos, SettingChange, SizeError};
 use disklab_exec::Executor;
@@ -14,9 +15,10 @@ use disklab_stack::{Ledger, Need};
 use disklab_study::Study;
 use disklab_units::Bytes;
 
-use super::host::{hosts, virtual_disk};
-use super::model::find_model_with;
+use super::host::{host_of, hosts, virtual_disk};
+use super::model::{find_model_with, planned_model};
 use super::model_error::ModelError;
+use super::processor::processor_of;
 use super::serial::SerialNumbers;
 use crate::drives::Ready;
 use crate::{BenchError, Drives, Medium, ReadyDrive};
@@ -67,15 +69,14 @@ pub struct UnavailableSize {
 /// A drive of the study, and the model that stands for it.
 #[derive(Debug, Clone)]
 struct Modelled {
-    name: String,
+    plan: DrivePlan,
     file: DriveFile,
-    serial: String,
 }
 
 /// The drives of a study in the lab: disks `/dev/vda`, `/dev/vdb`, … of a guest,
-/// those of one stack at a time. The host makes them with [`ModelledDrives::disks`],
-/// the guest finds them again by their serial numbers.
-#[derive(Debug, Clone)]
+/// those of one stack at a time. The host makes them with [`disks`], the guest finds them
+/// again by their serial numbers.
+#[derive(Debug, Clone, Default)]
 pub struct ModelledDrives {
     drives: Vec<Modelled>,
     /// Of each of the study's stacks: the host between the guest and its drives.
@@ -97,17 +98,18 @@ impl ModelledDrives {
         let drives = study
             .drives
             .iter()
-            .map(|spec| {
-                let drive = || spec.name.to_string();
-                let (file, meant) =
-                    find_model_with(&spec.model, folder, &spec.set, over).map_err(|source| {
-                        DrivesError::Model { drive: drive(), source: Box::new(source) }
-                    })?;
-                let file = sized(file, spec.size)
-                    .map_err(|source| DrivesError::Size { drive: drive(), source })?;
+            .zip(0..)
+            .map(|(spec, position)| {
+                let name = spec.name.to_string();
+                let (file, mut model, meant) =
+                    find_model_with(&spec.model, folder, &spec.set, over)
+                        .map_err(|source| DrivesError::model(&name, source))?;
+                let file =
+                    sized(file, spec.size).map_err(|source| DrivesError::size(&name, source))?;
                 used.iter_mut().zip(meant).for_each(|(used, meant)| *used |= meant);
-                let serial = serials.next(&file.id);
-                Ok(Modelled { name: spec.name.to_string(), file, serial })
+                model.serial = serials.next(&file.id);
+                let (size, kind) = (Bytes(file.capacity()), DriveKind::Model(model));
+                Ok(Modelled { plan: DrivePlan { name, position, size, kind }, file })
             })
             .collect::<Result<Vec<_>, DrivesError>>()?;
         if let Some((set, _)) = over.iter().zip(used).find(|(_, used)| !used) {
@@ -126,39 +128,6 @@ impl ModelledDrives {
     /// The model of each of the study's drives, by the same index.
     pub fn models(&self) -> impl Iterator<Item = &DriveFile> {
         self.drives.iter().map(|drive| &drive.file)
-    }
-
-    /// The name of one of the study's drives.
-    pub(super) fn name(&self, index: usize) -> Option<&str> {
-        self.drives.get(index).map(|drive| drive.name.as_str())
-    }
-
-    /// The disks of a guest, new: those of the study's drives with these indices, in
-    /// this order, below the host that stack number `stack` has. Where their platters
-    /// stand depends on the seed and the index.
-    pub fn disks(
-        &self,
-        stack: usize,
-        indices: &[usize],
-        write_cache: Option<bool>,
-        seed: u64,
-    ) -> Vec<DiskOptions> {
-        indices
-            .iter()
-            .filter_map(|index| Some((*index, self.drives.get(*index)?)))
-            .map(|(index, drive)| {
-                // The odd number of splitmix64 keeps neighbours apart.
-                let own = seed.wrapping_add((index as u64 + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15));
-                let mut disk = DiskOptions::of(&drive.file, own, &drive.serial);
-                if let Some(on) = write_cache {
-                    disk.drive.set_write_cache(Nanos(0), on);
-                }
-                match self.hosts.get(stack).cloned().flatten() {
-                    Some(host) => virtual_disk(disk, host),
-                    None => disk,
-                }
-            })
-            .collect()
     }
 
     /// What readers must know of the models, each note once.
@@ -229,6 +198,53 @@ impl ModelledDrives {
     }
 }
 
+/// The disks of a cell's guest, new, in the order of its plan. Where their platters stand depends
+/// on the cell's seed and each drive's place in the study.
+///
+/// # Errors
+/// If a drive is not a model that this version knows, or cannot have the plan's size; if the
+/// host below them is not one.
+pub(super) fn disks(plan: &CellPlan, lab: &LabPlan) -> Result<Vec<DiskOptions>, BenchError> {
+    let host = host_of(lab)?;
+    let disk = |drive: &DrivePlan| {
+        let DriveKind::Model(model) = &drive.kind else { return Err(BenchError::OtherBench) };
+        // The odd number of splitmix64 keeps neighbours apart.
+        let place = (u64::from(drive.position) + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+        let own = plan.cell.seed.wrapping_add(place);
+        let mut disk = DiskOptions::of(&file_of(drive, model)?, own, &model.serial);
+        if let Some(on) = plan.write_cache {
+            disk.drive.set_write_cache(Nanos(0), on);
+        }
+        Ok(match host.clone() {
+            Some(host) => virtual_disk(disk, host),
+            None => disk,
+        })
+    };
+    plan.drives.iter().map(disk).collect()
+}
+
+/// Refuses a plan whose drives, host or processor are none.
+pub(crate) fn check_lab(plan: &CellPlan, lab: &LabPlan) -> Result<(), BenchError> {
+    processor_of(lab)?;
+    disks(plan, lab).map(drop)
+}
+
+/// The model of a planned drive.
+fn file_of(drive: &DrivePlan, model: &DriveModelPlan) -> Result<DriveFile, DrivesError> {
+    let file = planned_model(model).map_err(|source| DrivesError::model(&drive.name, source))?;
+    sized(file, drive.size).map_err(|source| DrivesError::size(&drive.name, source))
+}
+
+impl DrivesError {
+    fn model(drive: &str, source: ModelError) -> Self {
+        Self::Model { drive: drive.to_owned(), source: Box::new(source) }
+    }
+
+    fn size(drive: &str, source: UnavailableSize) -> Self {
+        Self::Size { drive: drive.to_owned(), source }
+    }
+}
+
 /// What audits must know of a model, which a guest's disk does not tell.
 fn traits_of(file: &DriveFile) -> DriveTraits {
     let disk = |disk: &disklab_drive::hdd::Parameters, staging| DriveTraits {
@@ -277,8 +293,8 @@ impl Drives for ModelledDrives {
         Medium::HARD_DISK
     }
 
-    fn sizes(&self, _study: &Study) -> Vec<Option<Bytes>> {
-        self.drives.iter().map(|drive| Some(Bytes(drive.file.capacity()))).collect()
+    fn plans(&self, _study: &Study) -> Vec<Option<DrivePlan>> {
+        self.drives.iter().map(|drive| Some(drive.plan.clone())).collect()
     }
 
     fn needs(&self) -> Vec<Need> {
@@ -305,15 +321,17 @@ impl Drives for ModelledDrives {
         true
     }
 
-    fn traits(&self, indices: &[usize]) -> Vec<(String, DriveTraits)> {
-        let drives = indices.iter().filter_map(|index| self.drives.get(*index));
-        drives.map(|drive| (drive.name.clone(), traits_of(&drive.file))).collect()
+    fn traits(&self, drives: &[DrivePlan]) -> Vec<(String, DriveTraits)> {
+        let traits = |drive: &DrivePlan| {
+            let DriveKind::Model(model) = &drive.kind else { return None };
+            Some((drive.name.clone(), traits_of(&file_of(drive, model).ok()?)))
+        };
+        drives.iter().filter_map(traits).collect()
     }
 
     fn make_ready(
         &mut self,
-        _study: &Study,
-        indices: &[usize],
+        drives: &[DrivePlan],
         write_cache: Option<bool>,
         _directory: &Path,
         _ledger: &mut Ledger,
@@ -321,11 +339,11 @@ impl Drives for ModelledDrives {
     ) -> Result<Ready, BenchError> {
         let mut ready = Ready { are_zero: self.are_zero(), ..Ready::default() };
         let root = SystemRoot::here();
-        for index in indices {
-            let drive = self.drives.get(*index).ok_or(BenchError::NoSuchDrive(*index))?;
-            let device = device_with(&root, &drive.serial)
-                .ok_or_else(|| BenchError::NoGuestDisk { serial: drive.serial.clone() })?;
-            ready.drives.push(ReadyDrive { name: drive.name.clone(), device });
+        for DrivePlan { name, kind, .. } in drives {
+            let DriveKind::Model(model) = kind else { return Err(BenchError::OtherBench) };
+            let device = device_with(&root, &model.serial)
+                .ok_or_else(|| BenchError::NoGuestDisk { serial: model.serial.clone() })?;
+            ready.drives.push(ReadyDrive { name: name.clone(), device });
         }
         if let Some(on) = write_cache {
             ready.notes.push(Note {

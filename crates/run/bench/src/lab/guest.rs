@@ -4,22 +4,19 @@ use std::fs::File;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-use disklab_cell::Cell;
-use disklab_config::ModelSetting;
+use disklab_cell::{Cell, CellPlan, MachinePlan};
 use disklab_exec::Executor;
 use disklab_lab_guest::{LAB_FOLDER, PLACE, fixed_start, mount_shown, set_environment};
-use disklab_source::SourceError;
+use disklab_processor::Processor;
 use disklab_stack::{Ledger, StackError};
-use disklab_workload::Context;
 
-use super::drives::{DrivesError, ModelledDrives};
+use super::drives::ModelledDrives;
 use super::job::{
-    ANSWER, GuestAnswer, GuestJob, JOB, PHASES, PROGRAMS, RAW, ReportedFailure, STUDY, read, write,
+    ANSWER, GuestAnswer, GuestJob, JOB, PHASES, PROGRAMS, RAW, ReportedFailure, read, write,
 };
-use super::machine::set_up;
-use super::processor::check_charges;
-use crate::bench::CellRunner;
-use crate::{BenchError, Campaign, CellOutcome, DeviceBench, Phase, Sink, SinkError};
+use super::machine::{profile_of, set_up};
+use super::processor::{check_charges, processor_of};
+use crate::{BenchError, CellExecutor, CellOutcome, CellWatcher, DeviceBench, Phase};
 
 /// Carries out the cell that the host left a job for, and leaves the answer. The
 /// caller is the guest's first program and has begun.
@@ -31,29 +28,36 @@ pub fn carry_out_in_guest() -> Result<(), GuestError> {
     let lab = Path::new(LAB_FOLDER);
     let job: GuestJob = read(lab, JOB).map_err(GuestError::Job)?.ok_or(GuestError::NoJob)?;
     let answer = |answer: &GuestAnswer| write(lab, ANSWER, answer).map_err(GuestError::Answer);
-    if let Err(why) = check_charges(&job.charges) {
+    let MachinePlan::Lab(machine) = &job.plan.machine else {
+        return answer(&GuestAnswer::failed(&BenchError::OtherBench, Vec::new()));
+    };
+    let charges = processor_of(machine)
+        .map(|processor| processor.as_ref().map(Processor::kernel_arguments).unwrap_or_default());
+    let checked = charges.map_err(|e| e.to_string());
+    let checked = checked.and_then(|words| check_charges(&words).map_err(|e| e.to_string()));
+    if let Err(why) = checked {
         return answer(&GuestAnswer::failed(&why, Vec::new()));
     }
     let programs = job.programs.then(|| host(PROGRAMS)).transpose()?;
     set_environment(programs.as_deref());
-    let study = host(STUDY)?;
     if let Some(version) = &job.fio {
         disklab_workload::assume_fio(version);
     }
     let phases = File::options().append(true).create(true).open(lab.join(PHASES));
     let raw = Path::new(PLACE).join(RAW);
-    let mut sink = GuestSink { phases: phases.ok(), raw: raw.clone(), answer: None };
+    let mut phases = Phases(phases.ok());
     let result = host(RAW).map_err(GuestCellError::from).and_then(|_| {
         // Before: to read the clock moves it.
         disklab_workload::count_from_boot();
         fixed_start();
-        cell(&job, &study, &mut sink)
+        set_up(profile_of(machine));
+        cell(&job.plan, &raw, &mut phases)
     });
-    answer(&match (result, sink.answer) {
-        // What could not be torn down may still matter to what was measured.
-        (Err(why), answer) => GuestAnswer::failed(&why, answer.map_or_else(Vec::new, |a| a.trace)),
-        (Ok(()), Some(answer)) => answer,
-        (Ok(()), None) => GuestAnswer::failed(&GuestCellError::Unended, Vec::new()),
+    answer(&match result {
+        Err(why) => GuestAnswer::failed(&why, Vec::new()),
+        Ok(CellOutcome { result, trace, .. }) => {
+            GuestAnswer { result: result.map_err(|e| ReportedFailure(e.to_string())), trace }
+        }
     })
 }
 
@@ -64,19 +68,18 @@ fn host(name: &str) -> Result<PathBuf, MountError> {
     Ok(place)
 }
 
-fn cell(job: &GuestJob, folder: &Path, sink: &mut GuestSink) -> Result<(), GuestCellError> {
-    let study = job.study()?;
-    set_up(study.lab_machine);
-    let context = Context::new(job.scale, folder);
-    let campaign = Campaign::new(study, &context)?;
-    let over = job.set_drive.iter().map(|text| ModelSetting::parse("--set-drive", text));
-    let over = over.collect::<Result<Vec<_>, _>>()?;
-    let drives = ModelledDrives::new(&campaign.study, folder, &over)?;
+fn cell(
+    plan: &CellPlan,
+    outputs: &Path,
+    phases: &mut Phases,
+) -> Result<CellOutcome, GuestCellError> {
     let place = Path::new(PLACE);
     let ledger = Ledger::open(&place.join("ledger"))?;
-    let executor = Executor::in_guest();
-    let mut bench = DeviceBench::in_guest(drives, ledger, executor, &place.join("scratch"));
-    Ok(bench.run_cells(&campaign, &[(&job.cell).into()], sink)?)
+    let (drives, machine) = (ModelledDrives::default(), plan.machine.clone());
+    let (executor, scratch) = (Executor::in_guest(), place.join("scratch"));
+    let mut bench = DeviceBench::in_guest(drives, machine, ledger, executor, &scratch);
+    bench.submit(plan.clone(), outputs)?;
+    Ok(bench.next(phases)?.ok_or(GuestCellError::Unended)?.outcome)
 }
 
 /// A directory of the host could not be mounted.
@@ -104,12 +107,6 @@ pub enum GuestError {
 /// Why a guest has no sample. The host gets its text.
 #[derive(Debug, thiserror::Error)]
 enum GuestCellError {
-    /// The study, its stacks or workloads, or a setting is wrong here, and was right on the host.
-    #[error(transparent)]
-    Source(#[from] SourceError),
-    /// A drive's model is.
-    #[error(transparent)]
-    Drives(#[from] DrivesError),
     /// The directory for raw outputs is missing.
     #[error(transparent)]
     Mount(#[from] MountError),
@@ -124,28 +121,14 @@ enum GuestCellError {
     Unended,
 }
 
-/// Tells the host how far the cell is, and keeps its outcome.
-struct GuestSink {
-    phases: Option<File>,
-    raw: PathBuf,
-    answer: Option<GuestAnswer>,
-}
+/// Tells the host how far the cell is.
+struct Phases(Option<File>);
 
-impl Sink for GuestSink {
-    fn begin(&mut self, _cell: &Cell) -> Result<PathBuf, SinkError> {
-        Ok(self.raw.clone())
-    }
-
-    fn phase(&mut self, _cell: &Cell, phase: Phase) {
+impl CellWatcher for Phases {
+    fn phase(&mut self, _: &Cell, phase: Phase) {
         // Only for the user's eyes: not worth failing for.
-        if let (Some(file), Ok(line)) = (&mut self.phases, serde_json::to_string(&phase)) {
+        if let (Some(file), Ok(line)) = (&mut self.0, serde_json::to_string(&phase)) {
             let _ = writeln!(file, "{line}").and_then(|()| file.sync_data());
         }
-    }
-
-    fn end(&mut self, _cell: &Cell, outcome: CellOutcome) -> Result<(), SinkError> {
-        let result = outcome.result.map_err(|e| ReportedFailure(e.to_string()));
-        self.answer = Some(GuestAnswer { result, trace: outcome.trace });
-        Ok(())
     }
 }

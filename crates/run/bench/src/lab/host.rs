@@ -1,5 +1,6 @@
 //! The host between a guest and its drives, as the study has it.
 
+use disklab_cell::LabPlan;
 use disklab_host::{CacheMode, HostSettings, HostedDrive, with_cache};
 use disklab_lab::DiskOptions;
 use disklab_source::{SourceError, did_you_mean, one_of};
@@ -25,6 +26,19 @@ pub(super) fn hosts(study: &Study) -> Result<Vec<Option<HostSettings>>, SourceEr
             with_cache(node, cache).map(Some)
         })
         .collect()
+}
+
+/// The host of a plan; `None` if guests are directly on their drives.
+///
+/// # Errors
+/// Where its table is not that of a host, or the cache mode is unknown.
+pub(super) fn host_of(plan: &LabPlan) -> Result<Option<HostSettings>, SourceError> {
+    let Some(host) = &plan.host else { return Ok(None) };
+    let cache = host.cache.as_ref().map(|word| {
+        let unknown = || host.table.error(format!("unknown cache mode '{word}'"));
+        CacheMode::by_word(word).ok_or_else(unknown)
+    });
+    with_cache(&host.table, cache.transpose()?).map(Some)
 }
 
 /// The cache mode that a stack has instead of the host's own.

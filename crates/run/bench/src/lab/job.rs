@@ -5,11 +5,9 @@ use std::fs::File;
 use std::io::{self, Write};
 use std::path::Path;
 
-use disklab_cell::Cell;
+use disklab_cell::CellPlan;
 use disklab_exec::UntrustedDirectory;
 use disklab_sample::{Sample, TraceEntry};
-use disklab_source::SourceError;
-use disklab_study::Study;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
@@ -20,54 +18,21 @@ pub(super) const PHASES: &str = "phases";
 /// The guest's [`GuestAnswer`].
 pub(super) const ANSWER: &str = "answer.json";
 
-/// The host's folder against which the study's files are found, as the guest mounts it.
-pub(super) const STUDY: &str = "study";
 /// The cell's folder for raw outputs.
 pub(super) const RAW: &str = "raw";
 /// A further folder of programs.
 pub(super) const PROGRAMS: &str = "programs";
-/// The study's file, in the guest's messages; no letter of any other text is like these.
-const FILE: &str = "\u{1}study\u{1}";
 
 /// What a guest is to do. No path of the host is in it: they differ between machines,
 /// and what is read takes memory.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct GuestJob {
-    /// The study's whole text: the guest reads it as the host did.
-    pub study_text: String,
-    /// Whether it is run in its quick form.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub quick: bool,
-    /// The drives in place of the study's, if it is run on others.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub drives: Option<String>,
-    /// By how much sizes are scaled.
-    pub scale: f64,
     /// The cell to carry out.
-    pub cell: Cell,
+    pub plan: CellPlan,
     /// What `fio --version` says, where it is here.
     pub fio: Option<String>,
     /// Whether there is a further folder of programs.
     pub programs: bool,
-    /// What the command line sets of the drives' sizes.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub set_drive: Vec<String>,
-    /// What of the kernel's command line says what CPU time costs.
-    pub charges: Vec<String>,
-}
-
-impl GuestJob {
-    /// Reads the study, as the host did.
-    ///
-    /// # Errors
-    /// Those of the study, in which its file has a name that [`GuestAnswer::named`] knows.
-    pub fn study(&self) -> Result<Study, SourceError> {
-        let mut study = disklab_study::load(FILE, &self.study_text)?;
-        if let Some(drives) = self.drives.as_ref().and_then(|drives| drives.parse().ok()) {
-            study = study.on_drives(&drives)?;
-        }
-        if self.quick { study.into_quick_form() } else { Ok(study) }
-    }
 }
 
 /// Why a cell failed, as its guest reported it: the error itself, with its source, is gone with
@@ -90,12 +55,6 @@ impl GuestAnswer {
     /// That there is no sample.
     pub fn failed(why: &impl ToString, trace: Vec<TraceEntry>) -> Self {
         Self { result: Err(ReportedFailure(why.to_string())), trace }
-    }
-
-    /// With the study's file in its error, where that speaks of it.
-    pub fn named(mut self, file: &str) -> Self {
-        self.result = self.result.map_err(|why| ReportedFailure(why.0.replace(FILE, file)));
-        self
     }
 }
 
@@ -134,8 +93,6 @@ pub(super) fn read<T: DeserializeOwned>(folder: &Path, name: &str) -> io::Result
 
 #[cfg(test)]
 mod tests {
-    use disklab_cell::Levels;
-
     use super::*;
 
     #[test]
@@ -155,32 +112,6 @@ mod tests {
         std::fs::write(folder.path().join(ANSWER), "{\"result\":").unwrap();
         assert!(read::<GuestAnswer>(folder.path(), ANSWER).is_err());
         assert!(read_answer(folder.path()).is_err());
-    }
-
-    #[test]
-    fn a_guest_reads_the_form_of_the_study_that_the_host_has() {
-        let text = "id = 's'\ntitle = 's'\n[stacks]\na = { layers = 'ext4', drives = 1 }\n\
-                    [[drives]]\nmodel = 'hgst-10tb'\nsize = '10 TB'\n[[workloads]]\nid = 'w'\n\
-                    fio = { rw = 'read', size = '2G' }\n[quick.workloads]\nw = { size = '1G' }\n";
-        let study = disklab_study::load("s.toml", text).expect("valid");
-        let job = |quick| GuestJob {
-            drives: None,
-            study_text: text.to_owned(),
-            quick,
-            scale: 1.0,
-            cell: Cell { number: 0, block: 0, levels: Levels::new("a", "w"), seed: 1 },
-            fio: None,
-            programs: false,
-            set_drive: Vec::new(),
-            charges: Vec::new(),
-        };
-        let body = |study: &Study| study.workloads[0].body.words();
-        assert_eq!(body(&job(false).study().expect("read")), body(&study));
-        let quick = study.into_quick_form().expect("it has one");
-        assert_eq!(body(&job(true).study().expect("read")), body(&quick));
-        // A job of the whole form takes no more of the guest's memory than before.
-        let json = |quick| serde_json::to_string(&job(quick)).expect("JSON");
-        assert!(!json(false).contains("\"quick\""));
     }
 
     #[test]

@@ -3,12 +3,19 @@
 use std::fs;
 use std::path::Path;
 
+use disklab_cell::LabPlan;
 use disklab_lab_guest::{disk_name, limit_dirty_pages};
-use disklab_study::{MachineProfile, MachineSetting};
+use disklab_study::{MACHINES, MachineProfile, MachineSetting};
 
 /// The shares of memory that become bytes in a guest ([`limit_dirty_pages`]).
 const DIRTY: MachineSetting = MachineSetting::Sysctl("vm.dirty_ratio");
 const DIRTY_BACKGROUND: MachineSetting = MachineSetting::Sysctl("vm.dirty_background_ratio");
+
+/// The machine that a plan names; the standard one if this version does not know it.
+pub(super) fn profile_of(plan: &LabPlan) -> &'static MachineProfile {
+    let named = MACHINES.iter().find(|machine| machine.name == plan.machine);
+    named.unwrap_or(MachineProfile::standard())
+}
 
 /// Sets this guest up as the machine is. What its kernel does not have is left out: it has only the
 /// parts that the study needs.

@@ -15,13 +15,14 @@ mod processor;
 mod serial;
 mod workers;
 
-pub use bench::{KernelSource, LabBench, LabKernel, LabSettings, needs_zfs};
+pub use bench::{KernelSource, LabBench, LabKernel, LabSettings};
+pub(crate) use drives::check_lab;
 pub use drives::{DrivesError, ModelledDrives, UnavailableSize};
 pub use guest::{GuestError, MountError, carry_out_in_guest};
 pub use job::ReportedFailure;
 pub use model::find_model;
 pub use model_error::ModelError;
-pub use processor::{NotCharged, check_charges, find_processor, study_processor};
+pub use processor::{NotCharged, check_charges, find_processor, processor_of, study_processor};
 pub use serial::SerialNumbers;
 
 /// The job by which the guest's first program knows that it is to carry out a

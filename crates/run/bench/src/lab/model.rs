@@ -2,7 +2,8 @@
 
 use std::path::Path;
 
-use disklab_config::{ModelSetting, Setting};
+use disklab_cell::DriveModelPlan;
+use disklab_config::{ModelSetting, Node, Setting};
 use disklab_drive::{DriveFile, SHIPPED, by_name, load, load_with};
 use disklab_study::nearest_models;
 
@@ -18,8 +19,8 @@ pub fn find_model(name: &str, folder: &Path) -> Result<DriveFile, ModelError> {
 }
 
 /// The same model, with what a study's drive (`own`) and then the command line (`over`)
-/// set. Says too which of `over` belong to it: they name it as the study does, by its id
-/// or by another of its names.
+/// set, and the plan of it, without a serial number. Says too which of `over` belong to it: they
+/// name it as the study does, by its id or by another of its names.
 ///
 /// # Errors
 /// As for [`find_model`], and if something cannot be set.
@@ -28,8 +29,8 @@ pub(super) fn find_model_with(
     folder: &Path,
     own: &[Setting],
     over: &[ModelSetting],
-) -> Result<(DriveFile, Vec<bool>), ModelError> {
-    let Found { file, path, text } = find(name, folder)?;
+) -> Result<(DriveFile, DriveModelPlan, Vec<bool>), ModelError> {
+    let Found { file, path, text, is_shipped } = find(name, folder)?;
     let is_meant = |model: &str| {
         let names = file.aliases.iter().chain([&file.id]);
         model == name || names.into_iter().any(|known| known.eq_ignore_ascii_case(model))
@@ -37,8 +38,41 @@ pub(super) fn find_model_with(
     let meant: Vec<bool> = over.iter().map(|set| is_meant(&set.model)).collect();
     let further = over.iter().zip(&meant).filter(|(_, meant)| **meant).map(|(set, _)| &set.setting);
     let set: Vec<Setting> = own.iter().chain(further).cloned().collect();
-    let file = load_with(&path, &text, &set)?;
-    Ok((file, meant))
+    let changed = load_with(&path, &text, &set)?;
+    let set = set.into_iter().map(|set| (set.field, set.value)).collect();
+    let (model, text) = if is_shipped { (file.id, None) } else { (path, Some(text)) };
+    Ok((changed, DriveModelPlan { model, text, set, serial: String::new() }, meant))
+}
+
+/// The model of a plan.
+///
+/// # Errors
+/// As for [`find_model`], and if something cannot be set.
+pub(super) fn planned_model(plan: &DriveModelPlan) -> Result<DriveFile, ModelError> {
+    let (path, text) = match &plan.text {
+        Some(text) => (plan.model.clone(), text.clone()),
+        None => {
+            let id = plan.model.to_lowercase();
+            let shipped = SHIPPED.iter().find(|(known, _)| **known == id);
+            let unknown = || {
+                ModelError::unknown(
+                    "drive model",
+                    "drive",
+                    &plan.model,
+                    nearest_models(&plan.model),
+                )
+            };
+            let (id, text) = shipped.ok_or_else(unknown)?;
+            (format!("drives/{id}.toml"), (*text).to_owned())
+        }
+    };
+    let setting = |(field, value): &(String, Node)| Setting {
+        field: field.clone(),
+        place: value.place.clone(),
+        value: value.clone(),
+    };
+    let set: Vec<Setting> = plan.set.iter().map(setting).collect();
+    Ok(load_with(&path, &text, &set)?)
 }
 
 /// A model, and the file that it came from.
@@ -46,13 +80,15 @@ struct Found {
     file: DriveFile,
     path: String,
     text: String,
+    is_shipped: bool,
 }
 
 fn find(name: &str, folder: &Path) -> Result<Found, ModelError> {
     if let Some(file) = by_name(name) {
         let text = SHIPPED.iter().find(|(id, _)| *id == file.id).map(|(_, text)| *text);
         let path = format!("drives/{}.toml", file.id);
-        return Ok(Found { file, path, text: text.unwrap_or_default().to_owned() });
+        let text = text.unwrap_or_default().to_owned();
+        return Ok(Found { file, path, text, is_shipped: true });
     }
     if name.contains('/') || name.ends_with(".toml") {
         return read(&folder.join(name));
@@ -64,7 +100,7 @@ fn read(path: &Path) -> Result<Found, ModelError> {
     let text = read_model_file("drive", path)?;
     let path = path.display().to_string();
     let file = load(&path, &text)?;
-    Ok(Found { file, path, text })
+    Ok(Found { file, path, text, is_shipped: false })
 }
 
 #[cfg(test)]

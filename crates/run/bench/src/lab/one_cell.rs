@@ -5,17 +5,19 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 use std::time::{Duration, Instant};
 
-use disklab_cell::Cell;
+use disklab_cell::{CellPlan, MachinePlan};
 use disklab_drive::{HostStatistics, Nanos};
 use disklab_exec::{Interrupt, UntrustedDirectory};
 use disklab_lab::{Lab, LabError, LabOptions, LabReport, ReadsFromMemory, console};
 use disklab_lab_guest::GUEST;
-use disklab_sample::{MemoryReads, Sample};
+use disklab_processor::Processor;
+use disklab_sample::{MemoryReads, Sample, TraceEntry};
 
 use super::CELL_JOB;
-use super::bench::{LabKernel, LabSettings};
-use super::drives::ModelledDrives;
-use super::job::{GuestAnswer, GuestJob, JOB, PROGRAMS, RAW, STUDY, read_answer, write};
+use super::drives::disks;
+use super::job::{GuestAnswer, GuestJob, JOB, PROGRAMS, RAW, read_answer, write};
+use super::processor::processor_of;
+use super::workers::LabShared;
 use crate::{BenchError, CellError, CellOutcome};
 
 /// Real time after which a guest is stopped: a day.
@@ -24,23 +26,15 @@ const REAL_LIMIT: Duration = Duration::from_secs(86_400);
 /// Of a longer console, the end is kept.
 const LARGEST_CONSOLE: u64 = 64 << 20;
 
-/// What a worker needs for a cell; all its own.
-pub(super) struct OneCell<'a> {
-    pub drives: &'a ModelledDrives,
-    pub settings: &'a LabSettings,
-    pub kernel: &'a LabKernel,
-    /// For messages.
-    pub study_file: &'a str,
-    /// The stack's number in the study.
-    pub stack: usize,
-    pub indices: &'a [usize],
-    pub write_cache: Option<bool>,
+/// What a worker needs for a cell.
+pub(super) struct OneCell {
+    pub shared: Arc<LabShared>,
+    pub plan: CellPlan,
     /// This lab's own folder, which exists and holds the job.
     pub folder: PathBuf,
     /// The directory of its raw outputs, and the path by which the guest knows it.
     pub raw: PathBuf,
     pub shown: PathBuf,
-    pub cell: &'a Cell,
     pub core: usize,
     pub stop: Interrupt,
     /// Where the guest's clock is shown.
@@ -65,11 +59,15 @@ pub(super) fn prepare(folder: &Path, job: &GuestJob) -> Result<(), BenchError> {
     write(folder, JOB, job).map_err(BenchError::io("cannot write the job into", folder))
 }
 
-impl OneCell<'_> {
+impl OneCell {
     /// Boots the guest and waits for its end.
     pub fn run(self) -> FinishedCell {
         let began = Instant::now();
-        let result = Lab::start(self.options()).and_then(Lab::run);
+        let options = match self.options() {
+            Ok(options) => options,
+            Err(error) => return outcome(began, Err(CellError::Drives(error)), Vec::new()),
+        };
+        let result = Lab::start(options).and_then(Lab::run);
         // The kernel's messages, for the user.
         let _ = keep_console(&self.folder, &self.raw);
         if matches!(result, Err(LabError::Interrupted(_))) {
@@ -79,39 +77,40 @@ impl OneCell<'_> {
             Ok(GuestAnswer { result, trace }) => (result.map_err(CellError::Guest), trace),
             Err(error) => (Err(error), Vec::new()),
         };
-        let seconds = began.elapsed().as_secs_f64();
-        FinishedCell::Outcome(Box::new(CellOutcome { result, trace, seconds }))
+        outcome(began, result, trace)
     }
 
-    fn options(&self) -> LabOptions {
-        let settings = self.settings;
-        let mut options = LabOptions::new(&self.kernel.program, &self.folder, &settings.program);
+    fn options(&self) -> Result<LabOptions, BenchError> {
+        let LabShared { settings, kernel } = &*self.shared;
+        let MachinePlan::Lab(machine) = &self.plan.machine else {
+            return Err(BenchError::OtherBench);
+        };
+        let charges = processor_of(machine)?.as_ref().map(Processor::kernel_arguments);
+        let mut options = LabOptions::new(&kernel.program, &self.folder, &settings.program);
         options.writable = vec![self.shown.clone()];
-        options.shown = vec![(STUDY, settings.folder.clone()), (RAW, self.shown.clone())];
-        options.shown.extend(self.kernel.programs.iter().map(|p| (PROGRAMS, p.clone())));
+        options.shown = vec![(RAW, self.shown.clone())];
+        options.shown.extend(kernel.programs.iter().map(|p| (PROGRAMS, p.clone())));
         options.init_arguments = vec![GUEST.to_owned(), CELL_JOB.to_owned()];
-        options.kernel_arguments.clone_from(&self.kernel.arguments);
-        options.kernel_arguments.extend(settings.charges());
-        options.memory_bytes = settings.memory.0;
-        options.disks =
-            self.drives.disks(self.stack, self.indices, self.write_cache, self.cell.seed);
-        // Whole bytes: `disklab_study::bus` reads no others.
-        options.bus = settings.bus.map(|rate| rate.0 as u64);
+        options.kernel_arguments.clone_from(&kernel.arguments);
+        options.kernel_arguments.extend(charges.unwrap_or_default());
+        options.memory_bytes = machine.memory.0;
+        options.disks = disks(&self.plan, machine)?;
+        options.bus = machine.bus;
         options.content = settings.content.clone();
-        options.seed = self.cell.seed;
+        options.seed = self.plan.cell.seed;
         options.core = Some(self.core);
         options.real_limit = Some(REAL_LIMIT);
-        let limit = u64::try_from(settings.cell_limit.as_nanos()).unwrap_or(u64::MAX);
+        let limit = u64::try_from(machine.limit.as_nanos()).unwrap_or(u64::MAX);
         options.virtual_limit = Some(Nanos(limit));
         options.clock = Some(Arc::clone(&self.clock));
         options.interrupt = self.stop.clone();
-        options
+        Ok(options)
     }
 
     fn answer(&self, result: Result<LabReport, LabError>) -> Result<GuestAnswer, CellError> {
         let report = result?;
         let answer = read_answer(&self.folder).map_err(CellError::GuestAnswer)?;
-        let Some(mut answer) = answer.map(|answer| answer.named(self.study_file)) else {
+        let Some(mut answer) = answer else {
             let console = console::tail(&self.folder.join(console::FILE));
             return Err(CellError::NoGuestAnswer { console });
         };
@@ -159,9 +158,8 @@ impl OneCell<'_> {
             let Some(began) = step.began_ns else { continue };
             let (from, to) = (Nanos(began), Nanos(began.saturating_add(step.elapsed_ns)));
             for traffic in &mut step.drives {
-                let is_it = |index: &usize| self.drives.name(*index) == Some(&traffic.drive);
-                let disk = self.indices.iter().position(is_it);
-                let disk = disk.and_then(|at| report.disks.get(at)?.as_ref());
+                let place = self.plan.drives.iter().position(|drive| drive.name == traffic.drive);
+                let disk = place.and_then(|at| report.disks.get(at)?.as_ref());
                 let disk = disk.filter(|disk| disk.drive.host == HostStatistics::default());
                 traffic.memory_reads = disk.map(|disk| {
                     let ReadsFromMemory { reads, bytes } = disk.read_log.between(from, to);
@@ -170,6 +168,15 @@ impl OneCell<'_> {
             }
         }
     }
+}
+
+fn outcome(
+    began: Instant,
+    result: Result<Sample, CellError>,
+    trace: Vec<TraceEntry>,
+) -> FinishedCell {
+    let seconds = began.elapsed().as_secs_f64();
+    FinishedCell::Outcome(Box::new(CellOutcome { result, trace, seconds }))
 }
 
 #[cfg(test)]

@@ -1,10 +1,12 @@
 //! The processor whose work is charged: finding it, and whether the kernel does.
 
 use std::path::Path;
+use std::sync::Arc;
 
-use disklab_config::Value;
-use disklab_processor::{PARAMETERS, Processor, SHIPPED, by_name, from_node, load};
-use disklab_source::did_you_mean;
+use disklab_cell::LabPlan;
+use disklab_config::{Node, Value};
+use disklab_processor::{PARAMETERS, Processor, SHIPPED, by_name, from_node};
+use disklab_source::{Source, SourceError, did_you_mean};
 use disklab_study::Study;
 
 use super::model_error::{ModelError, read_model_file};
@@ -14,20 +16,31 @@ const NONE: &str = "none";
 /// Where the guest's kernel says what it charges.
 const CHARGED: &str = "/sys/module/charge/parameters";
 
-/// The shipped processor with this id, or that of a file, which is looked for
+/// The processor of a plan; `None` if work is free.
+///
+/// # Errors
+/// Where its table is not that of a processor.
+pub fn processor_of(plan: &LabPlan) -> Result<Option<Processor>, SourceError> {
+    plan.processor.as_ref().map(from_node).transpose()
+}
+
+/// The table of the shipped processor with this id, or of a file, which is looked for
 /// against `folder`; `None` for the word 'none'.
 ///
 /// # Errors
 /// [`ModelError`] if there is none, or its file is wrong.
-pub fn find_processor(name: &str, folder: &Path) -> Result<Option<Processor>, ModelError> {
+pub fn find_processor(name: &str, folder: &Path) -> Result<Option<Node>, ModelError> {
     if name.eq_ignore_ascii_case(NONE) {
         return Ok(None);
     }
     if let Some(processor) = by_name(name) {
-        return Ok(Some(processor));
+        let text = SHIPPED.iter().find(|(id, _)| *id == processor.id).map_or("", |(_, text)| text);
+        return checked(format!("processors/{}.toml", processor.id), text.to_owned()).map(Some);
     }
     if name.contains('/') || name.ends_with(".toml") {
-        return read(&folder.join(name)).map(Some);
+        let path = folder.join(name);
+        let text = read_model_file("processor", &path)?;
+        return checked(path.display().to_string(), text).map(Some);
     }
     let known = SHIPPED.iter().map(|(id, _)| *id).chain([NONE]);
     Err(ModelError::unknown("processor", "processor", name, did_you_mean(name, known)))
@@ -37,18 +50,21 @@ pub fn find_processor(name: &str, folder: &Path) -> Result<Option<Processor>, Mo
 ///
 /// # Errors
 /// As for [`find_processor`], and where the description is wrong.
-pub fn study_processor(study: &Study, folder: &Path) -> Result<Option<Processor>, ModelError> {
+pub fn study_processor(study: &Study, folder: &Path) -> Result<Option<Node>, ModelError> {
     let Some(node) = &study.processor else { return Ok(None) };
     if matches!(node.value, Value::Table(_)) {
-        return Ok(Some(from_node(node)?));
+        from_node(node)?;
+        return Ok(Some(node.clone()));
     }
     let name = node.as_text()?;
     find_processor(&name, folder).map_err(|why| node.error(why.to_string()).into())
 }
 
-fn read(path: &Path) -> Result<Processor, ModelError> {
-    let text = read_model_file("processor", path)?;
-    Ok(load(&path.display().to_string(), &text)?)
+/// The table of a text that describes a processor.
+fn checked(name: String, text: String) -> Result<Node, ModelError> {
+    let node = Node::parse(&Arc::new(Source { name, text }))?;
+    from_node(&node)?;
+    Ok(node)
 }
 
 /// The guest's kernel takes no notice of a word of its command line.
@@ -92,10 +108,16 @@ mod tests {
         [[drives]]\nmodel = 'hgst-10tb'\nsize = '10 TB'\n[[workloads]]\nid = 'w'\n\
         hdparm = { device = true }\n";
 
+    fn found(name: &str, folder: &Path) -> Option<Processor> {
+        let node = find_processor(name, folder).unwrap_or_else(|e| panic!("{name}: {e}"))?;
+        Some(from_node(&node).unwrap_or_else(|e| panic!("{e}")))
+    }
+
     fn of_study(with: &str) -> Result<Option<Processor>, ModelError> {
         let study =
             load_study("s.toml", &format!("{with}\n{STUDY}")).unwrap_or_else(|e| panic!("{e}"));
-        study_processor(&study, Path::new("/"))
+        let node = study_processor(&study, Path::new("/"))?;
+        Ok(node.map(|node| from_node(&node)).transpose()?)
     }
 
     #[test]
@@ -104,9 +126,9 @@ mod tests {
         let (id, text) = SHIPPED[0];
         std::fs::write(folder.path().join("mine.toml"), text).unwrap();
         for name in [id, "./mine.toml", "mine.toml", "ATOM-D2700"] {
-            assert_eq!(find_processor(name, folder.path()).unwrap().unwrap().id, id, "{name}");
+            assert_eq!(found(name, folder.path()).unwrap().id, id, "{name}");
         }
-        assert_eq!(find_processor("None", folder.path()).unwrap(), None);
+        assert_eq!(found("None", folder.path()), None);
         for (name, expected) in [
             ("atom-d2701", "did you mean 'atom-d2700'"),
             ("", "unknown processor"),

@@ -6,38 +6,52 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
-use std::thread::{Scope, scope};
+use std::thread::JoinHandle;
 use std::time::Duration;
 
-use disklab_cell::Cell;
+use disklab_cell::{Cell, CellPlan, MachinePlan};
 use disklab_exec::{Executor, Interrupt, Interrupted, Invocation, UntrustedDirectory};
 use disklab_lab::{CpuLease, CpuLeases};
+use disklab_sample::Environment;
+use disklab_stack::Ledger;
 use disklab_units::Bytes;
 
-use super::bench::{LabKernel, LabSettings, lab_folder};
-use super::drives::ModelledDrives;
+use super::bench::{LabKernel, LabSettings};
 use super::job::{GuestJob, PHASES};
 use super::one_cell::{FinishedCell, OneCell, prepare};
-use crate::device_bench::indices;
-use crate::{BenchError, Campaign, CellProgress, CellToRun, Phase, Sink};
+use crate::own_directory::OwnDirectory;
+use crate::{BenchError, CellExecutor, CellProgress, CellWatcher, EndedCell, Phase};
 
 /// How often the guests' progress is looked at.
 const POLL: Duration = Duration::from_millis(200);
 
-/// What the cells have in common.
-pub(super) struct Workers<'a> {
-    pub campaign: &'a Campaign,
-    pub drives: &'a ModelledDrives,
-    pub settings: &'a LabSettings,
-    pub kernel: &'a LabKernel,
-    /// Where the labs' folders are made.
-    pub folder: &'a Path,
-    pub executor: &'a Executor,
+/// What all labs have in common.
+pub(super) struct LabShared {
+    pub settings: LabSettings,
+    pub kernel: LabKernel,
+}
+
+/// Carries out cells in guests, as many at once as there are leases of processors and space.
+pub(super) struct LabWorkers {
+    shared: Arc<LabShared>,
+    environment: Environment,
+    ledger: Ledger,
+    executor: Executor,
+    leases: CpuLeases,
+    /// What `fio --version` says, once it was asked.
+    fio: Option<Option<String>>,
+    /// The directory in which the labs have theirs, and the ledger's mark before it.
+    own: Option<(OwnDirectory, usize)>,
+    running: BTreeMap<u32, Running>,
+    /// Raised to end all labs, by the user's wish or if to continue makes no sense.
+    stop: Interrupt,
+    ends: Sender<(u32, FinishedCell)>,
+    ended: Receiver<(u32, FinishedCell)>,
 }
 
 /// A cell whose lab runs.
-struct Running<'a> {
-    cell: &'a Cell,
+struct Running {
+    cell: Cell,
     /// What its drives will hold, as predicted.
     content: Bytes,
     _lease: CpuLease,
@@ -49,140 +63,118 @@ struct Running<'a> {
     /// What it said when the workload was seen to begin.
     measuring_from: Option<u64>,
     planned: Option<Duration>,
+    worker: JoinHandle<()>,
 }
 
-type Ends = (u32, FinishedCell);
-
-impl<'a> Workers<'a> {
-    /// Carries out the cells, in their order as far as they do not run side by side.
-    pub fn carry_out(
-        &self,
-        cells: &[CellToRun<'a>],
-        sink: &mut dyn Sink,
-    ) -> Result<(), BenchError> {
-        // Raised to end all labs, by the user's wish or if to continue makes no sense.
-        let stop = Interrupt::new();
+impl LabWorkers {
+    pub(super) fn new(
+        shared: LabShared,
+        environment: Environment,
+        ledger: Ledger,
+        executor: Executor,
+    ) -> Self {
         let (ends, ended) = channel();
-        scope(|scope| {
-            let mut shift = Shift {
-                workers: self,
-                stop: &stop,
-                ends,
-                running: BTreeMap::new(),
-                fio: self.fio_version(),
-                leases: CpuLeases::of_user(),
-            };
-            let result = shift.work(scope, cells, sink, &ended);
-            if result.is_err() {
-                stop.raise();
-            }
-            result
-        })
-    }
-
-    /// The guests' fio is this machine's.
-    fn fio_version(&self) -> Option<String> {
-        let done = self.executor.run(&Invocation::new("fio").arg("--version")).ok()?;
-        (done.code == 0).then(|| done.text().trim().to_owned())
-    }
-}
-
-/// The labs that run.
-struct Shift<'s, 'a> {
-    workers: &'s Workers<'a>,
-    stop: &'s Interrupt,
-    ends: Sender<Ends>,
-    running: BTreeMap<u32, Running<'a>>,
-    leases: CpuLeases,
-    /// What `fio --version` says.
-    fio: Option<String>,
-}
-
-impl<'s, 'a> Shift<'s, 'a> {
-    fn work<'scope>(
-        &mut self,
-        scope: &'scope Scope<'scope, 's>,
-        cells: &[CellToRun<'a>],
-        sink: &mut dyn Sink,
-        ended: &Receiver<Ends>,
-    ) -> Result<(), BenchError>
-    where
-        'a: 's,
-    {
-        let mut waiting = cells.iter().peekable();
-        loop {
-            while let Some(next) = waiting.next_if(|next| self.can_begin(next)) {
-                self.workers.executor.interrupt.check()?;
-                self.begin(scope, *next, sink)?;
-            }
-            if self.running.is_empty() {
-                return Ok(());
-            }
-            match ended.recv_timeout(POLL) {
-                Ok((number, end)) => self.end(number, end, sink)?,
-                Err(RecvTimeoutError::Timeout) => {}
-                // Not while we hold a sender ourselves.
-                Err(RecvTimeoutError::Disconnected) => return Ok(()),
-            }
-            self.workers.executor.interrupt.check()?;
-            for running in self.running.values_mut() {
-                running.report_phases(sink);
-                sink.stands(running.cell, running.progress());
-            }
+        Self {
+            shared: Arc::new(shared),
+            environment,
+            ledger,
+            executor,
+            leases: CpuLeases::of_user(),
+            fio: None,
+            own: None,
+            running: BTreeMap::new(),
+            stop: Interrupt::new(),
+            ends,
+            ended,
         }
     }
 
-    /// Whether there is a processor for the next cell, and space for what it will write next to
-    /// those that run.
-    fn can_begin(&self, next: &CellToRun<'_>) -> bool {
-        let settings = &self.workers.settings;
-        let limit = Bytes(settings.content.disk.limit_bytes());
-        let running: Vec<Bytes> = self.running.values().map(|running| running.content).collect();
-        running.len() < settings.at_once && fits(&running, next.content, limit)
+    /// The guests' fio is this machine's.
+    fn fio_version(&mut self) -> Option<String> {
+        let ask = || {
+            let done = self.executor.run(&Invocation::new("fio").arg("--version")).ok()?;
+            (done.code == 0).then(|| done.text().trim().to_owned())
+        };
+        self.fio.get_or_insert_with(ask).clone()
     }
 
-    fn begin<'scope>(
+    /// The directory of a new lab.
+    fn lab_folder(&mut self, cell: &Cell) -> Result<PathBuf, BenchError> {
+        if self.own.is_none() {
+            let mark = self.ledger.mark();
+            let own = OwnDirectory::create(&self.shared.settings.scratch, &mut self.ledger)?;
+            self.own = Some((own, mark));
+        }
+        let Some((own, _)) = &self.own else { return Err(BenchError::NoProcessor) };
+        let name = format!("cell-{}", cell.number + 1);
+        self.ledger.expect(own.path(), vec![name.clone()])?;
+        Ok(own.path().join(name))
+    }
+
+    /// Ends a lab: what is left of it is removed.
+    fn end(
         &mut self,
-        scope: &'scope Scope<'scope, 's>,
-        CellToRun { cell, content }: CellToRun<'a>,
-        sink: &mut dyn Sink,
-    ) -> Result<(), BenchError>
-    where
-        'a: 's,
-    {
-        let workers = self.workers;
-        let study = &workers.campaign.study;
-        let (stack, workload) = indices(workers.campaign, cell)?;
-        let raw = sink.begin(cell).map_err(BenchError::Sink)?;
+        number: u32,
+        finished: FinishedCell,
+    ) -> Result<Option<EndedCell>, BenchError> {
+        let Some(running) = self.running.remove(&number) else { return Ok(None) };
+        let _ = running.worker.join();
+        match finished {
+            FinishedCell::Interrupted => Err(Interrupted.into()),
+            FinishedCell::Outcome(outcome) => {
+                let _ = std::fs::remove_dir_all(&running.folder);
+                Ok(Some(EndedCell { cell: running.cell, outcome: *outcome }))
+            }
+        }
+    }
+}
+
+impl Drop for LabWorkers {
+    fn drop(&mut self) {
+        self.finish();
+    }
+}
+
+impl CellExecutor for LabWorkers {
+    fn environment(&self) -> Environment {
+        self.environment.clone()
+    }
+
+    /// Whether there is a processor for the cell, and space for what it will write next to those
+    /// that run.
+    fn has_room(&self, plan: &CellPlan) -> bool {
+        let settings = &self.shared.settings;
+        let limit = Bytes(settings.content.disk.limit_bytes());
+        let running: Vec<Bytes> = self.running.values().map(|running| running.content).collect();
+        running.len() < settings.at_once && fits(&running, plan.estimate.content, limit)
+    }
+
+    fn submit(&mut self, plan: CellPlan, outputs: &Path) -> Result<(), BenchError> {
+        self.executor.interrupt.check()?;
+        let MachinePlan::Lab(machine) = &plan.machine else { return Err(BenchError::OtherBench) };
         // The guest mounts it, knows no folder that a path could start from, and may not look into
         // this process, through which the path leads.
-        let shown = raw.canonicalize().map_err(BenchError::io("cannot find", &raw))?;
-        let folder = lab_folder(workers.folder, cell);
-        prepare(&folder, &self.job(cell))?;
-        let clock = Arc::new(AtomicU64::new(0));
-        let fixed = workers.campaign.workloads[workload].cost().fixed_seconds;
-        let planned = Duration::try_from_secs_f64(fixed).ok().filter(|time| !time.is_zero());
-        let lease = self.leases.take(&workers.settings.cores, workers.settings.memory.0);
+        let shown = outputs.canonicalize().map_err(BenchError::io("cannot find", outputs))?;
+        let folder = self.lab_folder(&plan.cell)?;
+        let programs = self.shared.kernel.programs.is_some();
+        prepare(&folder, &GuestJob { plan: plan.clone(), fio: self.fio_version(), programs })?;
+        let lease = self.leases.take(&self.shared.settings.cores, machine.memory.0);
         let lease = lease.ok_or(BenchError::NoProcessor)?;
+        let clock = Arc::new(AtomicU64::new(0));
+        let planned = Duration::try_from_secs_f64(plan.estimate.clock_seconds).ok();
+        let (cell, content) = (plan.cell.clone(), plan.estimate.content);
         let one = OneCell {
-            drives: workers.drives,
-            settings: workers.settings,
-            kernel: workers.kernel,
-            study_file: &study.source.name,
-            stack,
-            indices: &study.stacks[stack].drives,
-            write_cache: study.stacks[stack].write_cache,
+            shared: Arc::clone(&self.shared),
+            plan,
             folder: folder.clone(),
-            raw,
+            raw: outputs.to_owned(),
             shown,
-            cell,
             core: lease.core(),
             stop: self.stop.clone(),
             clock: Arc::clone(&clock),
         };
-        let ends = self.ends.clone();
-        let number = cell.number;
-        scope.spawn(move || {
+        let (ends, number) = (self.ends.clone(), cell.number);
+        let worker = std::thread::spawn(move || {
             // Nobody listens any more where another cell's end stopped the run.
             let _ = ends.send((number, one.run()));
         });
@@ -194,47 +186,47 @@ impl<'s, 'a> Shift<'s, 'a> {
             seen: 0,
             clock,
             measuring_from: None,
-            planned,
+            planned: planned.filter(|time| !time.is_zero()),
+            worker,
         };
         self.running.insert(number, running);
         Ok(())
     }
 
-    /// What a cell's guest needs to know.
-    fn job(&self, cell: &Cell) -> GuestJob {
-        let workers = self.workers;
-        let study = &workers.campaign.study;
-        GuestJob {
-            study_text: study.source.text.clone(),
-            drives: study.named_drives.as_ref().map(ToString::to_string),
-            quick: study.is_quick,
-            scale: workers.campaign.scale,
-            cell: cell.clone(),
-            fio: self.fio.clone(),
-            programs: workers.kernel.programs.is_some(),
-            set_drive: workers.settings.set_sizes(),
-            charges: workers.settings.charges(),
+    fn next(&mut self, watcher: &mut dyn CellWatcher) -> Result<Option<EndedCell>, BenchError> {
+        while !self.running.is_empty() {
+            match self.ended.recv_timeout(POLL) {
+                Ok((number, finished)) => return self.end(number, finished),
+                // We hold a sender ourselves, so that it is never disconnected.
+                Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => {}
+            }
+            self.executor.interrupt.check()?;
+            for running in self.running.values_mut() {
+                running.report_phases(watcher);
+                watcher.stands(&running.cell, running.progress());
+            }
         }
+        Ok(None)
     }
 
-    fn end(
-        &mut self,
-        number: u32,
-        end: FinishedCell,
-        sink: &mut dyn Sink,
-    ) -> Result<(), BenchError> {
-        let Some(running) = self.running.remove(&number) else { return Ok(()) };
-        match end {
-            FinishedCell::Interrupted => Err(Interrupted.into()),
-            FinishedCell::Outcome(outcome) => {
-                let _ = std::fs::remove_dir_all(&running.folder);
-                sink.end(running.cell, *outcome).map_err(BenchError::Sink)
-            }
+    fn finish(&mut self) {
+        if !self.running.is_empty() {
+            self.stop.raise();
+        }
+        for (_, running) in std::mem::take(&mut self.running) {
+            let _ = running.worker.join();
+        }
+        while self.ended.try_recv().is_ok() {}
+        self.stop = Interrupt::new();
+        let Some((own, mark)) = self.own.take() else { return };
+        drop(own);
+        for complaint in self.ledger.tear_down_to(mark, &self.executor) {
+            tracing::warn!("{complaint}");
         }
     }
 }
 
-impl Running<'_> {
+impl Running {
     fn progress(&self) -> CellProgress {
         let now = self.clock.load(Ordering::Relaxed);
         let since = |then| Duration::from_nanos(now.saturating_sub(then));
@@ -246,7 +238,7 @@ impl Running<'_> {
     }
 
     /// Hands on the phases that the guest has told since the last look.
-    fn report_phases(&mut self, sink: &mut dyn Sink) {
+    fn report_phases(&mut self, watcher: &mut dyn CellWatcher) {
         let Ok(text) = read_from(&self.folder, self.seen) else { return };
         // A line without its end is read again at the next look.
         for line in text.split_inclusive('\n').filter(|line| line.ends_with('\n')) {
@@ -255,7 +247,7 @@ impl Running<'_> {
                 if phase == Phase::Measure {
                     self.measuring_from = Some(self.clock.load(Ordering::Relaxed));
                 }
-                sink.phase(self.cell, phase);
+                watcher.phase(&self.cell, phase);
             }
         }
     }

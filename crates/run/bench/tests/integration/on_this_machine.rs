@@ -3,10 +3,10 @@
 use std::path::{Path, PathBuf};
 
 use disklab_bench::{
-    Bench, Campaign, CellOutcome, CellToRun, DeviceBench, DirBench, LoopDrives, Medium, Phase,
-    ReadyBench, Sink, SinkError,
+    Bench, BenchError, Campaign, CellExecutor, CellOutcome, CellWatcher, DeviceBench, DirBench,
+    EndedCell, LoopDrives, Medium, Phase, Preflight,
 };
-use disklab_cell::{Cell, Draws, Levels, order};
+use disklab_cell::{Cell, Draws, Estimate, Levels, MachinePlan, order};
 use disklab_exec::{Executor, Interrupt};
 use disklab_sample::Sample;
 use disklab_stack::Ledger;
@@ -58,11 +58,7 @@ impl Collector {
     }
 }
 
-impl Sink for Collector {
-    fn begin(&mut self, cell: &Cell) -> Result<PathBuf, SinkError> {
-        Ok(self.raw.join(cell.number.to_string()))
-    }
-
+impl CellWatcher for Collector {
     fn phase(&mut self, _: &Cell, phase: Phase) {
         self.phases.push(phase);
         if let Some((at, interrupt)) = &self.interrupt_at
@@ -71,11 +67,31 @@ impl Sink for Collector {
             interrupt.raise();
         }
     }
+}
 
-    fn end(&mut self, cell: &Cell, outcome: CellOutcome) -> Result<(), SinkError> {
-        self.ended.push((cell.levels.stack.clone(), outcome));
+/// Carries cells out, one after the other.
+fn carry_out(
+    executor: &mut dyn CellExecutor,
+    campaign: &Campaign,
+    preflight: &Preflight,
+    cells: &[Cell],
+    collector: &mut Collector,
+) -> Result<(), BenchError> {
+    let mut all = || {
+        for cell in cells {
+            let plan = campaign.compile(preflight, cell, Estimate::default())?;
+            assert!(executor.has_room(&plan), "one cell at a time");
+            let outputs = collector.raw.join(cell.number.to_string());
+            executor.submit(plan, &outputs)?;
+            if let Some(EndedCell { cell, outcome }) = executor.next(collector)? {
+                collector.ended.push((cell.levels.stack, outcome));
+            }
+        }
         Ok(())
-    }
+    };
+    let result = all();
+    executor.finish();
+    result
 }
 
 fn campaign() -> Campaign {
@@ -87,8 +103,9 @@ fn campaign() -> Campaign {
 fn loop_bench(folder: &Path, state: &Path, interrupt: &Interrupt) -> Option<Bench> {
     let drives = LoopDrives::new(folder, Bytes::mib(400), Medium::SOLID_STATE);
     let ledger = Ledger::open(state).expect("ledger");
-    let bench =
-        Bench::from(DeviceBench::new(drives, ledger, Executor::new(interrupt.clone()), folder));
+    let executor = Executor::new(interrupt.clone());
+    let bench = DeviceBench::new(drives, MachinePlan::Loop, ledger, executor, folder);
+    let bench = Bench::from(bench);
     let missing = bench.missing();
     if missing.is_empty() {
         return Some(bench);
@@ -98,9 +115,10 @@ fn loop_bench(folder: &Path, state: &Path, interrupt: &Interrupt) -> Option<Benc
 }
 
 /// A bench on which these cells run.
-fn ready(bench: Bench, campaign: &Campaign, cells: &[Cell]) -> ReadyBench {
-    let checked = bench.check(campaign, cells).expect("checked");
-    checked.confirm(true).and_then(|bench| bench.prepare(campaign, cells)).expect("ready")
+fn ready(bench: Bench, campaign: &Campaign, cells: &[Cell]) -> Box<dyn CellExecutor> {
+    let needs = campaign.needs(cells);
+    let checked = bench.check(&needs).expect("checked");
+    checked.confirm(true).and_then(|bench| bench.prepare(&needs)).expect("ready")
 }
 
 fn nothing_is_left(folder: &Path) {
@@ -142,9 +160,7 @@ fn the_loop_bench_makes_measures_and_tears_down() {
     assert!(cells.iter().any(|c| c.levels.stack == "btrfs-raid1"));
     let mut sink = Collector::new(temp.path());
     let mut bench = ready(bench, &campaign, &cells);
-    for cell in &cells {
-        bench.run_cells(&campaign, &[cell.into()], &mut sink).expect("carry out");
-    }
+    carry_out(bench.as_mut(), &campaign, &preflight, &cells, &mut sink).expect("carry out");
     nothing_is_left(temp.path());
     let bytes = 64 * 64 * 1024;
     for (stack, copies) in [("single/ext4", 1), ("single/xfs", 1), ("btrfs-raid1", 2)] {
@@ -184,18 +200,14 @@ fn scratch_of_the_user_is_left_as_it_is() {
             scope.spawn(move || {
                 let Some(bench) = loop_bench(scratch, &state, &Interrupt::new()) else { return };
                 let campaign = campaign();
-                let mut levels = bench.preflight(&campaign).levels;
+                let preflight = bench.preflight(&campaign);
+                let mut levels = preflight.levels.clone();
                 levels.retain(|l| l.stack == "md/ext4" || l.stack == "btrfs-raid1");
                 levels.push(Levels::new("single/ext4", "write"));
                 let cells = order(&levels, 2, 1, Draws::Shared);
                 let mut sink = Collector::new(&raw);
-                ready(bench, &campaign, &cells)
-                    .run_cells(
-                        &campaign,
-                        &cells.iter().map(CellToRun::from).collect::<Vec<_>>(),
-                        &mut sink,
-                    )
-                    .expect("run");
+                let mut bench = ready(bench, &campaign, &cells);
+                carry_out(bench.as_mut(), &campaign, &preflight, &cells, &mut sink).expect("run");
                 assert_eq!(sink.ended.len(), cells.len());
                 for (stack, outcome) in &sink.ended {
                     let sample = outcome.result.as_ref().unwrap_or_else(|e| panic!("{stack}: {e}"));
@@ -226,9 +238,10 @@ fn an_interrupted_cell_is_torn_down_and_not_handed_over() {
         let cells = order(&[Levels::new("single/ext4", "write")], 1, 1, Draws::Shared);
         let mut sink = Collector::new(temp.path());
         sink.interrupt_at = Some((at, interrupt));
+        let preflight = bench.preflight(&campaign);
         let mut bench = ready(bench, &campaign, &cells);
-        let error =
-            bench.run_cells(&campaign, &[(&cells[0]).into()], &mut sink).expect_err("interrupted");
+        let error = carry_out(bench.as_mut(), &campaign, &preflight, &cells, &mut sink);
+        let error = error.expect_err("interrupted");
         assert!(error.is_interrupt(), "{error}");
         assert!(sink.ended.is_empty());
         nothing_is_left(temp.path());
@@ -246,8 +259,9 @@ fn a_cell_that_fails_is_torn_down_and_reported() {
     let cells = order(&[Levels::new("single/ext4", "too-large")], 1, 1, Draws::Shared);
     let mut sink = Collector::new(temp.path());
     let campaign = campaign();
+    let preflight = bench.preflight(&campaign);
     let mut bench = ready(bench, &campaign, &cells);
-    bench.run_cells(&campaign, &[(&cells[0]).into()], &mut sink).expect("continues");
+    carry_out(bench.as_mut(), &campaign, &preflight, &cells, &mut sink).expect("continues");
     let error = sink.ended[0].1.result.as_ref().expect_err("no space").to_string();
     assert!(error.to_lowercase().contains("no space"), "{error}");
     nothing_is_left(temp.path());
@@ -269,7 +283,7 @@ fn a_directory_is_measured_as_it_is() {
     let cells = order(&[Levels::new("as-it-is", "write")], 1, 1, Draws::Shared);
     let mut sink = Collector::new(temp.path());
     let mut bench = ready(bench, &campaign, &cells);
-    bench.run_cells(&campaign, &[(&cells[0]).into()], &mut sink).expect("carry out");
+    carry_out(bench.as_mut(), &campaign, &preflight, &cells, &mut sink).expect("carry out");
     assert_eq!(sink.sample("as-it-is").steps[0].figures[0].bytes, 64 * 64 * 1024);
     let left: Vec<_> = std::fs::read_dir(&directory).expect("dir").flatten().collect();
     assert_eq!(left.len(), 1, "{left:?}");

@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use disklab_bench::ReadyBench;
+use disklab_bench::CellExecutor;
 use disklab_campaign::{CampaignOutcome, Stop};
 use disklab_cell::Cell;
 use disklab_decision::Analyser;
@@ -18,11 +18,11 @@ use crate::{Plan, RunEstimate, RunnerError};
 /// many cells failed.
 ///
 /// # Errors
-/// As [`ReadyBench::run_cells`], and if the run cannot be read or written.
+/// As [`CellExecutor::next`], and if the run cannot be read or written.
 pub(crate) fn go(
     plan: &Plan,
     rule: &StopRule,
-    bench: &mut ReadyBench,
+    bench: &mut dyn CellExecutor,
     run: &mut Run,
     observer: &mut dyn Observer,
 ) -> Result<usize, RunnerError> {

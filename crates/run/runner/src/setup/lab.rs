@@ -1,13 +1,14 @@
 //! The lab bench.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use disklab_bench::{
     BenchError, Campaign, LabBench, LabKernel, LabSettings, ModelledDrives, find_processor,
-    free_space, needs_zfs, study_processor,
+    free_space, study_processor,
 };
-use disklab_cell::Cell;
+use disklab_cell::{HostPlan, LabPlan, Needs};
 use disklab_config::ModelSetting;
 use disklab_exec::{Executor, Interrupt};
 use disklab_guest::guest_program;
@@ -18,9 +19,9 @@ use disklab_lab_kernel::{KernelError, LinuxChoice, LinuxVersion, NamedKernel, Pa
 use disklab_stack::Ledger;
 use disklab_units::Bytes;
 
-use super::{Benches, existing_ancestor};
+use super::{Benches, Caller, existing_ancestor};
 use crate::options::OptionsError;
-use crate::{BenchKind, Bus, RunOptions, RunnerError};
+use crate::{BenchKind, Bus, PlanProblem, RunOptions, RunnerError};
 
 /// How the lab's kernels are built if they are not there yet; the caller shows how far that is.
 #[derive(Clone, Copy)]
@@ -41,54 +42,96 @@ const LEAST_MEMORY: Bytes = Bytes::mib(128);
 /// an idle guest is there within a minute.
 const CELL_LIMIT: Duration = Duration::from_secs(30 * 86_400);
 
-/// The lab bench, and the memory of its guests.
-pub(super) fn bench(
-    benches: &Benches<'_>,
-    ledger: Ledger,
-    executor: Executor,
-) -> Result<(LabBench, Bytes), RunnerError> {
-    let (options, campaign) = (&benches.options.lab, benches.campaign);
-    let over = options.set_drive.iter().map(|text| ModelSetting::parse("--set-drive", text));
-    let over = over.collect::<Result<Vec<_>, _>>()?;
-    let drives = ModelledDrives::new(&campaign.study, benches.study, &over)?;
-    let memory = options.memory.or(campaign.study.lab_memory).unwrap_or(MEMORY);
+/// What a lab is made of.
+pub(crate) struct PlannedLab {
+    /// What its guests have.
+    pub plan: LabPlan,
+    /// The drives of a study, for words about them.
+    drives: ModelledDrives,
+    /// The kernel that the user named.
+    named: Option<NamedKernel>,
+    linux: Option<LinuxChoice>,
+    scratch: PathBuf,
+    at_once: usize,
+    cores: Vec<usize>,
+}
+
+impl PlannedLab {
+    /// Of a study, with the options that the user gave.
+    pub(super) fn of_study(benches: &Benches<'_>) -> Result<Self, RunnerError> {
+        let (options, campaign) = (&benches.options.lab, benches.campaign);
+        let over = options.set_drive.iter().map(|text| ModelSetting::parse("--set-drive", text));
+        let over = over.collect::<Result<Vec<_>, _>>()?;
+        let study = &campaign.study;
+        let drives = ModelledDrives::new(study, benches.study, &over)?;
+        let memory = options.memory.or(study.lab_memory).unwrap_or(MEMORY);
+        check_memory(memory)?;
+        let processor = match &options.processor {
+            Some(name) => find_processor(name, Path::new("")),
+            None => study_processor(study, benches.study),
+        };
+        let plan = LabPlan {
+            machine: study.lab_machine.name.to_owned(),
+            memory,
+            linux: options.linux.map(|linux| linux.to_string()),
+            parts: kernel_options(campaign),
+            processor: processor?,
+            // Whole bytes: `disklab_study::bus` reads no others.
+            bus: options.bus.unwrap_or(Bus(study.lab_bus)).0.map(|rate| rate.0 as u64),
+            host: study.lab_host.clone().map(|table| HostPlan { table, cache: None }),
+            limit: options.cell_limit.unwrap_or(CELL_LIMIT),
+        };
+        let cores = processors().map_err(RunnerError::Processors)?;
+        let at_once = at_once(options.at_once, cores.len(), memory, machine_memory())?;
+        let (named, linux) = (benches.kernel.cloned(), options.linux);
+        Ok(Self { plan, drives, named, linux, scratch: benches.scratch.to_owned(), at_once, cores })
+    }
+
+    /// Of a cell's plan.
+    pub(crate) fn of_plan(
+        plan: &LabPlan,
+        needs: &Needs,
+        kernel: Option<&Path>,
+        scratch: &Path,
+    ) -> Result<Self, RunnerError> {
+        check_memory(plan.memory)?;
+        let read = |word: &String| word.parse().map_err(|_| PlanProblem::Linux(word.clone()));
+        let linux: Option<LinuxChoice> = plan.linux.as_ref().map(read).transpose()?;
+        let named = choose_kernel(kernel, linux.filter(|_| kernel.is_none()))?;
+        if let Some(named) = &named {
+            check_zfs(named, needs.zfs).map_err(RunnerError::prepare)?;
+        }
+        let (plan, drives) = (plan.clone(), ModelledDrives::default());
+        let (scratch, cores) = (scratch.to_owned(), processors().map_err(RunnerError::Processors)?);
+        Ok(Self { plan, drives, named, linux, scratch, at_once: 1, cores })
+    }
+
+    /// The bench. Its kernel is built if it is not there yet.
+    pub(crate) fn bench(
+        self,
+        ledger: Ledger,
+        executor: Executor,
+        caller: &Caller,
+    ) -> Result<LabBench, RunnerError> {
+        let Self { plan, drives, named, linux, scratch, at_once, cores } = self;
+        let program = guest_program().map_err(RunnerError::OwnProgram)?;
+        let content = ContentLimits::of_free(free_space(&existing_ancestor(&scratch)).0);
+        let machine_memory = machine_memory();
+        let settings = LabSettings { program, scratch, cores, at_once, machine_memory, content };
+        let (builder, interrupt) = (caller.kernels, executor.interrupt.clone());
+        let parts = Parts::with_options(plan.parts.iter().map(String::as_str));
+        let kernels = move |zfs| kernel_for(zfs, parts, named.as_ref(), linux, builder, &interrupt);
+        Ok(LabBench::new(drives, plan, settings, Box::new(kernels), ledger, executor)?)
+    }
+}
+
+/// Refuses a guest's memory that is too little, or more than this machine has.
+fn check_memory(memory: Bytes) -> Result<(), OptionsError> {
     let most = machine_memory();
     if memory < LEAST_MEMORY || memory > most {
-        return Err(OptionsError::Memory { memory, least: LEAST_MEMORY, most }.into());
+        return Err(OptionsError::Memory { memory, least: LEAST_MEMORY, most });
     }
-    let processor = match &options.processor {
-        Some(name) => find_processor(name, Path::new("")),
-        None => study_processor(&campaign.study, benches.study),
-    };
-    let processor = processor?;
-    let cores = processors().map_err(RunnerError::Processors)?;
-    let at_once = at_once(options.at_once, cores.len(), memory, most)?;
-    let program = guest_program().map_err(RunnerError::OwnProgram)?;
-    let interrupt = executor.interrupt.clone();
-    let free = free_space(&existing_ancestor(benches.scratch));
-    let content = ContentLimits::of_free(free.0);
-    let settings = LabSettings {
-        program,
-        scratch: benches.scratch.to_owned(),
-        cores,
-        at_once,
-        memory,
-        machine_memory: most,
-        content,
-        cell_limit: options.cell_limit.unwrap_or(CELL_LIMIT),
-        folder: benches.study.to_owned(),
-        machine: campaign.study.lab_machine,
-        processor,
-        bus: options.bus.unwrap_or(Bus(campaign.study.lab_bus)).0,
-        set_drive: options.set_drive.clone(),
-    };
-    let named = benches.kernel.cloned();
-    let linux = options.linux;
-    let builder = benches.caller.kernels;
-    let parts = kernel_parts(campaign);
-    let kernels =
-        Box::new(move |zfs| kernel_for(zfs, parts, named.as_ref(), linux, builder, &interrupt));
-    Ok((LabBench::new(drives, settings, kernels, ledger, executor), memory))
+    Ok(())
 }
 
 /// The kernel that the user named, by an option or by a variable.
@@ -105,11 +148,19 @@ pub(super) fn named_kernel(options: &RunOptions) -> Result<Option<NamedKernel>, 
         let flag = given.into_iter().find_map(|(flag, is_given)| is_given.then_some(flag));
         return flag.map_or(Ok(None), |f| Err(OptionsError::KernelElsewhere(f, bench).into()));
     }
+    choose_kernel(named.as_deref(), linux)
+}
+
+/// The kernel that was named, or that the variable names, unless it is to be one of the lab's own.
+fn choose_kernel(
+    named: Option<&Path>,
+    linux: Option<LinuxChoice>,
+) -> Result<Option<NamedKernel>, RunnerError> {
     let named = match (named, linux) {
         (Some(_), Some(_)) => return Err(OptionsError::KernelTwice.into()),
         // It goes before the variable, too.
         (None, Some(_)) => None,
-        (named, None) => NamedKernel::find(named.as_deref())?,
+        (named, None) => NamedKernel::find(named)?,
     };
     if named.is_none() {
         kernel::check_cache(&kernel::cache_folder())?;
@@ -131,21 +182,25 @@ pub fn check_zfs(named: &NamedKernel, zfs: bool) -> Result<(), BenchError> {
 /// The parts of the lab's kernel that a study's stacks need. Those of all its stacks, so that
 /// a run with fewer of them does not cause another build before the next.
 pub fn kernel_parts(campaign: &Campaign) -> Parts {
+    Parts::with_options(kernel_options(campaign).iter().map(String::as_str))
+}
+
+/// The options that these parts are of, each once.
+fn kernel_options(campaign: &Campaign) -> Vec<String> {
     let needs = campaign.stacks.iter().flat_map(|stack| stack.needs());
-    let options: Vec<String> = needs.filter_map(|need| need.kernel_option()).collect();
-    Parts::with_options(options.iter().map(String::as_str))
+    let options: BTreeSet<String> = needs.filter_map(|need| need.kernel_option()).collect();
+    options.into_iter().collect()
 }
 
 /// Whether these cells need the kernel with ZFS, and where that, the plain one or the one that
 /// was named is, if it is there.
 pub(super) fn kernel_of(
     campaign: &Campaign,
-    cells: &[Cell],
+    zfs: bool,
     named: Option<&NamedKernel>,
     linux: Option<LinuxChoice>,
 ) -> (bool, Option<PathBuf>) {
     let cache = kernel::cache_folder();
-    let zfs = needs_zfs(campaign, cells);
     let found = match named {
         Some(named) => Some(named.kernel.clone()),
         None if zfs => kernel::find_zfs(&cache).map(|found| found.kernel),

@@ -3,10 +3,10 @@
 
 use std::path::{Path, PathBuf};
 
+use disklab_cell::LayerSpec;
 use disklab_exec::Invocation;
 use disklab_measure::{BlockDevice, SystemRoot, identity};
 use disklab_source::SourceError;
-use disklab_study::LayerSpec;
 use disklab_units::Bytes;
 
 use super::mount_options;

@@ -10,9 +10,9 @@
 
 use std::path::Path;
 
+use disklab_cell::LayerSpec;
 use disklab_exec::Invocation;
 use disklab_source::SourceError;
-use disklab_study::LayerSpec;
 use disklab_units::Bytes;
 
 use crate::reading::OptionReader;

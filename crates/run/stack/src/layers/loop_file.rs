@@ -4,9 +4,9 @@ use std::fs::{File, read_to_string};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
+use disklab_cell::LayerSpec;
 use disklab_exec::Invocation;
 use disklab_source::SourceError;
-use disklab_study::LayerSpec;
 use disklab_units::Bytes;
 use rustix::fs::{FallocateFlags, fallocate};
 use rustix::io::Errno;

@@ -4,8 +4,8 @@
 //! What the kernels to come understand nobody knows, so an unknown option is refused only
 //! where it is close to a known one.
 
+use disklab_cell::LayerSpec;
 use disklab_source::{SourceError, did_you_mean};
-use disklab_study::LayerSpec;
 
 /// mount(8), ext4(5), xfs(5), btrfs(5), and the kernel's f2fs.rst and nilfs2.rst.
 const KNOWN: &[&str] = &[

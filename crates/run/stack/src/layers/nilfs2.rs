@@ -3,9 +3,9 @@
 use std::path::Path;
 use std::time::Duration;
 
+use disklab_cell::LayerSpec;
 use disklab_exec::Invocation;
 use disklab_source::SourceError;
-use disklab_study::LayerSpec;
 use disklab_units::Bytes;
 
 use super::file_system::{

@@ -5,10 +5,10 @@ use std::fs::read_to_string;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
+use disklab_cell::LayerSpec;
 use disklab_exec::Invocation;
 use disklab_measure::{BlockDevice, SystemRoot};
 use disklab_source::SourceError;
-use disklab_study::LayerSpec;
 use disklab_units::Bytes;
 
 use super::file_system::devices;

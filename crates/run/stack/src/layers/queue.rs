@@ -4,9 +4,9 @@
 //! Where the layer stands decides whose queue it is: below LVM that of the drive, above
 //! it that of the volume. A volume has no scheduler, and cuts no writes.
 
+use disklab_cell::LayerSpec;
 use disklab_measure::{BlockDevice, SystemRoot};
 use disklab_source::SourceError;
-use disklab_study::LayerSpec;
 use disklab_units::Bytes;
 
 use super::partition::no_block_device;

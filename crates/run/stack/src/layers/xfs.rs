@@ -1,8 +1,8 @@
 //! XFS.
 
+use disklab_cell::LayerSpec;
 use disklab_exec::Invocation;
 use disklab_source::SourceError;
-use disklab_study::LayerSpec;
 use disklab_units::Bytes;
 
 use super::file_system::{

@@ -1,12 +1,12 @@
 //! Copy and remove: one large file, or a tree of small ones, by cp and rm.
 
+use disklab_cell::WorkloadPlan;
 use disklab_config::Fields;
 use disklab_exec::{Executor, Invocation};
 use disklab_sample::{
     Direction, Durability, Figure, FileSet, OperationKind, StepProfile, Task, TimeIn,
 };
 use disklab_source::SourceError;
-use disklab_study::WorkloadSpec;
 use disklab_units::Bytes;
 
 use crate::data::{ByteStream, FileContent};
@@ -51,7 +51,7 @@ struct Copy {
     is_tree: bool,
 }
 
-fn read(spec: &WorkloadSpec, context: &Context) -> Result<Box<dyn Workload>, SourceError> {
+fn read(spec: &WorkloadPlan, context: &Context) -> Result<Box<dyn Workload>, SourceError> {
     let mut fields = Fields::new(&spec.body, "the copy workload")?;
     let size_node = fields.require("size")?;
     let size: Bytes =

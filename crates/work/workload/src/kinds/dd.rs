@@ -1,5 +1,6 @@
 //! dd: one file, written or read in blocks of one size.
 
+use disklab_cell::WorkloadPlan;
 use disklab_config::{Fields, Node};
 use disklab_exec::Invocation;
 use disklab_sample::{
@@ -7,7 +8,6 @@ use disklab_sample::{
     StepProfile, SyncCall, TimeIn,
 };
 use disklab_source::SourceError;
-use disklab_study::WorkloadSpec;
 use disklab_units::Bytes;
 
 use crate::data::{ByteStream, FileContent};
@@ -51,7 +51,7 @@ struct Dd {
     conversions: Vec<String>,
 }
 
-fn read(spec: &WorkloadSpec, context: &Context) -> Result<Box<dyn Workload>, SourceError> {
+fn read(spec: &WorkloadPlan, context: &Context) -> Result<Box<dyn Workload>, SourceError> {
     let mut fields = Fields::new(&spec.body, "the dd workload")?;
     let direction = fields.require("direction")?;
     let writes = match direction.as_text()?.as_str() {

@@ -8,13 +8,13 @@ use std::os::fd::OwnedFd;
 use std::path::Path;
 use std::time::Instant;
 
+use disklab_cell::WorkloadPlan;
 use disklab_config::Fields;
 use disklab_exec::Interrupt;
 use disklab_sample::{
     ContentProfile, Direction, Durability, FileSet, OperationKind, StepProfile, Task, TimeIn,
 };
 use disklab_source::SourceError;
-use disklab_study::WorkloadSpec;
 use disklab_units::Bytes;
 use rand::SeedableRng;
 use rand::seq::SliceRandom;
@@ -71,7 +71,7 @@ struct Directory {
     sync: bool,
 }
 
-fn read(spec: &WorkloadSpec, context: &Context) -> Result<Box<dyn Workload>, SourceError> {
+fn read(spec: &WorkloadPlan, context: &Context) -> Result<Box<dyn Workload>, SourceError> {
     let mut fields = Fields::new(&spec.body, "the directory workload")?;
     let asked = fields.integer("entries", 1..=MOST)?.unwrap_or(100_000);
     let size_node = fields.take("size");

@@ -3,13 +3,13 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use disklab_cell::WorkloadPlan;
 use disklab_config::Fields;
 use disklab_exec::Invocation;
 use disklab_sample::{
     Direction, Figure, FileSet, OperationKind, Order, Requests, StepProfile, TimeIn,
 };
 use disklab_source::SourceError;
-use disklab_study::WorkloadSpec;
 use disklab_units::Bytes;
 
 use crate::data::{ByteStream, FileContent};
@@ -50,7 +50,7 @@ struct Hdparm {
     size: Bytes,
 }
 
-fn read(spec: &WorkloadSpec, context: &Context) -> Result<Box<dyn Workload>, SourceError> {
+fn read(spec: &WorkloadPlan, context: &Context) -> Result<Box<dyn Workload>, SourceError> {
     let mut fields = Fields::new(&spec.body, "the hdparm workload")?;
     // As with hdparm's options: what is not asked for is not done.
     let (cached, device) = match (fields.boolean("cached")?, fields.boolean("device")?) {

@@ -14,6 +14,7 @@ use std::io::Write;
 use std::os::unix::fs::{FileExt, OpenOptionsExt};
 use std::path::Path;
 
+use disklab_cell::WorkloadPlan;
 use disklab_config::Fields;
 use disklab_exec::Interrupt;
 use disklab_sample::{
@@ -21,7 +22,6 @@ use disklab_sample::{
     SyncCall, Task, TimeIn,
 };
 use disklab_source::SourceError;
-use disklab_study::WorkloadSpec;
 use disklab_units::Bytes;
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -93,7 +93,7 @@ struct LargeRead {
     writes: bool,
 }
 
-fn read(spec: &WorkloadSpec, context: &Context) -> Result<Box<dyn Workload>, SourceError> {
+fn read(spec: &WorkloadPlan, context: &Context) -> Result<Box<dyn Workload>, SourceError> {
     let mut fields = Fields::new(&spec.body, "the large-read workload")?;
     let size = fields.require_bytes("size")?.scaled(context.scale, Bytes(PAGE));
     let [cp, dd, server, player] = READERS.map(|reader| (reader.name, Some(reader)));

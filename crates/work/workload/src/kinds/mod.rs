@@ -17,8 +17,8 @@ mod streams;
 pub use fio::jobs_in_report;
 pub use fio::real::assume_fio;
 
+use disklab_cell::WorkloadPlan;
 use disklab_source::{SourceError, did_you_mean};
-use disklab_study::WorkloadSpec;
 
 use crate::{Context, Workload, WorkloadKind};
 
@@ -49,7 +49,7 @@ pub fn find_workload(name: &str) -> Option<&'static WorkloadKind> {
 /// # Errors
 /// Where its kind or a field is unknown or wrong; the error shows the place.
 pub fn read_workload(
-    spec: &WorkloadSpec,
+    spec: &WorkloadPlan,
     context: &Context,
 ) -> Result<Box<dyn Workload>, SourceError> {
     let kind = find_workload(&spec.kind).ok_or_else(|| {
@@ -64,7 +64,8 @@ pub fn read_workload(
 
 #[cfg(test)]
 mod tests {
-    use disklab_study::{Caches, SHIPPED_WORKLOADS, read_shipped};
+    use disklab_cell::Caches;
+    use disklab_study::{SHIPPED_WORKLOADS, read_shipped};
 
     use super::*;
 
@@ -72,13 +73,10 @@ mod tests {
     fn every_shipped_workload_can_be_run_at_any_scale() {
         for (name, text) in SHIPPED_WORKLOADS {
             let shipped = read_shipped(name, text).unwrap_or_else(|e| panic!("{e}"));
-            let spec = WorkloadSpec {
+            let spec = WorkloadPlan {
                 id: (*name).to_owned(),
-                title: shipped.title,
                 kind: shipped.kind,
-                place: shipped.body.place.clone(),
                 body: shipped.body,
-                parameters: Default::default(),
                 caches: Caches::Drop,
             };
             for scale in [1.0 / 1024.0, 1.0, 4.0] {

@@ -4,6 +4,7 @@ use std::fs::{self, File};
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
+use disklab_cell::WorkloadPlan;
 use disklab_config::Fields;
 use disklab_exec::Interrupt;
 use disklab_sample::{
@@ -11,7 +12,6 @@ use disklab_sample::{
     TimeIn,
 };
 use disklab_source::SourceError;
-use disklab_study::WorkloadSpec;
 use disklab_units::Bytes;
 
 use crate::data::{ByteStream, FileContent};
@@ -66,7 +66,7 @@ struct Photos {
     sync: Sync,
 }
 
-fn read(spec: &WorkloadSpec, context: &Context) -> Result<Box<dyn Workload>, SourceError> {
+fn read(spec: &WorkloadPlan, context: &Context) -> Result<Box<dyn Workload>, SourceError> {
     let mut fields = Fields::new(&spec.body, "the photos workload")?;
     let asked = fields.integer("photos", 1..=10_000_000)?.unwrap_or(100);
     let mut size = |name: &str, default: Bytes, least: Bytes| {

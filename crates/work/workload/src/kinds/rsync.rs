@@ -1,6 +1,7 @@
 //! rsync: a tree of files, copied, then again with nothing changed, then with a
 //! share of it changed.
 
+use disklab_cell::WorkloadPlan;
 use disklab_config::Fields;
 use disklab_content::Share;
 use disklab_exec::Invocation;
@@ -9,7 +10,6 @@ use disklab_sample::{
     TimeIn,
 };
 use disklab_source::SourceError;
-use disklab_study::WorkloadSpec;
 use disklab_units::Bytes;
 
 use crate::corpus::Corpus;
@@ -46,7 +46,7 @@ struct Rsync {
     scaled: bool,
 }
 
-fn read(spec: &WorkloadSpec, context: &Context) -> Result<Box<dyn Workload>, SourceError> {
+fn read(spec: &WorkloadPlan, context: &Context) -> Result<Box<dyn Workload>, SourceError> {
     let mut fields = Fields::new(&spec.body, "the rsync workload")?;
     let size_node = fields.require("size")?;
     let size: Bytes =

@@ -5,10 +5,10 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::Arc;
 
+use disklab_cell::{Caches, WorkloadPlan};
 use disklab_config::Node;
 use disklab_exec::{Executor, Interrupt};
 use disklab_source::Source;
-use disklab_study::{Caches, WorkloadSpec};
 use disklab_workload::{Context, FileSpread, WorkContext, read_workload};
 
 /// The drive: a sparse file.
@@ -78,15 +78,8 @@ fn prepared(root: &Path, seed: u64) -> (PathBuf, Option<u64>, String) {
     let text = "rw = 'randread'\nbs = '4k'\nsize = '256M'\nfilename = 'f'\n";
     let source = Arc::new(Source { name: "test.toml".to_owned(), text: text.to_owned() });
     let body = Node::parse(&source).expect("TOML");
-    let spec = WorkloadSpec {
-        id: "w".to_owned(),
-        title: String::new(),
-        kind: "fio".to_owned(),
-        place: body.place.clone(),
-        body,
-        parameters: Default::default(),
-        caches: Caches::Keep,
-    };
+    let spec =
+        WorkloadPlan { id: "w".to_owned(), kind: "fio".to_owned(), body, caches: Caches::Keep };
     let workload = read_workload(&spec, &Context::new(1.0, "/nowhere")).expect("a workload");
     let executor = Executor::new(Interrupt::new());
     let mut context = WorkContext {

@@ -20,7 +20,8 @@ fn every_shipped_study_has_workloads_that_are_understood() {
         for spec in &study.workloads {
             for scale in [1.0, 0.001] {
                 let context = Context::new(scale, folder.clone());
-                let workload = read_workload(spec, &context).unwrap_or_else(|e| panic!("{e}"));
+                let workload =
+                    read_workload(&spec.plan(), &context).unwrap_or_else(|e| panic!("{e}"));
                 let cost = workload.cost();
                 assert!(cost.space >= cost.prewrite, "{name}: {}", spec.id);
                 assert!(cost.fixed_seconds.is_finite(), "{name}: {}", spec.id);

@@ -11,7 +11,7 @@ pub use folder::SessionFolderError;
 use std::io::{IsTerminal, Read};
 use std::path::{Path, PathBuf};
 
-use disklab_bench::find_processor;
+use disklab_bench::{ModelError, find_processor};
 use disklab_exec::{Interrupt, read_input};
 use disklab_lab::processors;
 use disklab_lab::{
@@ -20,7 +20,7 @@ use disklab_lab::{
 };
 use disklab_lab_guest as guest;
 use disklab_lab_kernel::{self as kernel, LinuxSource, LinuxVersion, ZfsSource};
-use disklab_processor::Processor;
+use disklab_processor::{Processor, from_node};
 use disklab_units::{Bytes, show_duration};
 
 use super::super::print;
@@ -48,6 +48,7 @@ pub fn shell(args: &ShellArgs) -> Result<u8, Failure> {
     let drives = drives::drives(&args.drives)?;
     check_memory(args.memory)?;
     let processor = find_processor(&args.processor, Path::new(""))?;
+    let processor = processor.as_ref().map(from_node).transpose().map_err(ModelError::from)?;
     let charges = processor.as_ref().map(Processor::kernel_arguments).unwrap_or_default();
     let writable = writable(&args.writable)?;
     let script = script(args)?;

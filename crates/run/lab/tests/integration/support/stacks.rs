@@ -3,12 +3,13 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use disklab_cell::parse_layers;
 use disklab_config::{Node, Value};
 use disklab_lab::{DiskOptions, LabOptions};
 use disklab_lab_kernel::{ZFS_HOST, ZfsKernel, cache_folder, find_zfs};
 use disklab_source::{Location, Source};
 use disklab_stack::Stack;
-use disklab_study::{StackSpec, parse_layers};
+use disklab_study::StackSpec;
 
 use super::{Outcome, run};
 

@@ -2,9 +2,9 @@
 
 use std::path::PathBuf;
 
+use disklab_cell::LayerSpec;
 use disklab_exec::Invocation;
 use disklab_source::SourceError;
-use disklab_study::LayerSpec;
 use disklab_units::Bytes;
 
 use super::file_system::{

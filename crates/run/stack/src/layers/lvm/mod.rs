@@ -1,7 +1,7 @@
 //! LVM: one volume group over all devices below, and one logical volume in it.
 
+use disklab_cell::LayerSpec;
 use disklab_source::SourceError;
-use disklab_study::LayerSpec;
 use disklab_units::Bytes;
 
 use crate::reading::OptionReader;

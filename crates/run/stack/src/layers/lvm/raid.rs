@@ -1,8 +1,8 @@
 //! LVM's own RAID: one logical volume over all devices below, kept by dm-raid.
 
+use disklab_cell::LayerSpec;
 use disklab_exec::Invocation;
 use disklab_source::SourceError;
-use disklab_study::LayerSpec;
 use disklab_units::Bytes;
 
 use super::create::{DEFAULT_STRIPE, LVM, STRIPE_SIZE, VolumeGroup};

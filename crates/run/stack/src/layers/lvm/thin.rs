@@ -1,8 +1,8 @@
 //! LVM's thin volumes: a pool over all devices below, and one volume that takes chunks of it as
 //! they are written.
 
+use disklab_cell::LayerSpec;
 use disklab_source::SourceError;
-use disklab_study::LayerSpec;
 use disklab_units::Bytes;
 
 use super::create::{LVM, VolumeGroup};

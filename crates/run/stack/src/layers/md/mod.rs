@@ -1,7 +1,7 @@
 //! Linux md: arrays over all devices below, or over groups of them.
 
+use disklab_cell::LayerSpec;
 use disklab_source::SourceError;
-use disklab_study::LayerSpec;
 use disklab_units::Bytes;
 
 use crate::reading::OptionReader;

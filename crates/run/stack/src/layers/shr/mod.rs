@@ -7,8 +7,8 @@
 
 use std::path::PathBuf;
 
+use disklab_cell::LayerSpec;
 use disklab_source::SourceError;
-use disklab_study::LayerSpec;
 use disklab_units::Bytes;
 
 use super::lvm::{self, VolumeGroup};

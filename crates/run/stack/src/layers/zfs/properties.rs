@@ -3,8 +3,8 @@
 
 use disklab_units::Bytes;
 
+use disklab_cell::LayerSpec;
 use disklab_source::{SourceError, did_you_mean, one_of};
-use disklab_study::LayerSpec;
 
 /// What a property belongs to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -5,13 +5,14 @@ use std::process::Command;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
+use disklab_cell::parse_layers;
 use disklab_config::{Node, Value};
 use disklab_exec::{Executor, Interrupt, Invocation};
 use disklab_source::{Location, Source, SourceError};
 use disklab_stack::{
     LayerContext, Ledger, Machine, Made, Need, Stack, StackError, mounts, needs_words, undo,
 };
-use disklab_study::{StackSpec, parse_layers};
+use disklab_study::StackSpec;
 use disklab_units::Bytes;
 use tempfile::TempDir;
 

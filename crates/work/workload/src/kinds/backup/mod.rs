@@ -6,11 +6,11 @@ mod steps;
 mod tests;
 mod workload;
 
+use disklab_cell::WorkloadPlan;
 use disklab_config::{Fields, Node};
 use disklab_content::Share;
 use disklab_sample::{FileSet, StepProfile, Task, TimeIn};
 use disklab_source::SourceError;
-use disklab_study::WorkloadSpec;
 use disklab_units::Bytes;
 
 use self::borg::{BORG, ENCRYPTIONS, is_compression};
@@ -43,7 +43,7 @@ pub(super) const BACKUP: WorkloadKind = WorkloadKind {
     read,
 };
 
-fn read(spec: &WorkloadSpec, context: &Context) -> Result<Box<dyn Workload>, SourceError> {
+fn read(spec: &WorkloadPlan, context: &Context) -> Result<Box<dyn Workload>, SourceError> {
     let mut fields = Fields::new(&spec.body, "the backup workload")?;
     program(fields.take("program"))?;
     let size_node = fields.require("size")?;

@@ -10,11 +10,11 @@ mod workload;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
+use disklab_cell::WorkloadPlan;
 use disklab_config::Fields;
 use disklab_filebench::{ContentKind, Options};
 use disklab_sample::{ContentProfile, FileSet, StepProfile, TimeIn};
 use disklab_source::SourceError;
-use disklab_study::WorkloadSpec;
 
 use self::workload::Filebench;
 use crate::variables::variables;
@@ -37,7 +37,7 @@ pub(super) const FILEBENCH: WorkloadKind = WorkloadKind {
     read,
 };
 
-fn read(spec: &WorkloadSpec, context: &Context) -> Result<Box<dyn Workload>, SourceError> {
+fn read(spec: &WorkloadPlan, context: &Context) -> Result<Box<dyn Workload>, SourceError> {
     let mut fields = Fields::new(&spec.body, "the filebench workload")?;
     let script = script::take(&mut fields, context)?;
     let variables = variables(fields.take("variables"))?;

@@ -21,11 +21,11 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use disklab_cell::WorkloadPlan;
 use disklab_config::{Fields, Node, Value};
 use disklab_jobfile::{JobOption, Policy, Section, jobs, join};
 use disklab_sample::StepProfile;
 use disklab_source::{Location, SourceError};
-use disklab_study::WorkloadSpec;
 
 use self::layout::Prewrite;
 use self::part::FioPart;
@@ -51,7 +51,7 @@ pub(super) const FIO: WorkloadKind = WorkloadKind {
     read,
 };
 
-fn read(spec: &WorkloadSpec, context: &Context) -> Result<Box<dyn Workload>, SourceError> {
+fn read(spec: &WorkloadPlan, context: &Context) -> Result<Box<dyn Workload>, SourceError> {
     let mut fields = Fields::new(&spec.body, "the fio workload")?;
     let job = fields.take("job");
     let job_file = fields.take("job-file");

@@ -8,13 +8,13 @@ mod tests;
 
 use std::time::Duration;
 
+use disklab_cell::WorkloadPlan;
 use disklab_config::Fields;
 use disklab_exec::{Executor, Invocation};
 use disklab_sample::{
     Direction, Durability, Figure, FileSet, OperationKind, StepProfile, SyncCall, Task, TimeIn,
 };
 use disklab_source::SourceError;
-use disklab_study::WorkloadSpec;
 use disklab_units::Bytes;
 
 use self::programs::Programs;
@@ -90,7 +90,7 @@ struct Postgresql {
     synchronous: bool,
 }
 
-fn read(spec: &WorkloadSpec, context: &Context) -> Result<Box<dyn Workload>, SourceError> {
+fn read(spec: &WorkloadPlan, context: &Context) -> Result<Box<dyn Workload>, SourceError> {
     let mut fields = Fields::new(&spec.body, "the postgresql workload")?;
     let asked = fields.integer("scale", 1..=1_000_000)?.unwrap_or(10);
     let clients = fields.integer("clients", 1..=90)?.unwrap_or(4);

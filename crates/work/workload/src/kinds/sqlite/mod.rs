@@ -5,6 +5,7 @@ mod tests;
 
 use std::path::{Path, PathBuf};
 
+use disklab_cell::WorkloadPlan;
 use disklab_config::Fields;
 use disklab_exec::Interrupt;
 use disklab_sample::{
@@ -12,7 +13,6 @@ use disklab_sample::{
     TimeIn,
 };
 use disklab_source::SourceError;
-use disklab_study::WorkloadSpec;
 use disklab_units::Bytes;
 use rand::{Rng, RngCore, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -105,7 +105,7 @@ struct Sqlite {
     scale: f64,
 }
 
-fn read(spec: &WorkloadSpec, context: &Context) -> Result<Box<dyn Workload>, SourceError> {
+fn read(spec: &WorkloadPlan, context: &Context) -> Result<Box<dyn Workload>, SourceError> {
     let mut fields = Fields::new(&spec.body, "the sqlite workload")?;
     let journal = fields.choice("journal", &JOURNALS)?.unwrap_or(Journal::Delete);
     let synchronous = fields.choice("synchronous", &SYNCHRONOUS)?.unwrap_or(Synchronous::Full);

@@ -8,6 +8,7 @@ use std::fs::{File, OpenOptions};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use disklab_cell::WorkloadPlan;
 use disklab_config::Fields;
 use disklab_exec::Interrupt;
 use disklab_sample::{
@@ -15,7 +16,6 @@ use disklab_sample::{
     StepProfile, SyncCall, TimeIn,
 };
 use disklab_source::SourceError;
-use disklab_study::WorkloadSpec;
 use disklab_units::{BitsPerSecond, Bytes, show_duration};
 
 use self::player::{Playback, RunningStream, Schedule, StreamClock, play};
@@ -55,7 +55,7 @@ struct Streams {
     sync: bool,
 }
 
-fn read(spec: &WorkloadSpec, _: &Context) -> Result<Box<dyn Workload>, SourceError> {
+fn read(spec: &WorkloadPlan, _: &Context) -> Result<Box<dyn Workload>, SourceError> {
     let mut fields = Fields::new(&spec.body, "the streams workload")?;
     let readers = fields.integer("read", 0..=1000)?.unwrap_or(4);
     let writers = fields.integer("write", 0..=1000)?.unwrap_or(0);

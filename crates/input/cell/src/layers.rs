@@ -4,13 +4,14 @@
 //! around a whole value go; those within one stay, for code that reads it as a shell does.
 
 use std::fmt;
-
 use std::sync::Arc;
 
-use crate::PlannedLayer;
-use crate::limits::LONGEST_LAYERS;
 use disklab_config::Node;
 use disklab_source::{Location, Source, SourceError};
+use serde::{Deserialize, Serialize};
+
+/// Bytes of one stack's layers as text.
+pub const LONGEST_LAYERS: usize = 4_096;
 
 /// One layer as written: a name and options. What names and options exist is
 /// the stack crate's knowledge.
@@ -37,6 +38,23 @@ impl LayerSpec {
     /// An error at this layer.
     pub fn error(&self, message: impl Into<String>) -> SourceError {
         self.place.error(message)
+    }
+}
+
+/// A layer without its place in a text. [`PlannedLayer::notation`] is how a study has them.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PlannedLayer {
+    /// Which kind it is, such as `md-raid5`.
+    pub name: String,
+    /// Options in the order written; an option without `=` has no value.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub options: Vec<(String, Option<String>)>,
+}
+
+impl From<&LayerSpec> for PlannedLayer {
+    fn from(spec: &LayerSpec) -> Self {
+        Self { name: spec.name.clone(), options: spec.options.clone() }
     }
 }
 
@@ -79,10 +97,21 @@ impl PlannedLayer {
     /// # Errors
     /// As for [`parse_layers`].
     pub fn parse_notation(text: &str) -> Result<Vec<Self>, SourceError> {
-        let source = Arc::new(Source { name: "layers".to_owned(), text: text.to_owned() });
-        let place = Location { source, span: 0..text.len() };
-        Ok(parse_at(&place, text)?.iter().map(Self::from).collect())
+        Ok(layers_of(text)?.iter().map(Self::from).collect())
     }
+
+    /// These layers with places in their own notation, for errors.
+    ///
+    /// # Errors
+    /// Where a name or an option is not one that the notation can have.
+    pub fn placed(layers: &[Self]) -> Result<Vec<LayerSpec>, SourceError> {
+        layers_of(&Self::notation(layers))
+    }
+}
+
+fn layers_of(text: &str) -> Result<Vec<LayerSpec>, SourceError> {
+    let source = Arc::new(Source { name: "layers".to_owned(), text: text.to_owned() });
+    parse_at(&Location { source, span: 0..text.len() }, text)
 }
 
 /// Parses `layer/layer[option,option=value]/…`; an empty text is no layer at all.
@@ -138,7 +167,7 @@ fn check_length(place: &Location, text: &str) -> Result<(), SourceError> {
 }
 
 /// Parses `option,option=value`.
-pub(crate) fn parse_options(
+pub fn parse_options(
     place: &Location,
     text: &str,
 ) -> Result<Vec<(String, Option<String>)>, SourceError> {

@@ -1,0 +1,74 @@
+//! `disklab cell`: carries out one cell's plan. `disklab plan --cells`: writes them.
+
+use std::fs::File;
+use std::io::Write as _;
+use std::path::Path;
+
+use disklab_cell::{CellPlan, Estimate};
+use disklab_exec::read_text;
+use disklab_runner::{
+    CarriedOut, CheckedRun, RunEstimate, RunnerError, carry_out_cell, claim_outputs,
+    leftover_lines, tear_down_leftovers,
+};
+use serde_json::json;
+
+use super::{caller, print_json};
+use crate::cli::CellArgs;
+use crate::exit::{DONE, FAILED, Failure};
+use crate::watcher::Watcher;
+
+/// A plan with the files that its work names is not as large.
+const LARGEST_PLAN: u64 = 64 << 20;
+
+/// Carries the plan out and says where its result is.
+pub fn cell(args: &CellArgs, as_json: bool) -> Result<u8, Failure> {
+    let wrong = |why: String| Failure::usage_error(format!("{}: {why}", args.plan.display()));
+    let text = read_text(&args.plan, LARGEST_PLAN).map_err(|e| wrong(e.to_string()))?;
+    let plan = CellPlan::parse(&text).map_err(|e| wrong(e.to_string()))?;
+    let caller = caller()?;
+    for line in leftover_lines(&tear_down_leftovers(&caller.state, &caller.interrupt)?) {
+        eprintln!("{line}");
+    }
+    let mut watcher = Watcher::default();
+    let done = carry_out_cell(plan, &args.out, &args.options(), &caller, &mut watcher)?;
+    let CarriedOut { result, was_done } = done;
+    let error = result.outcome.as_ref().err();
+    if as_json {
+        let (levels, out) = (&result.cell.levels, args.out.to_string_lossy());
+        print_json(&json!({
+            "stack": levels.stack,
+            "workload": levels.workload,
+            "block": result.cell.block,
+            "out": out,
+            "error": error,
+            "was_done": was_done,
+        }))?;
+    } else {
+        let before = if was_done { "done before" } else { "done" };
+        eprintln!("{before}: {}", args.out.join("result.json").display());
+        if let Some(error) = error {
+            eprintln!("the cell failed: {error}");
+        }
+    }
+    Ok(if error.is_some() { FAILED } else { DONE })
+}
+
+/// Writes a plan for each cell of a run into a new directory.
+pub fn write_plans(run: &CheckedRun, folder: &Path) -> Result<(), Failure> {
+    let claim = claim_outputs(folder)?;
+    let directory = claim.directory().clone();
+    let estimate = RunEstimate::new(&run.plan);
+    let contents = estimate.contents(&run.plan.cells);
+    for (cell, content) in run.plan.cells.iter().zip(contents) {
+        let seconds = estimate.seconds(cell);
+        let estimate = Estimate { seconds, content, ..Estimate::default() };
+        let plan = run.plan.compile(cell, estimate).map_err(RunnerError::Bench)?;
+        let json = serde_json::to_vec_pretty(&plan).map_err(Failure::failed)?;
+        let name = format!("{:05}.json", cell.number + 1);
+        let written = File::create_new(directory.at(&name)).and_then(|mut f| f.write_all(&json));
+        written.map_err(|e| Failure::failed(format!("cannot write {name}: {e}")))?;
+    }
+    claim.keep();
+    eprintln!("{} plans are in {}", run.plan.cells.len(), folder.display());
+    Ok(())
+}

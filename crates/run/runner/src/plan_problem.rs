@@ -1,0 +1,125 @@
+//! What a cell's plan may ask for: it may come from a stranger, and no study has checked it.
+
+use std::collections::BTreeSet;
+use std::ops::RangeInclusive;
+use std::path::PathBuf;
+
+use disklab_cell::{CellPlan, DriveKind, MachinePlan};
+use disklab_lab::MOST_DISKS;
+use disklab_source::is_hidden;
+use disklab_study::{MACHINES, MOST_CELLS};
+use disklab_units::Bytes;
+
+/// A cell's plan cannot be carried out as it is.
+#[derive(Debug, thiserror::Error)]
+pub enum PlanProblem {
+    /// A value is none that a study's plan has.
+    #[error("the plan's `{field}`: {why}")]
+    Value {
+        /// Where it stands.
+        field: &'static str,
+        /// What is wrong with it.
+        why: String,
+    },
+    /// It writes to a place that the user has not named.
+    #[error("the plan writes to {wanted}: name that with --on '{wanted}' if that is what you want")]
+    NotNamed {
+        /// As --on takes it.
+        wanted: String,
+    },
+    /// It wants a kernel that this version does not build.
+    #[error("the plan wants the lab's Linux {0:?}, which this disklab does not build")]
+    Linux(String),
+    /// The directory for its result has another's.
+    #[error("{} has the result of another plan; name another directory with --out", .0.display())]
+    OtherResult(PathBuf),
+}
+
+/// Sizes of drives: those of a study.
+const SIZES: RangeInclusive<u64> = (16 << 20)..=100_000_000_000_000;
+/// Bytes of a disk's serial number (virtio 1.2, 5.2.6.1).
+const LONGEST_SERIAL: usize = 20;
+/// Drives below a stack.
+const MOST_DRIVES: usize = 1024;
+/// Bytes of an id.
+const LONGEST_ID: usize = 1000;
+
+/// Refuses values that no study's plan has.
+///
+/// # Errors
+/// [`PlanProblem::Value`] with the first of them.
+pub(crate) fn check(plan: &CellPlan) -> Result<(), PlanProblem> {
+    let expect = |is: bool, field, why: &str| match is {
+        true => Ok(()),
+        false => Err(PlanProblem::Value { field, why: why.to_owned() }),
+    };
+    let cell = &plan.cell;
+    let numbers = u64::from(cell.number).max(u64::from(cell.block));
+    expect(numbers < MOST_CELLS, "cell", "its number or block is more than a run's")?;
+    let mut ids = vec![&cell.levels.stack, &cell.levels.workload, &plan.workload.id];
+    ids.extend(cell.levels.further.iter().flat_map(|(axis, level)| [axis, level]));
+    ids.extend(plan.drives.iter().map(|drive| &drive.name));
+    let is_id = |id: &String| {
+        !id.is_empty()
+            && id.len() <= LONGEST_ID
+            && !id.chars().any(|c| c.is_control() || is_hidden(c))
+    };
+    expect(ids.into_iter().all(is_id), "cell", "an id is empty, too long, or cannot be shown")?;
+    let scale = plan.scale;
+    expect(scale > 0.0 && scale <= 1000.0, "scale", "expected a number above 0, up to 1000")?;
+    let spread = plan.spread.unwrap_or(0.5);
+    expect((0.0..=1.0).contains(&spread), "spread", "expected a share from 0 to 1")?;
+    let seconds = [plan.estimate.seconds, plan.estimate.clock_seconds];
+    let are_seconds = seconds.iter().all(|s| s.is_finite() && *s >= 0.0);
+    expect(are_seconds, "estimate", "expected seconds")?;
+    check_drives(plan)?;
+    let MachinePlan::Lab(lab) = &plan.machine else { return Ok(()) };
+    expect(plan.drives.len() <= MOST_DISKS, "drives", "more than a guest of the lab can have")?;
+    let known = MACHINES.iter().any(|machine| machine.name == lab.machine);
+    expect(known, "machine", "this disklab does not know the machine")?;
+    expect(lab.bus.is_none_or(|bus| bus >= 1_000_000), "bus", "expected at least 1 MB/s")?;
+    expect(!lab.limit.is_zero(), "limit", "expected a time")
+}
+
+fn check_drives(plan: &CellPlan) -> Result<(), PlanProblem> {
+    let wrong = |why: &str| Err(PlanProblem::Value { field: "drives", why: why.to_owned() });
+    if plan.drives.len() > MOST_DRIVES {
+        return wrong("more than a study can have");
+    }
+    let mut seen = BTreeSet::new();
+    for drive in &plan.drives {
+        let is_fit = matches!(
+            (&plan.machine, &drive.kind),
+            (MachinePlan::Lab(_), DriveKind::Model(_))
+                | (MachinePlan::Loop, DriveKind::File)
+                | (MachinePlan::Disks, DriveKind::Disk(_))
+        );
+        if !is_fit {
+            return wrong("a drive is of another kind than the machine's");
+        }
+        if !SIZES.contains(&drive.size.0) {
+            let (least, most) = (Bytes(*SIZES.start()).iec(), Bytes(*SIZES.end()).si());
+            return wrong(&format!("expected sizes from {least} to {most}"));
+        }
+        if !seen.insert(u64::from(drive.position)) {
+            return wrong("two have the same position");
+        }
+        if let DriveKind::Model(model) = &drive.kind
+            && (model.serial.is_empty()
+                || model.serial.len() > LONGEST_SERIAL
+                || !model.serial.chars().all(|c| c.is_ascii_graphic()))
+        {
+            return wrong("expected serial numbers of 1 to 20 letters, digits and signs");
+        }
+    }
+    let models = plan.drives.iter().filter_map(|drive| match &drive.kind {
+        DriveKind::Model(model) => Some(&model.serial),
+        _ => None,
+    });
+    let serials: Vec<_> = models.collect();
+    let different: BTreeSet<_> = serials.iter().collect();
+    if different.len() < serials.len() {
+        return wrong("two have the same serial number");
+    }
+    Ok(())
+}
