@@ -23,7 +23,7 @@ use clap::FromArgMatches;
 
 fn main() -> ExitCode {
     // Where there is no program for guests next to this one.
-    disklab_guest::be_guest();
+    disklab_guest::run_if_guest();
     match cli::complete::answer_shell() {
         Ok(false) => {}
         Ok(true) => return ExitCode::from(exit::DONE),

@@ -23,8 +23,8 @@ const JOBS: &[(&str, Job)] = &[
 /// Does the guest's job and powers it off, where this process is a guest's first;
 /// returns otherwise. So it does what a program of the guest's would do that is called by its
 /// name.
-pub fn be_guest() {
-    tools::be_tool();
+pub fn run_if_guest() {
+    tools::run_if_tool();
     let Some(words) = guest::arguments() else { return };
     guest::set_environment(None);
     if let Err(error) = guest::begin().map_err(FirstProgramError::Begin).and_then(|()| job(&words))

@@ -47,7 +47,7 @@ pub use cache::{
 pub use ensure::{build_time, check, ensure, ensure_zfs, zfs_build_time};
 pub use error::{KernelError, NamedProblem};
 pub use left_out::{LeftOutPatch, left_out};
-pub use linux::{Catching, LinuxChoice, LinuxVersion, UnknownLinux};
+pub use linux::{LinuxChoice, LinuxVersion, SyscallInterception, UnknownLinux};
 pub use named::NamedKernel;
 pub use parts::{Parts, UnknownPart};
 pub use progress::{BuildProgress, BuildStep};

@@ -89,9 +89,9 @@ impl fmt::Display for LinuxVersion {
     }
 }
 
-/// How a kernel catches the system calls and page faults of the guest's programs.
+/// How a kernel intercepts the system calls and page faults of the guest's programs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Catching {
+pub enum SyscallInterception {
     /// It traces their processes.
     Ptrace,
     /// Their processes catch them by a filter and hand them over in shared memory.
@@ -104,18 +104,29 @@ pub struct LinuxChoice {
     name: &'static str,
     /// The series that is built, such as 7.3.
     pub version: LinuxVersion,
-    /// How it catches what programs do.
-    pub catching: Catching,
+    /// How it intercepts what programs do.
+    pub interception: SyscallInterception,
 }
 
-const DEFAULT: LinuxChoice =
-    LinuxChoice { name: "6.12", version: LinuxVersion::V6_12, catching: Catching::Ptrace };
+const DEFAULT: LinuxChoice = LinuxChoice {
+    name: "6.12",
+    version: LinuxVersion::V6_12,
+    interception: SyscallInterception::Ptrace,
+};
 
 /// The choices that there are, the default first.
 const CHOICES: [LinuxChoice; 3] = [
     DEFAULT,
-    LinuxChoice { name: "7.3", version: LinuxVersion::V7_3, catching: Catching::Seccomp },
-    LinuxChoice { name: "7.3-ptrace", version: LinuxVersion::V7_3, catching: Catching::Ptrace },
+    LinuxChoice {
+        name: "7.3",
+        version: LinuxVersion::V7_3,
+        interception: SyscallInterception::Seccomp,
+    },
+    LinuxChoice {
+        name: "7.3-ptrace",
+        version: LinuxVersion::V7_3,
+        interception: SyscallInterception::Ptrace,
+    },
 ];
 
 impl LinuxChoice {
@@ -127,19 +138,19 @@ impl LinuxChoice {
     /// Words for the kernel's command line. They do not count in the guest's random numbers,
     /// as the kernel takes them out before.
     pub fn arguments(self) -> Vec<String> {
-        match self.catching {
-            Catching::Ptrace => Vec::new(),
-            Catching::Seccomp => vec!["seccomp=on".to_owned()],
+        match self.interception {
+            SyscallInterception::Ptrace => Vec::new(),
+            SyscallInterception::Seccomp => vec!["seccomp=on".to_owned()],
         }
     }
 
     /// What a record says of it besides the kernel's release; nothing where the version has
     /// only one way.
     pub fn words(self) -> &'static str {
-        match (self.version, self.catching) {
+        match (self.version, self.interception) {
             (LinuxVersion::V6_12, _) => "",
-            (_, Catching::Ptrace) => ", programs by ptrace",
-            (_, Catching::Seccomp) => ", programs by seccomp",
+            (_, SyscallInterception::Ptrace) => ", programs by ptrace",
+            (_, SyscallInterception::Seccomp) => ", programs by seccomp",
         }
     }
 }

@@ -167,7 +167,7 @@ impl Calendar {
 
     /// Takes one message and answers it. To be called when there is one.
     pub fn receive(&mut self) -> Result<CalendarMessage, LabError> {
-        self.hear(RecvFlags::DONTWAIT)
+        self.receive_with(RecvFlags::DONTWAIT)
     }
 
     /// Waits a moment for a message, and takes it; `Nothing` where none came.
@@ -177,10 +177,10 @@ impl Calendar {
                 .map_err(LabError::system("set up the calendar's socket"))?;
             self.patient = true;
         }
-        self.hear(RecvFlags::empty())
+        self.receive_with(RecvFlags::empty())
     }
 
-    fn hear(&mut self, flags: RecvFlags) -> Result<CalendarMessage, LabError> {
+    fn receive_with(&mut self, flags: RecvFlags) -> Result<CalendarMessage, LabError> {
         let message = match self.take(flags)? {
             Some(Ok(message)) => message,
             Some(Err(Late)) => return Ok(CalendarMessage::Nothing),
@@ -285,7 +285,7 @@ mod tests {
         send(kernel, &Message { op, seq, time }.bytes(), SendFlags::empty()).unwrap();
     }
 
-    fn hear(kernel: &OwnedFd) -> (Message, usize) {
+    fn received(kernel: &OwnedFd) -> (Message, usize) {
         let mut bytes = [0; MESSAGE_BYTES];
         let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(2))];
         let mut ancillary = RecvAncillaryBuffer::new(&mut space);
@@ -304,16 +304,16 @@ mod tests {
         let (mut calendar, kernel) = pair();
         say(&kernel, op::START, 1, u64::MAX);
         assert_eq!(calendar.receive().unwrap(), CalendarMessage::Nothing);
-        let (ack, fds) = hear(&kernel);
+        let (ack, fds) = received(&kernel);
         assert_eq!(ack, Message { op: op::ACK, seq: 1, time: 1 });
         assert_eq!(fds, 2);
         say(&kernel, op::GET_TOD, 2, 0);
         calendar.receive().unwrap();
-        assert_eq!(hear(&kernel).0.time, 1_000_000_000_000_000_000);
+        assert_eq!(received(&kernel).0.time, 1_000_000_000_000_000_000);
         say(&kernel, op::WAIT, 3, 0);
         assert_eq!(calendar.receive().unwrap(), CalendarMessage::Waits);
         calendar.run(Nanos(500), None).unwrap();
-        let (run, _) = hear(&kernel);
+        let (run, _) = received(&kernel);
         assert_eq!((run.op, run.time), (op::RUN, 500));
         assert_eq!(calendar.now(), Nanos(500));
         drop(kernel);

@@ -8,7 +8,7 @@ use crate::random::Random;
 /// The limits of one clone. Times are nanoseconds since they began to count.
 #[derive(Debug)]
 pub(crate) struct Limiter {
-    sides: [Side; 2],
+    sides: [DirectionLimit; 2],
     poisson: bool,
     random: Random,
     began_ns: u64,
@@ -17,7 +17,7 @@ pub(crate) struct Limiter {
 }
 
 #[derive(Debug, Default, Clone, Copy)]
-struct Side {
+struct DirectionLimit {
     bytes_per_second: Option<u64>,
     ios_per_second: Option<u64>,
     bytes: u64,
@@ -27,10 +27,10 @@ struct Side {
 
 impl Limiter {
     pub(crate) fn new(pace: &Pace, seed: u64) -> Self {
-        let side = |bytes_per_second, ios_per_second| Side {
+        let side = |bytes_per_second, ios_per_second| DirectionLimit {
             bytes_per_second,
             ios_per_second,
-            ..Side::default()
+            ..DirectionLimit::default()
         };
         let sides = [
             side(pace.rate.read, pace.rate_iops.read),

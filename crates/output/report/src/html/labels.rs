@@ -8,7 +8,7 @@ pub(super) fn percent(x: f64) -> String {
 }
 
 /// A drawing's sizes in per cent of its own, for the narrowest in which it is used.
-struct Room {
+struct DrawingSizes {
     /// A letter's width, with some room between.
     letter: f64,
     /// A line's height.
@@ -19,7 +19,7 @@ struct Room {
     gap: f64,
 }
 
-impl Room {
+impl DrawingSizes {
     /// In a column of 30 rem, or on a telephone; a tall one has as many pixels more in height.
     fn of(narrow: bool, tall: bool) -> Self {
         let (width, letter) = if narrow { (300.0, 6.9) } else { (480.0, 7.7) };
@@ -55,7 +55,7 @@ impl LabelPlace {
     }
 
     /// Left, top, right and bottom of a name of so many letters.
-    fn area(self, letters: usize, room: &Room) -> [f64; 4] {
+    fn area(self, letters: usize, room: &DrawingSizes) -> [f64; 4] {
         let width = letters as f64 * room.letter;
         let (left, right) =
             if self.left { (self.x - width, self.x) } else { (self.x, self.x + width) };
@@ -75,7 +75,7 @@ pub(super) fn labels(
     narrow: bool,
     tall: bool,
 ) -> Vec<Option<LabelPlace>> {
-    let room = Room::of(narrow, tall);
+    let room = DrawingSizes::of(narrow, tall);
     let (w, h) = room.dot;
     let mut taken: Vec<[f64; 4]> = dots.iter().map(|(x, y)| [x - w, y - h, x + w, y + h]).collect();
     let mut places = Vec::new();
@@ -125,7 +125,7 @@ mod tests {
         ) {
             let (points, letters): (Vec<_>, Vec<_>) = dots.into_iter().unzip();
             let places = labels(&points, &letters, narrow, tall);
-            let room = Room::of(narrow, tall);
+            let room = DrawingSizes::of(narrow, tall);
             let areas: Vec<[f64; 4]> = places.iter().zip(&letters)
                 .filter_map(|(place, letters)| Some((*place)?.area((*letters)?, &room))).collect();
             for (n, area) in areas.iter().enumerate() {

@@ -41,7 +41,7 @@ pub enum SessionError {
     Say(#[source] io::Error),
     /// Nothing can be heard of the host.
     #[error("cannot read from the host: {0}")]
-    Hear(#[source] io::Error),
+    Receive(#[source] io::Error),
     /// The host said what is not a frame.
     #[error(transparent)]
     Frame(#[from] FrameError),

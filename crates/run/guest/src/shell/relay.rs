@@ -100,7 +100,7 @@ impl ShellLine {
             self.flush()?;
             let ready = relay.wait_for(self, relay.patience(self, patience))?;
             if ready.line {
-                self.hear(&mut relay)?;
+                self.receive(&mut relay)?;
             }
             if let (true, Some(uevents)) = (ready.uevents, &self.uevents) {
                 uevents.follow();
@@ -124,12 +124,12 @@ impl ShellLine {
     }
 
     /// Takes what the host says.
-    fn hear(&mut self, relay: &mut Relay) -> Result<(), SessionError> {
+    fn receive(&mut self, relay: &mut Relay) -> Result<(), SessionError> {
         let mut buffer = [0; 4096];
         let got = match self.file.read(&mut buffer) {
             Ok(got) => got,
             Err(e) if e.kind() == io::ErrorKind::Interrupted => return Ok(()),
-            Err(e) => return Err(SessionError::Hear(e)),
+            Err(e) => return Err(SessionError::Receive(e)),
         };
         self.frames.take(&buffer[..got]);
         while let Some(frame) = self.frames.next_frame()? {

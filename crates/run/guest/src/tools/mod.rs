@@ -49,7 +49,7 @@ pub fn scripts() -> impl Iterator<Item = (&'static str, bool, String)> {
 
 /// Does the work of one of them and ends, where this process was called as one in a session's
 /// guest; returns otherwise.
-pub fn be_tool() {
+pub fn run_if_tool() {
     let mut words = std::env::args_os().skip(1);
     if words.next().is_none_or(|word| word != WORD) {
         return;

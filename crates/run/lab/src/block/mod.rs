@@ -6,4 +6,4 @@ mod request;
 
 pub(crate) use buffers::GuestBuffers;
 pub(crate) use configuration::{Configuration, SERIAL_BYTES, WRITE_CACHE_OFFSET};
-pub(crate) use request::{HEADER_BYTES, RequestRefusal, RequestWork, understand};
+pub(crate) use request::{HEADER_BYTES, RequestRefusal, RequestWork, parse_request};

@@ -53,7 +53,7 @@ impl RequestRefusal {
 }
 
 /// Reads the request in `buffers` for `disk`.
-pub(crate) fn understand(
+pub(crate) fn parse_request(
     buffers: &GuestBuffers,
     memory: &GuestRegions,
     disk: &Configuration,

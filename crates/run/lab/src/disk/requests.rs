@@ -3,7 +3,7 @@
 use disklab_drive::{Nanos, Operation, Request};
 
 use super::{Disk, Pending, STEP_BYTES};
-use crate::block::{HEADER_BYTES, RequestRefusal, RequestWork, SERIAL_BYTES, understand};
+use crate::block::{HEADER_BYTES, RequestRefusal, RequestWork, SERIAL_BYTES, parse_request};
 use crate::content::{DiskContent, SECTOR_BYTES};
 use crate::vhost::{GuestRegions, RING_LIMIT};
 use crate::{LabError, ProtocolBreach};
@@ -45,7 +45,7 @@ impl Disk {
         memory: &GuestRegions,
         head: u16,
     ) -> Result<(), LabError> {
-        let work = understand(&self.buffers, memory, &self.configuration);
+        let work = parse_request(&self.buffers, memory, &self.configuration);
         let outcome = match work {
             Ok(work) => self.move_data(work, content, memory)?,
             Err(refusal) => Err(refusal),
@@ -129,7 +129,7 @@ impl Disk {
                         return Ok(Err(RequestRefusal::Bad));
                     }
                 }
-                // At most 64 MiB: `understand` saw to it.
+                // At most 64 MiB: `parse_request` saw to it.
                 return Ok(Ok((sectors * SECTOR_BYTES) as u32));
             }
         }

@@ -199,7 +199,7 @@ fn a_kick_by_memory_is_served_at_its_time() {
     lab.ask(1000);
     lab.say(&message(WAIT, 0));
     lab.events.step(&AT_ONCE).unwrap();
-    assert_eq!(lab.hear(), Some((RUN, 70)));
+    assert_eq!(lab.next_message(), Some((RUN, 70)));
     assert_eq!((lab.guests[0].used(), lab.peek(CALLS), lab.peek(KICKS)), (1, 1, 0));
     assert_eq!(lab.events.counts().kicks, 1);
 }
@@ -224,7 +224,7 @@ fn earlier_kicks_are_served_each_at_its_time() {
         lab.ask(1 << 30);
         lab.say(&message(WAIT, 0));
         lab.events.step(&AT_ONCE).unwrap();
-        assert_eq!((lab.hear(), lab.guests[0].used()), (Some((RUN, time)), done));
+        assert_eq!((lab.next_message(), lab.guests[0].used()), (Some((RUN, time)), done));
     }
     assert_eq!((lab.events.counts().kicks, lab.peek(EARLIER_COUNT)), (3, 0));
 }
@@ -236,7 +236,7 @@ fn earlier_kicks_that_cannot_be_are_served_as_near_as_can_be() {
     lab.ask(5000);
     lab.say(&message(WAIT, 0));
     lab.events.step(&AT_ONCE).unwrap();
-    assert_eq!(lab.hear(), Some((RUN, 5000)));
+    assert_eq!(lab.next_message(), Some((RUN, 5000)));
     // From before it waited, and from times to come; a disk that is not there, and a ring
     // that ends elsewhere.
     lab.guests[0].make_available(0);
@@ -249,7 +249,7 @@ fn earlier_kicks_that_cannot_be_are_served_as_near_as_can_be() {
     lab.ask(1 << 30);
     lab.say(&message(WAIT, 0));
     lab.events.step(&AT_ONCE).unwrap();
-    assert_eq!((lab.hear(), lab.guests[0].used()), (Some((RUN, 6000)), 1));
+    assert_eq!((lab.next_message(), lab.guests[0].used()), (Some((RUN, 6000)), 1));
 }
 
 #[test]
@@ -258,7 +258,7 @@ fn a_clock_that_is_turned_back_hangs() {
     lab.ask(1000);
     lab.say(&message(WAIT, 0));
     lab.events.step(&AT_ONCE).unwrap();
-    assert_eq!(lab.hear(), Some((RUN, 1000)));
+    assert_eq!(lab.next_message(), Some((RUN, 1000)));
     // It was told 1000, and says and wants 5.
     lab.guests[0].make_available(0);
     lab.poke(CURRENT_TIME, EPOCH + 5);
@@ -266,7 +266,7 @@ fn a_clock_that_is_turned_back_hangs() {
     lab.ask(5);
     lab.say(&message(WAIT, 0));
     lab.events.step(&AT_ONCE).unwrap();
-    assert_eq!(lab.hear(), Some((RUN, 1000)));
+    assert_eq!(lab.next_message(), Some((RUN, 1000)));
     // The same with a kick by message, from a later time.
     lab.poke(CURRENT_TIME, EPOCH + 2000);
     lab.guests[0].make_available(1);
@@ -276,7 +276,7 @@ fn a_clock_that_is_turned_back_hangs() {
     lab.ask(1600);
     lab.say(&message(WAIT, 0));
     lab.events.step(&AT_ONCE).unwrap();
-    assert_eq!(lab.hear(), Some((RUN, 2000)));
+    assert_eq!(lab.next_message(), Some((RUN, 2000)));
 }
 
 /// What the guest did that ended the lab.

@@ -152,7 +152,7 @@ impl TestLab {
         let _ = send(&self.calendar, bytes, SendFlags::NOSIGNAL);
     }
 
-    pub(super) fn hear(&self) -> Option<(u32, u64)> {
+    pub(super) fn next_message(&self) -> Option<(u32, u64)> {
         let mut bytes = [0; 16];
         match recv(&self.calendar, &mut bytes, RecvFlags::DONTWAIT) {
             Ok((16, _)) => Some((

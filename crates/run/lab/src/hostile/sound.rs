@@ -174,7 +174,7 @@ impl SoundGuest {
         self.lab.poke(CURRENT_TIME, EPOCH + self.now);
         self.lab.say(&message(WAIT, 0));
         self.lab.events.step(&AT_ONCE).unwrap();
-        let (op, time) = self.lab.hear().expect("it is told to run");
+        let (op, time) = self.lab.next_message().expect("it is told to run");
         assert_eq!(op, RUN);
         assert!(time >= self.now, "time goes backwards {} -> {time}", self.now);
         self.now = time;

@@ -6,9 +6,9 @@ use super::depth_meter::DepthMeter;
 use crate::measure::{Counter, FINEST_NS, Histogram, SeriesCells, Usage};
 use crate::report::DirectionReport;
 
-/// One direction.
+/// What a clone has done in one direction.
 #[derive(Debug)]
-struct Side {
+struct DirectionTally {
     bytes: u64,
     short: u64,
     submission: Histogram,
@@ -16,7 +16,7 @@ struct Side {
     total: Histogram,
 }
 
-impl Side {
+impl DirectionTally {
     fn new() -> Self {
         Self {
             bytes: 0,
@@ -120,7 +120,7 @@ impl Windowed {
 /// What one clone has done since counting began.
 #[derive(Debug)]
 pub(crate) struct IoTally {
-    sides: [Side; 2],
+    sides: [DirectionTally; 2],
     windowed: Windowed,
     sync: Histogram,
     commit: Histogram,
@@ -141,7 +141,7 @@ pub(crate) struct IoTally {
 /// What one clone did, when it has ended.
 #[derive(Debug)]
 pub(crate) struct Account {
-    sides: [Side; 2],
+    sides: [DirectionTally; 2],
     pub(crate) windows: [Windows; 2],
     sync: Histogram,
     commit: Histogram,
@@ -161,7 +161,7 @@ pub(crate) struct Account {
 impl IoTally {
     pub(crate) fn new(now_ns: u64) -> Self {
         Self {
-            sides: [Side::new(), Side::new()],
+            sides: [DirectionTally::new(), DirectionTally::new()],
             windowed: Windowed::new(now_ns),
             sync: Histogram::new(),
             commit: Histogram::new(),
@@ -179,7 +179,7 @@ impl IoTally {
 
     /// Forgets all, and begins to count now.
     pub(crate) fn restart(&mut self, now_ns: u64) {
-        self.sides.iter_mut().for_each(Side::clear);
+        self.sides.iter_mut().for_each(DirectionTally::clear);
         self.windowed = Windowed::new(now_ns);
         self.sync.clear();
         self.commit.clear();

@@ -12,7 +12,7 @@ const IN_MEMORY: [FsWord; 2] = [0x0102_1994, 0x8584_58f6];
 
 /// What a directory's file system still takes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Room {
+struct FreeSpace {
     bytes: u64,
     /// Whether it is the machine's memory.
     memory: bool,
@@ -38,22 +38,22 @@ pub(crate) fn check(
     Err(FilebenchError::NoRoom { needed: bytes, free, in_memory, directory })
 }
 
-fn fits(room: Room, bytes: u64, content: ContentKind) -> bool {
+fn fits(room: FreeSpace, bytes: u64, content: ContentKind) -> bool {
     bytes <= room.bytes || (content == ContentKind::Zeros && !room.memory)
 }
 
-fn room(directory: &Path) -> Option<Room> {
+fn room(directory: &Path) -> Option<FreeSpace> {
     let system = rustix::fs::statfs(directory).ok()?;
     let block = u64::try_from(system.f_bsize).ok()?;
     let bytes = system.f_bavail.saturating_mul(block);
     let memory = IN_MEMORY.contains(&system.f_type);
     if !memory {
-        return Some(Room { bytes, memory });
+        return Some(FreeSpace { bytes, memory });
     }
     let known = std::fs::read_to_string("/proc/meminfo").ok()?;
     // A ramfs has no limit, and says so by zero blocks.
     let limit = if system.f_blocks == 0 { u64::MAX } else { bytes };
-    Some(Room { bytes: limit.min(available(&known)?), memory })
+    Some(FreeSpace { bytes: limit.min(available(&known)?), memory })
 }
 
 /// Bytes that programs can still have, of /proc/meminfo; `None` where it does not say.
@@ -73,8 +73,8 @@ mod tests {
 
     #[test]
     fn files_that_cannot_fit_are_refused() {
-        let disk = Room { bytes: 10 << 20, memory: false };
-        let memory = Room { memory: true, ..disk };
+        let disk = FreeSpace { bytes: 10 << 20, memory: false };
+        let memory = FreeSpace { memory: true, ..disk };
         for (room, bytes, content, expected) in [
             (disk, 10 << 20, ContentKind::Pool, true),
             (disk, (10 << 20) + 1, ContentKind::Pool, false),
