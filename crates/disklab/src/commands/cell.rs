@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::Write as _;
 use std::path::Path;
 
-use disklab_cell::{CellPlan, Estimate};
+use disklab_cell::{CellEstimate, CellPlan};
 use disklab_exec::read_text;
 use disklab_runner::{
     CarriedOut, CheckedRun, RunEstimate, RunnerError, carry_out_cell, claim_outputs,
@@ -61,7 +61,7 @@ pub fn write_plans(run: &CheckedRun, folder: &Path) -> Result<(), Failure> {
     let contents = estimate.contents(&run.plan.cells);
     for (cell, content) in run.plan.cells.iter().zip(contents) {
         let seconds = estimate.seconds(cell);
-        let estimate = Estimate { seconds, content, ..Estimate::default() };
+        let estimate = CellEstimate { seconds, content, ..CellEstimate::default() };
         let plan = run.plan.compile(cell, estimate).map_err(RunnerError::Bench)?;
         let json = serde_json::to_vec_pretty(&plan).map_err(Failure::failed)?;
         let name = format!("{:05}.json", cell.number + 1);

@@ -162,9 +162,9 @@ fn ended(one: CellProcess) -> EndedCell {
     EndedCell { cell: one.cell, outcome }
 }
 
-struct Silent;
+struct NoObserver;
 
-impl Observer for Silent {}
+impl Observer for NoObserver {}
 
 fn caller(state: &Path) -> Caller {
     // The kernel is named: none is built.
@@ -214,7 +214,7 @@ fn cells_of_another_engine_make_the_same_run() {
         Box::new(Processes { local, folder, running, kills: 1 }) as Box<dyn CellExecutor>
     };
     let mut open = open.with_executor(processes);
-    assert_eq!(open.carry_out(&mut Silent).expect("carried out"), 0);
+    assert_eq!(open.carry_out(&mut NoObserver).expect("carried out"), 0);
 
     let whole = Run::open(&home.path().join("whole")).expect("a run");
     let (one, other) = (recorded(&whole), recorded(&open.run));

@@ -20,7 +20,7 @@ pub struct DrivePlan {
     pub kind: DriveKind,
 }
 
-/// What a drive is.
+/// Where the bytes of a drive go.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub enum DriveKind {
@@ -28,7 +28,7 @@ pub enum DriveKind {
     File,
     /// A disk of this machine, by its stable name.
     Disk(PathBuf),
-    /// A model.
+    /// Into the memory of a model, in the lab.
     Model(DriveModelPlan),
 }
 

@@ -16,5 +16,5 @@ pub use layers::{LONGEST_LAYERS, LayerSpec, PlannedLayer, parse_layers, parse_op
 pub use levels::{Cell, Levels};
 pub use machine::{HostPlan, LabPlan, MachinePlan};
 pub use order::{Draws, cell_seed, order};
-pub use plan::{CellPlan, Estimate, Needs, PlanError};
+pub use plan::{CellEstimate, CellPlan, CellPlanError, Needs};
 pub use workload::{Caches, WorkloadPlan};

@@ -27,7 +27,7 @@ pub enum MachinePlan {
 pub struct LabPlan {
     /// The machine whose settings it has, such as `debian-13`.
     pub machine: String,
-    /// Its memory.
+    /// Memory, the page cache included.
     pub memory: Bytes,
     /// Which of the lab's kernels, if it is not the default one.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -8,8 +8,8 @@ use sha2::{Digest, Sha256};
 
 use crate::{Cell, DrivePlan, MachinePlan, PlannedLayer, WorkloadPlan};
 
-/// Everything that one measurement needs: whoever has it and the program can carry it out,
-/// without the study.
+/// Everything that one measurement needs. With the program, and without the study, it can be
+/// carried out anywhere.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct CellPlan {
@@ -42,7 +42,7 @@ pub struct CellPlan {
     /// What it cannot do without.
     pub needs: Needs,
     /// What it will cost.
-    pub estimate: Estimate,
+    pub estimate: CellEstimate,
 }
 
 /// What a cell cannot do without on the machine that carries it out.
@@ -61,7 +61,7 @@ pub struct Needs {
 /// What a cell will cost.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Estimate {
+pub struct CellEstimate {
     /// Real seconds.
     pub seconds: f64,
     /// Seconds of the machine's own clock that the work takes, as far as they are fixed.
@@ -72,7 +72,7 @@ pub struct Estimate {
 
 /// A text is no plan that this version can carry out.
 #[derive(Debug, thiserror::Error)]
-pub enum PlanError {
+pub enum CellPlanError {
     /// It is not JSON, or has not a plan's fields.
     #[error("not a plan of a cell: {0}")]
     Json(#[from] serde_json::Error),
@@ -94,15 +94,15 @@ impl CellPlan {
     /// Reads a plan.
     ///
     /// # Errors
-    /// [`PlanError`] if it is not one, or one of another version.
-    pub fn parse(text: &str) -> Result<Self, PlanError> {
+    /// [`CellPlanError`] if it is not one, or one of another version.
+    pub fn parse(text: &str) -> Result<Self, CellPlanError> {
         #[derive(Deserialize)]
         struct Format {
             format: u64,
         }
         let Format { format } = serde_json::from_str(text)?;
         if format != u64::from(Self::FORMAT) {
-            return Err(PlanError::Format(format));
+            return Err(CellPlanError::Format(format));
         }
         Ok(serde_json::from_str(text)?)
     }

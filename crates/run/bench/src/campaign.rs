@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use disklab_cell::{Cell, CellPlan, Estimate, HostPlan, MachinePlan, Needs};
+use disklab_cell::{Cell, CellEstimate, CellPlan, HostPlan, MachinePlan, Needs};
 use disklab_source::SourceError;
 use disklab_stack::{Need, Stack};
 use disklab_study::Study;
@@ -79,7 +79,7 @@ impl Campaign {
         &self,
         preflight: &Preflight,
         cell: &Cell,
-        estimate: Estimate,
+        estimate: CellEstimate,
     ) -> Result<CellPlan, BenchError> {
         let study = &self.study;
         let unknown = || BenchError::UnknownCell {
@@ -102,7 +102,7 @@ impl Campaign {
             earlier_files: study.has_earlier_files,
             spread: study.spread,
             needs: Needs { programs: programs.collect(), ..Needs::default() },
-            estimate: Estimate { clock_seconds: workload.cost().fixed_seconds, ..estimate },
+            estimate: CellEstimate { clock_seconds: workload.cost().fixed_seconds, ..estimate },
         };
         if matches!(plan.machine, MachinePlan::Directory(_)) {
             return Ok(plan);

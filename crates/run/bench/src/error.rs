@@ -141,7 +141,7 @@ pub enum BenchError {
         /// What the stack has.
         has: Bytes,
     },
-    /// A drive of a cell's plan cannot be had.
+    /// A drive of a cell's plan is of no known model, or of another size.
     #[error(transparent)]
     Model(#[from] DrivesError),
 }

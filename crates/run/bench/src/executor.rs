@@ -53,7 +53,7 @@ pub trait CellExecutor {
     fn finish(&mut self);
 }
 
-/// A cell that has ended.
+/// Which cell ended, and how: nothing that it made is left.
 #[derive(Debug)]
 pub struct EndedCell {
     /// Which.

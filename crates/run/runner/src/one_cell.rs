@@ -1,6 +1,6 @@
-//! A cell's plan, carried out alone: by whoever has it and the program, without its study.
+//! A cell's plan, carried out alone, without its study.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use disklab_bench::{
     Bench, BenchNeeds, CellExecutor, CellOutcome, CellProgress, CellWatcher, DeviceBench, DirBench,
@@ -60,7 +60,7 @@ pub fn check_cell(plan: &CellPlan) -> Result<(), RunnerError> {
 /// writes to; and those of a bench.
 pub fn carry_out_cell(
     plan: CellPlan,
-    out: &std::path::Path,
+    out: &Path,
     options: &CellOptions,
     caller: &Caller,
     observer: &mut dyn Observer,
@@ -74,6 +74,19 @@ pub fn carry_out_cell(
         }
         return Ok(CarriedOut { result, was_done: true });
     }
+    let result = anew(plan, digest, out, options, caller, observer)?;
+    Ok(CarriedOut { result, was_done: false })
+}
+
+/// Carries a plan out that has no result yet.
+fn anew(
+    plan: CellPlan,
+    digest: String,
+    out: &Path,
+    options: &CellOptions,
+    caller: &Caller,
+    observer: &mut dyn Observer,
+) -> Result<CellResult, RunnerError> {
     let scratch = Scratch::new(options.scratch.as_deref(), out)?;
     scratch.check()?;
     let plan = in_order(plan);
@@ -91,18 +104,8 @@ pub fn carry_out_cell(
     scratch.make()?;
     let (environment, cell) = (executor.environment(), plan.cell.clone());
     let outputs = directory.outputs().map_err(RunnerError::Record)?;
-    let forecast =
-        CellForecast { workload: cell.levels.workload.clone(), seconds: plan.estimate.seconds };
-    let upcoming = UpcomingCells { next: &[forecast], at_once: 1, recorded: &[], campaign: None };
-    observer.cells_begin(&upcoming);
-    observer.cell_begins(&cell);
-    let outcome = one(executor.as_mut(), plan, &outputs, &mut Watched(observer));
-    if let Ok(CellOutcome { result, seconds, .. }) = &outcome {
-        let error = result.as_ref().err().map(ToString::to_string);
-        observer.cell_ends(&cell, *seconds, error.as_deref());
-    }
-    observer.cells_end();
-    let CellOutcome { result, trace, seconds } = outcome?;
+    let outcome = watched(executor.as_mut(), plan, &outputs, observer)?;
+    let CellOutcome { result, trace, seconds } = outcome;
     let result = CellResult {
         format: CellResult::FORMAT,
         cell,
@@ -114,26 +117,39 @@ pub fn carry_out_cell(
         seconds,
     };
     directory.keep(&result).map_err(RunnerError::Record)?;
-    Ok(CarriedOut { result, was_done: false })
+    Ok(result)
 }
 
-fn one(
+/// Has the observer see the cell as a run of one.
+fn watched(
     executor: &mut dyn CellExecutor,
     plan: CellPlan,
-    outputs: &std::path::Path,
-    watcher: &mut dyn CellWatcher,
+    outputs: &Path,
+    observer: &mut dyn Observer,
 ) -> Result<CellOutcome, RunnerError> {
-    let ended = executor.submit(plan, outputs).and_then(|()| executor.next(watcher));
+    let cell = plan.cell.clone();
+    let (workload, seconds) = (cell.levels.workload.clone(), plan.estimate.seconds);
+    let next = [CellForecast { workload, seconds }];
+    observer.cells_begin(&UpcomingCells { next: &next, at_once: 1, recorded: &[], campaign: None });
+    observer.cell_begins(&cell);
+    let ended = executor
+        .submit(plan, outputs)
+        .and_then(|()| executor.next(&mut ShownProgress(&mut *observer)));
     executor.finish();
-    let EndedCell { outcome, .. } =
-        ended.map_err(RunnerError::bench)?.ok_or(RunnerError::Interrupted)?;
-    Ok(outcome)
+    let ended = ended.map_err(RunnerError::bench);
+    let ended = ended.and_then(|ended| ended.ok_or(RunnerError::Interrupted));
+    if let Ok(EndedCell { outcome: CellOutcome { result, seconds, .. }, .. }) = &ended {
+        let error = result.as_ref().err().map(ToString::to_string);
+        observer.cell_ends(&cell, *seconds, error.as_deref());
+    }
+    observer.cells_end();
+    Ok(ended?.outcome)
 }
 
 /// Tells an observer of runs how far the cell is.
-struct Watched<'a>(&'a mut dyn Observer);
+struct ShownProgress<'a>(&'a mut dyn Observer);
 
-impl CellWatcher for Watched<'_> {
+impl CellWatcher for ShownProgress<'_> {
     fn phase(&mut self, cell: &Cell, phase: Phase) {
         self.0.phase(cell, phase);
     }

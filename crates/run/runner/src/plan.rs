@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use disklab_bench::{BenchError, BenchNeeds, BenchProfile, Campaign, Preflight};
 use disklab_campaign::Goal;
-use disklab_cell::{Cell, CellPlan, Estimate, Levels};
+use disklab_cell::{Cell, CellEstimate, CellPlan, Levels};
 use disklab_sample::Reference;
 use disklab_store::{BenchKind, RunSettings};
 use disklab_study::{LeftOut, TooManyCells, check_run_size};
@@ -99,7 +99,7 @@ impl Plan {
     ///
     /// # Errors
     /// [`BenchError::UnknownCell`] if the study has not what the cell names.
-    pub fn compile(&self, cell: &Cell, estimate: Estimate) -> Result<CellPlan, BenchError> {
+    pub fn compile(&self, cell: &Cell, estimate: CellEstimate) -> Result<CellPlan, BenchError> {
         self.campaign.compile(&self.preflight, cell, estimate)
     }
 

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use disklab_bench::{CellExecutor, CellOutcome, CellProgress, CellWatcher, EndedCell, Phase};
-use disklab_cell::{Cell, CellPlan, Estimate};
+use disklab_cell::{Cell, CellEstimate, CellPlan};
 use disklab_decision::{Analyser, recommend};
 use disklab_sample::Sample;
 use disklab_store::{CellRecord, CellState, Run};
@@ -51,7 +51,7 @@ fn carry_out(
             && let Some((cell, content)) = waiting.next()
         {
             let seconds = estimate.seconds(cell);
-            let estimate = Estimate { seconds, content, ..Estimate::default() };
+            let estimate = CellEstimate { seconds, content, ..CellEstimate::default() };
             next = Some(plan.compile(cell, estimate).map_err(RunnerError::bench)?);
         }
         if let Some(compiled) = next.take_if(|compiled| executor.has_room(compiled)) {

@@ -60,7 +60,8 @@ fn every_promise_has_a_test_that_exists() {
 fn is_module(crates: &[PathBuf], name: &str) -> bool {
     let (of, module) = name.split_once("::").unwrap_or((name, ""));
     let module = module.trim_end_matches("::*").replace("::", "/");
-    let at = |folder: &&PathBuf| folder.file_name().is_some_and(|name| name == of);
+    let of = of.replace('_', "-");
+    let at = |folder: &&PathBuf| folder.file_name().is_some_and(|name| *name == *of);
     crates.iter().filter(at).any(|folder| {
         ["src", "tests/integration"].iter().any(|part| {
             let path = folder.join(part).join(&module);

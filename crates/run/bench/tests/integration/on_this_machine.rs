@@ -6,7 +6,7 @@ use disklab_bench::{
     Bench, BenchError, Campaign, CellExecutor, CellOutcome, CellWatcher, DeviceBench, DirBench,
     EndedCell, LoopDrives, Medium, Phase, Preflight,
 };
-use disklab_cell::{Cell, Draws, Estimate, Levels, MachinePlan, order};
+use disklab_cell::{Cell, CellEstimate, Draws, Levels, MachinePlan, order};
 use disklab_exec::{Executor, Interrupt};
 use disklab_sample::Sample;
 use disklab_stack::Ledger;
@@ -79,7 +79,7 @@ fn carry_out(
 ) -> Result<(), BenchError> {
     let mut all = || {
         for cell in cells {
-            let plan = campaign.compile(preflight, cell, Estimate::default())?;
+            let plan = campaign.compile(preflight, cell, CellEstimate::default())?;
             assert!(executor.has_room(&plan), "one cell at a time");
             let outputs = collector.raw.join(cell.number.to_string());
             executor.submit(plan, &outputs)?;

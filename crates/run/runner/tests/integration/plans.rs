@@ -2,7 +2,7 @@
 
 use std::sync::LazyLock;
 
-use disklab_cell::{CellPlan, Estimate};
+use disklab_cell::{CellEstimate, CellPlan};
 use disklab_exec::{Interrupt, Interrupted};
 use disklab_lab_kernel::KernelError;
 use disklab_runner::{
@@ -23,7 +23,7 @@ fn plans(study: &str) -> Vec<CellPlan> {
     let planned = PlannedRun::new(found, &options, &state.path().join("out"), &caller);
     let plan = planned.unwrap_or_else(|e| panic!("{study}: {e}")).plan;
     let compiled = plan.cells.iter().map(|cell| {
-        let compiled = plan.compile(cell, Estimate { seconds: 1.5, ..Estimate::default() });
+        let compiled = plan.compile(cell, CellEstimate { seconds: 1.5, ..CellEstimate::default() });
         compiled.unwrap_or_else(|e| panic!("{study}: {e}"))
     });
     let compiled: Vec<CellPlan> = compiled.collect();
@@ -42,7 +42,8 @@ fn every_shipped_study_compiles_to_plans_that_are_read_back() {
         for plan in plans {
             let json = serde_json::to_string(&plan).expect("JSON");
             let back = CellPlan::parse(&json).unwrap_or_else(|e| panic!("{id}: {e}"));
-            assert_eq!(back, plan, "{id}");
+            // But for the places in the study's file, which errors show.
+            assert_eq!(serde_json::to_string(&back).expect("JSON"), json, "{id}");
             assert_eq!(back.digest(), plan.digest(), "{id}");
             check_cell(&back).unwrap_or_else(|e| panic!("{id}: {:?}: {e}", plan.cell));
         }
