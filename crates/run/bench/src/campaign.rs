@@ -61,6 +61,13 @@ impl Campaign {
         Ok(Self { study, stacks, workloads, files, scale: context.scale })
     }
 
+    /// Has the study's text keep the files that its workloads name.
+    pub fn keep_files(&mut self) {
+        let files = self.files.iter().flatten();
+        let files = files.map(|(name, text)| (name.clone(), text.clone())).collect();
+        self.study.keep_files(&files);
+    }
+
     /// What these cells need of their bench.
     pub fn needs(&self, cells: &[Cell]) -> BenchNeeds {
         let used: BTreeSet<usize> =

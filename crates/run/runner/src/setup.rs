@@ -132,10 +132,7 @@ impl PlannedRun {
         let study = if options.quick { study.into_quick_form()? } else { study };
         let context = Context::new(options.scale(), &folder);
         let mut campaign = Campaign::new(study, &context)?;
-        // The run has them in its study's text from now on.
-        let files = campaign.files.iter().flatten();
-        let files = files.map(|(name, text)| (name.clone(), text.clone())).collect();
-        campaign.study.keep_files(&files);
+        campaign.keep_files();
         let scratch = Scratch::new(options.scratch.as_deref(), out)?;
         // `study.toml` lies in no folder that its path names.
         let folder = absolute(&Path::new(".").join(&folder))?;
