@@ -71,7 +71,8 @@ pub struct Cli {
 pub enum CliCommand {
     /// Run a study and write a report.
     Run(RunArgs),
-    /// Print what a run would do and what it would cost. Touches nothing.
+    /// Print what a run would do and what it would cost. Touches nothing but what --cells
+    /// names.
     Plan(PlanArgs),
     Cell(CellArgs),
     /// Write the report of a run.

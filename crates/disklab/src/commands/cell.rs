@@ -53,8 +53,17 @@ pub fn cell(args: &CellArgs, as_json: bool) -> Result<u8, Failure> {
     Ok(if error.is_some() { FAILED } else { DONE })
 }
 
+/// The file of a cell's plan: they count from 1, as people do.
+fn name_of(number: u32) -> String {
+    format!("{:05}.json", number + 1)
+}
+
 /// Writes a plan for each cell of a run into a new directory.
 pub fn write_plans(run: &CheckedRun, folder: &Path) -> Result<(), Failure> {
+    if folder.join(name_of(0)).exists() {
+        let why = "has plans already; name another directory with --cells";
+        return Err(Failure::usage_error(format!("{} {why}", folder.display())));
+    }
     let claim = claim_outputs(folder)?;
     let directory = claim.directory().clone();
     let estimate = RunEstimate::new(&run.plan);
@@ -64,7 +73,7 @@ pub fn write_plans(run: &CheckedRun, folder: &Path) -> Result<(), Failure> {
         let estimate = CellEstimate { seconds, content, ..CellEstimate::default() };
         let plan = run.plan.compile(cell, estimate).map_err(RunnerError::Bench)?;
         let json = serde_json::to_vec_pretty(&plan).map_err(Failure::failed)?;
-        let name = format!("{:05}.json", cell.number + 1);
+        let name = name_of(cell.number);
         let written = File::create_new(directory.at(&name)).and_then(|mut f| f.write_all(&json));
         written.map_err(|e| Failure::failed(format!("cannot write {name}: {e}")))?;
     }

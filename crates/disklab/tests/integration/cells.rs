@@ -21,12 +21,11 @@ use tempfile::TempDir;
 
 use crate::lab_support::kernel::kernel;
 
-/// With all that lies next to a study: a drive file, a job file, a processor, a host.
+/// With what lies next to a study, a drive file and a job file, and a host.
 const STUDY: &str = r#"
 id = "apart"
 title = "Apart"
 repeats = 2
-processor = "atom-d2700"
 [lab]
 memory = "512 MiB"
 [lab.host]
@@ -285,13 +284,17 @@ fn a_strangers_plan_is_refused_before_anything_is_touched() {
     let home = tempfile::tempdir().expect("temp");
     study_in(home.path());
     let plans = plans(home.path());
-    let plan = &plans.iter().find(|(_, p)| p["drives"][1].is_object()).expect("two drives").1;
+    let is_mirrored_dd = |(_, plan): &&(PathBuf, Value)| {
+        plan["drives"][1].is_object() && plan["workload"]["kind"] == "dd"
+    };
+    let plan = &plans.iter().find(is_mirrored_dd).expect("such a plan").1;
     let photos = home.path().join("photos");
     std::fs::create_dir(&photos).expect("a directory");
     std::fs::write(photos.join("one.jpg"), "mine").expect("a file");
     let there = photos.to_str().expect("a path");
     let serial = plan["drives"][0]["kind"]["model"]["serial"].clone();
     let directory = json!({ "directory": there });
+    let unknown = json!({ "direction": "write", "bs": "4k", "count": 1, "rm": "/" });
     let texts = [
         ("not a plan", "{".to_owned()),
         ("format", with(plan, "/format", json!(99))),
@@ -299,13 +302,13 @@ fn a_strangers_plan_is_refused_before_anything_is_touched() {
         ("cannot be shown", with(plan, "/cell/stack", json!("a\u{1b}[2J"))),
         ("scale", with(plan, "/scale", json!(1e300))),
         ("estimate", with(plan, "/estimate/clock_seconds", json!(-1.0))),
-        ("unknown layer", with(plan, "/stack/0/name", json!("rm -rf"))),
+        ("unknown layer", with(plan, "/stack/0/name", json!("rm"))),
         ("layers", with(plan, "/stack/0/name", json!("md/../../x"))),
-        ("unknown field", with(plan, "/workload/body", json!({ "rm": "/" }))),
+        ("unknown field", with(plan, "/workload/body", unknown)),
         ("unknown kind", with(plan, "/workload/kind", json!("sh"))),
         ("memory", with(plan, "/machine/lab/memory", json!(1_u64 << 60))),
         ("does not know the machine", with(plan, "/machine/lab/machine", json!("/etc"))),
-        ("processor", with(plan, "/machine/lab/processor", json!({ "id": "../x" }))),
+        ("cache mode", with(plan, "/machine/lab/host/cache", json!("none; rm"))),
         ("sizes", with(plan, "/drives/0/size", json!(1))),
         ("serial", with(plan, "/drives/0/kind/model/serial", json!("a b"))),
         ("same serial", with(plan, "/drives/1/kind/model/serial", serial)),

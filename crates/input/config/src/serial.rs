@@ -39,10 +39,7 @@ impl<'de> Deserialize<'de> for Node {
 
 /// The place of a value that was in no file.
 fn nowhere() -> Location {
-    Location {
-        source: Arc::new(Source { name: "the plan".to_owned(), text: String::new() }),
-        span: 0..0,
-    }
+    Location { source: Arc::new(Source { name: String::new(), text: String::new() }), span: 0..0 }
 }
 
 fn node(value: Value) -> Node {

@@ -12,7 +12,7 @@ const LONGEST_EXCERPT: usize = 200;
 /// What is wrong in a text, where, and what was expected.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SourceError {
-    /// The file's name as the user gave it.
+    /// The file's name as the user gave it; empty if it was in no text.
     pub file: String,
     /// Line, counted from 1.
     pub line: usize,
@@ -61,6 +61,10 @@ fn floor(text: &str, index: usize) -> usize {
 
 impl fmt::Display for SourceError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.file.is_empty() {
+            // It was in no text.
+            return f.write_str(&self.message);
+        }
         write!(f, "{}:{}:{}: {}", self.file, self.line, self.column, self.message)?;
         if !self.excerpt.trim().is_empty() {
             let excerpt: String = self

@@ -10,7 +10,7 @@ use disklab_cell::{Cell, CellPlan, DriveKind, MachinePlan};
 use disklab_exec::Executor;
 use disklab_sample::CellResult;
 use disklab_stack::Ledger;
-use disklab_store::CellDirectory;
+use disklab_store::{CellDirectory, CellRecord, CellState};
 use disklab_units::Bytes;
 
 use crate::places::ledger_folder;
@@ -130,7 +130,15 @@ fn watched(
     let cell = plan.cell.clone();
     let (workload, seconds) = (cell.levels.workload.clone(), plan.estimate.seconds);
     let next = [CellForecast { workload, seconds }];
-    observer.cells_begin(&UpcomingCells { next: &next, at_once: 1, recorded: &[], campaign: None });
+    let recorded = [CellRecord {
+        cell: cell.clone(),
+        state: CellState::Waiting,
+        error: None,
+        ended: None,
+        seconds: None,
+    }];
+    let upcoming = UpcomingCells { next: &next, at_once: 1, recorded: &recorded, campaign: None };
+    observer.cells_begin(&upcoming);
     observer.cell_begins(&cell);
     let ended = executor
         .submit(plan, outputs)
@@ -168,8 +176,13 @@ fn named_by_user(plan: &CellPlan, on: Option<&BenchKind>) -> Result<(), RunnerEr
         MachinePlan::Disks => BenchKind::Disks(disks(plan)),
     };
     let is_own = matches!(wanted, BenchKind::Lab | BenchKind::Loop);
+    // A plan has whole paths, without links.
+    let on = on.map(|on| match on {
+        BenchKind::Dir(path) => BenchKind::Dir(path.canonicalize().unwrap_or(path.clone())),
+        other => other.clone(),
+    });
     match on {
-        Some(on) if *on == wanted => Ok(()),
+        Some(on) if on == wanted => Ok(()),
         None if is_own => Ok(()),
         _ => Err(PlanProblem::NotNamed { wanted: wanted.to_string() }.into()),
     }
