@@ -67,7 +67,7 @@ pub trait TimedDrive {
     /// Waits for the next completion of what was submitted.
     ///
     /// # Errors
-    /// [`ProbeError::Failed`] if the request failed, [`Unsuitable::Idle`] if none is in flight.
+    /// [`ProbeError::Failed`] if the request failed, [`crate::Unsuitable::Idle`] if none is in flight.
     fn complete(&mut self) -> Result<TimedAccess, ProbeError>;
 
     /// Lets time pass in which nothing is asked, ns.

@@ -1,6 +1,6 @@
 //! Reports: Markdown, HTML with charts, JSON and CSV out of a run.
 //!
-//! [`Report::gather`] reads a run in one pass over its samples; [`render`]
+//! [`Report::gather`] reads a run in one pass over its samples; [`render()`]
 //! turns the result into text and touches nothing. All charts are HTML and SVG
 //! with percentage coordinates: they need no script and no library, and their
 //! text keeps its size on a phone.

@@ -2,7 +2,7 @@
 //!
 //! The kernel starts a program of a page (`launcher`), and that the guest's first program, on the
 //! host's file system, read-only; there is nothing else: no `/proc`, no devices, no place to write.
-//! [`begin`] makes a place to work in, [`release_memory`] and [`fixed_start`] have each cell begin
+//! [`begin`] makes a place to work in, [`release_memory`] and [`fixed_start()`] have each cell begin
 //! alike, and [`power_off`] is the last thing.
 //!
 //! The host's side (`lab`) takes from here what both must call by the same name: disks, directories,

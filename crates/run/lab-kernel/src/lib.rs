@@ -1,7 +1,7 @@
 //! Building the lab's kernel, and keeping it.
 //!
 //! The kernel is Linux for User-Mode Linux, with the options of `kernel/lab.config`, those
-//! of the [`Parts`] that a study needs, and no others. [`ensure`] builds it from Debian's
+//! of the [`Parts`] that a study needs, and no others. [`ensure()`] builds it from Debian's
 //! source package or from a folder, once for each version, source, compiler and configuration; its
 //! objects are kept, so that a kernel with more parts compiles only these.
 //! [`ensure_zfs`] builds another one, with OpenZFS in it and `kernel/zfs.config`

@@ -74,7 +74,7 @@ struct Modelled {
 }
 
 /// The drives of a study in the lab: disks `/dev/vda`, `/dev/vdb`, … of a guest,
-/// those of one stack at a time. The host makes them with [`disks`], the guest finds them
+/// those of one stack at a time. The host makes them from a plan, the guest finds them
 /// again by their serial numbers.
 #[derive(Debug, Clone, Default)]
 pub struct ModelledDrives {
