@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::Write as _;
 use std::path::Path;
 
-use disklab_cell::{CellEstimate, CellPlan};
+use disklab_cell::CellPlan;
 use disklab_exec::read_text;
 use disklab_runner::{
     CarriedOut, CheckedRun, RunEstimate, RunnerError, carry_out_cell, claim_outputs,
@@ -67,13 +67,10 @@ pub fn write_plans(run: &CheckedRun, folder: &Path) -> Result<(), Failure> {
     let claim = claim_outputs(folder)?;
     let directory = claim.directory().clone();
     let estimate = RunEstimate::new(&run.plan);
-    let contents = estimate.contents(&run.plan.cells);
-    for (cell, content) in run.plan.cells.iter().zip(contents) {
-        let seconds = estimate.seconds(cell);
-        let estimate = CellEstimate { seconds, content, ..CellEstimate::default() };
-        let plan = run.plan.compile(cell, estimate).map_err(RunnerError::Bench)?;
+    for plan in estimate.compiled(&run.plan.cells) {
+        let plan = plan.map_err(RunnerError::Bench)?;
         let json = serde_json::to_vec_pretty(&plan).map_err(Failure::failed)?;
-        let name = name_of(cell.number);
+        let name = name_of(plan.cell.number);
         let written = File::create_new(directory.at(&name)).and_then(|mut f| f.write_all(&json));
         written.map_err(|e| Failure::failed(format!("cannot write {name}: {e}")))?;
     }

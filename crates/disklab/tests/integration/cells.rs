@@ -4,7 +4,7 @@
 use std::collections::VecDeque;
 use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Output, Stdio};
+use std::process::{Child, Output, Stdio};
 use std::time::Duration;
 
 use disklab_bench::{
@@ -12,7 +12,7 @@ use disklab_bench::{
 };
 use disklab_cell::{Cell, CellPlan};
 use disklab_exec::{Interrupt, Interrupted};
-use disklab_lab_kernel::{KERNEL_VARIABLE, KernelError};
+use disklab_lab_kernel::KernelError;
 use disklab_runner::{Caller, FoundStudy, KernelBuilder, Observer, PlannedRun, RunOptions};
 use disklab_sample::{CellResult, Environment, Sample};
 use disklab_store::Run;
@@ -20,6 +20,7 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 
 use crate::lab_support::kernel::kernel;
+use crate::lab_support::run::disklab as program;
 
 /// With what lies next to a study, a drive file and a job file, and a host.
 const STUDY: &str = r#"
@@ -49,15 +50,6 @@ fio = { job-file = "own.fio" }
 "#;
 
 const JOB: &str = "[one]\nioengine=psync\ndirect=1\nrw=randread\nbs=4k\nsize=8m\nio_size=256k\n";
-
-fn program(home: &Path) -> Command {
-    let mut command = Command::new(assert_cmd::cargo::cargo_bin("disklab"));
-    command.env("XDG_STATE_HOME", home).env_remove("DISKLAB_LOG").current_dir(home);
-    if let Some(kernel) = kernel() {
-        command.env(KERNEL_VARIABLE, kernel);
-    }
-    command
-}
 
 fn disklab(home: &Path, arguments: &[&str]) -> Output {
     program(home).args(arguments).output().expect("it starts")
@@ -308,7 +300,7 @@ fn a_strangers_plan_is_refused_before_anything_is_touched() {
         ("unknown kind", with(plan, "/workload/kind", json!("sh"))),
         ("memory", with(plan, "/machine/lab/memory", json!(1_u64 << 60))),
         ("does not know the machine", with(plan, "/machine/lab/machine", json!("/etc"))),
-        ("cache mode", with(plan, "/machine/lab/host/cache", json!("none; rm"))),
+        ("`host-cache`: expected", with(plan, "/machine/lab/host/cache", json!("none; rm"))),
         ("sizes", with(plan, "/drives/0/size", json!(1))),
         ("serial", with(plan, "/drives/0/kind/model/serial", json!("a b"))),
         ("same serial", with(plan, "/drives/1/kind/model/serial", serial)),

@@ -7,9 +7,9 @@ use std::time::Duration;
 
 use crate::lab_support::has_programs;
 use crate::lab_support::kernel::kernel;
+use crate::lab_support::run::disklab as command;
 use assert_cmd::Command;
 use disklab_cell::Cell;
-use disklab_lab_kernel::KERNEL_VARIABLE;
 use disklab_sample::Sample;
 use disklab_store::{CellState, Run};
 
@@ -38,16 +38,6 @@ copy = { files = 10, size = "1 MB" }
 id = "fio"
 fio = { ioengine = "psync", direct = 1, rw = "randread", bs = "4k", size = "8M", io_size = "256k" }
 "#;
-
-fn command(home: &Path) -> std::process::Command {
-    let mut command = std::process::Command::new(assert_cmd::cargo::cargo_bin("disklab"));
-    command.env("XDG_STATE_HOME", home).env_remove("DISKLAB_LOG").current_dir(home);
-    // Whatever the home of the test is.
-    if let Some(kernel) = kernel() {
-        command.env(KERNEL_VARIABLE, kernel);
-    }
-    command
-}
 
 fn run(home: &Path, arguments: &[&str], out: &str) -> Output {
     command(home).arg("run").args(arguments).args(["--out", out]).output().expect("it starts")

@@ -11,7 +11,7 @@ use disklab_source::SourceError;
 
 /// The slowest bus: drives behind a slower one would wait for minutes, which a kernel
 /// takes for a fault.
-const SLOWEST_BUS: BytesPerSecond = BytesPerSecond(1e6);
+pub const SLOWEST_BUS: BytesPerSecond = BytesPerSecond(1e6);
 
 /// What the lab is like that a study was made in.
 #[derive(Debug)]

@@ -10,9 +10,9 @@ use std::ops::RangeInclusive;
 use disklab_units::Bytes;
 
 /// Drives of a study.
-pub(crate) const MOST_DRIVES: u64 = 1_024;
+pub const MOST_DRIVES: u64 = 1_024;
 /// What fits a file system, up to more than is sold.
-pub(crate) const DRIVE_SIZES: RangeInclusive<Bytes> = Bytes(16 << 20)..=Bytes(100_000_000_000_000);
+pub const DRIVE_SIZES: RangeInclusive<Bytes> = Bytes(16 << 20)..=Bytes(100_000_000_000_000);
 /// Stacks of a study, all layouts with all file systems.
 pub(crate) const MOST_STACKS: usize = 10_000;
 /// Workloads of a study, all combinations of their parameters.

@@ -10,7 +10,7 @@ use disklab_stack::{Ledger, Machine};
 
 use crate::bench::{BenchProfile, BenchSteps};
 use crate::cell::run_one;
-use crate::own_directory::OwnDirectory;
+use crate::own_directory::CellsDirectory;
 use crate::preflight::preflight_devices;
 use crate::{
     Bench, BenchError, BenchNeeds, Campaign, CellExecutor, CellWatcher, Drives, EndedCell,
@@ -28,8 +28,8 @@ pub struct DeviceBench<D> {
     scratch: Scratch,
     /// The cell that comes next, and where its raw outputs go.
     submitted: Option<(CellPlan, PathBuf)>,
-    /// The directory of this bench's own in a shared one, and the ledger's mark before it.
-    own: Option<(OwnDirectory, usize)>,
+    /// That of this bench's own in a shared one.
+    own: CellsDirectory,
 }
 
 /// Where a bench's files and mount points go.
@@ -73,24 +73,16 @@ impl<D: Drives> DeviceBench<D> {
         scratch: Scratch,
     ) -> Self {
         let machine = Machine::here();
-        let (submitted, own) = (None, None);
+        let (submitted, own) = (None, CellsDirectory::default());
         Self { drives, planned, machine, ledger, executor, scratch, submitted, own }
     }
 
     /// Where cells have their directories.
     fn place(&mut self) -> Result<PathBuf, BenchError> {
-        let parent = match &self.scratch {
-            Scratch::Own(directory) => return Ok(directory.clone()),
-            Scratch::Shared(parent) => parent,
-        };
-        if let Some((own, _)) = &self.own {
-            return Ok(own.path().to_owned());
+        match &self.scratch {
+            Scratch::Own(directory) => Ok(directory.clone()),
+            Scratch::Shared(parent) => self.own.path(parent, &mut self.ledger),
         }
-        let mark = self.ledger.mark();
-        let own = OwnDirectory::create(parent, &mut self.ledger)?;
-        let path = own.path().to_owned();
-        self.own = Some((own, mark));
-        Ok(path)
     }
 }
 
@@ -178,10 +170,6 @@ impl<D: Drives> CellExecutor for DeviceBench<D> {
     }
 
     fn finish(&mut self) {
-        let Some((own, mark)) = self.own.take() else { return };
-        drop(own);
-        for complaint in self.ledger.tear_down_to(mark, &self.executor) {
-            tracing::warn!("{complaint}");
-        }
+        self.own.remove(&mut self.ledger, &self.executor);
     }
 }

@@ -5,7 +5,7 @@ use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use disklab_exec::owner;
+use disklab_exec::{Executor, owner};
 use disklab_stack::Ledger;
 use rustix::fs::{FlockOperation, OFlags, flock};
 
@@ -18,6 +18,41 @@ use crate::BenchError;
 pub(crate) struct OwnDirectory {
     path: PathBuf,
     lock: File,
+}
+
+/// The directory of a bench's own in which its cells have theirs: made for the first of them,
+/// removed after the last.
+#[derive(Debug, Default)]
+pub(crate) struct CellsDirectory(Option<(OwnDirectory, usize)>);
+
+impl CellsDirectory {
+    /// Where it is. It is made in `parent` if it is not there yet.
+    ///
+    /// # Errors
+    /// As [`OwnDirectory::create`].
+    pub(crate) fn path(
+        &mut self,
+        parent: &Path,
+        ledger: &mut Ledger,
+    ) -> Result<PathBuf, BenchError> {
+        if let Some((own, _)) = &self.0 {
+            return Ok(own.path().to_owned());
+        }
+        let mark = ledger.mark();
+        let own = OwnDirectory::create(parent, ledger)?;
+        let path = own.path().to_owned();
+        self.0 = Some((own, mark));
+        Ok(path)
+    }
+
+    /// Removes it, if it is there.
+    pub(crate) fn remove(&mut self, ledger: &mut Ledger, executor: &Executor) {
+        let Some((own, mark)) = self.0.take() else { return };
+        drop(own);
+        for complaint in ledger.tear_down_to(mark, executor) {
+            tracing::warn!("{complaint}");
+        }
+    }
 }
 
 impl Drop for OwnDirectory {

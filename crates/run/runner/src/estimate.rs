@@ -5,8 +5,10 @@ use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap};
 use std::time::Duration;
 
-use disklab_bench::{CellWrites, LayoutCost, PredictedBytes, cell_seconds, predict_bytes};
-use disklab_cell::{Cell, Levels};
+use disklab_bench::{
+    BenchError, CellWrites, LayoutCost, PredictedBytes, cell_seconds, predict_bytes,
+};
+use disklab_cell::{Cell, CellEstimate, CellPlan, Levels};
 use disklab_units::{Bytes, duration_of};
 use disklab_workload::Cost;
 
@@ -161,6 +163,18 @@ impl<'a> RunEstimate<'a> {
             *known.entry(&cell.levels).or_insert_with(of_levels)
         };
         cells.iter().map(&mut content).collect()
+    }
+
+    /// The plan of each cell, with what it will cost, one by one: a run may have a million.
+    pub fn compiled<'c>(
+        &'c self,
+        cells: &'c [Cell],
+    ) -> impl Iterator<Item = Result<CellPlan, BenchError>> + 'c {
+        cells.iter().zip(self.contents(cells)).map(|(cell, content)| {
+            let seconds = self.seconds(cell);
+            let estimate = CellEstimate { seconds, content, ..CellEstimate::default() };
+            self.plan.compile(cell, estimate)
+        })
     }
 
     /// Bytes written to each of the study's drives for one byte of a cell's data, by stack

@@ -1,14 +1,12 @@
 //! What a cell's plan may ask for: it may come from a stranger, and no study has checked it.
 
 use std::collections::BTreeSet;
-use std::ops::RangeInclusive;
 use std::path::PathBuf;
 
 use disklab_cell::{CellPlan, DriveKind, MachinePlan};
 use disklab_lab::MOST_DISKS;
 use disklab_source::is_hidden;
-use disklab_study::{MACHINES, MOST_CELLS};
-use disklab_units::Bytes;
+use disklab_study::{DRIVE_SIZES, MACHINES, MOST_CELLS, MOST_DRIVES, SLOWEST_BUS};
 
 /// A cell's plan cannot be carried out as it is.
 #[derive(Debug, thiserror::Error)]
@@ -35,12 +33,8 @@ pub enum PlanProblem {
     OtherResult(PathBuf),
 }
 
-/// Sizes of drives: those of a study.
-const SIZES: RangeInclusive<u64> = (16 << 20)..=100_000_000_000_000;
 /// Bytes of a disk's serial number (virtio 1.2, 5.2.6.1).
 const LONGEST_SERIAL: usize = 20;
-/// Drives below a stack.
-const MOST_DRIVES: usize = 1024;
 /// Bytes of an id.
 const LONGEST_ID: usize = 1000;
 
@@ -77,16 +71,20 @@ pub(crate) fn check(plan: &CellPlan) -> Result<(), PlanProblem> {
     expect(plan.drives.len() <= MOST_DISKS, "drives", "more than a guest of the lab can have")?;
     let known = MACHINES.iter().any(|machine| machine.name == lab.machine);
     expect(known, "machine", "this disklab does not know the machine")?;
-    expect(lab.bus.is_none_or(|bus| bus >= 1_000_000), "bus", "expected at least 1 MB/s")?;
+    expect(
+        lab.bus.is_none_or(|bus| bus as f64 >= SLOWEST_BUS.0),
+        "bus",
+        "expected at least 1 MB/s",
+    )?;
     expect(!lab.limit.is_zero(), "limit", "expected a time")
 }
 
 fn check_drives(plan: &CellPlan) -> Result<(), PlanProblem> {
     let wrong = |why: &str| Err(PlanProblem::Value { field: "drives", why: why.to_owned() });
-    if plan.drives.len() > MOST_DRIVES {
+    if plan.drives.len() as u64 > MOST_DRIVES {
         return wrong("more than a study can have");
     }
-    let mut seen = BTreeSet::new();
+    let (mut positions, mut serials) = (BTreeSet::new(), BTreeSet::new());
     for drive in &plan.drives {
         let is_fit = matches!(
             (&plan.machine, &drive.kind),
@@ -97,11 +95,11 @@ fn check_drives(plan: &CellPlan) -> Result<(), PlanProblem> {
         if !is_fit {
             return wrong("a drive is of another kind than the machine's");
         }
-        if !SIZES.contains(&drive.size.0) {
-            let (least, most) = (Bytes(*SIZES.start()).iec(), Bytes(*SIZES.end()).si());
+        if !DRIVE_SIZES.contains(&drive.size) {
+            let (least, most) = (DRIVE_SIZES.start().iec(), DRIVE_SIZES.end().si());
             return wrong(&format!("expected sizes from {least} to {most}"));
         }
-        if !seen.insert(u64::from(drive.position)) {
+        if !positions.insert(drive.position) {
             return wrong("two have the same position");
         }
         if let DriveKind::Model(model) = &drive.kind
@@ -111,15 +109,11 @@ fn check_drives(plan: &CellPlan) -> Result<(), PlanProblem> {
         {
             return wrong("expected serial numbers of 1 to 20 letters, digits and signs");
         }
-    }
-    let models = plan.drives.iter().filter_map(|drive| match &drive.kind {
-        DriveKind::Model(model) => Some(&model.serial),
-        _ => None,
-    });
-    let serials: Vec<_> = models.collect();
-    let different: BTreeSet<_> = serials.iter().collect();
-    if different.len() < serials.len() {
-        return wrong("two have the same serial number");
+        if let DriveKind::Model(model) = &drive.kind
+            && !serials.insert(&model.serial)
+        {
+            return wrong("two have the same serial number");
+        }
     }
     Ok(())
 }

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use disklab_bench::{CellExecutor, CellOutcome, CellProgress, CellWatcher, EndedCell, Phase};
-use disklab_cell::{Cell, CellEstimate, CellPlan};
+use disklab_cell::{Cell, CellPlan};
 use disklab_decision::{Analyser, recommend};
 use disklab_sample::Sample;
 use disklab_store::{CellRecord, CellState, Run};
@@ -42,17 +42,11 @@ fn carry_out(
     recorder: &mut Recorder<'_>,
 ) -> Result<(), RunnerError> {
     let estimate = RunEstimate::new(plan);
-    let contents = estimate.contents(cells);
-    let mut waiting = cells.iter().zip(contents);
+    let mut waiting = estimate.compiled(cells);
     let mut next: Option<CellPlan> = None;
     loop {
-        // Compiled one by one: a run may have a million.
-        if next.is_none()
-            && let Some((cell, content)) = waiting.next()
-        {
-            let seconds = estimate.seconds(cell);
-            let estimate = CellEstimate { seconds, content, ..CellEstimate::default() };
-            next = Some(plan.compile(cell, estimate).map_err(RunnerError::bench)?);
+        if next.is_none() {
+            next = waiting.next().transpose().map_err(RunnerError::bench)?;
         }
         if let Some(compiled) = next.take_if(|compiled| executor.has_room(compiled)) {
             let outputs = recorder.begin(&compiled.cell)?;

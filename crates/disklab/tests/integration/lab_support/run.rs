@@ -9,6 +9,17 @@ use disklab_store::Run;
 
 use super::kernel::kernel;
 
+/// disklab in a home of its own, with the lab's kernel if it is there, whatever the home of the
+/// test is.
+pub fn disklab(home: &Path) -> Command {
+    let mut command = Command::new(assert_cmd::cargo::cargo_bin("disklab"));
+    command.env("XDG_STATE_HOME", home).env_remove("DISKLAB_LOG").current_dir(home);
+    if let Some(kernel) = kernel() {
+        command.env(KERNEL_VARIABLE, kernel);
+    }
+    command
+}
+
 /// The samples of a run of `study` in a new home, each with its workload, in order of
 /// these.
 pub fn samples(home: &Path, study: &str, arguments: &[&str]) -> Vec<(String, Sample)> {

@@ -3,8 +3,8 @@
 use disklab_cell::LabPlan;
 use disklab_host::{CacheMode, HostSettings, HostedDrive, with_cache};
 use disklab_lab::DiskOptions;
-use disklab_source::{SourceError, did_you_mean, one_of};
-use disklab_study::{StackSpec, Study};
+use disklab_source::{Location, SourceError, did_you_mean, one_of};
+use disklab_study::Study;
 
 /// Requests that QEMU's virtual disk takes (`queue-size` of virtio-blk: 128 until 4.2,
 /// 256 since then; the pool of threads has 64).
@@ -22,8 +22,8 @@ pub(super) fn hosts(study: &Study) -> Result<Vec<Option<HostSettings>>, SourceEr
         .stacks
         .iter()
         .map(|stack| {
-            let cache = own_cache(stack)?;
-            with_cache(node, cache).map(Some)
+            let cache = stack.host_cache.as_ref().map(|word| cache_mode(word, &stack.place));
+            with_cache(node, cache.transpose()?).map(Some)
         })
         .collect()
 }
@@ -34,22 +34,17 @@ pub(super) fn hosts(study: &Study) -> Result<Vec<Option<HostSettings>>, SourceEr
 /// Where its table is not that of a host, or the cache mode is unknown.
 pub(super) fn host_of(plan: &LabPlan) -> Result<Option<HostSettings>, SourceError> {
     let Some(host) = &plan.host else { return Ok(None) };
-    let cache = host.cache.as_ref().map(|word| {
-        let unknown = || host.table.error(format!("unknown cache mode '{word}'"));
-        CacheMode::by_word(word).ok_or_else(unknown)
-    });
+    let cache = host.cache.as_ref().map(|word| cache_mode(word, &host.table.place));
     with_cache(&host.table, cache.transpose()?).map(Some)
 }
 
 /// The cache mode that a stack has instead of the host's own.
-fn own_cache(stack: &StackSpec) -> Result<Option<CacheMode>, SourceError> {
-    let Some(word) = &stack.host_cache else { return Ok(None) };
+fn cache_mode(word: &str, place: &Location) -> Result<CacheMode, SourceError> {
     let known = || CacheMode::ALL.iter().map(|(word, _)| *word);
-    CacheMode::by_word(word).map(Some).ok_or_else(|| {
+    CacheMode::by_word(word).ok_or_else(|| {
         let hint = did_you_mean(word, known());
         let expected = one_of(known());
-        let why = format!("`host-cache`: expected {expected}, found '{word}'{hint}");
-        stack.place.error(why)
+        place.error(format!("`host-cache`: expected {expected}, found '{word}'{hint}"))
     })
 }
 

@@ -19,7 +19,7 @@ use disklab_units::Bytes;
 use super::bench::{LabKernel, LabSettings};
 use super::job::{GuestJob, PHASES};
 use super::one_cell::{FinishedCell, OneCell, prepare};
-use crate::own_directory::OwnDirectory;
+use crate::own_directory::CellsDirectory;
 use crate::{BenchError, CellExecutor, CellProgress, CellWatcher, EndedCell, Phase};
 
 /// How often the guests' progress is looked at.
@@ -40,8 +40,8 @@ pub(super) struct LabWorkers {
     leases: CpuLeases,
     /// What `fio --version` says, once it was asked.
     fio: Option<Option<String>>,
-    /// The directory in which the labs have theirs, and the ledger's mark before it.
-    own: Option<(OwnDirectory, usize)>,
+    /// In which the labs have theirs.
+    own: CellsDirectory,
     running: BTreeMap<u32, Running>,
     /// Raised to end all labs, by the user's wish or if to continue makes no sense.
     stop: Interrupt,
@@ -81,7 +81,7 @@ impl LabWorkers {
             executor,
             leases: CpuLeases::of_user(),
             fio: None,
-            own: None,
+            own: CellsDirectory::default(),
             running: BTreeMap::new(),
             stop: Interrupt::new(),
             ends,
@@ -100,15 +100,10 @@ impl LabWorkers {
 
     /// The directory of a new lab.
     fn lab_folder(&mut self, cell: &Cell) -> Result<PathBuf, BenchError> {
-        if self.own.is_none() {
-            let mark = self.ledger.mark();
-            let own = OwnDirectory::create(&self.shared.settings.scratch, &mut self.ledger)?;
-            self.own = Some((own, mark));
-        }
-        let Some((own, _)) = &self.own else { return Err(BenchError::NoProcessor) };
+        let own = self.own.path(&self.shared.settings.scratch, &mut self.ledger)?;
         let name = format!("cell-{}", cell.number + 1);
-        self.ledger.expect(own.path(), vec![name.clone()])?;
-        Ok(own.path().join(name))
+        self.ledger.expect(&own, vec![name.clone()])?;
+        Ok(own.join(name))
     }
 
     /// Ends a lab: what is left of it is removed.
@@ -218,11 +213,7 @@ impl CellExecutor for LabWorkers {
         }
         while self.ended.try_recv().is_ok() {}
         self.stop = Interrupt::new();
-        let Some((own, mark)) = self.own.take() else { return };
-        drop(own);
-        for complaint in self.ledger.tear_down_to(mark, &self.executor) {
-            tracing::warn!("{complaint}");
-        }
+        self.own.remove(&mut self.ledger, &self.executor);
     }
 }
 

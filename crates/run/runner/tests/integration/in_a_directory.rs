@@ -72,7 +72,7 @@ impl Observer for Notes {
     fn cells_end(&mut self) {}
 }
 
-fn caller(home: &Path) -> Caller {
+pub fn caller(home: &Path) -> Caller {
     Caller {
         interrupt: Interrupt::new(),
         state: home.join("state"),

@@ -3,21 +3,16 @@
 use std::sync::LazyLock;
 
 use disklab_cell::{CellEstimate, CellPlan};
-use disklab_exec::{Interrupt, Interrupted};
-use disklab_lab_kernel::KernelError;
-use disklab_runner::{
-    Caller, KernelBuilder, PlannedRun, RunOptions, SHIPPED_STUDIES, check_cell, find_study,
-};
+use disklab_runner::{PlannedRun, RunOptions, SHIPPED_STUDIES, check_cell, find_study};
 use proptest::prelude::*;
 use serde_json::{Value, json};
+
+use crate::in_a_directory::caller;
 
 /// All plans of the first block of a shipped study in the lab.
 fn plans(study: &str) -> Vec<CellPlan> {
     let state = tempfile::tempdir().expect("temp");
-    let plain = |_: &_, _, _: &_| Err(KernelError::from(Interrupted));
-    let zfs = |_: &_, _: &_, _: &_| Err(KernelError::from(Interrupted));
-    let kernels = KernelBuilder { plain, zfs };
-    let caller = Caller { interrupt: Interrupt::new(), state: state.path().to_owned(), kernels };
+    let caller = caller(state.path());
     let found = find_study(study).unwrap_or_else(|e| panic!("{study}: {e}"));
     let options = RunOptions { seed: Some(7), repeats: Some(1), ..RunOptions::default() };
     let planned = PlannedRun::new(found, &options, &state.path().join("out"), &caller);
