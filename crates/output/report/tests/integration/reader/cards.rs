@@ -70,19 +70,24 @@ impl Card {
         if !is_space(&self.usable, samples.planned(&id, "capacity").unwrap_or(0.0)) {
             wrong.push(format!("{id} does not store {}", self.usable));
         }
-        let mut deciding: Vec<(&Measured, &str)> = Vec::new();
+        // Two figures may be printed alike, and a card does not always name its own: what one of
+        // them bears out holds.
+        let mut deciding: Vec<Vec<(&Measured, &str)>> = vec![Vec::new()];
         for value in &self.values {
-            let found = match self.mean_of {
-                0 => samples.printed(&id, value).into_iter().take(1).collect(),
+            let found: Vec<Vec<_>> = match self.mean_of {
+                0 => samples.printed(&id, value).into_iter().map(|figure| vec![figure]).collect(),
                 count => samples.averaged(&id, value, count),
             };
             if found.is_empty() {
                 wrong.push(format!("no figure of {id} is {value}"));
             }
-            deciding.extend(found);
+            let with =
+                |one: &Vec<_>| found.iter().map(|f| [&one[..], f].concat()).collect::<Vec<_>>();
+            deciding = deciding.iter().flat_map(with).collect();
         }
         if !self.values.is_empty() && wrong.is_empty() {
-            wrong.extend(self.refuted_by(samples, &id, &deciding));
+            let all = deciding.iter().map(|figures| self.refuted_by(samples, &id, figures));
+            wrong.extend(all.min_by_key(Vec::len).into_iter().flatten());
         }
         wrong.into_iter().map(|w| format!("{at}{w}")).collect()
     }

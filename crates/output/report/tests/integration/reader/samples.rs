@@ -107,9 +107,15 @@ impl Samples {
             .collect()
     }
 
-    /// As many of the stack's figures as have this geometric mean; none if no choice of them has.
-    pub fn averaged(&self, stack: &str, text: &str, count: u32) -> Vec<(&Measured, &'static str)> {
+    /// Each choice of so many of the stack's figures that has this geometric mean.
+    pub fn averaged(
+        &self,
+        stack: &str,
+        text: &str,
+        count: u32,
+    ) -> Vec<Vec<(&Measured, &'static str)>> {
         let Some(printed) = Printed::of(text) else { return Vec::new() };
+        let mut choices = Vec::new();
         for measure in printed.measures {
             let mut all: Vec<(&Measured, f64)> = Vec::new();
             for m in self.measured.iter().filter(|m| m.stack == stack) {
@@ -123,11 +129,11 @@ impl Samples {
                 let sum: f64 = some.clone().map(|(_, (_, logarithm))| logarithm).sum();
                 let is_mean = printed.is((sum / f64::from(count)).exp());
                 if chosen.count_ones() == count && is_mean {
-                    return some.map(|(_, (m, _))| (*m, *measure)).collect();
+                    choices.push(some.map(|(_, (m, _))| (*m, *measure)).collect());
                 }
             }
         }
-        Vec::new()
+        choices
     }
 
     /// How many times as good `other` is as `own` in a figure, block by block.
