@@ -79,7 +79,7 @@ pub fn words(run: &CheckedRun, estimate: &RunEstimate<'_>, with_cells: bool) -> 
         let shown = show_seconds(seconds);
         lines.add("", &format!("about {shown} of the drives' own, virtual time"));
     }
-    for (at, pass) in passes::words(plan).into_iter().enumerate() {
+    for (at, pass) in passes::words(plan, estimate).into_iter().enumerate() {
         lines.add(if at == 0 { "before use" } else { "" }, &pass);
     }
     // Nobody's drive wears out in the lab.
@@ -256,9 +256,9 @@ fn describe(run: &CheckedRun, estimate: &RunEstimate<'_>, with_cells: bool) -> V
         .zip(prediction.drive_writes.iter().map(|w| json!(w.0)))
         .collect();
     let extent = PlanExtent::new(plan, estimate, &prediction);
-    let stacks = plan.preflight.stacks.iter().enumerate();
+    let passes = |stack: &PlannedStack| passes::describe(plan, estimate.passes(&stack.id));
     let stacks: Vec<Value> =
-        stacks.map(|(at, stack)| stack_json(stack, passes::describe(plan, at))).collect();
+        plan.preflight.stacks.iter().map(|stack| stack_json(stack, passes(stack))).collect();
     let mut value = json!({
         "study": plan.campaign.study.id.as_str(),
         "bench": plan.bench.name,

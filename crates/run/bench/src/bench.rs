@@ -1,8 +1,9 @@
 //! What a bench is, and the stages that lead to running cells on it.
 
+use disklab_prediction::Medium;
 use disklab_sample::Environment;
 
-use crate::{BenchError, BenchNeeds, Campaign, CellExecutor, Medium, Preflight};
+use crate::{BenchError, BenchNeeds, Campaign, CellExecutor, Preflight};
 
 /// What a bench is like, for plans and predictions.
 #[derive(Debug, Clone, PartialEq)]

@@ -78,16 +78,11 @@ impl Campaign {
         }
     }
 
-    /// All that a cell needs, on the bench of this preflight. Pure.
+    /// All that a cell needs, on the bench of this preflight, but what it will cost. Pure.
     ///
     /// # Errors
     /// [`BenchError::UnknownCell`] if the study, or the bench, has not what the cell names.
-    pub fn compile(
-        &self,
-        preflight: &Preflight,
-        cell: &Cell,
-        estimate: CellEstimate,
-    ) -> Result<CellPlan, BenchError> {
+    pub fn compile(&self, preflight: &Preflight, cell: &Cell) -> Result<CellPlan, BenchError> {
         let study = &self.study;
         let unknown = || BenchError::UnknownCell {
             cell: Box::new(cell.clone()),
@@ -109,7 +104,7 @@ impl Campaign {
             earlier_files: study.has_earlier_files,
             spread: study.spread,
             needs: Needs { programs: programs.collect(), ..Needs::default() },
-            estimate: CellEstimate { clock_seconds: workload.cost().fixed_seconds, ..estimate },
+            estimate: CellEstimate::default(),
         };
         if matches!(plan.machine, MachinePlan::Directory(_)) {
             return Ok(plan);

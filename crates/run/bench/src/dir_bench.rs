@@ -6,6 +6,7 @@ use std::time::Instant;
 use disklab_cell::{CellPlan, Levels, MachinePlan};
 use disklab_exec::Executor;
 use disklab_measure::{SystemRoot, Totals, Watched, environment, mounts_of};
+use disklab_prediction::Medium;
 use disklab_sample::{Environment, Sample};
 use disklab_stack::Ledger;
 use disklab_study::{LeftOut, PlannedStack};
@@ -14,10 +15,10 @@ use disklab_units::Bytes;
 use crate::bench::{BenchProfile, BenchSteps};
 use crate::cell::{CellContext, CellWork, Root, run_one};
 use crate::own_directory::OwnDirectory;
-use crate::preflight::{StackWrites, runnable_workloads};
+use crate::preflight::runnable_workloads;
 use crate::{
     Bench, BenchError, BenchNeeds, Campaign, CellError, CellExecutor, CellWatcher, EndedCell,
-    Medium, Phase, Preflight,
+    Phase, Preflight,
 };
 
 /// The id of the one stack of a directory.
@@ -91,8 +92,6 @@ impl BenchSteps for DirBench {
             preflight.levels.push(Levels::new(AS_IT_IS, id));
         }
         let drives: Vec<String> = self.watched.iter().map(|w| w.name.clone()).collect();
-        let shares = vec![1.0; drives.len()];
-        preflight.writes = vec![StackWrites { shares, ..StackWrites::default() }];
         preflight.stacks = vec![PlannedStack {
             id: AS_IT_IS.to_owned(),
             layers: Vec::new(),

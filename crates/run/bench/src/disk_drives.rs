@@ -6,6 +6,7 @@ use std::path::Path;
 use disklab_cell::{DriveKind, DrivePlan};
 use disklab_exec::Executor;
 use disklab_measure::{BlockDevice, SystemRoot, set_write_cache, write_cache};
+use disklab_prediction::Medium;
 use disklab_sample::Note;
 use disklab_stack::{Ledger, Need, undo};
 use disklab_study::{DriveSpec, Study};
@@ -15,7 +16,7 @@ use crate::consent::confirm_erasing;
 use crate::drives::Ready;
 use crate::error::{Objection, WriteCacheProblem};
 use crate::safety::{KernelProbe, Pin, Target, check, claim, losses, reclaim, resolve};
-use crate::{BenchError, Drives, Medium, ReadyDrive};
+use crate::{BenchError, Drives, ReadyDrive};
 
 /// Drives that the user named by their stable names. The first is the study's
 /// first drive, and so on.

@@ -6,12 +6,13 @@ use std::path::{Path, PathBuf};
 use disklab_cell::DrivePlan;
 use disklab_exec::Executor;
 use disklab_measure::DriveTraits;
+use disklab_prediction::Medium;
 use disklab_sample::Note;
 use disklab_stack::{Ledger, Need};
 use disklab_study::Study;
 
+use crate::BenchError;
 use crate::safety::Pin;
-use crate::{BenchError, Medium};
 
 /// A drive that is ready to carry a stack.
 #[derive(Debug, Clone, PartialEq, Eq)]

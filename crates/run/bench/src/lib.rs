@@ -16,10 +16,8 @@ mod error;
 mod executor;
 mod job_devices;
 mod lab;
-mod layout_cost;
 mod loop_drives;
 mod own_directory;
-mod predict;
 mod preflight;
 mod remount;
 pub mod safety;
@@ -40,7 +38,5 @@ pub use lab::{
     ModelledDrives, MountError, NotCharged, ReportedFailure, SerialNumbers, UnavailableSize,
     carry_out_in_guest, check_charges, find_model, find_processor, processor_of, study_processor,
 };
-pub use layout_cost::{LayoutCost, SmallWrite};
 pub use loop_drives::LoopDrives;
-pub use predict::{CellWrites, Medium, PredictedBytes, Simulation, cell_seconds, predict_bytes};
-pub use preflight::{Preflight, StackWrites};
+pub use preflight::Preflight;

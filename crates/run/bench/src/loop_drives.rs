@@ -4,13 +4,14 @@ use std::path::{Path, PathBuf};
 
 use disklab_cell::{DriveKind, DrivePlan};
 use disklab_exec::{Executor, Invocation};
+use disklab_prediction::Medium;
 use disklab_sample::Note;
 use disklab_stack::{Ledger, Need, undo};
 use disklab_study::{DriveSpec, Study};
 use disklab_units::Bytes;
 
 use crate::drives::Ready;
-use crate::{BenchError, Drives, Medium, ReadyDrive};
+use crate::{BenchError, Drives, ReadyDrive};
 
 /// Sparse files in a cell's own directory, attached as loop devices. Each cell gets new
 /// ones, which read as zeros.

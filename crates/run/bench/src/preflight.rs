@@ -2,7 +2,7 @@
 
 use disklab_cell::{DrivePlan, Levels, MachinePlan};
 use disklab_exec::find_program;
-use disklab_stack::{DeviceState, FormatWrites, KeptWrites, Machine, Need, Stack, Volume};
+use disklab_stack::{Machine, Need, Redundancy, Stack, Volume};
 use disklab_study::{LeftOut, PlannedStack, StackSpec};
 use disklab_units::Bytes;
 
@@ -17,8 +17,6 @@ pub struct Preflight {
     pub stacks: Vec<PlannedStack>,
     /// The cells of a block, in the study's order.
     pub levels: Vec<Levels>,
-    /// What they write to the study's drives, by the order of [`Preflight::stacks`].
-    pub writes: Vec<StackWrites>,
     /// What each of the study's drives is, where the bench has it; empty for a directory.
     pub drives: Vec<Option<DrivePlan>>,
     /// What cannot run, and why.
@@ -28,37 +26,13 @@ pub struct Preflight {
 impl Preflight {
     /// Of a bench on which nothing runs yet.
     pub fn new(machine: MachinePlan, drives: Vec<Option<DrivePlan>>) -> Self {
-        Self {
-            machine,
-            drives,
-            stacks: Vec::new(),
-            levels: Vec::new(),
-            writes: Vec::new(),
-            left_out: Vec::new(),
-        }
+        Self { machine, drives, stacks: Vec::new(), levels: Vec::new(), left_out: Vec::new() }
     }
 
     /// The size of each of the study's drives, where the bench has it.
     pub fn sizes(&self) -> Vec<Option<Bytes>> {
         self.drives.iter().map(|drive| drive.as_ref().map(|drive| drive.size)).collect()
     }
-}
-
-/// What a stack writes to each of the study's drives.
-#[derive(Debug, Clone, Default, PartialEq)]
-pub struct StackWrites {
-    /// Bytes per byte written to the stack.
-    pub shares: Vec<f64>,
-    /// What making the stack writes.
-    pub format: FormatWrites,
-    /// What drives keep of it, besides the data as they are at last.
-    pub kept: KeptWrites,
-    /// Whether all of it are equal copies.
-    pub are_copies: bool,
-    /// Whether its parity is of stripes that are always written whole, as ZFS's.
-    pub are_whole_stripes: bool,
-    /// Whether it is a pool, which is imported anew when caches are emptied.
-    pub is_imported: bool,
 }
 
 /// Checks a campaign for a bench that makes its stacks on drives.
@@ -108,11 +82,8 @@ pub(crate) fn preflight_devices(
                 drives: spec.drives.iter().map(|d| study.drives[*d].name.to_string()).collect(),
                 capacity: volume.size.0,
                 tolerates: volume.tolerates,
-                copies: stack.keeps_copies(),
+                copies: volume.redundancy == Redundancy::Copies,
             });
-            let state =
-                DeviceState { reads_zeros: drives.are_zero(), simulated: drives.are_simulated() };
-            preflight.writes.push(writes_of(spec, stack, &volume, &sizes, state));
         }
     }
     preflight
@@ -154,34 +125,6 @@ fn volume_of(
         return Err(left_out(format!("needs {wanted} drives; this bench has {have}")));
     };
     stack.shape(&chosen).map_err(|why| left_out(why.to_string()))
-}
-
-/// What a stack that becomes `volume` writes to each of the study's drives, which have these
-/// sizes and are in this state.
-fn writes_of(
-    spec: &StackSpec,
-    stack: &Stack,
-    volume: &Volume,
-    sizes: &[Option<Bytes>],
-    state: DeviceState,
-) -> StackWrites {
-    let of_study = |of_stack: &[f64]| {
-        let mut all = vec![0.0; sizes.len()];
-        for (drive, value) in spec.drives.iter().zip(of_stack) {
-            all[*drive] = *value;
-        }
-        all
-    };
-    let chosen = spec.drives.iter().filter_map(|drive| sizes.get(*drive).copied().flatten());
-    let format = stack.format_writes(&chosen.collect::<Vec<_>>(), state);
-    StackWrites {
-        shares: of_study(&volume.drive_writes),
-        format: FormatWrites { bytes: of_study(&format.bytes), ..format },
-        kept: stack.kept_writes(),
-        are_copies: stack.keeps_copies(),
-        are_whole_stripes: stack.writes_whole_stripes(),
-        is_imported: stack.is_imported(),
-    }
 }
 
 /// The workloads whose programs are here, by index; the others are left out.

@@ -1,10 +1,12 @@
 //! What would be run, on what, and in which order.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::sync::OnceLock;
 
 use disklab_bench::{BenchError, BenchNeeds, BenchProfile, Campaign, Preflight};
 use disklab_campaign::Goal;
-use disklab_cell::{Cell, CellEstimate, CellPlan, Levels};
+use disklab_cell::{Cell, CellPlan, Levels, MachinePlan};
+use disklab_prediction::CellPrediction;
 use disklab_sample::Reference;
 use disklab_store::{BenchKind, RunSettings};
 use disklab_study::{LeftOut, TooManyCells, check_run_size};
@@ -38,6 +40,7 @@ pub struct Plan {
     pub kind: BenchKind,
     /// What the figures of a directory are compared with.
     pub reference: Option<Reference>,
+    predictions: OnceLock<HashMap<Levels, CellPrediction>>,
 }
 
 /// A plan cannot be a run.
@@ -87,6 +90,7 @@ impl Plan {
             settings: RunSettings::default(),
             kind: BenchKind::default(),
             reference: None,
+            predictions: OnceLock::new(),
         })
     }
 
@@ -95,12 +99,25 @@ impl Plan {
         self.campaign.needs(&self.cells)
     }
 
-    /// All that a cell needs to be carried out.
+    /// All that a cell needs to be carried out, but what it will cost.
     ///
     /// # Errors
     /// [`BenchError::UnknownCell`] if the study has not what the cell names.
-    pub fn compile(&self, cell: &Cell, estimate: CellEstimate) -> Result<CellPlan, BenchError> {
-        self.campaign.compile(&self.preflight, cell, estimate)
+    pub fn compile(&self, cell: &Cell) -> Result<CellPlan, BenchError> {
+        self.campaign.compile(&self.preflight, cell)
+    }
+
+    /// What each cell of a block will cost: the same in all blocks, and predicted once.
+    pub fn predictions(&self) -> &HashMap<Levels, CellPrediction> {
+        self.predictions.get_or_init(|| {
+            let drives = self.drive_names().len();
+            let known = |cell: Cell| {
+                let plan = self.compile(&cell).ok()?;
+                let prediction = CellPrediction::new(&plan, self.bench.medium, drives).ok()?;
+                Some((cell.levels, prediction))
+            };
+            self.order(1).into_iter().filter_map(known).collect()
+        })
     }
 
     /// All cells of so many blocks.
@@ -176,7 +193,9 @@ impl Plan {
     pub fn drive_names(&self) -> Vec<String> {
         // A directory has drives of its own, the other benches have the study's.
         match self.preflight.stacks.first() {
-            Some(stack) if self.bench.name.starts_with("dir:") => stack.drives.clone(),
+            Some(stack) if matches!(self.preflight.machine, MachinePlan::Directory(_)) => {
+                stack.drives.clone()
+            }
             _ => self.campaign.study.drives.iter().map(|d| d.name.to_string()).collect(),
         }
     }

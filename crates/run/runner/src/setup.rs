@@ -7,14 +7,14 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use disklab_bench::{
-    Bench, Campaign, CheckedBench, DeviceBench, DirBench, DiskDrives, LoopDrives, Medium,
-    free_space,
+    Bench, Campaign, CheckedBench, DeviceBench, DirBench, DiskDrives, LoopDrives, free_space,
 };
 use disklab_cell::{Levels, MachinePlan};
 use disklab_exec::{Executor, Interrupt};
 use disklab_lab::ContentLimits;
 use disklab_lab_kernel::{LinuxChoice, NamedKernel};
 use disklab_measure::{SystemRoot, Watched, devices_under, mounts};
+use disklab_prediction::Medium;
 use disklab_stack::Ledger;
 use disklab_store::RunSettings;
 use disklab_study::Study;

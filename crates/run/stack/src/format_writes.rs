@@ -111,7 +111,7 @@ mod tests {
 
     use super::*;
     use crate::test_support::spec;
-    use crate::{LAYERS, Stack};
+    use crate::{LAYERS, Redundancy, Stack};
 
     fn parse(layers: &str, drives: usize) -> Result<Stack, SourceError> {
         Stack::parse(&spec(layers, drives)?)
@@ -211,12 +211,16 @@ mod tests {
 
     #[test]
     fn copies_are_distinguished_from_parity() {
-        let keeps_copies = |layers: &str| parse(layers, 4).expect(layers).keeps_copies();
+        let redundancy = |layers: &str, drives: usize| {
+            let stack = parse(layers, drives).expect(layers);
+            stack.shape(&vec![Bytes(LARGE); drives]).expect(layers).redundancy
+        };
+        assert_eq!(redundancy("shr/ext4", 2), Redundancy::Copies);
         for layers in ["md-raid1/ext4", "partition/md-raid10/xfs", "btrfs-raid1c3", "zfs-mirror"] {
-            assert!(keeps_copies(layers), "{layers}");
+            assert_eq!(redundancy(layers, 4), Redundancy::Copies, "{layers}");
         }
         for layers in ["md-raid5/ext4", "shr/ext4", "shr/btrfs", "zfs-raidz1", "md-raid0/xfs"] {
-            assert!(!keeps_copies(layers), "{layers}");
+            assert_ne!(redundancy(layers, 4), Redundancy::Copies, "{layers}");
         }
     }
 

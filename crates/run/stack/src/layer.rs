@@ -32,11 +32,6 @@ pub trait Layer: Debug + Send + Sync {
         self.shape(below)
     }
 
-    /// How it keeps data if one of its devices fails.
-    fn redundancy(&self) -> LayerRedundancy {
-        LayerRedundancy::None
-    }
-
     /// Whether it is a pool, which is exported and imported to empty its cache.
     fn is_imported(&self) -> bool {
         false
@@ -75,19 +70,6 @@ pub trait Layer: Debug + Send + Sync {
     /// [`StackError::NotFound`] if it is not there, and those of programs and system calls; the
     /// caller tears down.
     fn assemble(&self, below: Form, context: &mut LayerContext<'_>) -> Result<Form, StackError>;
-}
-
-/// How a layer keeps data if a device fails.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum LayerRedundancy {
-    /// It does not.
-    None,
-    /// By copies on other devices.
-    Copies,
-    /// By parity that is updated in place: a small write reads what it needs for it.
-    Parity,
-    /// By parity of stripes that are always written whole, so that nothing is read for it.
-    WholeStripes,
 }
 
 /// What is at some height of a stack.

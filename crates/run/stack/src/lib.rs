@@ -35,7 +35,7 @@ mod wait;
 pub use error::{LedgerElsewhere, LeftAlone, LineProblem, QueueProblem, StackError, Undecidable};
 pub use format_writes::{DeviceState, FirstPass, FormatWrites, PassKind};
 pub use kept_writes::KeptWrites;
-pub use layer::{Form, Layer, LayerContext, LayerKind, LayerRedundancy, MadePool};
+pub use layer::{Form, Layer, LayerContext, LayerKind, MadePool};
 pub use layers::{LAYERS, find_layer};
 pub use ledger::{
     Distrust, InvalidLedgerId, Ledger, LedgerId, Leftover, LeftoverDecision, Recovery, decide,
@@ -45,7 +45,7 @@ pub use machine::{Machine, known_needs};
 pub use mounts::mounts;
 pub use need::{Need, needs_words};
 pub use remount::Remount;
-pub use shape::{Shape, Volume};
+pub use shape::{Redundancy, Shape, SmallWrite, Volume};
 pub use shape_error::{Below, ShapeError};
 pub use stack::{Made, Stack};
 pub use undo::{DeviceMapping, FileIdentity, Obstacle, QueueSetting, Undo, UnseenContent};

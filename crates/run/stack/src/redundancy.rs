@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use disklab_units::Bytes;
 
-use crate::{Form, Shape, ShapeError, StackError, Volume};
+use crate::{Form, Redundancy, Shape, ShapeError, SmallWrite, StackError, Volume};
 
 /// More sets of drives than this are not tried; see [`tolerance`].
 const MOST_SETS: u64 = 200_000;
@@ -35,10 +35,93 @@ pub(crate) fn devices(layer: &'static str, below: Form) -> Result<Vec<PathBuf>, 
     }
 }
 
-/// A volume over `members` that lives as long as no more than `survives` of
-/// them are lost. `shares[i]` is how many bytes go to member `i` for one byte
-/// written to the whole.
-pub(crate) fn combine(members: &[Volume], shares: &[f64], size: Bytes, survives: u32) -> Volume {
+/// How a layer keeps data on its members.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Stripe {
+    /// Once.
+    Plain,
+    /// So many times.
+    Copies(u32),
+    /// With parity that is updated in place: a small write reads what it needs for it.
+    Parity {
+        /// Members with data.
+        data: u32,
+        /// Members with parity.
+        parity: u32,
+    },
+    /// With parity of stripes that are always written whole, so that nothing is read for it.
+    Whole {
+        /// Members with data.
+        data: u32,
+        /// Members with parity.
+        parity: u32,
+    },
+}
+
+impl Stripe {
+    /// Parity on so many of `members`.
+    pub(crate) fn parity(members: usize, parity: u32) -> Self {
+        let members = u32::try_from(members).unwrap_or(u32::MAX);
+        Self::Parity { data: members.saturating_sub(parity), parity }
+    }
+
+    /// A copy on each of `members`.
+    pub(crate) fn mirror(members: usize) -> Self {
+        Self::Copies(u32::try_from(members).unwrap_or(u32::MAX))
+    }
+
+    /// How many members may be lost, whichever they are.
+    pub(crate) fn survives(self) -> u32 {
+        match self {
+            Self::Plain => 0,
+            Self::Copies(copies) => copies.saturating_sub(1),
+            Self::Parity { parity, .. } | Self::Whole { parity, .. } => parity,
+        }
+    }
+
+    fn redundancy(self) -> Redundancy {
+        match self {
+            Self::Plain | Self::Copies(..=1) => Redundancy::None,
+            Self::Copies(_) => Redundancy::Copies,
+            Self::Parity { .. } | Self::Whole { .. } => Redundancy::Parity,
+        }
+    }
+
+    /// Requests to members for one small write. md reads the old data and parities, or the other
+    /// data of the stripe, whatever is less (`handle_stripe_dirtying` in `drivers/md/raid5.c`),
+    /// and writes data and parities. With two data drives, as of RAID 6 on four, that is one
+    /// read, and not three.
+    fn small_write(self) -> SmallWrite {
+        let (reads, writes) = match self {
+            Self::Plain => (0, 1),
+            Self::Copies(copies) => (0, copies.max(1)),
+            Self::Parity { data, parity } => ((1 + parity).min(data.saturating_sub(1)), 1 + parity),
+            Self::Whole { data, parity } => (0, data + parity),
+        };
+        SmallWrite { reads: f64::from(reads), writes: f64::from(writes) }
+    }
+
+    /// The same in requests to the drives below the members.
+    fn small_write_on(self, members: &[Volume], shares: &[f64]) -> SmallWrite {
+        let own = self.small_write();
+        let all: f64 = shares.iter().sum();
+        let mean = |requests: fn(&Volume) -> f64| {
+            let of_member = |(member, share): (&Volume, &f64)| requests(member) * share;
+            members.iter().zip(shares).map(of_member).sum::<f64>() / all
+        };
+        if all <= 0.0 {
+            return own;
+        }
+        SmallWrite {
+            reads: own.reads + own.writes * mean(|member| member.small_write.reads),
+            writes: own.writes * mean(|member| member.small_write.writes),
+        }
+    }
+}
+
+/// A volume that keeps data on `members` so. `shares[i]` is how many bytes go to member `i` for
+/// one byte written to the whole.
+pub(crate) fn combine(members: &[Volume], shares: &[f64], size: Bytes, stripe: Stripe) -> Volume {
     let drives = members.iter().map(|m| m.drive_writes.len()).max().unwrap_or(0);
     let mut drive_writes = vec![0.0; drives];
     for (member, share) in members.iter().zip(shares) {
@@ -46,7 +129,14 @@ pub(crate) fn combine(members: &[Volume], shares: &[f64], size: Bytes, survives:
             *total += share * write;
         }
     }
-    Volume { size, tolerates: tolerance(members, survives), drive_writes }
+    let below = members.iter().map(|member| member.redundancy).max();
+    Volume {
+        size,
+        tolerates: tolerance(members, stripe.survives()),
+        drive_writes,
+        redundancy: stripe.redundancy().max(below.unwrap_or(Redundancy::None)),
+        small_write: stripe.small_write_on(members, shares),
+    }
 }
 
 /// How many drives may fail, whichever they are, before more than `survives`
@@ -156,7 +246,7 @@ mod tests {
     }
 
     fn array(members: &[Volume], survives: u32) -> Volume {
-        combine(members, &vec![1.0; members.len()], Bytes::gib(1), survives)
+        combine(members, &vec![1.0; members.len()], Bytes::gib(1), Stripe::Copies(survives + 1))
     }
 
     #[test]
@@ -181,8 +271,54 @@ mod tests {
     #[test]
     fn writes_add_up_over_shared_drives() {
         let d = drives(2);
-        let whole = combine(&[d[0].clone(), d[0].clone(), d[1].clone()], &[0.5; 3], Bytes(1), 0);
+        let whole = combine(
+            &[d[0].clone(), d[0].clone(), d[1].clone()],
+            &[0.5; 3],
+            Bytes(1),
+            Stripe::Plain,
+        );
         assert_eq!(whole.drive_writes, [1.0, 0.5]);
+    }
+
+    #[test]
+    fn small_writes_follow_from_the_stripe() {
+        let d = drives(8);
+        let requests = |stripe: Stripe, members: &[Volume]| {
+            let shares = vec![1.0; members.len()];
+            let SmallWrite { reads, writes } =
+                combine(members, &shares, Bytes::gib(1), stripe).small_write;
+            (reads, writes)
+        };
+        for (stripe, members, expected) in [
+            (Stripe::Plain, 4, (0.0, 1.0)),
+            (Stripe::mirror(2), 2, (0.0, 2.0)),
+            (Stripe::Copies(3), 4, (0.0, 3.0)),
+            (Stripe::parity(4, 1), 4, (2.0, 2.0)),
+            (Stripe::parity(2, 1), 2, (0.0, 2.0)),
+            // Of two data drives, md reads the other one and no parity: counted in the lab, a cell
+            // with 9,313 writes of mkfs had 10,673 reads and 32,162 writes of all drives.
+            (Stripe::parity(4, 2), 4, (1.0, 3.0)),
+            // Of many, it reads what it replaces.
+            (Stripe::parity(8, 1), 8, (2.0, 2.0)),
+            (Stripe::parity(8, 2), 8, (3.0, 3.0)),
+            (Stripe::Whole { data: 3, parity: 1 }, 4, (0.0, 4.0)),
+        ] {
+            assert_eq!(requests(stripe, &d[..members]), expected, "{stripe:?}");
+        }
+        let raid5s: Vec<_> = d
+            .chunks(4)
+            .map(|four| combine(four, &[1.0 / 3.0; 4], Bytes::gib(1), Stripe::parity(4, 1)))
+            .collect();
+        assert_eq!(requests(Stripe::Plain, &raid5s), (2.0, 2.0), "RAID 50");
+        assert_eq!(requests(Stripe::mirror(2), &raid5s), (4.0, 4.0), "a mirror of RAID 5");
+        let mirrors: Vec<_> = d.chunks(2).map(|two| array(two, 1)).collect();
+        assert_eq!(requests(Stripe::parity(4, 1), &mirrors), (2.0, 4.0), "RAID 5 of mirrors");
+        let mirrored = combine(&mirrors, &[1.0; 4], Bytes::gib(1), Stripe::Plain);
+        assert_eq!(mirrored.redundancy, Redundancy::Copies);
+        assert_eq!(
+            combine(&[mirrored], &[1.0], Bytes(1), Stripe::parity(4, 1)).redundancy,
+            Redundancy::Parity
+        );
     }
 
     proptest! {
@@ -202,7 +338,7 @@ mod tests {
                 }
                 start += width.saturating_sub(overlap);
                 let tolerates = u32::try_from(*width).unwrap_or(1) - 1;
-                Volume { size: Bytes(1), tolerates, drive_writes }
+                Volume { tolerates, drive_writes, ..drives(1).remove(0) }
             }).collect();
             let promised = tolerance(&members, survives);
             for failed in 0..1_u32 << total {

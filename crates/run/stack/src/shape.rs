@@ -14,6 +14,35 @@ pub struct Volume {
     /// Bytes written to each of the study's drives for one byte written to the
     /// volume in large sequential writes, on average over the volume.
     pub drive_writes: Vec<f64>,
+    /// What keeps data if a drive fails.
+    pub redundancy: Redundancy,
+    /// What a small write to it is to the drives.
+    pub small_write: SmallWrite,
+}
+
+/// What keeps the data of a volume if a drive fails.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Redundancy {
+    /// Nothing.
+    None,
+    /// Copies on other drives.
+    Copies,
+    /// Parity, over copies or not.
+    Parity,
+}
+
+/// Requests to drives for one small write to a volume.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct SmallWrite {
+    /// Those that read what a new parity needs: the write waits for them.
+    pub reads: f64,
+    /// Those that write: one for each copy, or the data and each parity.
+    pub writes: f64,
+}
+
+impl SmallWrite {
+    /// That to a drive.
+    pub const ONE: Self = Self { reads: 0.0, writes: 1.0 };
 }
 
 /// What is at some height of a stack.
@@ -38,7 +67,8 @@ impl Shape {
                 .map(|(index, size)| {
                     let mut drive_writes = vec![0.0; count];
                     drive_writes[index] = 1.0;
-                    Volume { size: *size, tolerates: 0, drive_writes }
+                    let (redundancy, small_write) = (Redundancy::None, SmallWrite::ONE);
+                    Volume { size: *size, tolerates: 0, drive_writes, redundancy, small_write }
                 })
                 .collect(),
         )

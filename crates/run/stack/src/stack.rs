@@ -9,8 +9,8 @@ use disklab_study::StackSpec;
 use disklab_units::Bytes;
 
 use crate::{
-    DeviceState, Form, FormatWrites, KeptWrites, LAYERS, Layer, LayerContext, LayerKind,
-    LayerRedundancy, Need, Remount, Shape, ShapeError, StackError, Volume, find_layer,
+    DeviceState, Form, FormatWrites, KeptWrites, LAYERS, Layer, LayerContext, LayerKind, Need,
+    Remount, Shape, ShapeError, StackError, Volume, find_layer,
 };
 
 /// The size of the drives on which [`Stack::parse`] tries whether the layers
@@ -137,25 +137,9 @@ impl Stack {
         kept.fold(KeptWrites::default(), KeptWrites::and)
     }
 
-    /// Whether it keeps data by copies alone, all of them equal.
-    pub fn keeps_copies(&self) -> bool {
-        self.has(LayerRedundancy::Copies)
-            && !self.has(LayerRedundancy::Parity)
-            && !self.has(LayerRedundancy::WholeStripes)
-    }
-
-    /// Whether what parity it has is of stripes that are always written whole.
-    pub fn writes_whole_stripes(&self) -> bool {
-        self.has(LayerRedundancy::WholeStripes)
-    }
-
     /// Whether a layer of it is a pool, which is exported and imported to empty its cache.
     pub fn is_imported(&self) -> bool {
         self.layers.iter().any(|(_, layer)| layer.is_imported())
-    }
-
-    fn has(&self, kind: LayerRedundancy) -> bool {
-        self.layers.iter().any(|(_, layer)| layer.redundancy() == kind)
     }
 
     /// What it will be on drives of these sizes.

@@ -96,6 +96,13 @@ pub struct Cost {
     pub at_most_seconds: Option<f64>,
 }
 
+impl Cost {
+    /// Bytes written, before the measurement and in it.
+    pub fn written(&self) -> Bytes {
+        self.prewrite + self.sequential_write + self.random_write
+    }
+}
+
 /// What reading a workload needs to know.
 #[derive(Debug, Clone)]
 pub struct Context {

@@ -2,17 +2,16 @@
 
 use std::time::Duration;
 
-use disklab_bench::Medium;
-use disklab_runner::Plan;
+use disklab_prediction::Medium;
+use disklab_runner::{Plan, RunEstimate};
 use disklab_stack::FirstPass;
 use disklab_units::{Bytes, show_duration};
 use serde_json::{Value, json};
 
 /// What to say of them, a line for each of a stack.
-pub fn words(plan: &Plan) -> Vec<String> {
-    let stacks = plan.preflight.stacks.iter().zip(&plan.preflight.writes);
-    let lines = stacks.flat_map(|(stack, writes)| {
-        let of_stack = writes.format.passes.iter();
+pub fn words(plan: &Plan, estimate: &RunEstimate<'_>) -> Vec<String> {
+    let lines = plan.preflight.stacks.iter().flat_map(|stack| {
+        let of_stack = estimate.passes(&stack.id).iter();
         of_stack.map(move |pass| format!("{}, in each cell: {}", stack.id, line(pass, plan)))
     });
     lines.collect()
@@ -33,10 +32,8 @@ fn line(pass: &FirstPass, plan: &Plan) -> String {
     )
 }
 
-/// Those of the stack at this place, for programs.
-pub fn describe(plan: &Plan, stack: usize) -> Value {
-    let writes = plan.preflight.writes.get(stack);
-    let passes = writes.map_or(&[][..], |writes| &writes.format.passes);
+/// These of a stack, for programs.
+pub fn describe(plan: &Plan, passes: &[FirstPass]) -> Value {
     let rate = bytes_per_second(plan);
     let one = |pass: &FirstPass| {
         json!({

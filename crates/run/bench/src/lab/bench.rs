@@ -10,6 +10,7 @@ use disklab_lab::{
 };
 use disklab_lab_kernel::{fingerprint, zfs_configuration};
 use disklab_measure::environment;
+use disklab_prediction::Medium;
 use disklab_processor::Processor;
 use disklab_sample::{Environment, LabKernelIdentity};
 use disklab_source::SourceError;
@@ -22,7 +23,7 @@ use super::processor::processor_of;
 use super::workers::{LabShared, LabWorkers};
 use crate::bench::{BenchProfile, BenchSteps};
 use crate::preflight::preflight_devices;
-use crate::{Bench, BenchError, BenchNeeds, Campaign, CellExecutor, Drives, Medium, Preflight};
+use crate::{Bench, BenchError, BenchNeeds, Campaign, CellExecutor, Drives, Preflight};
 
 /// A kernel for guests, and what belongs to it.
 #[derive(Debug, Clone, PartialEq, Eq)]

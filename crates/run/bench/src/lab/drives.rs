@@ -9,6 +9,7 @@ use disklab_exec::Executor;
 use disklab_host::HostSettings;
 use disklab_lab::{DiskOptions, MOST_DISKS};
 use disklab_measure::{DriveTraits, SystemRoot};
+use disklab_prediction::Medium;
 use disklab_sample::Note;
 use disklab_source::{SourceError, one_of};
 use disklab_stack::{Ledger, Need};
@@ -21,7 +22,7 @@ use super::model_error::ModelError;
 use super::processor::processor_of;
 use super::serial::SerialNumbers;
 use crate::drives::Ready;
-use crate::{BenchError, Drives, Medium, ReadyDrive};
+use crate::{BenchError, Drives, ReadyDrive};
 
 /// A study's `10 TB` is the model's 10,000,831,348,736 bytes: sizes on labels are
 /// rounded, by less than this.

@@ -4,10 +4,11 @@ use std::path::{Path, PathBuf};
 
 use disklab_bench::{
     Bench, BenchError, Campaign, CellExecutor, CellOutcome, CellWatcher, DeviceBench, DirBench,
-    EndedCell, LoopDrives, Medium, Phase, Preflight,
+    EndedCell, LoopDrives, Phase, Preflight,
 };
-use disklab_cell::{Cell, CellEstimate, Draws, Levels, MachinePlan, order};
+use disklab_cell::{Cell, Draws, Levels, MachinePlan, order};
 use disklab_exec::{Executor, Interrupt};
+use disklab_prediction::Medium;
 use disklab_sample::Sample;
 use disklab_stack::Ledger;
 use disklab_study::load;
@@ -79,7 +80,7 @@ fn carry_out(
 ) -> Result<(), BenchError> {
     let mut all = || {
         for cell in cells {
-            let plan = campaign.compile(preflight, cell, CellEstimate::default())?;
+            let plan = campaign.compile(preflight, cell)?;
             assert!(executor.has_room(&plan), "one cell at a time");
             let outputs = collector.raw.join(cell.number.to_string());
             executor.submit(plan, &outputs)?;

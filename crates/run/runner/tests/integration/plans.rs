@@ -2,8 +2,10 @@
 
 use std::sync::LazyLock;
 
-use disklab_cell::{CellEstimate, CellPlan};
-use disklab_runner::{PlannedRun, RunOptions, SHIPPED_STUDIES, check_cell, find_study};
+use disklab_cell::CellPlan;
+use disklab_runner::{
+    PlannedRun, RunEstimate, RunOptions, SHIPPED_STUDIES, check_cell, find_study,
+};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
@@ -17,11 +19,10 @@ fn plans(study: &str) -> Vec<CellPlan> {
     let options = RunOptions { seed: Some(7), repeats: Some(1), ..RunOptions::default() };
     let planned = PlannedRun::new(found, &options, &state.path().join("out"), &caller);
     let plan = planned.unwrap_or_else(|e| panic!("{study}: {e}")).plan;
-    let compiled = plan.cells.iter().map(|cell| {
-        let compiled = plan.compile(cell, CellEstimate { seconds: 1.5, ..CellEstimate::default() });
-        compiled.unwrap_or_else(|e| panic!("{study}: {e}"))
-    });
-    let compiled: Vec<CellPlan> = compiled.collect();
+    let compiled: Result<Vec<CellPlan>, _> =
+        RunEstimate::new(&plan).compiled(&plan.cells).collect();
+    let compiled = compiled.unwrap_or_else(|e| panic!("{study}: {e}"));
+    assert!(compiled.iter().all(|plan| plan.estimate.seconds > 0.0), "{study}: unknown costs");
     // Identity, order and seeds are those of the run.
     let cells: Vec<_> = compiled.iter().map(|plan| plan.cell.clone()).collect();
     assert_eq!(cells, plan.cells, "{study}");

@@ -214,7 +214,8 @@ mod tests {
     use crate::reading::tests::spec;
 
     fn pool(size: Bytes) -> Shape {
-        Shape::Pool(Volume { size, tolerates: 1, drive_writes: vec![0.5; 3] })
+        let Shape::Devices(mut drives) = Shape::drives(&[size; 3]) else { panic!("no drives") };
+        Shape::Pool(Volume { tolerates: 1, drive_writes: vec![0.5; 3], ..drives.remove(0) })
     }
 
     #[test]

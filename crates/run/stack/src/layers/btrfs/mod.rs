@@ -12,10 +12,10 @@ use super::file_system::{
     label,
 };
 use crate::reading::OptionReader;
-use crate::redundancy::{combine, members};
+use crate::redundancy::{Stripe, combine, members, tolerance};
 use crate::{
-    DeviceState, Form, FormatWrites, KeptWrites, Layer, LayerContext, LayerKind, LayerRedundancy,
-    Need, Shape, ShapeError, StackError, Volume, undo,
+    DeviceState, Form, FormatWrites, KeptWrites, Layer, LayerContext, LayerKind, Need, Shape,
+    ShapeError, StackError, Volume, undo,
 };
 
 mod allocate;
@@ -222,8 +222,9 @@ impl Layer for Btrfs {
         let sizes: Vec<Bytes> = volumes.iter().map(|v| v.size).collect();
         let (size, shares) = allocate(&sizes, self.data, metadata);
         // The loss of the metadata is the loss of the data.
-        let survives = self.data.tolerates().min(metadata.tolerates());
-        Ok(Shape::Directory(combine(volumes, &shares, size, survives)))
+        let [stripe, of_metadata] = [self.data, metadata].map(|p| p.stripe(volumes.len()));
+        let tolerates = tolerance(volumes, stripe.survives().min(of_metadata.survives()));
+        Ok(Shape::Directory(Volume { tolerates, ..combine(volumes, &shares, size, stripe) }))
     }
 
     fn shape_of_first(&self, below: &Shape, data: Bytes) -> Result<Shape, ShapeError> {
@@ -234,12 +235,8 @@ impl Layer for Btrfs {
         let sizes: Vec<Bytes> = volumes.iter().map(|v| v.size).collect();
         let metadata = self.metadata(volumes.len());
         let shares = shares_of_first(&sizes, self.data, metadata, data);
-        let Volume { drive_writes, .. } = combine(volumes, &shares, whole.size, 0);
+        let Volume { drive_writes, .. } = combine(volumes, &shares, whole.size, Stripe::Plain);
         Ok(Shape::Directory(Volume { drive_writes, ..whole }))
-    }
-
-    fn redundancy(&self) -> LayerRedundancy {
-        self.data.redundancy()
     }
 
     fn kept_writes(&self) -> KeptWrites {

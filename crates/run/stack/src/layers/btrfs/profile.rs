@@ -1,6 +1,6 @@
 //! Btrfs's block group profiles.
 
-use crate::LayerRedundancy;
+use crate::redundancy::Stripe;
 
 /// How Btrfs lays out a chunk: `btrfs_raid_array` in the kernel's
 /// fs/btrfs/volumes.c (Linux 5.15 and later).
@@ -95,22 +95,15 @@ impl Profile {
         }
     }
 
-    /// How it keeps data if a device fails.
-    pub(super) const fn redundancy(self) -> LayerRedundancy {
+    /// How it keeps data on so many devices. Two copies on one device survive nothing.
+    pub(super) fn stripe(self, devices: usize) -> Stripe {
         match self {
-            Self::Single | Self::Dup | Self::Raid0 => LayerRedundancy::None,
-            Self::Raid1 | Self::Raid1c3 | Self::Raid1c4 | Self::Raid10 => LayerRedundancy::Copies,
-            Self::Raid5 | Self::Raid6 => LayerRedundancy::Parity,
-        }
-    }
-
-    /// How many devices may fail (`tolerated_failures`).
-    pub(super) const fn tolerates(self) -> u32 {
-        match self {
-            Self::Single | Self::Dup | Self::Raid0 => 0,
-            Self::Raid1 | Self::Raid10 | Self::Raid5 => 1,
-            Self::Raid1c3 | Self::Raid6 => 2,
-            Self::Raid1c4 => 3,
+            Self::Single | Self::Dup | Self::Raid0 => Stripe::Plain,
+            Self::Raid1 | Self::Raid10 => Stripe::Copies(2),
+            Self::Raid1c3 => Stripe::Copies(3),
+            Self::Raid1c4 => Stripe::Copies(4),
+            Self::Raid5 => Stripe::parity(devices, 1),
+            Self::Raid6 => Stripe::parity(devices, 2),
         }
     }
 }

@@ -141,11 +141,12 @@ fn impossible_layouts_are_refused_with_the_reason() {
 
 #[test]
 fn redundancy_below_counts() {
+    let Shape::Devices(drives) = Shape::drives(&[Bytes::gib(100); 4]) else { panic!("no drives") };
     let mirror = |index: usize| {
         let mut drive_writes = vec![0.0; 4];
         drive_writes[index] = 1.0;
         drive_writes[index + 1] = 1.0;
-        Volume { size: Bytes::gib(100), tolerates: 1, drive_writes }
+        Volume { tolerates: 1, drive_writes, ..drives[index].clone() }
     };
     let below = Shape::Devices(vec![mirror(0), mirror(2)]);
     let Ok(Shape::Directory(volume)) = layer("btrfs-raid1").expect("layer").shape(&below) else {

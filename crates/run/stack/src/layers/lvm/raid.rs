@@ -12,8 +12,8 @@ use crate::reading::OptionReader;
 use crate::redundancy::{combine, devices, members};
 use crate::wait::nap;
 use crate::{
-    DeviceState, Form, FormatWrites, Layer, LayerContext, LayerKind, LayerRedundancy, Need,
-    PassKind, Shape, ShapeError, StackError, Volume,
+    DeviceState, Form, FormatWrites, Layer, LayerContext, LayerKind, Need, PassKind, Shape,
+    ShapeError, StackError, Volume,
 };
 
 /// One RAID volume over all devices below.
@@ -190,13 +190,8 @@ impl Layer for LvmRaid {
         let used = self.used(members)?;
         let data = self.data_devices(members.len());
         let shares = vec![1.0 / data as f64; members.len()];
-        let survives = match self.level {
-            Level::Raid1 => u32::try_from(members.len()).unwrap_or(u32::MAX) - 1,
-            Level::Raid6 => 2,
-            _ => 1,
-        };
         let size = used.saturating_mul(data as u64);
-        Ok(Shape::Devices(vec![combine(members, &shares, size, survives)]))
+        Ok(Shape::Devices(vec![combine(members, &shares, size, self.level.stripe(members.len()))]))
     }
 
     /// Unlike mdadm, LVM has all levels written anew from their data.
@@ -217,10 +212,6 @@ impl Layer for LvmRaid {
         };
         let (kind, zeros) = (PassKind::Resync, state.reads_zeros);
         FormatWrites::pass(self.layer, kind, members, used, (read, &written), zeros)
-    }
-
-    fn redundancy(&self) -> LayerRedundancy {
-        self.level.redundancy()
     }
 
     fn needs(&self) -> Vec<Need> {

@@ -2,7 +2,7 @@
 
 use disklab_units::Bytes;
 
-use crate::redundancy::combine;
+use crate::redundancy::{Stripe, combine};
 use crate::{ShapeError, Volume};
 
 /// LVM's unit of allocation where none is asked for (vgcreate(8)).
@@ -52,7 +52,7 @@ pub(super) fn volume(
         .filter(|(_, taken)| **taken > 0)
         .map(|(member, taken)| (member.clone(), *taken as f64 / total as f64))
         .unzip();
-    Ok(combine(&used, &shares, room, 0))
+    Ok(combine(&used, &shares, room, Stripe::Plain))
 }
 
 /// How many of the `free` extents of each device a volume of `wanted` takes, by

@@ -2,8 +2,8 @@
 
 use disklab_units::Bytes;
 
-use crate::redundancy::combine;
-use crate::{LayerRedundancy, ShapeError, Volume};
+use crate::redundancy::{Stripe, combine};
+use crate::{ShapeError, Volume};
 
 /// A RAID level of md.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -77,23 +77,14 @@ impl Level {
         matches!(self, Self::Raid4 | Self::Raid5 | Self::Raid6)
     }
 
-    /// How it keeps data if a member fails.
-    pub fn redundancy(self) -> LayerRedundancy {
+    /// How it keeps data on so many members.
+    pub fn stripe(self, members: usize) -> Stripe {
         match self {
-            Self::Linear | Self::Raid0 => LayerRedundancy::None,
-            Self::Raid1 | Self::Raid10(_) => LayerRedundancy::Copies,
-            Self::Raid4 | Self::Raid5 | Self::Raid6 => LayerRedundancy::Parity,
-        }
-    }
-
-    /// How many of `members` may be lost, whichever they are.
-    fn survives(self, members: u32) -> u32 {
-        match self {
-            Self::Linear | Self::Raid0 => 0,
-            Self::Raid1 => members.saturating_sub(1),
-            Self::Raid4 | Self::Raid5 => 1,
-            Self::Raid6 => 2,
-            Self::Raid10(copies) => copies.saturating_sub(1),
+            Self::Linear | Self::Raid0 => Stripe::Plain,
+            Self::Raid1 => Stripe::mirror(members),
+            Self::Raid4 | Self::Raid5 => Stripe::parity(members, 1),
+            Self::Raid6 => Stripe::parity(members, 2),
+            Self::Raid10(copies) => Stripe::Copies(copies),
         }
     }
 
@@ -185,8 +176,7 @@ impl Level {
                 (size.round_down(chunk), vec![f64::from(copies) / n; members.len()])
             }
         };
-        let survives = self.survives(u32::try_from(members.len()).unwrap_or(u32::MAX));
-        Ok(combine(members, &shares, size, survives))
+        Ok(combine(members, &shares, size, self.stripe(members.len())))
     }
 }
 

@@ -7,8 +7,8 @@ use disklab_units::Bytes;
 use crate::reading::OptionReader;
 use crate::redundancy::{devices, members};
 use crate::{
-    DeviceState, Form, FormatWrites, Layer, LayerContext, LayerKind, LayerRedundancy, Need,
-    PassKind, Shape, ShapeError, StackError, Volume,
+    DeviceState, Form, FormatWrites, Layer, LayerContext, LayerKind, Need, PassKind, Shape,
+    ShapeError, StackError, Volume,
 };
 
 mod create;
@@ -234,10 +234,6 @@ impl Layer for Md {
         let groups = members(self.layer, below).and_then(|members| self.groups(members));
         let resyncs = groups.unwrap_or_default().into_iter().map(|g| self.first_resync(g, state));
         resyncs.fold(FormatWrites::default(), FormatWrites::and)
-    }
-
-    fn redundancy(&self) -> LayerRedundancy {
-        self.level.redundancy()
     }
 
     fn needs(&self) -> Vec<Need> {

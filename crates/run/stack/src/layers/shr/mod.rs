@@ -15,10 +15,10 @@ use super::lvm::{self, VolumeGroup};
 use super::md::{self, Md, Resync};
 use super::partition::device_size;
 use crate::reading::OptionReader;
-use crate::redundancy::{combine, devices, members};
+use crate::redundancy::{Stripe, combine, devices, members};
 use crate::{
-    DeviceState, Form, FormatWrites, Layer, LayerContext, LayerKind, LayerRedundancy, Need, Shape,
-    ShapeError, StackError, Volume,
+    DeviceState, Form, FormatWrites, Layer, LayerContext, LayerKind, Need, Shape, ShapeError,
+    StackError, Volume,
 };
 
 mod partitions;
@@ -155,7 +155,7 @@ impl Layer for Shr {
             return Err(ShapeError::NothingLeft { layer: self.layer, got: smallest });
         }
         let shares: Vec<f64> = arrays.iter().map(|a| a.size.0 as f64 / total.0 as f64).collect();
-        Ok(Shape::Devices(vec![combine(&arrays, &shares, total, 0)]))
+        Ok(Shape::Devices(vec![combine(&arrays, &shares, total, Stripe::Plain)]))
     }
 
     fn format_writes(&self, below: &Shape, state: DeviceState) -> FormatWrites {
@@ -164,11 +164,6 @@ impl Layer for Shr {
         let slices = self.slices(&sizes).unwrap_or_default();
         let resync = |s: &Slice| self.array(s).first_resync(&on_drives(s, drives), state);
         slices.iter().map(resync).fold(FormatWrites::default(), FormatWrites::and)
-    }
-
-    /// Some slices may have copies, most have parity.
-    fn redundancy(&self) -> LayerRedundancy {
-        LayerRedundancy::Parity
     }
 
     fn needs(&self) -> Vec<Need> {

@@ -13,8 +13,8 @@ use crate::remount::import;
 use crate::udev;
 use crate::undo::{DATASET_NAME, POOL_MARK};
 use crate::{
-    Form, KeptWrites, Layer, LayerContext, LayerKind, LayerRedundancy, MadePool, Need, Remount,
-    Shape, ShapeError, StackError, Volume, seeded, undo,
+    Form, KeptWrites, Layer, LayerContext, LayerKind, MadePool, Need, Remount, Shape, ShapeError,
+    StackError, Volume, seeded, undo,
 };
 
 pub(super) mod properties;
@@ -316,14 +316,6 @@ impl Layer for Zfs {
             recordsize: self.properties.size("recordsize"),
         };
         geometry.pool(self.layer, &vdevs).map(Shape::Pool)
-    }
-
-    fn redundancy(&self) -> LayerRedundancy {
-        match self.vdev {
-            Vdev::Stripe => LayerRedundancy::None,
-            Vdev::Mirror => LayerRedundancy::Copies,
-            Vdev::RaidZ(_) => LayerRedundancy::WholeStripes,
-        }
     }
 
     fn kept_writes(&self) -> KeptWrites {

@@ -5,7 +5,7 @@
 
 use disklab_units::Bytes;
 
-use crate::redundancy::combine;
+use crate::redundancy::{Stripe, combine};
 use crate::{ShapeError, Volume};
 
 /// How the devices of one top-level vdev stand together.
@@ -57,7 +57,7 @@ impl PoolGeometry {
         }
         let total: Bytes = parts.iter().map(|part| part.size).sum();
         let shares: Vec<f64> = parts.iter().map(|p| p.size.0 as f64 / total.0 as f64).collect();
-        Ok(combine(&parts, &shares, total - slop(total), 0))
+        Ok(combine(&parts, &shares, total - slop(total), Stripe::Plain))
     }
 
     /// One top-level vdev.
@@ -67,8 +67,8 @@ impl PoolGeometry {
         let count = devices.len() as u64;
         match self.vdev {
             Vdev::Stripe | Vdev::Mirror => {
-                let survives = u32::try_from(devices.len()).unwrap_or(1).saturating_sub(1);
-                combine(devices, &vec![1.0; devices.len()], whole_metaslabs(room), survives)
+                let mirror = Stripe::mirror(devices.len());
+                combine(devices, &vec![1.0; devices.len()], whole_metaslabs(room), mirror)
             }
             Vdev::RaidZ(parity) => {
                 let raw = whole_metaslabs(room.saturating_mul(count));
@@ -76,7 +76,9 @@ impl PoolGeometry {
                 let size = Bytes((raw.0 as f64 / growth(TYPICAL_BLOCK)) as u64);
                 let written = growth(self.recordsize.unwrap_or(TYPICAL_BLOCK));
                 let share = written / count as f64;
-                combine(devices, &vec![share; devices.len()], size, parity)
+                let members = u32::try_from(devices.len()).unwrap_or(u32::MAX);
+                let stripe = Stripe::Whole { data: members.saturating_sub(parity), parity };
+                combine(devices, &vec![share; devices.len()], size, stripe)
             }
         }
     }

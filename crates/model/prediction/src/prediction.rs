@@ -1,0 +1,235 @@
+//! What a cell will cost, from its plan.
+
+use disklab_cell::{CellEstimate, CellPlan, MachinePlan};
+use disklab_source::SourceError;
+use disklab_stack::{
+    DeviceState, FirstPass, FormatWrites, KeptWrites, Redundancy, ShapeError, Stack,
+};
+use disklab_units::Bytes;
+use disklab_workload::{Context, Cost, StudyFiles, read_workload};
+
+use crate::Medium;
+use crate::seconds::cell_seconds;
+use crate::stack_cost::StackCost;
+
+/// Inode tables, journals and trees take 2 % next to the data, and 32 MiB.
+const TREES: f64 = 1.02;
+
+/// What a cell will cost.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct CellPrediction {
+    /// Wall-clock seconds.
+    pub seconds: f64,
+    /// Seconds of the machine's own clock that the work takes, as far as they are fixed.
+    pub clock_seconds: f64,
+    /// Bytes written to each of the study's drives.
+    pub drive_writes: Vec<Bytes>,
+    /// Space that it takes over all drives; if they are models, what they store.
+    pub space: Bytes,
+    /// What of the drives' content is neither zeros nor repeats, with what was overwritten if its
+    /// place is not used again.
+    pub content: Bytes,
+    /// Whether it writes until its time is over, so that it may write more, and take more.
+    pub is_least: bool,
+    /// What goes over whole devices before its stack's first use.
+    pub passes: Vec<FirstPass>,
+}
+
+/// Nothing can be predicted of a plan.
+#[derive(Debug, thiserror::Error)]
+pub enum PredictionError {
+    /// Its layers or its work are not understood.
+    #[error(transparent)]
+    Plan(#[from] SourceError),
+    /// Its stack cannot be made on its drives.
+    #[error(transparent)]
+    Shape(#[from] ShapeError),
+}
+
+impl CellPrediction {
+    /// That of a plan on a machine of such drives: `drives` the study has, or lie below the
+    /// directory.
+    ///
+    /// # Errors
+    /// [`PredictionError`] if the plan is not understood, or its stack does not fit on its drives.
+    pub fn new(plan: &CellPlan, medium: Medium, drives: usize) -> Result<Self, PredictionError> {
+        let files = StudyFiles::of_plan(plan.files.clone());
+        let context = Context { scale: plan.scale, files };
+        let cost = read_workload(&plan.workload, &context)?.cost();
+        let writes = StackWrites::of_plan(plan, &cost, drives)?;
+        let mut stored = writes.shares.clone();
+        if writes.are_copies && medium.simulation.is_some() {
+            // The lab keeps equal blocks once, and so all copies of a mirror.
+            let sum: f64 = stored.iter().sum();
+            stored.iter_mut().for_each(|share| *share /= sum.max(1.0));
+        }
+        let [content, with_old] = writes.contents(&cost, &stored);
+        Ok(Self {
+            seconds: cell_seconds(&cost, &writes.cost, medium),
+            clock_seconds: cost.fixed_seconds,
+            drive_writes: writes.drive_writes(&cost),
+            space: if medium.simulation.is_some() { content } else { writes.space(&cost) },
+            content: with_old,
+            is_least: cost.writes_until_its_end,
+            passes: writes.format.passes,
+        })
+    }
+
+    /// For the cell's plan.
+    pub fn estimate(&self) -> CellEstimate {
+        let Self { seconds, clock_seconds, content, .. } = *self;
+        CellEstimate { seconds, clock_seconds, content }
+    }
+}
+
+/// What a stack makes of what its workload writes, by the study's drives.
+struct StackWrites {
+    cost: StackCost,
+    /// Bytes written to each drive for one byte written to the stack.
+    shares: Vec<f64>,
+    /// What making it writes.
+    format: FormatWrites,
+    /// What drives keep besides the data as they are at last.
+    kept: KeptWrites,
+    /// Whether all of it are equal copies.
+    are_copies: bool,
+}
+
+impl StackWrites {
+    /// Of a stack that is made for a workload of this cost.
+    fn of_plan(plan: &CellPlan, cost: &Cost, drives: usize) -> Result<Self, PredictionError> {
+        let state = match &plan.machine {
+            MachinePlan::Directory(_) => return Ok(Self::of_directory(drives)),
+            MachinePlan::Lab(_) => DeviceState { reads_zeros: true, simulated: true },
+            MachinePlan::Loop => DeviceState { reads_zeros: true, simulated: false },
+            MachinePlan::Disks => DeviceState::default(),
+        };
+        let stack = Stack::of_plan(&plan.stack)?;
+        let sizes: Vec<Bytes> = plan.drives.iter().map(|drive| drive.size).collect();
+        let volume = stack.shape(&sizes)?;
+        let format = stack.format_writes(&sizes, state);
+        let first = stack.shape_of_first(&sizes, cost.space)?;
+        let of_study = |of_stack: &[f64]| {
+            let mut all = vec![0.0; drives];
+            for (drive, value) in plan.drives.iter().zip(of_stack) {
+                if let Some(of_drive) = all.get_mut(drive.position as usize) {
+                    *of_drive = *value;
+                }
+            }
+            all
+        };
+        Ok(Self {
+            cost: StackCost::new(&volume, &format, stack.is_imported()),
+            shares: of_study(&first.drive_writes),
+            format: FormatWrites { bytes: of_study(&format.bytes), ..format },
+            kept: stack.kept_writes(),
+            are_copies: volume.redundancy == Redundancy::Copies,
+        })
+    }
+
+    /// Of a directory on so many drives: which of them gets what is not known.
+    fn of_directory(drives: usize) -> Self {
+        Self {
+            cost: StackCost::SINGLE,
+            shares: vec![1.0; drives],
+            format: FormatWrites { bytes: vec![0.0; drives], ..FormatWrites::default() },
+            kept: KeptWrites::default(),
+            are_copies: false,
+        }
+    }
+
+    /// Bytes written to each drive.
+    fn drive_writes(&self, cost: &Cost) -> Vec<Bytes> {
+        let written = cost.written().0 as f64;
+        let drives = self.shares.iter().zip(&self.format.bytes);
+        drives.map(|(share, made)| Bytes((written * share) as u64) + Bytes(*made as u64)).collect()
+    }
+
+    /// Space on all drives together.
+    fn space(&self, cost: &Cost) -> Bytes {
+        let data = cost.space.0 as f64 * TREES;
+        let drives = self.shares.iter().zip(&self.format.bytes).filter(|(share, _)| **share > 0.0);
+        drives.map(|(share, made)| Bytes((data * share + made) as u64) + Bytes::mib(32)).sum()
+    }
+
+    /// Bytes on drives with these shares that are neither zeros nor repeats, as they are at last,
+    /// and with what was overwritten.
+    fn contents(&self, cost: &Cost, shares: &[f64]) -> [Bytes; 2] {
+        let Cost { space, content, rewritten, .. } = *cost;
+        let KeptWrites { old_data, metadata, hides_repeats } = self.kept;
+        let written = cost.written();
+        let data = if hides_repeats { space } else { content };
+        let old = match (old_data, hides_repeats) {
+            (false, _) => Bytes::ZERO,
+            (true, false) => rewritten,
+            (true, true) => written.saturating_sub(space),
+        };
+        // Journals and tables are zeros, but for what is in use of them: up to a thousandth of
+        // small files' data.
+        let tables = (space.0 as f64 * TREES / 1000.0).max(written.0 as f64 * metadata);
+        [data, data + old].map(|data| {
+            let of_drive = |(share, made): (&f64, &f64)| {
+                let made = if hides_repeats { *made } else { 0.0 };
+                Bytes(((data.0 as f64 * TREES + tables) * share + made) as u64) + Bytes::mib(8)
+            };
+            let drives = shares.iter().zip(&self.format.bytes);
+            drives.filter(|(share, _)| **share > 0.0).map(of_drive).sum()
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn cost() -> Cost {
+        Cost {
+            space: Bytes::gib(1),
+            content: Bytes::mib(512),
+            prewrite: Bytes::gib(1),
+            ..Cost::default()
+        }
+    }
+
+    /// Without anything that is kept besides the data.
+    fn in_place(shares: &[f64]) -> StackWrites {
+        StackWrites { shares: shares.to_vec(), ..StackWrites::of_directory(shares.len()) }
+    }
+
+    /// In MiB, without the 8 MiB of each drive.
+    fn contents(cost: &Cost, writes: &StackWrites) -> [u64; 2] {
+        let drives = writes.shares.len() as u64;
+        writes.contents(cost, &writes.shares).map(|bytes| (bytes.0 >> 20) - 8 * drives)
+    }
+
+    #[test]
+    fn what_drives_keep_is_the_data_and_what_their_stack_makes_of_them() {
+        let cost = Cost { rewritten: Bytes::gib(3), random_write: Bytes::gib(4), ..cost() };
+        let mut writes = in_place(&[1.0]);
+        // Half of a GiB is content, and a thousandth of it all in tables.
+        let data = 512 * 102 / 100 + 1;
+        assert_eq!(contents(&cost, &writes), [data, data]);
+        writes.kept = KeptWrites { old_data: true, ..KeptWrites::default() };
+        let old = 3 * 1024 * 102 / 100;
+        assert_eq!(contents(&cost, &writes), [data, data + old]);
+        // A log of a tenth of five GiB.
+        writes.kept = KeptWrites { metadata: 0.1, ..KeptWrites::default() };
+        assert_eq!(contents(&cost, &writes), [data - 1 + 512; 2]);
+        // Encrypted, nothing repeats: not in what mkfs writes either.
+        writes.kept = KeptWrites { hides_repeats: true, ..KeptWrites::default() };
+        writes.format.bytes = vec![100.0 * 1_048_576.0];
+        assert_eq!(contents(&cost, &writes), [1044 + 1 + 100; 2]);
+        assert_eq!(contents(&cost, &in_place(&[])), [0; 2]);
+    }
+
+    #[test]
+    fn writes_are_shared_out_over_drives() {
+        let raid5 = in_place(&[1.0 / 3.0; 4]);
+        let each = (1_073_741_824.0_f64 / 3.0) as u64;
+        assert_eq!(raid5.drive_writes(&cost()), [Bytes(each); 4]);
+        let space = raid5.space(&cost());
+        assert!(space > Bytes::gib(1) && space < Bytes::gib(2));
+        let [content, _] = raid5.contents(&cost(), &raid5.shares);
+        assert!(content > Bytes::mib(512) && content < Bytes::gib(1));
+    }
+}
