@@ -24,7 +24,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use clap_complete::ArgValueCompleter;
-use disklab_runner::{BenchKind, RunOptions};
+use disklab_runner::{BenchKind, RunOptions, RunSettings};
 
 use crate::exit::Failure;
 pub use bench::{DiskArgs, LabArgs, LoopArgs};
@@ -168,14 +168,25 @@ impl CampaignArgs {
             bench: self.on.clone(),
             repeats: self.repeats,
             seed: self.seed,
-            quick: self.quick,
             scale: self.scale,
-            only: self.only.clone(),
-            without: self.without.clone(),
-            scratch: self.scratch.clone(),
-            lab: self.lab.options(),
-            drive_size: self.loop_devices.drive_size,
+            drives: self.lab.drives(),
+            linux: self.lab.linux,
+            at_once: self.lab.at_once,
             erase: self.disks.erase.clone(),
+            settings: RunSettings {
+                bus: self.lab.bus,
+                cell_limit: self.lab.cell_limit,
+                drive_size: self.loop_devices.drive_size,
+                kernel: self.lab.kernel.clone(),
+                memory: self.lab.memory,
+                only: self.only.clone(),
+                processor: self.lab.processor.clone(),
+                quick: self.quick,
+                scratch: self.scratch.clone(),
+                set_drive: self.lab.set_drive.clone(),
+                without: self.without.clone(),
+                ..RunSettings::default()
+            },
         }
     }
 }

@@ -7,7 +7,7 @@ use std::time::Duration;
 use clap::Args;
 use clap_complete::ArgValueCompleter;
 use disklab_lab_kernel::LinuxChoice;
-use disklab_runner::{Bus, LabRunOptions};
+use disklab_runner::Bus;
 use disklab_study::DriveRequests;
 use disklab_units::{Bytes, parse_duration};
 
@@ -62,23 +62,10 @@ pub struct LabArgs {
 }
 
 impl LabArgs {
-    /// The same without the command line.
-    pub fn options(&self) -> LabRunOptions {
-        let Self { drives, memory, processor, bus, set_drive, kernel, linux, at_once, cell_limit } =
-            self.clone();
-        let all: Vec<_> = drives.into_iter().flat_map(|drives| drives.0).collect();
-        let drives = (!all.is_empty()).then_some(DriveRequests(all));
-        LabRunOptions {
-            drives,
-            memory,
-            processor,
-            bus,
-            set_drive,
-            kernel,
-            linux,
-            at_once,
-            cell_limit,
-        }
+    /// All drives in place of the study's.
+    pub fn drives(&self) -> Option<DriveRequests> {
+        let all: Vec<_> = self.drives.iter().flat_map(|drives| drives.0.clone()).collect();
+        (!all.is_empty()).then_some(DriveRequests(all))
     }
 }
 

@@ -105,7 +105,7 @@ fn begin(args: &RunArgs) -> Result<OpenRun, Failure> {
     estimate.check_budget()?;
     eprint!("{}", plan::words(&checked, &estimate, false));
     drop(planning);
-    let drives = args.campaign.options().lab.drives;
+    let drives = args.campaign.options().drives;
     checked.compare_with_lab(drives.as_ref(), &folder, &caller, &mut Watcher::default())?;
     let open = checked.begin(&folder, args.yes)?;
     eprintln!("  directory     {}", folder.display());

@@ -195,7 +195,7 @@ fn cells_of_another_engine_make_the_same_run() {
     let study = disklab_study::load("apart.toml", &text).expect("valid");
     let found = FoundStudy { study, folder: home.path().to_owned() };
     let mut options = RunOptions { seed: Some(7), ..RunOptions::default() };
-    options.lab.kernel = Some(kernel.clone());
+    options.settings.kernel = Some(kernel.clone());
     let (out, caller) = (home.path().join("apart"), caller(home.path()));
     let planned = PlannedRun::new(found, &options, &out, &caller).expect("planned");
     let open = planned.check().and_then(|checked| checked.begin(&out, true)).expect("begun");

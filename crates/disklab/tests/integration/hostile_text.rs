@@ -5,9 +5,10 @@ use std::time::Duration;
 
 use crate::command_support::disklab;
 use disklab_cell::{Draws, Levels, order};
+use disklab_options::RunSettings;
 use disklab_sample::Environment;
 use disklab_source::is_hidden;
-use disklab_store::{Run, RunInfo, RunSettings};
+use disklab_store::{Run, RunInfo};
 
 /// Sets a terminal's title, moves its cursor, turns a line around, and hides itself.
 const NASTY: &str = "a\u{1b}]0;owned\u{7}\u{9b}2J\u{202e}txt\u{200b}\rb";
@@ -24,7 +25,7 @@ fn prepared(folder: &Path) {
         title: NASTY.to_owned(),
         study_file: NASTY.to_owned(),
         study_text: STUDY.to_owned(),
-        bench: disklab_store::BenchKind::Loop.into(),
+        bench: disklab_options::BenchKind::Loop.into(),
         bench_about: NASTY.to_owned(),
         options: RunSettings { processor: Some(NASTY.to_owned()), ..RunSettings::default() },
         scale: 1.0,

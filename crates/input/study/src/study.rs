@@ -7,6 +7,7 @@ use disklab_cell::{Caches, Cell, Draws, LayerSpec, Levels, WorkloadPlan, order};
 use disklab_source::{FileName, Location, Source, SourceError};
 use disklab_units::{Bytes, BytesPerSecond};
 use indexmap::IndexMap;
+use serde::{Deserialize, Serialize};
 
 use crate::LeftOut;
 use crate::drive_request::DriveRequests;
@@ -135,7 +136,8 @@ pub struct StackSpec {
 
 /// What a run is to find out, if the samples decide how long it runs: the study says, or the
 /// user.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum StudyGoal {
     /// The best stack of each question, and those that are equivalent.
     Best,

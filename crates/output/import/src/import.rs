@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use disklab_cell::{Cell, Levels};
+use disklab_options::RunSettings;
 use disklab_sample::{Direction, DriveState};
 use disklab_source::{Location, Source, SourceError};
 use disklab_study::{LeftOut, Study};
@@ -22,7 +23,6 @@ use crate::prefixes::without_front;
 use crate::reading::{Repeat, one_line, stack_id_of};
 use crate::sample::{ImportedSample, sample};
 use crate::study_text::{Outline, study};
-use disklab_store::ImportSettings;
 
 use crate::{FileFault, ImportError, ImportedDrives, ImportedWork, Mapping, Reading};
 
@@ -69,10 +69,8 @@ pub struct Import {
     pub left_out: Vec<LeftOut>,
     /// Where the figures come from, in a sentence's end: '3 files (fio-json)'.
     pub about: String,
-    /// What the run says of itself.
-    pub settings: ImportSettings,
-    /// The drives that were named for it.
-    pub drives: Option<String>,
+    /// What it says of itself: its files, the study that published them, the drives that were named.
+    pub options: RunSettings,
 }
 
 /// A cell, and what a file reports of it.
@@ -141,11 +139,11 @@ impl Import {
         let files = request.files.len();
         let about = format!("{} ({formats})", count(files, "file"));
         let drives = request.drives.clone().or(table.drives);
-        let settings = ImportSettings { files: Some(files), published: None };
         let named = drives.as_ref().map(|drives| drives.text.clone());
+        let options = RunSettings { files: Some(files), drives: named, ..RunSettings::default() };
         let drives = drives.map_or_else(Vec::new, |drives| drives.states());
         let cells = cells(&study, placed, &drives);
-        Ok(Self { cells, study, left_out: Vec::new(), about, settings, drives: named })
+        Ok(Self { cells, study, left_out: Vec::new(), about, options })
     }
 
     /// How often each pair of stack and workload was measured, in the study's order.

@@ -12,7 +12,7 @@ use indexmap::IndexMap;
 use crate::drives::of_stack;
 use crate::import::number;
 use crate::reading::{figure, moments, nanoseconds, step};
-use disklab_store::ImportSettings;
+use disklab_options::RunSettings;
 
 use crate::{Import, ImportError, ImportedCell, ImportedSample, profile};
 
@@ -62,9 +62,9 @@ impl Import {
             return Err(ImportError::OnlyComparisons { study: study.id.to_string() });
         }
         let about = format!("what was published about '{}', each figure once", study.id);
-        let settings =
-            ImportSettings { published: Some(study.id.to_string()), ..ImportSettings::default() };
-        Ok(Self { study, cells, left_out, about, settings, drives: None })
+        let options =
+            RunSettings { published: Some(study.id.to_string()), ..RunSettings::default() };
+        Ok(Self { study, cells, left_out, about, options })
     }
 }
 

@@ -4,9 +4,10 @@ use std::collections::HashMap;
 use std::path::Path;
 use std::sync::Arc;
 
+use disklab_options::RunOrigin;
 use disklab_sample::Environment;
 use disklab_source::{Location, Source};
-use disklab_store::{Run, RunInfo, RunOrigin, RunSettings, Session, now};
+use disklab_store::{Run, RunInfo, Session, now};
 
 use crate::{Import, ImportError, ImportedCell, ImportedSample};
 
@@ -34,11 +35,7 @@ impl Import {
             study_text: study.source.text.clone(),
             bench: RunOrigin::Import,
             bench_about: self.about.clone(),
-            options: RunSettings {
-                import: self.settings.clone(),
-                drives: self.drives.clone(),
-                ..RunSettings::default()
-            },
+            options: self.options.clone(),
             scale: 1.0,
             repeats: self.cells.iter().map(|c| c.cell.block + 1).max().unwrap_or(1),
             seed: 0,

@@ -17,7 +17,7 @@ pub(crate) fn published_rows(
 ) -> Result<Option<RowComparison>, ReportError> {
     let catalogue = Catalogue::shipped().map_err(ReportError::Published)?;
     // What was published would be compared with itself.
-    if !catalogue.knows(&study.id) || info.options.import.published.is_some() {
+    if !catalogue.knows(&study.id) || info.options.published.is_some() {
         return Ok(None);
     }
     let fates: Vec<CellFate> = cells.iter().map(fate).collect();

@@ -1,7 +1,5 @@
 //! Runs: one directory with a SQLite file and the raw outputs next to it.
 
-mod bench_kind;
-mod bus;
 mod cell_directory;
 mod claim;
 mod clock;
@@ -9,19 +7,15 @@ mod directory;
 mod error;
 mod merge;
 mod model;
-mod origin;
 mod provenance;
 mod raw;
 mod rows;
 mod run;
 mod schema;
-mod settings;
 mod stacks;
 mod unfinished;
 mod untrusted;
 
-pub use bench_kind::{BenchKind, UnknownBench};
-pub use bus::Bus;
 pub use cell_directory::CellDirectory;
 pub use claim::DirectoryClaim;
 pub use clock::now;
@@ -29,7 +23,5 @@ pub use directory::RunDirectory;
 pub use disklab_study::{LeftOut, PlannedStack};
 pub use error::{NoPart, StoreError};
 pub use model::{CellRecord, CellState, RunInfo, Session};
-pub use origin::RunOrigin;
 pub use provenance::{Difference, Provenance, RunAspect};
 pub use run::Run;
-pub use settings::{ImportSettings, RunSettings, SettingError, SettingProblem};

@@ -1,13 +1,12 @@
 //! What a run remembers, besides its samples.
 
 use disklab_cell::Cell;
+use disklab_options::{RunOrigin, RunSettings};
 use disklab_sample::{Environment, Reference};
 use disklab_source::SourceError;
 use disklab_study::{DriveRequests, LeftOut, PlannedStack, Study, load};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
-
-use crate::{BenchKind, RunOrigin, RunSettings};
 
 /// What a run is: fixed when it begins.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -75,7 +74,7 @@ impl RunInfo {
 
     /// Whether drives and time are modelled.
     pub fn is_lab(&self) -> bool {
-        self.bench == RunOrigin::Bench(BenchKind::Lab)
+        self.bench.is_lab()
     }
 
     /// Whether another program measured the figures.

@@ -3,9 +3,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
+use disklab_options::RunOrigin;
 use disklab_sample::Environment;
 
-use crate::{RunInfo, RunOrigin};
+use crate::RunInfo;
 
 /// The program, the bench and the machine of a run. Samples of two of them, put into one
 /// run, would be compared with each other as if they were of one.
@@ -35,7 +36,7 @@ pub enum RunAspect {
     /// The scale of sizes.
     Scale,
     /// An option of `disklab run`.
-    Option(&'static str),
+    Option(String),
     /// disklab's version.
     Disklab,
     /// What it ran on: the lab, loop devices, a directory, disks.
@@ -153,11 +154,11 @@ impl RunInfo {
         found.provenance(&self.provenance(), &other.provenance());
         let options = [self, other].map(|info| BTreeMap::from_iter(info.options.of_figures()));
         let [left, right] = &options;
-        for name in left.keys().chain(right.keys()).copied().collect::<BTreeSet<_>>() {
-            let of = |all: &BTreeMap<&str, String>| {
+        for name in left.keys().chain(right.keys()).collect::<BTreeSet<_>>() {
+            let of = |all: &BTreeMap<String, String>| {
                 all.get(name).cloned().unwrap_or_else(|| "not given".to_owned())
             };
-            found.compare(RunAspect::Option(name), of(left), of(right));
+            found.compare(RunAspect::Option(name.clone()), of(left), of(right));
         }
         found.0
     }

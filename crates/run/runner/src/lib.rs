@@ -32,14 +32,14 @@ mod too_little;
 mod version;
 
 pub use adaptive::StopRule;
-pub use disklab_store::{BenchKind, Bus, UnknownBench};
+pub use disklab_options::{BenchKind, Bus, RunSettings, UnknownBench};
 pub use disklab_study::StudyGoal;
 pub use error::{DirectoryProblem, RunnerError};
 pub use estimate::{Prediction, RunEstimate};
 pub use leftovers::{LeftoversError, decide_leftover, leftover_lines, tear_down_leftovers};
 pub use observer::{CampaignProgress, CellForecast, NextLook, Observer, UpcomingCells};
 pub use one_cell::{CarriedOut, CellOptions, carry_out_cell, check_cell};
-pub use options::{LabRunOptions, OptionsError, RunOptions};
+pub use options::{OptionsError, RunOptions};
 pub use pilot::{Pilot, PilotError};
 pub use places::{check_outputs, check_vacant, claim_outputs, new_run_folder, state_folder};
 pub use plan::{Plan, PlanError};

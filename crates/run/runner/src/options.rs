@@ -2,11 +2,10 @@
 //! ignored, and the run be another one than was asked for.
 
 use std::fmt::Display;
-use std::path::PathBuf;
-use std::time::Duration;
 
 use disklab_lab_kernel::LinuxChoice;
-use disklab_store::{BenchKind, Bus, RunInfo, RunOrigin, RunSettings};
+use disklab_options::{BenchKind, RunOrigin, RunSettings};
+use disklab_store::RunInfo;
 use disklab_study::DriveRequests;
 use disklab_units::Bytes;
 
@@ -19,45 +18,19 @@ pub struct RunOptions {
     pub repeats: Option<u32>,
     /// Seed of everything random.
     pub seed: Option<u64>,
-    /// Whether the study is run in its quick form.
-    pub quick: bool,
     /// By how much sizes are scaled; 1 if `None`.
     pub scale: Option<f64>,
-    /// Only cells that match one of these patterns run.
-    pub only: Vec<String>,
-    /// No cell runs that matches one of these.
-    pub without: Vec<String>,
-    /// Directory below which the run creates one of its own; the run's if `None`.
-    pub scratch: Option<PathBuf>,
-    /// For the lab alone.
-    pub lab: LabRunOptions,
-    /// For loop devices alone: the size of a drive.
-    pub drive_size: Option<Bytes>,
+    /// For the lab alone: drives in place of the study's.
+    pub drives: Option<DriveRequests>,
+    /// For the lab alone: which of its own kernels; the default one if `None`.
+    pub linux: Option<LinuxChoice>,
+    /// For the lab alone: how many cells run side by side.
+    pub at_once: Option<usize>,
     /// For disks alone: serial numbers of those that may be erased although they carry data.
     pub erase: Vec<String>,
-}
-
-/// What applies to the lab alone.
-#[derive(Debug, Clone, Default)]
-pub struct LabRunOptions {
-    /// Drives in place of the study's.
-    pub drives: Option<DriveRequests>,
-    /// A guest's memory.
-    pub memory: Option<Bytes>,
-    /// Whose CPU time is charged for: a name, a file, or `none`.
-    pub processor: Option<String>,
-    /// The bus that all drives share.
-    pub bus: Option<Bus>,
-    /// Fields of drive models, as `MODEL:TABLE.FIELD=VALUE`.
-    pub set_drive: Vec<String>,
-    /// A kernel instead of the lab's own.
-    pub kernel: Option<PathBuf>,
-    /// Which of the lab's own kernels; the default one if `None`.
-    pub linux: Option<LinuxChoice>,
-    /// How many cells run side by side.
-    pub at_once: Option<usize>,
-    /// Virtual time after which a cell's guest is stopped.
-    pub cell_limit: Option<Duration>,
+    /// What a run records as it was typed; [`RunOptions::drives`] and [`RunOptions::linux`] go
+    /// there when it is planned.
+    pub settings: RunSettings,
 }
 
 /// Options contradict each other, the bench, or the run that is resumed.
@@ -140,7 +113,7 @@ pub enum OptionsError {
     ZeroBudget,
     /// A guest's memory is too little, or more than there is.
     #[error(
-        "a guest's memory of {} (--memory, or the study's `lab.memory`): it takes from {} to what \
+        "a guest's memory of {} (--memory, or the study's `settings.memory`): it takes from {} to what \
          this machine has, {}",
         memory.iec(),
         least.iec(),
@@ -216,19 +189,19 @@ impl RunOptions {
     /// # Errors
     /// [`OptionsError::WrongBench`] with the first of them, and [`OptionsError::QuickAndScale`].
     pub fn check(&self) -> Result<(), OptionsError> {
-        if self.quick && self.scale() != 1.0 {
+        let settings = &self.settings;
+        if settings.quick && self.scale() != 1.0 {
             return Err(OptionsError::QuickAndScale);
         }
-        let lab = &self.lab;
         let given = [
-            ("--drive-size", Applies::Loop, self.drive_size.is_some()),
-            ("--drives", Applies::Drives, lab.drives.is_some()),
-            ("--memory", Applies::Lab, lab.memory.is_some()),
-            ("--processor", Applies::Lab, lab.processor.is_some()),
-            ("--bus", Applies::Lab, lab.bus.is_some()),
-            ("--set-drive", Applies::Lab, !lab.set_drive.is_empty()),
-            ("--at-once", Applies::Lab, lab.at_once.is_some()),
-            ("--cell-limit", Applies::Lab, lab.cell_limit.is_some()),
+            ("--drive-size", Applies::Loop, settings.drive_size.is_some()),
+            ("--drives", Applies::Drives, self.drives.is_some()),
+            ("--memory", Applies::Lab, settings.memory.is_some()),
+            ("--processor", Applies::Lab, settings.processor.is_some()),
+            ("--bus", Applies::Lab, settings.bus.is_some()),
+            ("--set-drive", Applies::Lab, !settings.set_drive.is_empty()),
+            ("--at-once", Applies::Lab, self.at_once.is_some()),
+            ("--cell-limit", Applies::Lab, settings.cell_limit.is_some()),
             ("--erase", Applies::Disks, !self.erase.is_empty()),
         ];
         let bench = self.bench();
@@ -253,50 +226,57 @@ impl RunOptions {
         differs("--scale", self.scale.as_ref(), &info.scale)?;
         differs("--seed", self.seed.as_ref(), &info.seed)?;
         differs("--repeats", self.repeats.as_ref(), &info.repeats)?;
-        if self.quick && !info.is_quick() {
+        if self.settings.quick && !info.is_quick() {
             return Err(OptionsError::NotQuick);
         }
-        if !self.only.is_empty() || !self.without.is_empty() {
+        if !self.settings.only.is_empty() || !self.settings.without.is_empty() {
             return Err(OptionsError::SelectionFixed);
         }
+        let is_named = self.settings.kernel.is_some() || self.linux.is_some();
         Ok(Self {
             bench: Some(bench),
             repeats: Some(info.repeats),
             seed: Some(info.seed),
-            quick: info.is_quick(),
             scale: Some(info.scale),
-            only: Vec::new(),
-            without: Vec::new(),
-            scratch: info.options.scratch.clone(),
-            lab: self.lab.as_begun(&info.options)?,
-            drive_size: info.options.drive_size,
+            drives: self.drives_as_begun(&info.options)?,
+            // That it is the same is seen by its digest, and by how it runs programs.
+            linux: if is_named { self.linux } else { linux_of(&info.options)? },
+            at_once: self.at_once,
             erase: self.erase.clone(),
+            settings: as_begun(&self.settings, &info.options, is_named),
         })
     }
-}
 
-impl LabRunOptions {
-    fn as_begun(&self, then: &RunSettings) -> Result<Self, OptionsError> {
-        let is_set = !self.set_drive.is_empty();
-        let is_named = self.kernel.is_some() || self.linux.is_some();
+    fn drives_as_begun(&self, then: &RunSettings) -> Result<Option<DriveRequests>, OptionsError> {
         let drives = then.drives.as_ref().and_then(|drives| drives.parse().ok());
         if let Some(now) = self.drives.as_ref().filter(|now| Some(*now) != drives.as_ref()) {
             let then = then.drives.clone().unwrap_or_else(|| "those of the study".to_owned());
             return Err(OptionsError::Differs { flag: "--drives", now: now.to_string(), then });
         }
-        Ok(Self {
-            drives,
-            memory: then.memory,
-            // That it is the same is seen by the bench's description.
-            processor: self.processor.clone().or_else(|| then.processor.clone()),
-            bus: self.bus.or(then.bus),
-            set_drive: if is_set { self.set_drive.clone() } else { then.set_drive.clone() },
-            // That it is the same is seen by its digest, and by how it runs programs.
-            kernel: if is_named { self.kernel.clone() } else { then.kernel.clone() },
-            linux: if is_named { self.linux } else { linux_of(then)? },
-            at_once: self.at_once,
-            cell_limit: self.cell_limit.or(then.cell_limit),
-        })
+        Ok(drives)
+    }
+}
+
+/// What is given now, and else what was then. That it is the same is seen by the bench's
+/// description. `is_named` if a kernel is given now.
+fn as_begun(now: &RunSettings, then: &RunSettings, is_named: bool) -> RunSettings {
+    let (now, then) = (now.clone(), then.clone());
+    RunSettings {
+        memory: now.memory.or(then.memory),
+        drive_size: now.drive_size.or(then.drive_size),
+        processor: now.processor.or(then.processor),
+        bus: now.bus.or(then.bus),
+        set_drive: if now.set_drive.is_empty() { then.set_drive } else { now.set_drive },
+        kernel: if is_named { now.kernel } else { then.kernel },
+        cell_limit: now.cell_limit.or(then.cell_limit),
+        only: Vec::new(),
+        without: Vec::new(),
+        // The rule that ends it is asked for apart.
+        goal: None,
+        precision: None,
+        budget: None,
+        looks: None,
+        ..then
     }
 }
 
@@ -323,6 +303,8 @@ pub(crate) fn differs<T: Display + PartialEq>(
 
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
     use disklab_sample::Environment;
     use jiff::Timestamp;
 
@@ -351,8 +333,8 @@ mod tests {
 
     #[test]
     fn option_of_another_bench_is_refused() {
-        let lab = LabRunOptions { at_once: Some(2), ..LabRunOptions::default() };
-        let on_loop = RunOptions { bench: Some(BenchKind::Loop), lab, ..RunOptions::default() };
+        let (bench, at_once) = (Some(BenchKind::Loop), Some(2));
+        let on_loop = RunOptions { bench, at_once, ..RunOptions::default() };
         let error = on_loop.check().expect_err("refused");
         let expected = OptionsError::WrongBench {
             flag: "--at-once",
@@ -363,8 +345,9 @@ mod tests {
         let in_lab = RunOptions { bench: None, ..on_loop };
         assert_eq!(in_lab.check(), Ok(()));
         for bench in [BenchKind::Lab, BenchKind::Dir("/srv".into())] {
-            let drive_size = Some(Bytes::gib(1));
-            let sized = RunOptions { drive_size, bench: Some(bench), ..RunOptions::default() };
+            let settings =
+                RunSettings { drive_size: Some(Bytes::gib(1)), ..RunSettings::default() };
+            let sized = RunOptions { settings, bench: Some(bench), ..RunOptions::default() };
             let error = sized.check().expect_err("refused");
             let is_named = matches!(error, OptionsError::WrongBench { flag: "--drive-size", .. });
             assert!(is_named, "{error}");
@@ -380,39 +363,45 @@ mod tests {
         });
         let begun = RunOptions::default().as_begun(&info).expect("begun");
         assert_eq!((begun.seed, begun.repeats, begun.scale), (Some(7), Some(3), Some(0.5)));
-        assert_eq!(begun.lab.memory, Some(Bytes::gib(2)));
-        assert_eq!(begun.lab.cell_limit, Some(Duration::from_secs(60)));
+        assert_eq!(begun.settings.memory, Some(Bytes::gib(2)));
+        assert_eq!(begun.settings.cell_limit, Some(Duration::from_secs(60)));
         let drives = "wd-red-pro-22tb:6".parse().ok();
-        let lab = LabRunOptions { drives, ..LabRunOptions::default() };
-        let error = RunOptions { lab, ..RunOptions::default() }.as_begun(&info).expect_err("own");
+        let error =
+            RunOptions { drives, ..RunOptions::default() }.as_begun(&info).expect_err("own");
         assert!(matches!(error, OptionsError::Differs { flag: "--drives", .. }), "{error}");
         let other = RunOptions { seed: Some(8), ..RunOptions::default() };
         let error = other.as_begun(&info).expect_err("differs");
         assert!(matches!(error, OptionsError::Differs { flag: "--seed", .. }), "{error}");
-        let only = RunOptions { only: vec!["a".to_owned()], ..RunOptions::default() };
+        let settings = RunSettings { only: vec!["a".to_owned()], ..RunSettings::default() };
+        let only = RunOptions { settings, ..RunOptions::default() };
         assert_eq!(only.as_begun(&info).err(), Some(OptionsError::SelectionFixed));
     }
+
     #[test]
     fn resumed_run_keeps_its_kernel_unless_one_is_named() {
         let linux: LinuxChoice = "7.3".parse().expect("known");
         let begun = RunSettings { linux: Some(linux.to_string()), ..RunSettings::default() };
-        let resumed = |lab: LabRunOptions| lab.as_begun(&begun).expect("known");
-        assert_eq!(resumed(LabRunOptions::default()).linux, Some(linux));
-        let named = LabRunOptions { kernel: Some("/k".into()), ..LabRunOptions::default() };
-        assert_eq!(resumed(named.clone()).linux, None);
-        assert_eq!(resumed(named.clone()).kernel, named.kernel);
-        let begun = RunSettings { kernel: named.kernel, ..RunSettings::default() };
-        let chosen = LabRunOptions { linux: Some(linux), ..LabRunOptions::default() };
-        let resumed = chosen.as_begun(&begun).expect("known");
-        assert_eq!((resumed.kernel, resumed.linux), (None, Some(linux)));
+        let resumed = |options: RunOptions, begun: &RunSettings| {
+            let begun = options.as_begun(&info(begun.clone())).expect("known");
+            (begun.settings.kernel, begun.linux)
+        };
+        assert_eq!(resumed(RunOptions::default(), &begun), (None, Some(linux)));
+        let kernel = Some("/k".into());
+        let settings = RunSettings { kernel: kernel.clone(), ..RunSettings::default() };
+        let named = RunOptions { settings: settings.clone(), ..RunOptions::default() };
+        assert_eq!(resumed(named, &begun), (kernel, None));
+        let chosen = RunOptions { linux: Some(linux), ..RunOptions::default() };
+        assert_eq!(resumed(chosen, &settings), (None, Some(linux)));
     }
+
     #[test]
     fn run_with_an_unknown_kernel_is_not_resumed_with_another() {
         let unknown = RunSettings { linux: Some("9.1".to_owned()), ..RunSettings::default() };
         let error = RunOptions::default().as_begun(&info(unknown.clone())).err();
         assert_eq!(error, Some(OptionsError::UnknownLinux { linux: "9.1".to_owned() }));
-        let named = LabRunOptions { kernel: Some("/k".into()), ..LabRunOptions::default() };
-        let resumed = named.as_begun(&unknown).expect("its kernel is named");
-        assert_eq!((resumed.kernel, resumed.linux), (named.kernel, None));
+        let settings = RunSettings { kernel: Some("/k".into()), ..RunSettings::default() };
+        let named = RunOptions { settings, ..RunOptions::default() };
+        let resumed = named.as_begun(&info(unknown)).expect("its kernel is named");
+        assert_eq!((resumed.settings.kernel, resumed.linux), (Some("/k".into()), None));
     }
 }

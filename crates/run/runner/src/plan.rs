@@ -6,9 +6,9 @@ use std::sync::OnceLock;
 use disklab_bench::{BenchError, BenchNeeds, BenchProfile, Campaign, Preflight};
 use disklab_campaign::Goal;
 use disklab_cell::{Cell, CellPlan, Levels, MachinePlan};
+use disklab_options::{BenchKind, RunSettings};
 use disklab_prediction::CellPrediction;
 use disklab_sample::Reference;
-use disklab_store::{BenchKind, RunSettings};
 use disklab_study::{LeftOut, TooManyCells, check_run_size};
 
 use crate::StopRule;

@@ -173,8 +173,8 @@ pub fn resume(
     if let Some(rule) = &rule {
         options.repeats = Some(rule.first_look());
         // Cells that are left out were left out then.
-        options.only.clone_from(&info.options.only);
-        options.without.clone_from(&info.options.without);
+        options.settings.only.clone_from(&info.options.only);
+        options.settings.without.clone_from(&info.options.without);
     }
     let found = FoundStudy { study, folder: study_folder(&info.study_file) };
     let mut planned = PlannedRun::new(found, &options, folder, caller)?;
@@ -272,9 +272,9 @@ pub fn run_until_done(
     observer: &mut dyn Observer,
 ) -> Result<(Run, usize), RunnerError> {
     let run = if holds_run(&request.folder) {
-        let (options, folder) = (request.options, request.folder);
+        let (mut options, folder) = (request.options, request.folder);
         // Its cells are fixed.
-        let options = RunOptions { only: Vec::new(), without: Vec::new(), ..options };
+        (options.settings.only, options.settings.without) = (Vec::new(), Vec::new());
         let stop = StopOptions::default();
         let request =
             ResumeRequest { folder, options, stop, study: None, retry_failed: false, yes: false };

@@ -224,7 +224,7 @@ impl SensitivityRun {
         let claims = Claims::of(&catalogue, &shipped)?;
         let study_models =
             |set: &[String]| variation::models(&shipped.campaign.study, &study.folder, set);
-        let models = study_models(&options.lab.set_drive)?;
+        let models = study_models(&options.settings.set_drive)?;
         let plan = match plan {
             Some(plan) => plan,
             None => {
@@ -233,7 +233,7 @@ impl SensitivityRun {
                 if let Some(n) = drawn {
                     let check = |moves: &[Variation]| {
                         let moves = moves.iter().map(Variation::setting);
-                        let set = options.lab.set_drive.iter().cloned().chain(moves);
+                        let set = options.settings.set_drive.iter().cloned().chain(moves);
                         study_models(&set.collect::<Vec<_>>()).map(|_| ())
                     };
                     plan.draws = draw::draw(&plan.variations, n, shipped.seed, check)?;
@@ -364,8 +364,9 @@ fn begun_options(options: RunOptions, shipped: &Path) -> Result<RunOptions, Runn
         return Ok(options);
     }
     let info = Run::open(shipped).and_then(|run| run.info()).map_err(RunnerError::Open)?;
-    let begun = options.as_begun(&info)?;
-    Ok(RunOptions { only: info.options.only, without: info.options.without, ..begun })
+    let mut begun = options.as_begun(&info)?;
+    (begun.settings.only, begun.settings.without) = (info.options.only, info.options.without);
+    Ok(begun)
 }
 
 /// Whether there is a run in `folder` of which all cells have ended.

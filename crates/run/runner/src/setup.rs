@@ -14,9 +14,9 @@ use disklab_exec::{Executor, Interrupt};
 use disklab_lab::ContentLimits;
 use disklab_lab_kernel::{LinuxChoice, NamedKernel};
 use disklab_measure::{SystemRoot, Watched, devices_under, mounts};
+use disklab_options::RunSettings;
 use disklab_prediction::Medium;
 use disklab_stack::Ledger;
-use disklab_store::RunSettings;
 use disklab_study::Study;
 use disklab_units::Bytes;
 use disklab_workload::Context;
@@ -122,18 +122,18 @@ impl PlannedRun {
         options.check()?;
         let FoundStudy { study, folder } = found;
         check_directory_study(&study, options)?;
-        let drives = options.lab.drives.as_ref().map(known_drives).transpose()?;
+        let drives = options.drives.as_ref().map(known_drives).transpose()?;
         // Those below a directory are for what it is compared with.
         let drives = drives.filter(|_| matches!(options.bench(), BenchKind::Lab));
         let study = match &drives {
             Some(drives) => study.on_drives(drives)?,
             None => study,
         };
-        let study = if options.quick { study.into_quick_form()? } else { study };
+        let study = if options.settings.quick { study.into_quick_form()? } else { study };
         let context = Context::new(options.scale(), &folder);
         let mut campaign = Campaign::new(study, &context)?;
         campaign.keep_files();
-        let scratch = Scratch::new(options.scratch.as_deref(), out)?;
+        let scratch = Scratch::new(options.settings.scratch.as_deref(), out)?;
         // `study.toml` lies in no folder that its path names.
         let folder = absolute(&Path::new(".").join(&folder))?;
         let named_kernel = lab::named_kernel(options)?;
@@ -145,19 +145,18 @@ impl PlannedRun {
             kernel: named_kernel.as_ref(),
             caller,
             settings: RunSettings {
-                scratch: options.scratch.is_some().then(|| scratch.path().to_owned()),
-                only: options.only.clone(),
-                without: options.without.clone(),
-                quick: options.quick,
                 drives: drives.map(|drives| drives.to_string()),
-                ..RunSettings::default()
+                linux: options.linux.map(|linux| linux.to_string()),
+                scratch: options.settings.scratch.is_some().then(|| scratch.path().to_owned()),
+                ..options.settings.clone()
             },
             kind: options.bench(),
         };
         let bench = benches.bench()?;
         let (settings, kind) = (benches.settings, benches.kind);
         let mut preflight = bench.preflight(&campaign);
-        Selection::new(&options.only, &options.without).narrow(&mut preflight, &campaign.study)?;
+        Selection::new(&options.settings.only, &options.settings.without)
+            .narrow(&mut preflight, &campaign.study)?;
         let repeats = options.repeats.unwrap_or(campaign.study.repeats);
         let seed = match options.seed {
             Some(seed) => seed,
@@ -169,7 +168,7 @@ impl PlannedRun {
             plan.campaign.study.title = title_of_directory(path, plan.campaign.study.has_reference);
         }
         (plan.settings, plan.kind) = (settings, kind);
-        let linux = options.lab.linux;
+        let linux = options.linux;
         Ok(Self { plan, room, bench, scratch, named_kernel, linux })
     }
 
@@ -295,8 +294,8 @@ impl Benches<'_> {
             BenchKind::Lab => self.lab(executor),
             BenchKind::Loop => {
                 let scratch = self.scratch;
-                let size = self.options.drive_size;
-                let size = size.unwrap_or_else(|| loop_drive_size(self.campaign));
+                let size =
+                    self.settings.drive_size.unwrap_or_else(|| loop_drive_size(self.campaign));
                 self.settings.drive_size = Some(size);
                 let medium = medium_below(&existing_ancestor(scratch)).0;
                 let drives = LoopDrives::new(scratch, size, medium);
@@ -332,14 +331,8 @@ impl Benches<'_> {
         let planned = PlannedLab::of_study(self)?;
         let memory = planned.plan.memory;
         let bench = planned.bench(self.ledger(), executor, self.caller)?;
-        let lab = &self.options.lab;
-        let settings = &mut self.settings;
-        settings.memory = Some(memory);
-        settings.kernel = self.kernel.map(|named| named.kernel.clone());
-        settings.linux = lab.linux.map(|linux| linux.to_string());
-        settings.set_drive.clone_from(&lab.set_drive);
-        settings.processor.clone_from(&lab.processor);
-        (settings.cell_limit, settings.bus) = (lab.cell_limit, lab.bus);
+        self.settings.memory = Some(memory);
+        self.settings.kernel = self.kernel.map(|named| named.kernel.clone());
         Ok(bench.into())
     }
 }
@@ -358,7 +351,7 @@ fn title_of_directory(path: &Path, has_reference: bool) -> String {
 fn check_directory_study(study: &Study, options: &RunOptions) -> Result<(), RunnerError> {
     let bench = options.bench();
     match (&bench, study.has_reference) {
-        (BenchKind::Dir(_), false) if options.lab.drives.is_some() => {
+        (BenchKind::Dir(_), false) if options.drives.is_some() => {
             Err(OptionsError::WrongBench { flag: "--drives", applies: Applies::Lab, bench }.into())
         }
         (BenchKind::Dir(_), _) | (_, false) => Ok(()),

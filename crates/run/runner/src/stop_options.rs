@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use disklab_campaign::{Goal, Rules};
-use disklab_store::RunSettings;
+use disklab_options::RunSettings;
 use disklab_study::StudyGoal;
 use disklab_units::{ParseShareError, parse_share_within, show_duration, show_share};
 

@@ -1,6 +1,6 @@
 //! Other programs used the disks meanwhile.
 
-use disklab_store::BenchKind;
+use disklab_options::BenchKind;
 use disklab_units::{Bytes, count, list};
 
 use crate::Severity;

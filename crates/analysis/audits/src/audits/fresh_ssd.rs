@@ -1,7 +1,7 @@
 //! Random writes to an SSD that has hardly been written.
 
+use disklab_options::{BenchKind, RunOrigin};
 use disklab_sample::{Direction, Order};
-use disklab_store::{BenchKind, RunOrigin};
 use disklab_units::{list, per_cents};
 
 use crate::audits::{Audit, Detection, Reproducer};

@@ -1,7 +1,7 @@
 //! Other programs used the measured drives during a step.
 
+use disklab_options::{BenchKind, RunOrigin};
 use disklab_sample::Direction;
-use disklab_store::{BenchKind, RunOrigin};
 use disklab_units::Bytes;
 
 use crate::audits::{Audit, Detection, Reproducer};

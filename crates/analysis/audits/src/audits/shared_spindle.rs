@@ -2,8 +2,8 @@
 
 use std::collections::BTreeSet;
 
+use disklab_options::BenchKind;
 use disklab_sample::DriveState;
-use disklab_store::BenchKind;
 use disklab_units::list;
 
 use crate::Severity;

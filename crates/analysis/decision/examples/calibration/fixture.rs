@@ -4,10 +4,11 @@ use std::error::Error;
 
 use disklab_cell::{Cell, Draws, Levels, order};
 use disklab_decision::{Analyser, Analysis};
+use disklab_options::{BenchKind, RunSettings};
 use disklab_sample::{
     Cpu, Direction, DriveTraffic, Environment, Figure, OperationKind, Sample, Step,
 };
-use disklab_store::{BenchKind, CellRecord, CellState, RunInfo, RunSettings};
+use disklab_store::{CellRecord, CellState, RunInfo};
 use disklab_study::Study;
 use jiff::Timestamp;
 use rand::Rng;

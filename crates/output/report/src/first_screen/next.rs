@@ -1,6 +1,7 @@
 //! What one can do next: commands that suit the run that was just made.
 
-use disklab_store::{BenchKind, RunInfo, RunOrigin};
+use disklab_options::{BenchKind, RunOrigin};
+use disklab_store::RunInfo;
 
 use super::{FirstScreen, unsettled};
 use crate::Report;

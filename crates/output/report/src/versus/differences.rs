@@ -112,10 +112,10 @@ fn kernels(report: &Report) -> String {
 fn options(all: &mut Vec<FigureDifference>, a: &Report, b: &Report) {
     let options = [a, b].map(|report| BTreeMap::from_iter(report.info.options.listed()));
     let [measured, theirs] = &options;
-    let names: BTreeSet<&str> = measured.keys().chain(theirs.keys()).copied().collect();
+    let names: BTreeSet<&String> = measured.keys().chain(theirs.keys()).collect();
     // A kernel is known by its digest, wherever it lies.
     for name in names.into_iter().filter(|name| *name != "kernel") {
-        let of = |all: &BTreeMap<&str, String>| {
+        let of = |all: &BTreeMap<String, String>| {
             all.get(name).cloned().unwrap_or_else(|| "not set".to_owned())
         };
         add(all, &format!("--{name}"), (of(measured), of(theirs)), false);

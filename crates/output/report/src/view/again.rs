@@ -89,8 +89,8 @@ fn words(info: &RunInfo, sessions: &[Session], seed: Option<u64>) -> Vec<String>
     }
     let options = &info.options;
     for (name, value) in options.listed() {
-        let mut each = |all: &[String]| all.iter().for_each(|one| option(name, one.clone()));
-        match name {
+        let mut each = |all: &[String]| all.iter().for_each(|one| option(&name, one.clone()));
+        match name.as_str() {
             // The one follows from the goal, the other is there already.
             "looks" | "quick" => {}
             // In the lab, where files lie decides nothing.
@@ -98,7 +98,7 @@ fn words(info: &RunInfo, sessions: &[Session], seed: Option<u64>) -> Vec<String>
             "only" => each(&options.only),
             "without" => each(&options.without),
             "set-drive" => each(&options.set_drive),
-            _ => option(name, value),
+            _ => option(&name, value),
         }
     }
     words
@@ -134,7 +134,8 @@ mod tests {
             study_text: String::new(),
             bench: bench.parse().expect(bench),
             bench_about: String::new(),
-            options: options.try_into().expect("settings"),
+            options: serde_json::from_value(serde_json::to_value(options).expect("texts"))
+                .expect("settings"),
             scale: 1.0 / 64.0,
             repeats: 3,
             seed: 8_765_432_109_876_543,

@@ -4,8 +4,9 @@ use std::collections::BTreeSet;
 
 use crate::campaign::is_adaptive;
 use disklab_cell::Draws;
+use disklab_options::{BenchKind, RunOrigin};
 use disklab_sample::Tool;
-use disklab_store::{BenchKind, CellRecord, CellState, RunInfo, RunOrigin};
+use disklab_store::{CellRecord, CellState, RunInfo};
 use disklab_units::{Bytes, count, significant};
 
 use crate::Report;
@@ -241,7 +242,7 @@ mod tests {
                 study_text: String::new(),
                 bench: bench.parse().expect(bench),
                 bench_about: String::new(),
-                options: disklab_store::RunSettings::default(),
+                options: disklab_options::RunSettings::default(),
                 scale: 1.0,
                 repeats: 1,
                 seed: 1,

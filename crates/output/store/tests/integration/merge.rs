@@ -4,8 +4,9 @@ use std::path::Path;
 
 use crate::support::{cells, raw_folders, sample};
 use disklab_cell::Cell;
+use disklab_options::{BenchKind, RunSettings};
 use disklab_sample::{Environment, LabKernelIdentity, Sample, Tool};
-use disklab_store::{BenchKind, CellState, Run, RunInfo, RunSettings, Session};
+use disklab_store::{CellState, Run, RunInfo, Session};
 use disklab_units::Bytes;
 use proptest::prelude::*;
 

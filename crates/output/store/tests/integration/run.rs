@@ -5,7 +5,8 @@ use std::path::Path;
 use disklab_cell::Cell;
 
 use crate::support::{cells, info, raw_folders, sample};
-use disklab_store::{CellState, Run, RunInfo, RunSettings, Session, StoreError};
+use disklab_options::RunSettings;
+use disklab_store::{CellState, Run, RunInfo, Session, StoreError};
 use tempfile::TempDir;
 
 #[test]

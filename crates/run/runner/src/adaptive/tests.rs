@@ -3,8 +3,9 @@
 use disklab_campaign::{CampaignOutcome, Goal, Rules, Stop};
 use disklab_cell::{Cell, Draws, Levels, order};
 use disklab_decision::Analyser;
+use disklab_options::{BenchKind, RunSettings};
 use disklab_sample::{Direction, Environment, Figure, OperationKind, Sample, Step};
-use disklab_store::{BenchKind, CellRecord, CellState, RunInfo, RunSettings};
+use disklab_store::{CellRecord, CellState, RunInfo};
 use disklab_study::Study;
 use jiff::Timestamp;
 

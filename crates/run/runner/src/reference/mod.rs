@@ -17,7 +17,7 @@ use crate::observer::Observer;
 use crate::plan::Plan;
 use crate::run::{RunRequest, run_until_done};
 use crate::setup::{Caller, CheckedRun};
-use crate::{BenchKind, FoundStudy, LabRunOptions, RunOptions, RunnerError};
+use crate::{BenchKind, FoundStudy, RunOptions, RunnerError};
 use alike::{LikeStack, like_stack};
 use study_text::study_text;
 
@@ -112,7 +112,7 @@ fn figures(
         repeats: Some(REPEATS),
         seed: Some(plan.seed),
         scale: Some(plan.campaign.scale),
-        lab: LabRunOptions { drives: Some(like.drives.clone()), ..LabRunOptions::default() },
+        drives: Some(like.drives.clone()),
         ..RunOptions::default()
     };
     let request = RunRequest {

@@ -49,7 +49,7 @@ impl Case {
     /// The same options with the parameters moved.
     pub(super) fn options(&self, options: &RunOptions) -> RunOptions {
         let mut options = options.clone();
-        options.lab.set_drive.extend(self.moves.iter().map(Variation::setting));
+        options.settings.set_drive.extend(self.moves.iter().map(Variation::setting));
         options
     }
 

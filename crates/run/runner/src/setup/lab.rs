@@ -59,7 +59,7 @@ pub(crate) struct PlannedLab {
 impl PlannedLab {
     /// Of a study, with the options that the user gave.
     pub(super) fn of_study(benches: &Benches<'_>) -> Result<Self, RunnerError> {
-        let (options, campaign) = (&benches.options.lab, benches.campaign);
+        let (options, campaign) = (&benches.settings, benches.campaign);
         let over = options.set_drive.iter().map(|text| ModelSetting::parse("--set-drive", text));
         let over = over.collect::<Result<Vec<_>, _>>()?;
         let study = &campaign.study;
@@ -73,7 +73,7 @@ impl PlannedLab {
         let plan = LabPlan {
             machine: study.lab_machine.name.to_owned(),
             memory,
-            linux: options.linux.map(|linux| linux.to_string()),
+            linux: options.linux.clone(),
             parts: kernel_options(campaign),
             processor: processor?,
             // Whole bytes: `disklab_study::bus` reads no others.
@@ -82,8 +82,8 @@ impl PlannedLab {
             limit: options.cell_limit.unwrap_or(CELL_LIMIT),
         };
         let cores = processors().map_err(RunnerError::Processors)?;
-        let at_once = at_once(options.at_once, cores.len(), memory, machine_memory())?;
-        let (named, linux) = (benches.kernel.cloned(), options.linux);
+        let at_once = at_once(benches.options.at_once, cores.len(), memory, machine_memory())?;
+        let (named, linux) = (benches.kernel.cloned(), benches.options.linux);
         Ok(Self { plan, drives, named, linux, scratch: benches.scratch.to_owned(), at_once, cores })
     }
 
@@ -142,7 +142,7 @@ fn check_memory(memory: Bytes) -> Result<(), OptionsError> {
 /// no use for it.
 pub(super) fn named_kernel(options: &RunOptions) -> Result<Option<NamedKernel>, RunnerError> {
     let bench = options.bench();
-    let (named, linux) = (&options.lab.kernel, options.lab.linux);
+    let (named, linux) = (&options.settings.kernel, options.linux);
     if bench != BenchKind::Lab {
         let given = [("--kernel", named.is_some()), ("--linux", linux.is_some())];
         let flag = given.into_iter().find_map(|(flag, is_given)| is_given.then_some(flag));

@@ -159,9 +159,9 @@ fn run_that_is_refused_creates_nothing() {
         assert!(!folder.exists());
         error.err().expect("refused")
     };
-    let error = refused(|options| options.lab.at_once = Some(2));
+    let error = refused(|options| options.at_once = Some(2));
     assert!(matches!(error, RunnerError::Options(_)), "{error}");
-    let error = refused(|options| options.only = vec!["ddd".to_owned()]);
+    let error = refused(|options| options.settings.only = vec!["ddd".to_owned()]);
     assert!(matches!(error, RunnerError::Selection(_)), "{error}");
     let error = refused(|options| options.bench = Some(BenchKind::Dir("/no/such".into())));
     assert!(matches!(error, RunnerError::Directory { .. }), "{error}");

@@ -1,8 +1,9 @@
 //! The made-up run: what it is, its cells, and what they measured besides figures.
 
 use disklab_cell::{Levels, PlannedLayer};
+use disklab_options::RunSettings;
 use disklab_sample::{DriveState, Environment, Note, Overhead, Sample, Tool, TraceEntry};
-use disklab_store::{CellRecord, CellState, RunInfo, RunSettings};
+use disklab_store::{CellRecord, CellState, RunInfo};
 use disklab_study::{LeftOut, PlannedStack, Study};
 use disklab_units::Bytes;
 

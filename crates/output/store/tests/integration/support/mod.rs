@@ -3,11 +3,12 @@
 use std::path::Path;
 
 use disklab_cell::{Cell, Draws, Levels, order};
+use disklab_options::{BenchKind, RunSettings};
 use disklab_sample::{
     Direction, DriveTraffic, Environment, Figure, Latency, LatencyHistogram, OperationKind, Sample,
     Step,
 };
-use disklab_store::{BenchKind, RunInfo, RunSettings};
+use disklab_store::RunInfo;
 use disklab_units::Bytes;
 
 pub fn info() -> RunInfo {

@@ -20,6 +20,13 @@ pub enum RunOrigin {
 /// The word for an import, in place of a bench.
 const IMPORT: &str = "import";
 
+impl RunOrigin {
+    /// Whether drives and time are modelled.
+    pub fn is_lab(&self) -> bool {
+        *self == Self::Bench(BenchKind::Lab)
+    }
+}
+
 impl From<BenchKind> for RunOrigin {
     fn from(bench: BenchKind) -> Self {
         Self::Bench(bench)
