@@ -69,7 +69,7 @@ impl Status {
 /// that the drive cannot carry out (it lies beyond the last sector, or is not
 /// aligned to logical sectors) fails after its overhead and is counted in
 /// [`Statistics::refused`].
-pub trait Drive: Send {
+pub trait Drive: Send + Sync {
     /// Hands a request to the drive at `now`, which is not before any earlier time.
     fn submit(&mut self, now: Nanos, request: Request);
 
@@ -100,6 +100,10 @@ pub trait Drive: Send {
     /// power, as a whole or in part, holds that memory for durable.
     fn take_durable(&mut self, durable: &mut Vec<Durable>);
 
+    /// The same drive with all that it remembers, for what may become of it otherwise. Nothing
+    /// that one of them does is felt by the other; a bus that it shares stays behind.
+    fn snapshot(&self) -> Box<dyn Drive>;
+
     /// What was done so far.
     fn statistics(&self) -> Statistics;
 
@@ -115,4 +119,10 @@ pub trait Drive: Send {
     /// is forgotten then: by switching off and on again, a drive is available as after
     /// other work. (What real drives do with it is not specified.)
     fn set_write_cache(&mut self, now: Nanos, on: bool);
+}
+
+impl Clone for Box<dyn Drive> {
+    fn clone(&self) -> Self {
+        self.snapshot()
+    }
 }

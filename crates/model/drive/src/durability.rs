@@ -19,7 +19,7 @@ pub struct Durable {
 }
 
 /// What a drive reports about durability, if it is asked to.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub struct DurabilityLog {
     watches: bool,
     submitted: u64,
@@ -58,7 +58,7 @@ impl DurabilityLog {
 }
 
 /// A write of which a part could still be lost.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 struct UnsettledWrite<T> {
     number: u64,
     /// A bit for each sector of the group.
@@ -68,7 +68,7 @@ struct UnsettledWrite<T> {
 
 /// Writes that a loss of power could still undo, in whole or in part, each with a note for each
 /// 4 KiB of it.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct UnsettledWrites<T> {
     groups: BTreeMap<u64, Vec<UnsettledWrite<T>>>,
 }

@@ -25,6 +25,7 @@ struct Part {
 }
 
 /// The drive, and what waits for it.
+#[derive(Clone)]
 pub(crate) struct HostBackend {
     drive: Box<dyn Drive>,
     depth: usize,

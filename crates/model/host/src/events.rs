@@ -18,7 +18,7 @@ pub(crate) enum HostEvent {
 
 /// Events that wait for their time; those of one time come in the order in which they
 /// were entered.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub(crate) struct HostEvents {
     heap: BinaryHeap<Reverse<(u64, u64, HostEvent)>>,
     entered: u64,

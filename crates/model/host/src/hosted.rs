@@ -20,7 +20,7 @@ use crate::write_back::WriteBack;
 const LATEST: u64 = u64::MAX / 4;
 
 /// What a part of the drive's work is for.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) enum Use {
     /// A request's own data.
     Data(usize),
@@ -38,6 +38,7 @@ pub(crate) enum Use {
 ///
 /// QEMU's main thread takes the requests one after the other and gives each to a thread
 /// of its pool, which reads, writes or flushes the image as any program would.
+#[derive(Clone)]
 pub struct HostedDrive {
     pub(crate) settings: HostSettings,
     pub(crate) backend: HostBackend,
@@ -297,6 +298,10 @@ impl Drive for HostedDrive {
         let log = &mut self.durability;
         self.backend.take_durable(|start, end, through| log.note(start, end, through));
         log.take(durable);
+    }
+
+    fn snapshot(&self) -> Box<dyn Drive> {
+        Box::new(self.clone())
     }
 
     fn statistics(&self) -> Statistics {

@@ -13,7 +13,7 @@ struct Link<T> {
 
 /// A list of things from the newest to the oldest, each at a place of its own, which it
 /// keeps while it is in the list.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct Lru<T> {
     links: Vec<Link<T>>,
     free: Vec<u32>,

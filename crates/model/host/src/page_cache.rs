@@ -21,7 +21,7 @@ struct Group {
 }
 
 /// The pages that are held.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct PageCache {
     groups: Lru<Group>,
     places: HashMap<u64, u32>,

@@ -39,7 +39,7 @@ impl Pending {
 }
 
 /// Requests by their slots, which are used again.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub(crate) struct RequestTable {
     slots: Vec<Option<Pending>>,
     free: Vec<usize>,

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, VecDeque};
 
 /// What is to be written, and what is being.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct WriteBack {
     pub background: u64,
     pub limit: u64,

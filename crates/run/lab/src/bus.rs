@@ -128,6 +128,10 @@ impl Drive for OnBus {
         self.drive.take_durable(durable);
     }
 
+    fn snapshot(&self) -> Box<dyn Drive> {
+        self.drive.snapshot()
+    }
+
     fn statistics(&self) -> Statistics {
         self.drive.statistics()
     }

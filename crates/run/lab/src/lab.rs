@@ -15,7 +15,7 @@ use crate::event_loop::{EventCounts, EventLoop, GuestEnd, Limits};
 use crate::guest_memory::MemoryFile;
 use crate::options::Console;
 use crate::pinned::Pinned;
-use crate::{LabError, LabOptions, Sockets, options_check};
+use crate::{KeptDisks, LabError, LabOptions, Sockets, options_check};
 
 /// A guest that has been started and waits to be served. Dropping it kills it.
 pub struct Lab {
@@ -140,11 +140,11 @@ impl Lab {
         self.run_and_keep().map(|(report, _)| report)
     }
 
-    /// The same, and what the disks hold then, for another lab.
+    /// The same, and the disks as they are then, for other labs.
     ///
     /// # Errors
     /// As for [`Lab::run`].
-    pub fn run_and_keep(mut self) -> Result<(LabReport, DiskContent), LabError> {
+    pub fn run_and_keep(mut self) -> Result<(LabReport, KeptDisks), LabError> {
         match self.events.serve(&mut self.kernel)? {
             GuestEnd::Itself => self.kernel.finish()?,
             // As by `halt -f`: md's resync, and whatever else is at work, would continue for days.
@@ -168,7 +168,7 @@ impl Lab {
                 .collect(),
             content: self.events.content().usage(),
         };
-        Ok((report, self.events.into_content()))
+        Ok((report, self.events.into_kept()))
     }
 
     /// The file with the kernel's messages, and what the guest's programs say there.

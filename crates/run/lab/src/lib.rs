@@ -24,6 +24,8 @@ mod hostile;
 #[cfg(fuzzing)]
 #[doc(hidden)]
 pub mod hostile;
+
+mod kept_disks;
 mod kernel_answers;
 mod lab;
 mod leases;
@@ -48,6 +50,7 @@ pub use content::{ContentLimits, ContentSpace, ContentUsage, DiskContent};
 pub use disk::{DiskOptions, ReadLog, ReadsFromMemory};
 pub use error::LabError;
 pub use event_loop::EventCounts;
+pub use kept_disks::KeptDisks;
 pub use kernel_answers::{printed_configuration, printed_release};
 pub use lab::{DiskReport, Lab, LabReport};
 pub use leases::{CpuLease, CpuLeases};

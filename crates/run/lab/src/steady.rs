@@ -8,7 +8,7 @@ use disklab_drive::{
 
 /// A drive that does one request after another, each in the same time, and counts
 /// nothing.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct Steady {
     sectors: u64,
     latency_ns: u64,
@@ -63,6 +63,10 @@ impl Drive for Steady {
 
     fn take_durable(&mut self, durable: &mut Vec<Durable>) {
         self.durability.take(durable);
+    }
+
+    fn snapshot(&self) -> Box<dyn Drive> {
+        Box::new(self.clone())
     }
 
     fn statistics(&self) -> Statistics {

@@ -56,7 +56,7 @@ impl Record {
 }
 
 /// A drive that tells a record what it does.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct Recorded {
     drive: Steady,
     record: Record,
@@ -93,6 +93,10 @@ impl Drive for Recorded {
 
     fn take_durable(&mut self, durable: &mut Vec<Durable>) {
         self.drive.take_durable(durable);
+    }
+
+    fn snapshot(&self) -> Box<dyn Drive> {
+        Box::new(self.clone())
     }
 
     fn statistics(&self) -> Statistics {

@@ -203,6 +203,17 @@ impl Ledger {
         errors
     }
 
+    /// Stops all that was entered since `mark`, newest first, and leaves what it holds on its
+    /// devices, as a machine does that is shut down: another can assemble it.
+    ///
+    /// # Errors
+    /// Of the first that could not be stopped.
+    pub fn close_to(&self, mark: usize, executor: &Executor) -> Result<(), StackError> {
+        let mut context = TeardownContext::by_force(executor);
+        let above = self.entries.iter().skip(mark).rev();
+        above.into_iter().try_for_each(|(_, undo)| undo.close(&mut context))
+    }
+
     /// Undoes `entries` from the last to the first; returns what is left of
     /// them, and why.
     fn undo_all(

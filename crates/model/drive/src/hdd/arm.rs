@@ -8,7 +8,7 @@ use super::rotation::Spindle;
 const SECOND: u64 = 1_000_000_000;
 
 /// The arm and the geometry below it.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct Arm {
     /// Where sectors lie.
     pub(crate) geometry: Geometry,

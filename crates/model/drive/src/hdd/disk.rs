@@ -60,7 +60,7 @@ pub(super) enum DiskWork {
 /// the medium has to do; see [`crate::smr`]. Inside, sectors are counted from the
 /// beginning of the medium, which is where the host's first sector lies unless
 /// something lies before it.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct HardDisk {
     pub(super) arm: Arm,
     pub(super) link: DriveLink,
@@ -392,6 +392,10 @@ impl Drive for HardDisk {
         for part in &mut durable[first..] {
             part.sector = part.sector.saturating_sub(self.origin);
         }
+    }
+
+    fn snapshot(&self) -> Box<dyn Drive> {
+        Box::new(self.clone())
     }
 
     fn statistics(&self) -> Statistics {

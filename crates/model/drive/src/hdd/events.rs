@@ -24,7 +24,7 @@ pub(crate) enum Event {
     Wake,
 }
 
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 struct Entry {
     at: u64,
     order: u64,
@@ -53,7 +53,7 @@ impl Ord for Entry {
 
 /// Events to come, earliest first; those of the same time in the order in which
 /// they were entered.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub(crate) struct Events {
     heap: BinaryHeap<Reverse<Entry>>,
     order: u64,

@@ -37,7 +37,7 @@ impl Service {
 }
 
 /// Requests that wait for the medium, in the order of their coming.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct Queue {
     waiting: Vec<Waiting>,
     quality: f64,

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, VecDeque};
 
 /// Ranges that do not overlap, of at most so many sectors altogether: entering
 /// more forgets what was entered first.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub(crate) struct Ranges {
     /// Start → end and the number under which it was entered.
     by_start: BTreeMap<u64, (u64, u64)>,

@@ -34,7 +34,7 @@ struct Stream {
 /// The read segments. After a read the drive reads on into its segment until that
 /// is full of data not yet asked for, or until the medium is needed. Nothing
 /// happens while it does so: how far it came is computed when somebody asks.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct ReadCache {
     segments: Vec<Segment>,
     size: u64,

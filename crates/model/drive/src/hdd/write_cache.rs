@@ -18,7 +18,7 @@ struct Extent {
 /// The write cache. Space is reserved when a write is admitted, filled when its
 /// data have come over the link, and free again when they are on the medium. What
 /// was written stays readable until its memory is needed.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct WriteCache {
     /// Sorted by sector; neighbours are joined.
     dirty: Vec<Extent>,

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 /// The log is a ring. Addresses in it count on for ever; the sector on the medium is
 /// the address modulo the size. Space becomes free when everything older is: what
 /// was overwritten or cleaned in the middle waits for its elders.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct PersistentCache {
     size: u64,
     /// Where the log continues.

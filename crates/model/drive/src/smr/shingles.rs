@@ -58,7 +58,7 @@ impl OpenBand {
 /// The translation layer of a drive-managed shingled drive. It keeps the places of
 /// all sectors and decides; the arm's way and the time belong to the disk. Sectors
 /// are counted on the medium: the log comes first, then the bands.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct Shingles {
     pub(crate) bands: Bands,
     pub(crate) cache: PersistentCache,

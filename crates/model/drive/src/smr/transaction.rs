@@ -5,7 +5,7 @@ use crate::hdd::SECTOR;
 
 /// What is appended between one flush and the next, or until it has the size of the
 /// largest point of the table.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct Transaction {
     points: Vec<CommitPoint>,
     /// Sectors.

@@ -7,7 +7,7 @@ use std::collections::{BinaryHeap, HashMap};
 const REMEMBERED: usize = 1024;
 
 /// Room for units, and when it becomes free.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct Buffer {
     free: u32,
     /// When the pages in flight are programmed, and their units.

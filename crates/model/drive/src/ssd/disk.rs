@@ -32,7 +32,7 @@ const LATEST: u64 = u64::MAX / 4;
 /// one after the other. Of a sequential
 /// reader's next data some are read ahead. Reads of what is in the buffer, and of what was never written or was discarded, need no
 /// flash. Zeroing forgets whole units, as discarding does.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct SolidState {
     pub(super) ftl: Ftl,
     pub(super) flash: Flash,
@@ -337,6 +337,10 @@ impl Drive for SolidState {
             self.durability.note(start, end, through);
         }
         self.durability.take(durable);
+    }
+
+    fn snapshot(&self) -> Box<dyn Drive> {
+        Box::new(self.clone())
     }
 
     fn statistics(&self) -> Statistics {

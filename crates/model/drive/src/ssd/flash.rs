@@ -11,7 +11,7 @@ pub(crate) const SMALL: u64 = 4096;
 /// NVMeVirt's `ssd_advance_nand`. A die is taken from the beginning of a read until
 /// its data have left over the channel, and from the transfer of a page until it is
 /// programmed.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct Flash {
     dies: Vec<Lane>,
     channels: Vec<Lane>,

@@ -81,7 +81,7 @@ pub(super) enum State {
     Leaving,
 }
 
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(super) struct Line {
     pub(super) state: State,
     /// Whether it is in use with one bit for each cell.
@@ -122,7 +122,7 @@ pub(super) struct ReclaimJob {
 
 /// Maps the host's units to places on the flash, and reclaims lines: greedily, those
 /// with the fewest units in use first, at the pace at which the host writes.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct Ftl {
     pub(super) layout: Layout,
     pub(super) map: Map,

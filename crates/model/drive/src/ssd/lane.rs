@@ -7,7 +7,7 @@ use std::collections::VecDeque;
 /// Work is entered ahead of its time, when it is known that it will come; work that
 /// comes later and is ready earlier takes the gaps before. So a lane never idles while
 /// something could be done, as if each piece had queued when it became ready.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub(crate) struct Lane {
     /// From–until, in order, with gaps between.
     busy: VecDeque<(u64, u64)>,

@@ -5,7 +5,7 @@ const NONE: u32 = u32::MAX;
 
 /// Lines ranked by a key from 0 to a most; all that is done takes constant time, but
 /// for the search for the lowest, which continues where the last one ended.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct Ranks {
     /// The first line of each key.
     heads: Vec<u32>,

@@ -20,7 +20,7 @@ struct Reader {
 }
 
 /// Sequential readers, and the pages that were read for them.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct Prefetch {
     bytes: u64,
     most_pages: usize,

@@ -5,7 +5,7 @@ use super::ftl::{Ftl, Wear};
 
 /// The flash translation layer without times: which place of the flash each unit of the host
 /// has, and what is written to keep places free.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct Translation(Ftl);
 
 impl Translation {

@@ -3,7 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::convert::Infallible;
 
-use disklab_drive::{Drive, Durable, Nanos, Operation, Request, UnsettledWrites, shipped};
+use disklab_drive::{
+    Completion, Drive, Durable, Nanos, Operation, Request, Resumed, UnsettledWrites, shipped,
+};
 use proptest::prelude::*;
 
 use crate::common::script::{Script, operation, script};
@@ -137,5 +139,52 @@ proptest! {
         if !matches!(model.kind, disklab_drive::Kind::Ssd(_)) {
             prop_assert!(watched.left.is_empty(), "{:?} never came to the medium", watched.left);
         }
+    }
+
+    /// A drive that goes on for another user does what it would have done for the first.
+    #[test]
+    fn a_resumed_drive_goes_on_where_it_was(
+        model in prop::sample::select(&MODELS),
+        before in scripts(), after in scripts(),
+    ) {
+        let mut first = shipped(model).expect("a model").build(3);
+        let (mut now, mut done) = (0, Vec::new());
+        carry_out(first.as_mut(), before.clone(), &mut now, &mut done);
+        let count = before.len() as u64;
+        let mut next = Resumed::new(first.snapshot(), Nanos(now), count);
+        next.watch_durability();
+        first.watch_durability();
+        let began = now;
+        let (mut own, mut resumed) = (Vec::new(), Vec::new());
+        carry_out(first.as_mut(), after.clone(), &mut now, &mut own);
+        let mut now = 0;
+        carry_out(&mut next, after, &mut now, &mut resumed);
+        own.iter_mut().for_each(|completion| completion.at.0 -= began);
+        prop_assert_eq!(own, resumed);
+        prop_assert_eq!(first.statistics(), next.statistics());
+        let (mut own, mut resumed) = (Vec::new(), Vec::new());
+        first.take_durable(&mut own);
+        next.take_durable(&mut resumed);
+        own.retain(|part| part.through >= count);
+        own.iter_mut().for_each(|part| part.through -= count);
+        prop_assert_eq!(own, resumed);
+    }
+}
+
+/// Gives a drive a script at `now`, and waits until all is done.
+fn carry_out(drive: &mut dyn Drive, script: Script, now: &mut u64, done: &mut Vec<Completion>) {
+    let all = done.len() + script.len();
+    for (pause, request) in script {
+        let until = *now + pause;
+        while let Some(at) = drive.next_event().filter(|at| at.0 <= until) {
+            *now = at.0.max(*now);
+            drive.advance(Nanos(*now), done);
+        }
+        *now = until;
+        drive.submit(Nanos(until), request);
+    }
+    while done.len() < all {
+        *now = drive.next_event().expect("a request is in flight").0.max(*now);
+        drive.advance(Nanos(*now), done);
     }
 }

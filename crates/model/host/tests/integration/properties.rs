@@ -24,6 +24,7 @@ struct Log {
 }
 
 /// A drive that takes 100 µs for each request, one after the other.
+#[derive(Clone)]
 struct Below {
     log: Arc<Mutex<Log>>,
     queue: VecDeque<(Request, u64)>,
@@ -70,6 +71,10 @@ impl Drive for Below {
     fn watch_durability(&mut self) {}
 
     fn take_durable(&mut self, _durable: &mut Vec<Durable>) {}
+
+    fn snapshot(&self) -> Box<dyn Drive> {
+        Box::new(self.clone())
+    }
 
     fn statistics(&self) -> Statistics {
         Statistics::default()

@@ -16,6 +16,8 @@ pub(super) enum Block {
     Delta(u32),
     /// Random words that the pool knows.
     Random(u32),
+    /// What the content below this one holds there.
+    Below,
 }
 
 impl Block {
@@ -32,6 +34,8 @@ impl Block {
 pub(super) enum Chunk {
     /// All blocks repeat this word.
     Fill(u64),
+    /// What the content below holds there.
+    Below,
     /// Block by block.
     Table(Box<Table>),
 }
@@ -40,6 +44,8 @@ pub(super) enum Chunk {
 const DELTA: u64 = 1 << 32;
 /// And of random words.
 const RANDOM: u64 = 2 << 32;
+/// And of what lies below.
+const BELOW: u64 = 3 << 32;
 
 /// A word for each block, and a bit that tells fills from what the pool has.
 #[derive(Debug)]
@@ -53,6 +59,7 @@ impl Chunk {
     pub fn get(&self, index: usize) -> Block {
         match self {
             Self::Fill(word) => Block::Fill(*word),
+            Self::Below => Block::Below,
             Self::Table(table) => table.get(index),
         }
     }
@@ -61,9 +68,14 @@ impl Chunk {
     pub fn set(&mut self, index: usize, block: Block) -> bool {
         match self {
             Self::Fill(word) if Block::Fill(*word) == block => false,
-            Self::Fill(word) => {
-                let mut table =
-                    Table { words: [*word; CHUNK_BLOCKS], slots: [0; CHUNK_BLOCKS / 64] };
+            Self::Below if block == Block::Below => false,
+            Self::Fill(_) | Self::Below => {
+                let (word, bits) = match self {
+                    Self::Fill(word) => (*word, 0),
+                    _ => (BELOW, u64::MAX),
+                };
+                let words = [word; CHUNK_BLOCKS];
+                let mut table = Table { words, slots: [bits; CHUNK_BLOCKS / 64] };
                 table.set(index, block);
                 *self = Self::Table(Box::new(table));
                 true
@@ -98,6 +110,7 @@ impl Table {
             match word - u64::from(number) {
                 DELTA => Block::Delta(number),
                 RANDOM => Block::Random(number),
+                BELOW => Block::Below,
                 _ => Block::Slot(number),
             }
         }
@@ -114,6 +127,7 @@ impl Table {
             Block::Slot(slot) => u64::from(slot),
             Block::Delta(number) => u64::from(number) | DELTA,
             Block::Random(number) => u64::from(number) | RANDOM,
+            Block::Below => BELOW,
         };
         self.words[index] = word;
         self.slots[index / 64] |= bit;

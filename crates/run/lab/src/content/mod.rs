@@ -24,6 +24,7 @@ mod space;
 mod volume;
 
 use std::path::Path;
+use std::sync::Arc;
 
 use disklab_drive::Durable;
 
@@ -61,6 +62,17 @@ impl DiskContent {
         Ok(Self { volumes: (0..volumes).map(|_| ContentVolume::default()).collect(), pool })
     }
 
+    /// A store that holds what `below` does, and shares it: what is written goes to a nameless
+    /// file of its own in `folder`.
+    ///
+    /// # Errors
+    /// As for [`DiskContent::new`].
+    pub fn on(below: &Arc<Self>, folder: &Path, limits: ContentLimits) -> Result<Self, LabError> {
+        let pool = ChunkPool::new(folder, limits)?;
+        let volume = |number| ContentVolume::on(Arc::clone(below), number);
+        Ok(Self { volumes: (0..below.volumes.len()).map(volume).collect(), pool })
+    }
+
     /// Keeps `data`, from the start of `sector` of disk `volume` on.
     ///
     /// # Errors
@@ -74,8 +86,11 @@ impl DiskContent {
     ///
     /// # Errors
     /// Where the file cannot be read or there is no such disk.
-    pub fn read(&mut self, volume: usize, sector: u64, data: &mut [u8]) -> Result<(), LabError> {
-        find(&mut self.volumes, volume)?.read(&self.pool, byte(sector)?, data)
+    pub fn read(&self, volume: usize, sector: u64, data: &mut [u8]) -> Result<(), LabError> {
+        let count = self.volumes.len();
+        let missing = || OptionsProblem::NoDisk { disk: volume, count };
+        let own = self.volumes.get(volume).ok_or_else(missing)?;
+        own.read(&self.pool, byte(sector)?, data)
     }
 
     /// Shows `each` what `bytes` of disk `volume` hold, from the start of `sector` on, in

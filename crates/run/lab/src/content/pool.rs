@@ -210,7 +210,7 @@ impl ChunkPool {
     /// One more block that shows what `block` does.
     pub fn keep(&mut self, block: Block) -> Result<Block, LabError> {
         let slot = match block {
-            Block::Fill(_) => return Ok(block),
+            Block::Fill(_) | Block::Below => return Ok(block),
             Block::Slot(slot) => slot,
             Block::Random(number) => {
                 let words = self.random_words(number);
@@ -235,7 +235,7 @@ impl ChunkPool {
     /// One user less.
     pub fn release(&mut self, block: Block) {
         let slot = match block {
-            Block::Fill(_) => return,
+            Block::Fill(_) | Block::Below => return,
             Block::Slot(slot) => slot,
             Block::Delta(number) => self.deltas.remove(number),
             Block::Random(number) => {

@@ -7,9 +7,12 @@ const MIB: u64 = 1 << 20;
 
 fn content(disk_bytes: u64) -> (tempfile::TempDir, DiskContent) {
     let folder = tempfile::tempdir().unwrap();
-    let limits = ContentLimits { memory_bytes: 64 * MIB, ..ContentLimits::with_disk(disk_bytes) };
-    let content = DiskContent::new(folder.path(), 2, limits).unwrap();
+    let content = DiskContent::new(folder.path(), 2, limits(disk_bytes)).unwrap();
     (folder, content)
+}
+
+fn limits(disk_bytes: u64) -> ContentLimits {
+    ContentLimits { memory_bytes: 64 * MIB, ..ContentLimits::with_disk(disk_bytes) }
 }
 
 /// Bytes that do not repeat.
@@ -24,7 +27,7 @@ fn noise(seed: u64, length: usize) -> Vec<u8> {
     words.take(length).collect()
 }
 
-fn read(content: &mut DiskContent, volume: usize, sector: u64, length: usize) -> Vec<u8> {
+fn read(content: &DiskContent, volume: usize, sector: u64, length: usize) -> Vec<u8> {
     let mut data = vec![0xAA; length];
     content.read(volume, sector, &mut data).unwrap();
     data
@@ -32,9 +35,9 @@ fn read(content: &mut DiskContent, volume: usize, sector: u64, length: usize) ->
 
 #[test]
 fn fresh_disks_read_as_zeros() {
-    let (_folder, mut content) = content(MIB);
-    assert_eq!(read(&mut content, 0, 0, 8192), vec![0; 8192]);
-    assert_eq!(read(&mut content, 1, 20_000_000_000_000 / 512, 512), vec![0; 512]);
+    let (_folder, content) = content(MIB);
+    assert_eq!(read(&content, 0, 0, 8192), vec![0; 8192]);
+    assert_eq!(read(&content, 1, 20_000_000_000_000 / 512, 512), vec![0; 512]);
 }
 
 #[test]
@@ -50,7 +53,7 @@ fn zeros_and_fills_cost_nothing() {
     }
     assert_eq!(content.usage().disk_bytes, 0);
     assert!(content.usage().memory_bytes - before.memory_bytes < 100_000);
-    assert_eq!(read(&mut content, 0, 77, 4096), vec![0x5A; 4096]);
+    assert_eq!(read(&content, 0, 77, 4096), vec![0x5A; 4096]);
 }
 
 #[test]
@@ -63,7 +66,7 @@ fn repeats_share_their_data_across_disks() {
     }
     assert_eq!(content.usage().disk_bytes, MIB);
     content.write(0, 0, &vec![1; 1 << 20]).unwrap();
-    assert_eq!(read(&mut content, 1, 0, 1 << 20), buffer);
+    assert_eq!(read(&content, 1, 0, 1 << 20), buffer);
 }
 
 /// Alters words of each 512 bytes as fio's `scramble_buffers` does, by `number`.
@@ -105,15 +108,15 @@ fn a_scrambled_buffer_and_its_parity_take_the_space_of_one() {
     // 24 MiB, of which 1.5 are in the file.
     assert!(content.usage().memory_bytes - before < 5 * MIB);
     for number in [0, 1, 9, 15] {
-        assert!(read(&mut content, 0, number * 2048, 1 << 20) == scrambled(1, 1 << 20, number));
-        assert!(read(&mut content, 1, number * 1024, 1 << 19) == parity(number));
+        assert!(read(&content, 0, number * 2048, 1 << 20) == scrambled(1, 1 << 20, number));
+        assert!(read(&content, 1, number * 1024, 1 << 19) == parity(number));
     }
     // What is written anew in other bytes leaves nothing.
     content.zero(0, 0, 64 * MIB / 512).unwrap();
     content.zero(1, 0, 64 * MIB / 512).unwrap();
     content.write(0, 0, &noise(7, 3 << 19)).unwrap();
     assert_eq!(content.usage().disk_bytes, MIB + MIB / 2);
-    assert!(read(&mut content, 0, 0, 3 << 19) == noise(7, 3 << 19));
+    assert!(read(&content, 0, 0, 3 << 19) == noise(7, 3 << 19));
 }
 
 fn random(seed: u64, length: usize) -> Vec<u8> {
@@ -130,13 +133,13 @@ fn random_data_of_files_made_beforehand_take_no_space() {
     content.write(0, 8, &data).unwrap();
     assert_eq!(content.usage().disk_bytes, 0);
     assert!(content.usage().memory_bytes - before < MIB / 4);
-    assert!(read(&mut content, 0, 8, 16 << 20) == data);
+    assert!(read(&content, 0, 8, 16 << 20) == data);
     // Parts of it, and none of it any more.
     content.write(0, 16, &data[..8192]).unwrap();
-    assert!(read(&mut content, 0, 13, 8192)[1536..] == data[..6656]);
+    assert!(read(&content, 0, 13, 8192)[1536..] == data[..6656]);
     content.zero(0, 0, 32 * MIB / 512).unwrap();
     assert!(content.usage().memory_bytes - before < MIB / 4);
-    assert!(read(&mut content, 0, 8, 4096) == [0; 4096]);
+    assert!(read(&content, 0, 8, 4096) == [0; 4096]);
 }
 
 #[test]
@@ -149,7 +152,7 @@ fn without_memory_for_deltas_blocks_are_whole() {
     }
     assert!(content.usage().disk_bytes > 10 * MIB);
     for megabyte in 0..40 {
-        assert!(read(&mut content, 0, megabyte * 2048, 1 << 20) == scrambled(1, 1 << 20, megabyte));
+        assert!(read(&content, 0, megabyte * 2048, 1 << 20) == scrambled(1, 1 << 20, megabyte));
     }
 }
 
@@ -168,8 +171,8 @@ fn repeats_are_found_after_their_first_place_was_written_anew() {
     assert_eq!(content.usage().disk_bytes, MIB);
     content.write(1, MIB / 512, &one).unwrap();
     assert_eq!(content.usage().disk_bytes, 2 * MIB);
-    assert_eq!(read(&mut content, 1, 0, 1 << 20), two);
-    assert_eq!(read(&mut content, 1, MIB / 512, 1 << 20), one);
+    assert_eq!(read(&content, 1, 0, 1 << 20), two);
+    assert_eq!(read(&content, 1, MIB / 512, 1 << 20), one);
 }
 
 #[test]
@@ -180,8 +183,8 @@ fn overwritten_and_discarded_space_is_reused() {
     }
     content.zero(0, 0, 4 * MIB / 512).unwrap();
     content.write(1, 0, &noise(99, 1 << 20)).unwrap();
-    assert_eq!(read(&mut content, 1, 0, 1 << 20), noise(99, 1 << 20));
-    assert_eq!(read(&mut content, 0, 0, 1 << 20), vec![0; 1 << 20]);
+    assert_eq!(read(&content, 1, 0, 1 << 20), noise(99, 1 << 20));
+    assert_eq!(read(&content, 0, 0, 1 << 20), vec![0; 1 << 20]);
 }
 
 #[test]
@@ -222,8 +225,20 @@ fn running_out_of_memory_is_an_error() {
 
 #[derive(Debug, Clone)]
 enum Step {
-    Write { volume: usize, sector: u64, seed: u64, sectors: usize, kind: u64 },
-    Zero { volume: usize, sector: u64, sectors: u64 },
+    Write {
+        volume: usize,
+        sector: u64,
+        seed: u64,
+        sectors: usize,
+        kind: u64,
+    },
+    Zero {
+        volume: usize,
+        sector: u64,
+        sectors: u64,
+    },
+    /// Another store begins with what is there.
+    On,
 }
 
 fn step() -> impl Strategy<Value = Step> {
@@ -237,16 +252,18 @@ fn step() -> impl Strategy<Value = Step> {
         1 => (place, 0..6000u64).prop_map(|((volume, sector), sectors)| Step::Zero {
             volume, sector, sectors
         }),
+        1 => Just(Step::On),
     ]
 }
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(48))]
-    /// The store is a plain array of bytes, only smaller.
+    /// The store is a plain array of bytes, only smaller; so is one on another, which stays as it is.
     #[test]
     fn content_holds_what_an_array_holds(steps in proptest::collection::vec(step(), 1..60)) {
-        let (_folder, mut content) = content(64 * MIB);
+        let (folder, mut content) = content(64 * MIB);
         let mut model = vec![vec![0u8; 16_000 * 512]; 2];
+        let mut below = Vec::new();
         for step in steps {
             match step {
                 Step::Write { volume, sector, seed, sectors, kind } => {
@@ -266,10 +283,18 @@ proptest! {
                     let at = sector as usize * 512;
                     model[volume][at..at + sectors as usize * 512].fill(0);
                 }
+                Step::On => {
+                    let kept = Arc::new(content);
+                    content = DiskContent::on(&kept, folder.path(), limits(64 * MIB)).unwrap();
+                    below.push((kept, model.clone()));
+                }
             }
         }
-        for (volume, expected) in model.iter().enumerate() {
-            prop_assert_eq!(&read(&mut content, volume, 0, expected.len()), expected);
+        below.push((Arc::new(content), model));
+        for (content, model) in &below {
+            for (volume, expected) in model.iter().enumerate() {
+                prop_assert_eq!(&read(content, volume, 0, expected.len()), expected);
+            }
         }
     }
 }

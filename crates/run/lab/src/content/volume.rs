@@ -1,10 +1,12 @@
 //! One disk's index.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 
 use disklab_drive::{Durable, UnsettledWrites};
 use foldhash::fast::FixedState;
 
+use super::DiskContent;
 use super::block::{BLOCK_BYTES, SECTOR_BYTES};
 use super::chunk::{Block, CHUNK_BLOCKS, CHUNK_BYTES, Chunk, Table};
 use super::pool::ChunkPool;
@@ -14,18 +16,25 @@ const BLOCK: u64 = BLOCK_BYTES as u64;
 /// Estimated memory of an entry of the map, its share of free places included.
 const ENTRY_BYTES: u64 = 48;
 
-/// What a disk holds; what is not there was never written and reads as zeros.
+/// What a disk holds; what is not there is as below, or was never written and reads as zeros.
 #[derive(Debug, Default)]
 pub(super) struct ContentVolume {
     chunks: HashMap<u64, Chunk, FixedState>,
     tables: u64,
+    /// The content that it began with, and which of its volumes, that are as many, is this one's.
+    below: Option<(Arc<DiskContent>, usize)>,
     /// What the drive could still lose, with what each block held before; `None` while nobody
     /// wants to know.
     unsettled: Option<UnsettledWrites<Block>>,
 }
 
 impl ContentVolume {
-    /// Bytes of memory it takes.
+    /// One that holds what that volume does.
+    pub fn on(below: Arc<DiskContent>, volume: usize) -> Self {
+        Self { below: Some((below, volume)), ..Self::default() }
+    }
+
+    /// Bytes of memory it takes, without what lies below.
     pub fn memory_bytes(&self) -> u64 {
         self.chunks.len() as u64 * ENTRY_BYTES + self.tables * size_of::<Table>() as u64
     }
@@ -64,7 +73,7 @@ impl ContentVolume {
                 self.forget(pool, at / CHUNK_BYTES);
                 at = chunk_end;
             } else if at.is_multiple_of(BLOCK) && block_end <= end {
-                if self.chunks.contains_key(&(at / CHUNK_BYTES)) {
+                if self.has(at / CHUNK_BYTES) {
                     self.set(pool, at / BLOCK, Block::Fill(0));
                 }
                 at = block_end;
@@ -95,6 +104,16 @@ impl ContentVolume {
             }
             let first = self.block(at / BLOCK);
             let mut blocks = 1;
+            if first == Block::Below {
+                let most = rest.len() / BLOCK_BYTES;
+                while blocks < most && self.block(at / BLOCK + blocks as u64) == Block::Below {
+                    blocks += 1;
+                }
+                let (now, later) = rest.split_at_mut(blocks * BLOCK_BYTES);
+                self.read_below(at, now)?;
+                (at, rest) = (at.saturating_add(now.len() as u64), later);
+                continue;
+            }
             if let Block::Slot(slot) = first {
                 while rest.len() >= (blocks + 1) * BLOCK_BYTES
                     && slot.checked_add(blocks as u32).map(Block::Slot)
@@ -165,7 +184,7 @@ impl ContentVolume {
         let mut at = at;
         while at < end && result.is_ok() {
             let stop = (at / CHUNK_BYTES + 1).saturating_mul(CHUNK_BYTES).min(end);
-            if !zeroes || self.chunks.contains_key(&(at / CHUNK_BYTES)) {
+            if !zeroes || self.has(at / CHUNK_BYTES) {
                 let range = (sector(at), sector(stop));
                 result = unsettled.enter(number, range, |block| pool.keep(self.block(block)));
             }
@@ -187,8 +206,8 @@ impl ContentVolume {
         let Some(mut unsettled) = self.unsettled.take() else { return Ok(()) };
         let mut data = [0; BLOCK_BYTES];
         for (parts, block) in unsettled.undo() {
-            load(pool, block, &mut data)?;
             for (start, end) in parts {
+                self.load(pool, start * SECTOR_BYTES / BLOCK, block, &mut data)?;
                 let (from, to) = (start * SECTOR_BYTES, end * SECTOR_BYTES);
                 let skip = (from % BLOCK) as usize;
                 self.write(pool, from, &data[skip..skip + (to - from) as usize])?;
@@ -200,12 +219,49 @@ impl ContentVolume {
     }
 
     fn get(&self, pool: &ChunkPool, number: u64, data: &mut [u8]) -> Result<(), LabError> {
-        load(pool, self.block(number), data)
+        self.load(pool, number, self.block(number), data)
+    }
+
+    /// Fills `data` with what `block`, which stands or stood at `number`, means.
+    fn load(
+        &self,
+        pool: &ChunkPool,
+        number: u64,
+        block: Block,
+        data: &mut [u8],
+    ) -> Result<(), LabError> {
+        match block {
+            Block::Below => self.read_below(number * BLOCK, data),
+            block => load(pool, block, data),
+        }
+    }
+
+    fn read_below(&self, at: u64, data: &mut [u8]) -> Result<(), LabError> {
+        match &self.below {
+            Some((below, volume)) => below.volumes[*volume].read(&below.pool, at, data),
+            None => {
+                data.fill(0);
+                Ok(())
+            }
+        }
     }
 
     fn block(&self, number: u64) -> Block {
         let (chunk, index) = place(number);
-        self.chunks.get(&chunk).map_or(Block::Fill(0), |c| c.get(index))
+        match self.chunks.get(&chunk) {
+            Some(own) => own.get(index),
+            None if self.has_below(chunk) => Block::Below,
+            None => Block::Fill(0),
+        }
+    }
+
+    /// Whether a chunk can hold anything but zeros.
+    fn has(&self, chunk: u64) -> bool {
+        self.chunks.contains_key(&chunk) || self.has_below(chunk)
+    }
+
+    fn has_below(&self, chunk: u64) -> bool {
+        self.below.as_ref().is_some_and(|(below, volume)| below.volumes[*volume].has(chunk))
     }
 
     /// Has block `number` hold the block of `data` that lies at `at`.
@@ -217,7 +273,7 @@ impl ContentVolume {
         at: usize,
     ) -> Result<(), LabError> {
         if let Some(word) = Block::fill_of(&data[at..at + BLOCK_BYTES]) {
-            if word != 0 || self.chunks.contains_key(&place(number).0) {
+            if word != 0 || self.has(place(number).0) {
                 self.set(pool, number, Block::Fill(word));
             }
             return Ok(());
@@ -235,7 +291,8 @@ impl ContentVolume {
 
     fn change(&mut self, number: u64, block: Block) {
         let (key, index) = place(number);
-        let chunk = self.chunks.entry(key).or_insert(Chunk::Fill(0));
+        let fresh = if self.has_below(key) { Chunk::Below } else { Chunk::Fill(0) };
+        let chunk = self.chunks.entry(key).or_insert(fresh);
         self.tables += u64::from(chunk.set(index, block));
         // Writers go upwards: the last block tells when a run may be complete.
         if index == CHUNK_BLOCKS - 1 && chunk.simplify() {
@@ -243,9 +300,13 @@ impl ContentVolume {
         }
     }
 
+    /// Has a chunk hold zeros.
     fn forget(&mut self, pool: &mut ChunkPool, key: u64) {
-        let Some(chunk) = self.chunks.remove(&key) else { return };
-        if let Chunk::Table(_) = chunk {
+        let own = match self.has_below(key) {
+            true => self.chunks.insert(key, Chunk::Fill(0)),
+            false => self.chunks.remove(&key),
+        };
+        if let Some(chunk @ Chunk::Table(_)) = own {
             self.tables -= 1;
             for index in 0..CHUNK_BLOCKS {
                 pool.release(chunk.get(index));
@@ -275,7 +336,8 @@ fn load(pool: &ChunkPool, block: Block, data: &mut [u8]) -> Result<(), LabError>
             pool.random_words(number).fill(data);
             Ok(())
         }
-        Block::Fill(0) => {
+        // What lies below is read there.
+        Block::Fill(0) | Block::Below => {
             data.fill(0);
             Ok(())
         }

@@ -121,6 +121,23 @@ impl Disk {
         Ok(())
     }
 
+    /// Lets the drive end what the guest, which is gone, had asked for. Returns when that was.
+    pub fn end_requests(&mut self, now: Nanos) -> Nanos {
+        let (mut at, mut open) = (now, self.pending.iter().flatten().count());
+        while let Some(event) = self.drive.next_event().filter(|_| open > 0) {
+            at = at.max(event);
+            self.drive.advance(at, &mut self.completions);
+            open = open.saturating_sub(self.completions.drain(..).len());
+        }
+        at
+    }
+
+    /// The drive as it is at `now`, and how many requests it was given.
+    pub fn kept(&mut self, now: Nanos) -> (Box<dyn Drive>, u64) {
+        self.drive.advance(now, &mut self.completions);
+        (self.drive.snapshot(), self.requests)
+    }
+
     /// The socket, to be polled.
     pub fn fd(&self) -> BorrowedFd<'_> {
         self.session.fd()

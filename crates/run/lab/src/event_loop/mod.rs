@@ -29,7 +29,7 @@ use crate::confinement::Supervisor;
 use crate::console::ConsoleLine;
 use crate::content::DiskContent;
 use crate::disk::{Disk, MediumFile};
-use crate::{DiskOptions, LabError, Sockets};
+use crate::{DiskOptions, KeptDisks, LabError, Sockets};
 pub(crate) use limits::Limits;
 use silence::Silence;
 
@@ -194,9 +194,13 @@ impl EventLoop {
         &self.content
     }
 
-    /// The store, once all is over.
-    pub fn into_content(self) -> DiskContent {
-        self.content
+    /// The disks, once all is over.
+    pub fn into_kept(mut self) -> KeptDisks {
+        let now = self.now();
+        let ends = self.disks.iter_mut().flatten().map(|disk| disk.end_requests(now));
+        let at = ends.max().unwrap_or(now);
+        let used = self.disks.iter_mut().map(|disk| disk.as_mut().map(|disk| disk.kept(at)));
+        KeptDisks::new(self.content, used.collect(), at)
     }
 
     /// Serves `kernel` until it ends, or its operator's session is over.

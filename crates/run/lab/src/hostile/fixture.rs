@@ -31,7 +31,7 @@ pub(super) const USED: u64 = 0x3000;
 pub(super) const DATA: u64 = 0x8000;
 
 /// A drive that is done at once, and sees that time is as drives are promised.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(super) struct CheckingDrive {
     done: Vec<Completion>,
     last: Nanos,
@@ -59,6 +59,9 @@ impl Drive for CheckingDrive {
     }
     fn watch_durability(&mut self) {}
     fn take_durable(&mut self, _durable: &mut Vec<Durable>) {}
+    fn snapshot(&self) -> Box<dyn Drive> {
+        Box::new(self.clone())
+    }
     fn statistics(&self) -> Statistics {
         Statistics::default()
     }

@@ -233,7 +233,7 @@ fn make_and_assemble(cases: &[Case]) -> Option<Outcome> {
         assert_eq!(first.word(text), "made", "{}", first.console);
     }
     let assemble = script("assemble", &stacks);
-    let second = boot_with_self(zfs, &assemble, disks(), |options| options.holds = first.content);
+    let second = boot_with_self(zfs, &assemble, disks(), |options| first.leave(options));
     second.report();
     for (text, _) in cases {
         assert!(["assembled", "resyncs"].contains(&second.word(text)), "{}", second.console);
@@ -307,7 +307,7 @@ fn what_was_synced_before_a_power_cut() {
         assert!(files > 20, "{text}: {files} files before the cut\n{}", first.console);
     }
     let assemble = script("assemble", &stacks);
-    let second = boot_with_self(zfs, &assemble, disks(), |options| options.holds = first.content);
+    let second = boot_with_self(zfs, &assemble, disks(), |options| first.leave(options));
     second.report();
     assert_eq!(second.word(texts[0].0), "resyncs", "{}", second.console);
     for (text, _) in &texts[1..] {

@@ -6,6 +6,7 @@ use disklab_lab::{DiskOptions, Steady};
 use crate::support::{kernel, run, steady};
 
 /// Sectors that cannot be read until they are written.
+#[derive(Clone)]
 struct Unreadable {
     drive: Steady,
     sectors: Vec<u64>,
@@ -45,6 +46,10 @@ impl Drive for Unreadable {
 
     fn take_durable(&mut self, durable: &mut Vec<Durable>) {
         self.drive.take_durable(durable);
+    }
+
+    fn snapshot(&self) -> Box<dyn Drive> {
+        Box::new(self.clone())
     }
 
     fn statistics(&self) -> Statistics {

@@ -51,7 +51,7 @@ fn cut(model: &str, write_cache: bool) -> Option<(u64, u64)> {
 }
 
 fn written(outcome: &mut Outcome) -> u64 {
-    let content = outcome.content.as_mut().expect("kept");
+    let content = outcome.kept.as_ref().expect("kept").content();
     let mut data = [0; 4096];
     let mut holds = |block: u64| {
         content.read(0, block * 8, &mut data).expect("read");
@@ -109,7 +109,7 @@ fn a_file_system_is_whole_again_after_a_power_cut() {
         echo same=$?
         umount /mnt; e2fsck -f -n /dev/vda >/tmp/said 2>&1
         echo sound=$?; cat /tmp/said";
-    let second = run(kernel, script, drives(), |o| o.holds = first.content);
+    let second = run(kernel, script, drives(), |o| first.leave(o));
     second.report();
     assert_eq!(second.word("same"), "0", "{}", second.console);
     assert_eq!(second.word("sound"), "0", "{}", second.console);

@@ -71,6 +71,10 @@ impl Teardown for DetachLoop {
         Ok(found)
     }
 
+    fn close(&self, context: &mut TeardownContext<'_>) -> Result<(), StackError> {
+        self.tear_down(context).map(|_| ())
+    }
+
     fn paths(&self) -> Vec<&Path> {
         vec![&self.0]
     }

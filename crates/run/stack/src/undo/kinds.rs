@@ -62,6 +62,11 @@ impl Undo {
         self.kind().tear_down(context)
     }
 
+    /// See [`Teardown::close`].
+    pub(crate) fn close(&self, context: &mut TeardownContext<'_>) -> Result<(), StackError> {
+        self.kind().close(context)
+    }
+
     /// See [`Teardown::obstacles`].
     pub(crate) fn obstacles(
         &self,

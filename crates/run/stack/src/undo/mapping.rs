@@ -19,14 +19,19 @@ const PATIENCE: Duration = Duration::from_secs(10);
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CloseCrypt(pub DeviceMapping);
 
+impl CloseCrypt {
+    /// As cryptsetup's `dm_prepare_uuid` builds it.
+    fn dm_uuid(&self) -> String {
+        let digits: String = self.0.uuid.chars().filter(|c| *c != '-').collect();
+        format!("CRYPT-LUKS2-{digits}-{}", self.0.name)
+    }
+}
+
 impl Teardown for CloseCrypt {
     /// Closes a LUKS mapping and removes the header.
     fn tear_down(&self, context: &mut TeardownContext<'_>) -> Result<bool, StackError> {
         let mapping = &self.0;
-        // As cryptsetup's `dm_prepare_uuid` builds it.
-        let digits: String = mapping.uuid.chars().filter(|c| *c != '-').collect();
-        let dm_uuid = format!("CRYPT-LUKS2-{digits}-{}", mapping.name);
-        let mut done = close(&mapping.name, &dm_uuid, context)?;
+        let mut done = close(&mapping.name, &self.dm_uuid(), context)?;
         done |= close_temporary(mapping, context)?;
         if !is_block_device(&mapping.device) {
             return Ok(done);
@@ -48,6 +53,10 @@ impl Teardown for CloseCrypt {
         context: &TeardownContext<'_>,
     ) -> Result<Vec<Obstacle>, StackError> {
         obstacles(&self.0, marks, context)
+    }
+
+    fn close(&self, context: &mut TeardownContext<'_>) -> Result<(), StackError> {
+        close(&self.0.name, &self.dm_uuid(), context).map(|_| ())
     }
 
     fn marks(&self) -> Vec<String> {
@@ -73,13 +82,18 @@ impl fmt::Display for CloseCrypt {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CloseIntegrity(pub DeviceMapping);
 
+impl CloseIntegrity {
+    fn dm_uuid(&self) -> String {
+        format!("CRYPT-INTEGRITY-{}", self.0.name)
+    }
+}
+
 impl Teardown for CloseIntegrity {
     /// Closes a dm-integrity mapping and removes the superblock. That has no UUID; so it is
     /// removed only while the device's name means what it meant.
     fn tear_down(&self, context: &mut TeardownContext<'_>) -> Result<bool, StackError> {
         let mapping = &self.0;
-        let dm_uuid = format!("CRYPT-INTEGRITY-{}", mapping.name);
-        let mut done = close(&mapping.name, &dm_uuid, context)?;
+        let mut done = close(&mapping.name, &self.dm_uuid(), context)?;
         if !mapping.is_same_device() {
             return Ok(done);
         }
@@ -101,6 +115,10 @@ impl Teardown for CloseIntegrity {
         context: &TeardownContext<'_>,
     ) -> Result<Vec<Obstacle>, StackError> {
         obstacles(&self.0, marks, context)
+    }
+
+    fn close(&self, context: &mut TeardownContext<'_>) -> Result<(), StackError> {
+        close(&self.0.name, &self.dm_uuid(), context).map(|_| ())
     }
 
     fn marks(&self) -> Vec<String> {

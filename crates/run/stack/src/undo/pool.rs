@@ -116,6 +116,14 @@ impl Teardown for DestroyPool {
         found
     }
 
+    fn close(&self, context: &mut TeardownContext<'_>) -> Result<(), StackError> {
+        if find_program("zfs").is_none() || !is_imported(&self.name, &self.mark, context)? {
+            return Ok(());
+        }
+        let export = Invocation::new("zpool").args(["export", &self.name]).uninterruptible();
+        context.executor.check(&export).map(|_| ()).map_err(program)
+    }
+
     fn marks(&self) -> Vec<String> {
         vec![self.name.clone(), self.mark.clone()]
     }

@@ -55,6 +55,10 @@ impl Teardown for EndProgram {
         Ok(true)
     }
 
+    fn close(&self, context: &mut TeardownContext<'_>) -> Result<(), StackError> {
+        self.tear_down(context).map(|_| ())
+    }
+
     fn paths(&self) -> Vec<&Path> {
         Vec::new()
     }

@@ -96,6 +96,12 @@ impl Teardown for StopArray {
         Ok(found)
     }
 
+    fn close(&self, context: &mut TeardownContext<'_>) -> Result<(), StackError> {
+        let node = fs::read_link(self.link()).ok();
+        let running = self.running(node.as_deref(), context)?;
+        running.iter().try_for_each(|array| stop(array, context))
+    }
+
     fn marks(&self) -> Vec<String> {
         vec![self.name.clone(), self.uuid.clone()]
     }

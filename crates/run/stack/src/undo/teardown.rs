@@ -19,6 +19,15 @@ pub(crate) trait Teardown: fmt::Display {
     /// [`StackError`] of the step that failed; the entry stays in the ledger.
     fn tear_down(&self, context: &mut TeardownContext<'_>) -> Result<bool, StackError>;
 
+    /// Stops it, and leaves what it holds on its devices, as a machine does that is shut down. There
+    /// is nothing to stop of what only lies there.
+    ///
+    /// # Errors
+    /// [`StackError`] of the step that failed.
+    fn close(&self, _: &mut TeardownContext<'_>) -> Result<(), StackError> {
+        Ok(())
+    }
+
     /// What is on or in it that the run with these marks did not make. With any, it is to be left
     /// alone. Settings, and a process that is recognised by its start, have none.
     ///

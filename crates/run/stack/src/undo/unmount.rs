@@ -110,6 +110,10 @@ impl Teardown for Unmount {
         Ok(found)
     }
 
+    fn close(&self, context: &mut TeardownContext<'_>) -> Result<(), StackError> {
+        self.tear_down(context).map(|_| ())
+    }
+
     fn paths(&self) -> Vec<&Path> {
         vec![&self.0]
     }

@@ -136,6 +136,16 @@ impl Teardown for RemoveVolumeGroup {
         Ok(found)
     }
 
+    fn close(&self, context: &mut TeardownContext<'_>) -> Result<(), StackError> {
+        let volumes = self.volumes.iter().map(|(device, _)| device.clone());
+        let devices: Vec<PathBuf> = volumes.filter(|d| udev::is_block_device(d)).collect();
+        let own = format!("vg_name={} && vg_tags={}", self.name, self.mark);
+        let stop = lvm("vgchange", &filter(&devices)).args(["--activate", "n", "--select", &own]);
+        let done = context.executor.check(&stop.uninterruptible());
+        let failed = |source| StackError::Program { layer: "lvm".to_owned(), source };
+        done.map(|_| ()).map_err(failed)
+    }
+
     fn marks(&self) -> Vec<String> {
         let uuids = self.volumes.iter().map(|(_, uuid)| uuid.clone());
         [self.name.clone(), self.mark.clone()].into_iter().chain(uuids).collect()

@@ -9,7 +9,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use disklab_lab::{DiskContent, DiskOptions, Lab, LabError, LabOptions, LabReport, Steady};
+use disklab_lab::{DiskOptions, KeptDisks, Lab, LabError, LabOptions, LabReport, Steady};
 
 /// The kernel to test with, or `None`, said on standard error.
 pub fn kernel() -> Option<PathBuf> {
@@ -52,10 +52,15 @@ pub struct Outcome {
     pub report: Result<LabReport, LabError>,
     pub console: String,
     /// What its disks hold.
-    pub content: Option<DiskContent>,
+    pub kept: Option<KeptDisks>,
 }
 
 impl Outcome {
+    /// Has another lab begin with what the disks hold.
+    pub fn leave(&self, options: &mut LabOptions) {
+        self.kept.as_ref().expect("it ran").begin_with_content(options).unwrap();
+    }
+
     /// Its report; panics with the console where it failed.
     pub fn report(&self) -> &LabReport {
         match &self.report {
@@ -92,11 +97,11 @@ pub fn run(
     adjust(&mut options);
     let result = Lab::start(options).and_then(Lab::run_and_keep);
     let console = std::fs::read_to_string(folder.path().join("console")).unwrap_or_default();
-    let (report, content) = match result {
-        Ok((report, content)) => (Ok(report), Some(content)),
+    let (report, kept) = match result {
+        Ok((report, kept)) => (Ok(report), Some(kept)),
         Err(error) => (Err(error), None),
     };
-    Outcome { report, console, content }
+    Outcome { report, console, kept }
 }
 
 /// The same, with a console that is not read: a guest may have put anything there.
