@@ -15,6 +15,6 @@ pub use drive::{DriveKind, DriveModelPlan, DrivePlan};
 pub use layers::{LONGEST_LAYERS, LayerSpec, PlannedLayer, parse_layers, parse_options};
 pub use levels::{Cell, Levels};
 pub use machine::{HostPlan, LabPlan, MachinePlan};
-pub use order::{Draws, cell_seed, order};
+pub use order::{Draws, cell_seed, making_seed, order};
 pub use plan::{CellEstimate, CellPlan, CellPlanError, Needs};
 pub use workload::{Caches, WorkloadPlan};

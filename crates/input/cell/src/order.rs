@@ -8,9 +8,9 @@ use sha2::{Digest, Sha256};
 
 use crate::{Cell, Levels};
 
-/// What the seeds of the cells of one block and one workload have in common. A seed decides
-/// which units of its models the lab's drives are, where their platters stand, and which data
-/// and offsets a workload draws.
+/// What the seeds of the cells of one block have in common. The seed of the making decides which
+/// units of its models the lab's drives are and where their platters stand; a cell's own, which
+/// data and offsets its workload draws.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Draws {
     /// All stacks have the same: their ratio is theirs alone.
@@ -68,6 +68,16 @@ pub fn cell_seed(seed: u64, block: u32, workload: &str) -> u64 {
             .chain_update(block.to_le_bytes())
             .chain_update(workload.as_bytes()),
     )
+}
+
+/// The seed of what a cell's stack is made with, and of the drives below it: the same for all work
+/// of a block, so that what is made once serves all of it, and drawn anew in each block.
+pub fn making_seed(seed: u64, cell: &Cell, draws: Draws) -> u64 {
+    let shared = cell_seed(seed, cell.block, "");
+    match draws {
+        Draws::Shared => shared,
+        Draws::Apart => stack_seed(shared, &cell.levels.stack),
+    }
 }
 
 /// The seed of a cell whose stack draws its own drives and work, from [`cell_seed`].

@@ -33,9 +33,15 @@ pub struct CellPlan {
     /// The files that the work names, by name.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub files: BTreeMap<String, String>,
+    /// Seed of what the stack is made with, and of the drives below it: the same for all work on it
+    /// in a block.
+    pub making_seed: u64,
     /// Whether directories and files are made before the work's own.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub earlier_files: bool,
+    /// Whether these take space, too: not where the work needs most of what there is.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub reserves_space: bool,
     /// The share of the file system over which large files are laid out.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub spread: Option<f64>,
@@ -87,8 +93,16 @@ impl CellPlan {
 
     /// What tells this plan from any other: SHA-256 of it, in hexadecimal.
     pub fn digest(&self) -> String {
-        let json = serde_json::to_vec(self).unwrap_or_default();
-        Sha256::digest(json).iter().map(|byte| format!("{byte:02x}")).collect()
+        digest(self)
+    }
+
+    /// What tells the drives, as they are once its stack is made, from those of any other plan.
+    /// Plans with the same can share them.
+    pub fn making_digest(&self) -> String {
+        digest(&(
+            (&self.machine, &self.drives, &self.stack, self.write_cache),
+            (self.making_seed, self.earlier_files, self.reserves_space),
+        ))
     }
 
     /// Reads a plan.
@@ -106,4 +120,9 @@ impl CellPlan {
         }
         Ok(serde_json::from_str(text)?)
     }
+}
+
+fn digest(value: &impl Serialize) -> String {
+    let json = serde_json::to_vec(value).unwrap_or_default();
+    Sha256::digest(json).iter().map(|byte| format!("{byte:02x}")).collect()
 }

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
-use disklab_cell::{Caches, Cell, Draws, LayerSpec, Levels, WorkloadPlan, order};
+use disklab_cell::{Caches, Cell, Draws, LayerSpec, Levels, WorkloadPlan, making_seed, order};
 use disklab_source::{FileName, Location, Source, SourceError};
 use disklab_units::{Bytes, BytesPerSecond};
 use indexmap::IndexMap;
@@ -307,6 +307,11 @@ impl Study {
     /// The cells with these levels, laid out by [`order()`] and seeded as the study says.
     pub fn order(&self, levels: &[Levels], repeats: u32, seed: u64) -> Vec<Cell> {
         order(levels, repeats, seed, self.draws)
+    }
+
+    /// The seed of what the cell's stack is made with.
+    pub fn making_seed(&self, cell: &Cell, seed: u64) -> u64 {
+        making_seed(seed, cell, self.draws)
     }
 
     /// Position of a stack.

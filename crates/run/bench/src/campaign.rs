@@ -78,11 +78,17 @@ impl Campaign {
         }
     }
 
-    /// All that a cell needs, on the bench of this preflight, but what it will cost. Pure.
+    /// All that a cell of a run with this seed needs, on the bench of this preflight, but what it will
+    /// cost. Pure.
     ///
     /// # Errors
     /// [`BenchError::UnknownCell`] if the study, or the bench, has not what the cell names.
-    pub fn compile(&self, preflight: &Preflight, cell: &Cell) -> Result<CellPlan, BenchError> {
+    pub fn compile(
+        &self,
+        preflight: &Preflight,
+        cell: &Cell,
+        seed: u64,
+    ) -> Result<CellPlan, BenchError> {
         let study = &self.study;
         let unknown = || BenchError::UnknownCell {
             cell: Box::new(cell.clone()),
@@ -101,7 +107,9 @@ impl Campaign {
             workload: study.workloads[work].plan(),
             scale: self.scale,
             files: self.files[work].clone(),
+            making_seed: study.making_seed(cell, seed),
             earlier_files: study.has_earlier_files,
+            reserves_space: false,
             spread: study.spread,
             needs: Needs { programs: programs.collect(), ..Needs::default() },
             estimate: CellEstimate::default(),
@@ -114,6 +122,10 @@ impl Campaign {
         let drive = |position: &usize| preflight.drives.get(*position).cloned().flatten();
         plan.drives = spec.drives.iter().map(drive).collect::<Option<_>>().ok_or_else(unknown)?;
         plan.stack = stack.planned();
+        let planned = preflight.stacks.iter().find(|planned| planned.id == spec.id);
+        let capacity = planned.map_or(0, |planned| planned.capacity);
+        // A workload that fills the file system has its space.
+        plan.reserves_space = plan.earlier_files && workload.cost().space.0 < capacity / 2;
         plan.write_cache = spec.write_cache;
         for need in stack.needs() {
             match need {

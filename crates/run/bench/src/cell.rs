@@ -16,17 +16,30 @@ use disklab_units::Bytes;
 use disklab_workload::{
     Context, EarlierFiles, FileSpread, Remounter, StudyFiles, WorkContext, Workload, read_workload,
 };
+use serde::{Deserialize, Serialize};
 
 use crate::lab::check_lab;
 use crate::remount::StackRemount;
 use crate::safety::Pin;
 use crate::{
     BenchError, CellError, CellOutcome, CellWatcher, Drives, EndedCell, Phase, ReadyDrive,
-    free_space,
 };
 
 /// The name of a cell's record of what was made before.
 const EARLIER_FILES: &str = "earlier-files";
+
+/// Which part of a cell is carried out. The lab has one guest make what others measure on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum CellPart {
+    /// All of it: the stack is made, and torn down after the work.
+    #[default]
+    Whole,
+    /// The stack is made, and stopped so that it can be assembled.
+    Making,
+    /// The stack is assembled, and stands until the machine is gone.
+    Work,
+}
 
 /// A plan whose layers and work are understood.
 pub(crate) struct CellWork<'a> {
@@ -62,9 +75,11 @@ impl<'a> CellWork<'a> {
         Ok(())
     }
 
-    /// Makes the stack below `scratch`, and runs the workload. What was made is in the ledger.
+    /// Makes or assembles the stack below `scratch`, and runs the workload, as `part` says. What was
+    /// made is in the ledger.
     pub(crate) fn run_on(
         &self,
+        part: CellPart,
         drives: &mut dyn Drives,
         scratch: &Path,
         ledger: &mut Ledger,
@@ -72,7 +87,7 @@ impl<'a> CellWork<'a> {
         phase: &mut dyn FnMut(Phase),
     ) -> Result<Sample, CellError> {
         let plan = self.plan;
-        let mut sample = Sample::default();
+        let (mark, mut sample) = (ledger.mark(), Sample::default());
         phase(Phase::Make);
         let began = Instant::now();
         let tag = tag();
@@ -87,11 +102,14 @@ impl<'a> CellWork<'a> {
         let watch = |d: &ReadyDrive| Watched { name: d.name.clone(), device: d.device.clone() };
         let watched: Vec<Watched> = ready.drives.iter().map(watch).collect();
         let totals = Totals::start(&SystemRoot::here(), &watched);
-        let mut context = LayerContext::new(executor, ledger, &folder, &tag, plan.cell.seed);
+        let mut context = LayerContext::new(executor, ledger, &folder, &tag, plan.making_seed);
         context.drives_are_zero = ready.are_zero;
         context.below =
             DeviceState { reads_zeros: ready.are_zero, simulated: drives.are_simulated() };
-        let made = make_on(&ready.pins, || self.stack.make(&devices, &mut context))?;
+        let made = make_on(&ready.pins, || match part {
+            CellPart::Whole | CellPart::Making => self.stack.make(&devices, &mut context),
+            CellPart::Work => self.stack.assemble(&devices, &mut context),
+        })?;
         // The layers have the drives open now, which keeps their names.
         ready.pins.clear();
         let (notes, pools) = (context.notes, context.pools);
@@ -99,10 +117,16 @@ impl<'a> CellWork<'a> {
         sample.notes = ready.notes;
         sample.notes.extend(notes.into_iter().map(|(about, text)| Note { about, text }));
 
-        let root = Root::Fresh(&made.directory);
-        let directory = self.directory(root, ledger, executor, &mut sample)?;
-        let place = self.context(&made, &directory, &*drives, &watched);
-        self.measure(&place, executor, phase, &mut sample)?;
+        let directory = self.home(&made.directory);
+        if part != CellPart::Work {
+            self.make_earlier_files(&made.directory, ledger, executor, &mut sample)?;
+        }
+        if part == CellPart::Making {
+            ledger.close_to(mark, executor)?;
+        } else {
+            let place = self.context(&made, &directory, &*drives, &watched);
+            self.measure(&place, executor, phase, &mut sample)?;
+        }
         add_made(pools, &mut sample);
         sample.whole = totals.so_far();
         drives.still_whole(&plan.drives).map_err(CellError::Drives)?;
@@ -143,33 +167,29 @@ pub fn check_plan(plan: &CellPlan) -> Result<(), BenchError> {
     CellWork::of(plan)?.check()
 }
 
-/// A directory in which a cell may make what it likes.
-#[derive(Debug, Clone, Copy)]
-pub(crate) enum Root<'a> {
-    /// The root of a file system that the cell made.
-    Fresh(&'a Path),
-    /// A directory of the cell's own in a file system of the user's, whose space is left alone.
-    Below(&'a Path),
-}
-
 impl CellWork<'_> {
-    /// The directory in which the workload works: one of those that are made before, if the
-    /// study has such. What may lie in it is in the ledger.
-    pub(crate) fn directory(
+    /// The directory below `root` in which the workload works: one of those that are made before, if
+    /// the study has such.
+    pub(crate) fn home(&self, root: &Path) -> PathBuf {
+        match self.plan.earlier_files {
+            true => root.join(EarlierFiles::draw(self.plan.making_seed).home()),
+            false => root.to_owned(),
+        }
+    }
+
+    /// Makes in `root` what lies there before the workload's own files. What may lie there is in the
+    /// ledger.
+    pub(crate) fn make_earlier_files(
         &self,
-        root: Root<'_>,
+        root: &Path,
         ledger: &mut Ledger,
         executor: &Executor,
         sample: &mut Sample,
-    ) -> Result<PathBuf, CellError> {
-        let (root, reserves) = match root {
-            Root::Fresh(root) => (root, true),
-            Root::Below(root) => (root, false),
-        };
-        let (workload, seed) = (&self.workload, self.plan.cell.seed);
+    ) -> Result<(), CellError> {
+        let (workload, seed) = (&self.workload, self.plan.making_seed);
         if !self.plan.earlier_files {
             ledger.expect(root, workload.names())?;
-            return Ok(root.to_owned());
+            return Ok(());
         }
         let earlier = EarlierFiles::draw(seed);
         for (directory, mut names) in earlier.names() {
@@ -178,16 +198,14 @@ impl CellWork<'_> {
             }
             ledger.expect(&root.join(directory), names)?;
         }
-        // A workload that fills the file system has its space.
-        let reserves = reserves && workload.cost().space.0 < free_space(root).0 / 2;
-        earlier.make(root, seed, reserves, &executor.interrupt)?;
+        earlier.make(root, seed, self.plan.reserves_space, &executor.interrupt)?;
         sample.environment.extra.insert(EARLIER_FILES.to_owned(), earlier.describe());
-        Ok(root.join(earlier.home()))
+        Ok(())
     }
 }
 
 /// Adds to the conditions what the pools that were made have.
-fn add_made(pools: Vec<MadePool>, sample: &mut Sample) {
+pub(crate) fn add_made(pools: Vec<MadePool>, sample: &mut Sample) {
     if pools.is_empty() {
         return;
     }
@@ -209,8 +227,9 @@ fn make_on<T>(pins: &[Pin], make: impl FnOnce() -> Result<T, StackError>) -> Res
 }
 
 /// Runs one cell from its beginning to its end: `run` makes and measures, and whatever it has
-/// entered in the ledger is torn down.
+/// entered in the ledger is torn down, unless the machine is gone after this part of it.
 pub(crate) fn run_one(
+    part: CellPart,
     ledger: &mut Ledger,
     executor: &Executor,
     plan: &CellPlan,
@@ -229,11 +248,13 @@ pub(crate) fn run_one(
     let began = Instant::now();
     let mark = ledger.mark();
     let mut result = run(&work, ledger, &executor, &mut |phase| watcher.phase(cell, phase));
-    watcher.phase(cell, Phase::TearDown);
     let tear_down = Instant::now();
-    let problems = ledger.tear_down_to(mark, &executor);
-    if !problems.is_empty() {
-        return Err(BenchError::TearDown { cell: cell.number, problems });
+    if part == CellPart::Whole {
+        watcher.phase(cell, Phase::TearDown);
+        let problems = ledger.tear_down_to(mark, &executor);
+        if !problems.is_empty() {
+            return Err(BenchError::TearDown { cell: cell.number, problems });
+        }
     }
     let interrupted = result.as_ref().is_err_and(CellError::is_interrupt);
     if interrupted || executor.interrupt.is_raised() {
@@ -242,7 +263,9 @@ pub(crate) fn run_one(
     }
     let trace = executor.trace.take();
     if let Ok(sample) = &mut result {
-        sample.overhead.tear_down_seconds = tear_down.elapsed().as_secs_f64();
+        if part == CellPart::Whole {
+            sample.overhead.tear_down_seconds = tear_down.elapsed().as_secs_f64();
+        }
         sample.trace.clone_from(&trace);
     }
     let outcome = CellOutcome { result, trace, seconds: began.elapsed().as_secs_f64() };

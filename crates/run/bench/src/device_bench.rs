@@ -9,7 +9,7 @@ use disklab_sample::Environment;
 use disklab_stack::{Ledger, Machine};
 
 use crate::bench::{BenchProfile, BenchSteps};
-use crate::cell::run_one;
+use crate::cell::{CellPart, run_one};
 use crate::own_directory::CellsDirectory;
 use crate::preflight::preflight_devices;
 use crate::{
@@ -26,6 +26,8 @@ pub struct DeviceBench<D> {
     ledger: Ledger,
     executor: Executor,
     scratch: Scratch,
+    /// What of its cells it carries out.
+    part: CellPart,
     /// The cell that comes next, and where its raw outputs go.
     submitted: Option<(CellPlan, PathBuf)>,
     /// That of this bench's own in a shared one.
@@ -54,15 +56,17 @@ impl<D: Drives> DeviceBench<D> {
         Self::with(drives, planned, ledger, executor, Scratch::Shared(scratch.to_owned()))
     }
 
-    /// A bench in the lab's guest, which has `scratch` for itself.
+    /// A bench in the lab's guest, which has `scratch` for itself and carries out this part of its cells.
     pub(crate) fn in_guest(
         drives: D,
         planned: MachinePlan,
         ledger: Ledger,
         executor: Executor,
         scratch: &Path,
+        part: CellPart,
     ) -> Self {
-        Self::with(drives, planned, ledger, executor, Scratch::Own(scratch.to_owned()))
+        let own = Scratch::Own(scratch.to_owned());
+        Self { part, ..Self::with(drives, planned, ledger, executor, own) }
     }
 
     fn with(
@@ -73,8 +77,8 @@ impl<D: Drives> DeviceBench<D> {
         scratch: Scratch,
     ) -> Self {
         let machine = Machine::here();
-        let (submitted, own) = (None, CellsDirectory::default());
-        Self { drives, planned, machine, ledger, executor, scratch, submitted, own }
+        let (submitted, own, part) = (None, CellsDirectory::default(), CellPart::Whole);
+        Self { drives, planned, machine, ledger, executor, scratch, part, submitted, own }
     }
 
     /// Where cells have their directories.
@@ -162,10 +166,19 @@ impl<D: Drives> CellExecutor for DeviceBench<D> {
     fn next(&mut self, watcher: &mut dyn CellWatcher) -> Result<Option<EndedCell>, BenchError> {
         let Some((plan, outputs)) = self.submitted.take() else { return Ok(None) };
         let place = self.place()?;
-        let Self { drives, ledger, executor, .. } = self;
-        run_one(ledger, executor, &plan, &outputs, watcher, |work, ledger, executor, phase| {
-            work.run_on(drives, &place, ledger, executor, phase)
-        })
+        let Self { drives, ledger, executor, part, .. } = self;
+        let part = *part;
+        run_one(
+            part,
+            ledger,
+            executor,
+            &plan,
+            &outputs,
+            watcher,
+            |work, ledger, executor, phase| {
+                work.run_on(part, drives, &place, ledger, executor, phase)
+            },
+        )
         .map(Some)
     }
 

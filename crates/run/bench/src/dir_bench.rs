@@ -13,7 +13,7 @@ use disklab_study::{LeftOut, PlannedStack};
 use disklab_units::Bytes;
 
 use crate::bench::{BenchProfile, BenchSteps};
-use crate::cell::{CellContext, CellWork, Root, run_one};
+use crate::cell::{CellContext, CellPart, CellWork, run_one};
 use crate::own_directory::OwnDirectory;
 use crate::preflight::runnable_workloads;
 use crate::{
@@ -135,7 +135,7 @@ impl CellExecutor for DirBench {
                    phase: &mut dyn FnMut(Phase)| {
             in_directory(directory, watched, work, ledger, executor, phase)
         };
-        run_one(ledger, executor, &plan, &outputs, watcher, run).map(Some)
+        run_one(CellPart::Whole, ledger, executor, &plan, &outputs, watcher, run).map(Some)
     }
 
     fn finish(&mut self) {}
@@ -154,7 +154,8 @@ fn in_directory(
     phase(Phase::Make);
     let began = Instant::now();
     let own = OwnDirectory::create(directory, ledger).map_err(CellError::Drives)?;
-    let directory = work.directory(Root::Below(own.path()), ledger, executor, &mut sample)?;
+    work.make_earlier_files(own.path(), ledger, executor, &mut sample)?;
+    let directory = work.home(own.path());
     sample.overhead.make_seconds = began.elapsed().as_secs_f64();
     let totals = Totals::start(&SystemRoot::here(), watched);
     let place = CellContext {

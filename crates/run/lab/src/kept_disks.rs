@@ -53,6 +53,11 @@ impl KeptDisks {
         Ok(())
     }
 
+    /// When that was, by the clock of the guest that left them.
+    pub fn at(&self) -> Nanos {
+        self.at
+    }
+
     /// What they hold.
     pub fn content(&self) -> &DiskContent {
         &self.content

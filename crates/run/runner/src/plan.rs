@@ -104,7 +104,7 @@ impl Plan {
     /// # Errors
     /// [`BenchError::UnknownCell`] if the study has not what the cell names.
     pub fn compile(&self, cell: &Cell) -> Result<CellPlan, BenchError> {
-        self.campaign.compile(&self.preflight, cell)
+        self.campaign.compile(&self.preflight, cell, self.seed)
     }
 
     /// What each cell of a block will cost: the same in all blocks, and predicted once.

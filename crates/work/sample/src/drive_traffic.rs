@@ -34,6 +34,27 @@ pub struct DriveTraffic {
     pub memory_reads: Option<MemoryReads>,
 }
 
+impl DriveTraffic {
+    /// Counts what it did at another time, too.
+    pub fn add(&mut self, other: &Self) {
+        self.read_bytes += other.read_bytes;
+        self.reads += other.reads;
+        self.write_bytes += other.write_bytes;
+        self.writes += other.writes;
+        self.discard_bytes += other.discard_bytes;
+        self.flushes += other.flushes;
+        self.busy_ns += other.busy_ns;
+        self.queue_ns += other.queue_ns;
+        let both = self.medium_write_bytes.zip(other.medium_write_bytes);
+        self.medium_write_bytes = both.map(|(own, other)| own + other);
+        let both = self.memory_reads.zip(other.memory_reads);
+        self.memory_reads = both.map(|(own, other)| MemoryReads {
+            reads: own.reads + other.reads,
+            bytes: own.bytes + other.bytes,
+        });
+    }
+}
+
 /// Reads that a drive answered from its own memory: what it had read ahead, or was given.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct MemoryReads {

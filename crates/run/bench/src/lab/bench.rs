@@ -19,6 +19,7 @@ use disklab_units::{Bytes, BytesPerSecond};
 
 use super::drives::ModelledDrives;
 use super::machine::{described, profile_of};
+use super::made_drives::MadeDrivesCache;
 use super::processor::processor_of;
 use super::workers::{LabShared, LabWorkers};
 use crate::bench::{BenchProfile, BenchSteps};
@@ -160,7 +161,7 @@ impl BenchSteps for LabBench {
         let identity = identity(&kernel.program, &self.executor)?;
         let environment = self.environment(&kernel, identity);
         let Self { settings, ledger, executor, .. } = *self;
-        let shared = LabShared { settings, kernel };
+        let shared = LabShared { settings, kernel, made: MadeDrivesCache::default() };
         Ok(Box::new(LabWorkers::new(shared, environment, ledger, executor)))
     }
 }

@@ -200,7 +200,7 @@ impl ModelledDrives {
 }
 
 /// The disks of a cell's guest, new, in the order of its plan. Where their platters stand depends
-/// on the cell's seed and each drive's place in the study.
+/// on the seed of the making and each drive's place in the study.
 ///
 /// # Errors
 /// If a drive is not a model that this version knows, or cannot have the plan's size; if the
@@ -211,7 +211,7 @@ pub(super) fn disks(plan: &CellPlan, lab: &LabPlan) -> Result<Vec<DiskOptions>, 
         let DriveKind::Model(model) = &drive.kind else { return Err(BenchError::OtherBench) };
         // The odd number of splitmix64 keeps neighbours apart.
         let place = (u64::from(drive.position) + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15);
-        let own = plan.cell.seed.wrapping_add(place);
+        let own = plan.making_seed.wrapping_add(place);
         let mut disk = DiskOptions::of(&file_of(drive, model)?, own, &model.serial);
         if let Some(on) = plan.write_cache {
             disk.drive.set_write_cache(Nanos(0), on);

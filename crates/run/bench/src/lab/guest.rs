@@ -16,6 +16,7 @@ use super::job::{
 };
 use super::machine::{profile_of, set_up};
 use super::processor::{check_charges, processor_of};
+use crate::cell::CellPart;
 use crate::{BenchError, CellExecutor, CellOutcome, CellWatcher, DeviceBench, Phase};
 
 /// Carries out the cell that the host left a job for, and leaves the answer. The
@@ -51,7 +52,7 @@ pub fn carry_out_in_guest() -> Result<(), GuestError> {
         disklab_workload::count_from_boot();
         fixed_start();
         set_up(profile_of(machine));
-        cell(&job.plan, &raw, &mut phases)
+        cell(&job.plan, job.part, &raw, &mut phases)
     });
     answer(&match result {
         Err(why) => GuestAnswer::failed(&why, Vec::new()),
@@ -70,6 +71,7 @@ fn host(name: &str) -> Result<PathBuf, MountError> {
 
 fn cell(
     plan: &CellPlan,
+    part: CellPart,
     outputs: &Path,
     phases: &mut Phases,
 ) -> Result<CellOutcome, GuestCellError> {
@@ -77,7 +79,7 @@ fn cell(
     let ledger = Ledger::open(&place.join("ledger"))?;
     let (drives, machine) = (ModelledDrives::default(), plan.machine.clone());
     let (executor, scratch) = (Executor::in_guest(), place.join("scratch"));
-    let mut bench = DeviceBench::in_guest(drives, machine, ledger, executor, &scratch);
+    let mut bench = DeviceBench::in_guest(drives, machine, ledger, executor, &scratch, part);
     bench.submit(plan.clone(), outputs)?;
     Ok(bench.next(phases)?.ok_or(GuestCellError::Unended)?.outcome)
 }

@@ -5,6 +5,7 @@ use std::fs::File;
 use std::io::{self, Write};
 use std::path::Path;
 
+use crate::cell::CellPart;
 use disklab_cell::CellPlan;
 use disklab_exec::UntrustedDirectory;
 use disklab_sample::{Sample, TraceEntry};
@@ -25,10 +26,12 @@ pub(super) const PROGRAMS: &str = "programs";
 
 /// What a guest is to do. No path of the host is in it: they differ between machines,
 /// and what is read takes memory.
-#[derive(Debug, Serialize, Deserialize)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub(super) struct GuestJob {
     /// The cell to carry out.
     pub plan: CellPlan,
+    /// Which part of it.
+    pub part: CellPart,
     /// What `fio --version` says, where it is here.
     pub fio: Option<String>,
     /// Whether there is a further folder of programs.

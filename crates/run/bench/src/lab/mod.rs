@@ -8,6 +8,7 @@ mod guest;
 mod host;
 mod job;
 mod machine;
+mod made_drives;
 mod model;
 mod model_error;
 mod one_cell;

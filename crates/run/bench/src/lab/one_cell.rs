@@ -5,20 +5,25 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 use std::time::{Duration, Instant};
 
-use disklab_cell::{CellPlan, MachinePlan};
+use disklab_cell::MachinePlan;
 use disklab_drive::{HostStatistics, Nanos};
 use disklab_exec::{Interrupt, UntrustedDirectory};
-use disklab_lab::{Lab, LabError, LabOptions, LabReport, ReadsFromMemory, console};
+use disklab_lab::{KeptDisks, Lab, LabError, LabOptions, LabReport, ReadsFromMemory, console};
 use disklab_lab_guest::GUEST;
 use disklab_processor::Processor;
 use disklab_sample::{MemoryReads, Sample, TraceEntry};
 
 use super::CELL_JOB;
 use super::drives::disks;
-use super::job::{GuestAnswer, GuestJob, JOB, PROGRAMS, RAW, read_answer, write};
+use super::job::{GuestAnswer, GuestJob, JOB, PHASES, PROGRAMS, RAW, read_answer, write};
+use super::made_drives::MadeDrives;
 use super::processor::processor_of;
 use super::workers::LabShared;
-use crate::{BenchError, CellError, CellOutcome};
+use crate::cell::CellPart;
+use crate::{BenchError, CellError, CellOutcome, Phase};
+
+/// The folder of the guest that makes the stack, in the cell's.
+const MAKING: &str = "making";
 
 /// Real time after which a guest is stopped: a day.
 const REAL_LIMIT: Duration = Duration::from_secs(86_400);
@@ -29,8 +34,9 @@ const LARGEST_CONSOLE: u64 = 64 << 20;
 /// What a worker needs for a cell.
 pub(super) struct OneCell {
     pub shared: Arc<LabShared>,
-    pub plan: CellPlan,
-    /// This lab's own folder, which exists and holds the job.
+    /// What is to be done, the cell's work last.
+    pub job: GuestJob,
+    /// This cell's own folder, which exists.
     pub folder: PathBuf,
     /// The directory of its raw outputs, and the path by which the guest knows it.
     pub raw: PathBuf,
@@ -53,51 +59,123 @@ fn keep_console(folder: &Path, raw: &Path) -> std::io::Result<()> {
     UntrustedDirectory::open(raw)?.copy_end(&lab, console::FILE, LARGEST_CONSOLE)
 }
 
-/// Leaves the job where the guest will find it.
-pub(super) fn prepare(folder: &Path, job: &GuestJob) -> Result<(), BenchError> {
-    std::fs::create_dir_all(folder).map_err(BenchError::io("cannot make", folder))?;
-    write(folder, JOB, job).map_err(BenchError::io("cannot write the job into", folder))
-}
-
 impl OneCell {
-    /// Boots the guest and waits for its end.
+    /// Has its stack made, unless drives with it are there, boots the guest that measures, and waits
+    /// for its end.
     pub fn run(self) -> FinishedCell {
         let began = Instant::now();
-        let options = match self.options() {
-            Ok(options) => options,
-            Err(error) => return outcome(began, Err(CellError::Drives(error)), Vec::new()),
+        let finished = |result, trace| {
+            let seconds = began.elapsed().as_secs_f64();
+            FinishedCell::Outcome(Box::new(CellOutcome { result, trace, seconds }))
         };
-        let result = Lab::start(options).and_then(Lab::run);
-        // The kernel's messages, for the user.
-        let _ = keep_console(&self.folder, &self.raw);
-        if matches!(result, Err(LabError::Interrupted(_))) {
-            return FinishedCell::Interrupted;
+        let (name, kept) = (self.job.plan.making_digest(), self.shared.settings.at_once);
+        let made = match self.shared.made.get(&name, kept, || self.make()) {
+            Ok(made) => made,
+            Err(FailedGuest(CellError::Lab(LabError::Interrupted(_)), _)) => {
+                return FinishedCell::Interrupted;
+            }
+            Err(FailedGuest(error, trace)) => return finished(Err(error), trace),
+        };
+        match self.measure(&made) {
+            Ok((mut sample, trace, report)) => {
+                self.add_report(&mut sample, &report);
+                made.add_to(&mut sample);
+                finished(Ok(sample), made.with_trace(trace))
+            }
+            Err(FailedGuest(CellError::Lab(LabError::Interrupted(_)), _)) => {
+                FinishedCell::Interrupted
+            }
+            Err(FailedGuest(error, trace)) => finished(Err(error), made.with_trace(trace)),
         }
-        let (result, trace) = match self.answer(result) {
-            Ok(GuestAnswer { result, trace }) => (result.map_err(CellError::Guest), trace),
-            Err(error) => (Err(error), Vec::new()),
-        };
-        outcome(began, result, trace)
     }
 
-    fn options(&self) -> Result<LabOptions, BenchError> {
-        let LabShared { settings, kernel } = &*self.shared;
-        let MachinePlan::Lab(machine) = &self.plan.machine else {
+    /// Has a guest make the stack, on new drives.
+    fn make(&self) -> Result<MadeDrives, FailedGuest> {
+        let folder = self.folder.join(MAKING);
+        let shown = folder.join(RAW);
+        std::fs::create_dir_all(&shown)
+            .map_err(|e| CellError::Drives(BenchError::io("cannot make", &shown)(e)))?;
+        let job = GuestJob { part: CellPart::Making, ..self.job.clone() };
+        self.tell_making();
+        let options = self.options(&job, &folder, &shown).map_err(CellError::Drives)?;
+        let made = self.boot(&job, &folder, options);
+        if made.is_err() {
+            let _ = keep_console(&folder, &self.raw);
+        }
+        let (sample, trace, _, disks) = made?;
+        Ok(MadeDrives { disks, sample, trace })
+    }
+
+    /// Tells the progress that the stack is being made: the guest that does has a folder of its own.
+    fn tell_making(&self) {
+        let line = serde_json::to_string(&Phase::Make).unwrap_or_default();
+        // Only for the user's eyes.
+        let _ = std::fs::write(self.folder.join(PHASES), format!("{line}\n"));
+    }
+
+    /// Has a guest carry out the work, on drives with its stack.
+    fn measure(
+        &self,
+        made: &MadeDrives,
+    ) -> Result<(Sample, Vec<TraceEntry>, LabReport), FailedGuest> {
+        let mut options =
+            self.options(&self.job, &self.folder, &self.shown).map_err(CellError::Drives)?;
+        made.disks.begin(&mut options).map_err(CellError::Lab)?;
+        let done = self.boot(&self.job, &self.folder, options);
+        // The kernel's messages, for the user.
+        let _ = keep_console(&self.folder, &self.raw);
+        done.map(|(sample, trace, report, _)| (sample, trace, report))
+    }
+
+    /// Boots a guest that does this job in this folder, and waits for its end.
+    fn boot(
+        &self,
+        job: &GuestJob,
+        folder: &Path,
+        options: LabOptions,
+    ) -> Result<(Sample, Vec<TraceEntry>, LabReport, KeptDisks), FailedGuest> {
+        write(folder, JOB, job).map_err(|e| {
+            CellError::Drives(BenchError::io("cannot write the job into", folder)(e))
+        })?;
+        let (report, disks) =
+            Lab::start(options).and_then(Lab::run_and_keep).map_err(CellError::Lab)?;
+        let answer = read_answer(folder).map_err(CellError::GuestAnswer)?;
+        let Some(GuestAnswer { result, trace }) = answer else {
+            let console = console::tail(&folder.join(console::FILE));
+            return Err(CellError::NoGuestAnswer { console }.into());
+        };
+        match result {
+            Ok(sample) => Ok((sample, trace, report, disks)),
+            Err(why) => Err(FailedGuest(CellError::Guest(why), trace)),
+        }
+    }
+
+    fn options(
+        &self,
+        job: &GuestJob,
+        folder: &Path,
+        shown: &Path,
+    ) -> Result<LabOptions, BenchError> {
+        let (LabShared { settings, kernel, .. }, plan) = (&*self.shared, &job.plan);
+        let MachinePlan::Lab(machine) = &plan.machine else {
             return Err(BenchError::OtherBench);
         };
         let charges = processor_of(machine)?.as_ref().map(Processor::kernel_arguments);
-        let mut options = LabOptions::new(&kernel.program, &self.folder, &settings.program);
-        options.writable = vec![self.shown.clone()];
-        options.shown = vec![(RAW, self.shown.clone())];
+        let mut options = LabOptions::new(&kernel.program, folder, &settings.program);
+        options.writable = vec![shown.to_owned()];
+        options.shown = vec![(RAW, shown.to_owned())];
         options.shown.extend(kernel.programs.iter().map(|p| (PROGRAMS, p.clone())));
         options.init_arguments = vec![GUEST.to_owned(), CELL_JOB.to_owned()];
         options.kernel_arguments.clone_from(&kernel.arguments);
         options.kernel_arguments.extend(charges.unwrap_or_default());
         options.memory_bytes = machine.memory.0;
-        options.disks = disks(&self.plan, machine)?;
+        options.disks = disks(plan, machine)?;
         options.bus = machine.bus;
         options.content = settings.content.clone();
-        options.seed = self.plan.cell.seed;
+        options.seed = match job.part {
+            CellPart::Making => plan.making_seed,
+            CellPart::Work | CellPart::Whole => plan.cell.seed,
+        };
         options.core = Some(self.core);
         options.real_limit = Some(REAL_LIMIT);
         let limit = u64::try_from(machine.limit.as_nanos()).unwrap_or(u64::MAX);
@@ -107,48 +185,40 @@ impl OneCell {
         Ok(options)
     }
 
-    fn answer(&self, result: Result<LabReport, LabError>) -> Result<GuestAnswer, CellError> {
-        let report = result?;
-        let answer = read_answer(&self.folder).map_err(CellError::GuestAnswer)?;
-        let Some(mut answer) = answer else {
-            let console = console::tail(&self.folder.join(console::FILE));
-            return Err(CellError::NoGuestAnswer { console });
-        };
-        if let Ok(sample) = &mut answer.result {
-            self.add_memory_reads(sample, &report);
-            let seconds = report.virtual_time.0 as f64 / 1e9;
-            let extra = &mut sample.environment.extra;
-            let mut add = |name: &str, value: String| extra.insert(format!("lab.{name}"), value);
-            add("virtual-seconds", format!("{seconds:.9}"));
-            add("content-disk-bytes", report.content.disk_bytes.to_string());
-            add("content-memory-bytes", report.content.memory_bytes.to_string());
-            // What drives did behind the guest's back, from beginning to end.
-            for (index, disk) in report.disks.iter().enumerate() {
-                let Some(drive) = disk.as_ref().map(|disk| disk.drive) else { continue };
-                let (shingled, host) = (drive.shingled, drive.host);
-                if host != Default::default() {
-                    for (name, count) in [
-                        ("host-reads", host.reads),
-                        ("host-hits", host.hits),
-                        ("host-flushes", host.flushes),
-                    ] {
-                        add(&format!("disk{index}.{name}"), count.to_string());
-                    }
-                }
-                if shingled == Default::default() {
-                    continue;
-                }
+    /// Adds what only the host knows.
+    fn add_report(&self, sample: &mut Sample, report: &LabReport) {
+        self.add_memory_reads(sample, report);
+        let seconds = report.virtual_time.0 as f64 / 1e9;
+        let extra = &mut sample.environment.extra;
+        let mut add = |name: &str, value: String| extra.insert(format!("lab.{name}"), value);
+        add("virtual-seconds", format!("{seconds:.9}"));
+        add("content-disk-bytes", report.content.disk_bytes.to_string());
+        add("content-memory-bytes", report.content.memory_bytes.to_string());
+        // What drives did behind the guest's back, from beginning to end.
+        for (index, disk) in report.disks.iter().enumerate() {
+            let Some(drive) = disk.as_ref().map(|disk| disk.drive) else { continue };
+            let (shingled, host) = (drive.shingled, drive.host);
+            if host != Default::default() {
                 for (name, count) in [
-                    ("cached-bytes", shingled.cached_bytes),
-                    ("bands-cleaned", shingled.bands_cleaned),
-                    ("bands-streamed", shingled.bands_streamed),
-                    ("map-flushes", shingled.map_flushes),
+                    ("host-reads", host.reads),
+                    ("host-hits", host.hits),
+                    ("host-flushes", host.flushes),
                 ] {
                     add(&format!("disk{index}.{name}"), count.to_string());
                 }
             }
+            if shingled == Default::default() {
+                continue;
+            }
+            for (name, count) in [
+                ("cached-bytes", shingled.cached_bytes),
+                ("bands-cleaned", shingled.bands_cleaned),
+                ("bands-streamed", shingled.bands_streamed),
+                ("map-flushes", shingled.map_flushes),
+            ] {
+                add(&format!("disk{index}.{name}"), count.to_string());
+            }
         }
-        Ok(answer)
     }
 
     /// Says of each step which reads the drives answered from their own memory. A host's memory
@@ -158,7 +228,8 @@ impl OneCell {
             let Some(began) = step.began_ns else { continue };
             let (from, to) = (Nanos(began), Nanos(began.saturating_add(step.elapsed_ns)));
             for traffic in &mut step.drives {
-                let place = self.plan.drives.iter().position(|drive| drive.name == traffic.drive);
+                let place =
+                    self.job.plan.drives.iter().position(|drive| drive.name == traffic.drive);
                 let disk = place.and_then(|at| report.disks.get(at)?.as_ref());
                 let disk = disk.filter(|disk| disk.drive.host == HostStatistics::default());
                 traffic.memory_reads = disk.map(|disk| {
@@ -170,13 +241,13 @@ impl OneCell {
     }
 }
 
-fn outcome(
-    began: Instant,
-    result: Result<Sample, CellError>,
-    trace: Vec<TraceEntry>,
-) -> FinishedCell {
-    let seconds = began.elapsed().as_secs_f64();
-    FinishedCell::Outcome(Box::new(CellOutcome { result, trace, seconds }))
+/// Why a guest did not do its job, and the commands that ran.
+struct FailedGuest(CellError, Vec<TraceEntry>);
+
+impl From<CellError> for FailedGuest {
+    fn from(error: CellError) -> Self {
+        Self(error, Vec::new())
+    }
 }
 
 #[cfg(test)]

@@ -18,7 +18,9 @@ use disklab_units::Bytes;
 
 use super::bench::{LabKernel, LabSettings};
 use super::job::{GuestJob, PHASES};
-use super::one_cell::{FinishedCell, OneCell, prepare};
+use super::made_drives::MadeDrivesCache;
+use super::one_cell::{FinishedCell, OneCell};
+use crate::cell::CellPart;
 use crate::own_directory::CellsDirectory;
 use crate::{BenchError, CellExecutor, CellProgress, CellWatcher, EndedCell, Phase};
 
@@ -29,6 +31,7 @@ const POLL: Duration = Duration::from_millis(200);
 pub(super) struct LabShared {
     pub settings: LabSettings,
     pub kernel: LabKernel,
+    pub made: MadeDrivesCache,
 }
 
 /// Carries out cells in guests, as many at once as there are leases of processors and space.
@@ -152,7 +155,7 @@ impl CellExecutor for LabWorkers {
         let shown = outputs.canonicalize().map_err(BenchError::io("cannot find", outputs))?;
         let folder = self.lab_folder(&plan.cell)?;
         let programs = self.shared.kernel.programs.is_some();
-        prepare(&folder, &GuestJob { plan: plan.clone(), fio: self.fio_version(), programs })?;
+        std::fs::create_dir_all(&folder).map_err(BenchError::io("cannot make", &folder))?;
         let lease = self.leases.take(&self.shared.settings.cores, machine.memory.0);
         let lease = lease.ok_or(BenchError::NoProcessor)?;
         let clock = Arc::new(AtomicU64::new(0));
@@ -160,7 +163,7 @@ impl CellExecutor for LabWorkers {
         let (cell, content) = (plan.cell.clone(), plan.estimate.content);
         let one = OneCell {
             shared: Arc::clone(&self.shared),
-            plan,
+            job: GuestJob { plan, part: CellPart::Work, fio: self.fio_version(), programs },
             folder: folder.clone(),
             raw: outputs.to_owned(),
             shown,

@@ -80,7 +80,7 @@ fn carry_out(
 ) -> Result<(), BenchError> {
     let mut all = || {
         for cell in cells {
-            let plan = campaign.compile(preflight, cell)?;
+            let plan = campaign.compile(preflight, cell, 1)?;
             assert!(executor.has_room(&plan), "one cell at a time");
             let outputs = collector.raw.join(cell.number.to_string());
             executor.submit(plan, &outputs)?;
