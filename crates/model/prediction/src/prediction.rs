@@ -9,7 +9,7 @@ use disklab_units::Bytes;
 use disklab_workload::{Context, Cost, StudyFiles, read_workload};
 
 use crate::Medium;
-use crate::seconds::cell_seconds;
+use crate::seconds::{cell_seconds, making_seconds};
 use crate::stack_cost::StackCost;
 
 /// Inode tables, journals and trees take 2 % next to the data, and 32 MiB.
@@ -18,8 +18,10 @@ const TREES: f64 = 1.02;
 /// What a cell will cost.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct CellPrediction {
-    /// Wall-clock seconds.
+    /// Wall-clock seconds, if nothing is shared with other cells.
     pub seconds: f64,
+    /// Of these, what cells of the same block and stack can share.
+    pub shared_seconds: f64,
     /// Seconds of the machine's own clock that the work takes, as far as they are fixed.
     pub clock_seconds: f64,
     /// Bytes written to each of the study's drives.
@@ -66,6 +68,10 @@ impl CellPrediction {
         let [content, with_old] = writes.contents(&cost, &stored);
         Ok(Self {
             seconds: cell_seconds(&cost, &writes.cost, medium),
+            shared_seconds: match medium.simulation {
+                Some(_) => making_seconds(&writes.cost, medium),
+                None => 0.0,
+            },
             clock_seconds: cost.fixed_seconds,
             drive_writes: writes.drive_writes(&cost),
             space: if medium.simulation.is_some() { content } else { writes.space(&cost) },
@@ -73,6 +79,11 @@ impl CellPrediction {
             is_least: cost.writes_until_its_end,
             passes: writes.format.passes,
         })
+    }
+
+    /// Has it pay its part of what so many cells share.
+    pub fn shared_by(&mut self, cells: usize) {
+        self.seconds -= self.shared_seconds * (1.0 - 1.0 / cells.max(1) as f64);
     }
 
     /// For the cell's plan.

@@ -111,12 +111,18 @@ impl Plan {
     pub fn predictions(&self) -> &HashMap<Levels, CellPrediction> {
         self.predictions.get_or_init(|| {
             let drives = self.drive_names().len();
-            let known = |cell: Cell| {
-                let plan = self.compile(&cell).ok()?;
-                let prediction = CellPrediction::new(&plan, self.bench.medium, drives).ok()?;
-                Some((cell.levels, prediction))
+            let block: Vec<Cell> = self.order(1);
+            let mut of_stacks: HashMap<&str, usize> = HashMap::new();
+            for cell in &block {
+                *of_stacks.entry(&cell.levels.stack).or_default() += 1;
+            }
+            let known = |cell: &Cell| {
+                let plan = self.compile(cell).ok()?;
+                let mut prediction = CellPrediction::new(&plan, self.bench.medium, drives).ok()?;
+                prediction.shared_by(of_stacks[cell.levels.stack.as_str()]);
+                Some((cell.levels.clone(), prediction))
             };
-            self.order(1).into_iter().filter_map(known).collect()
+            block.iter().filter_map(known).collect()
         })
     }
 
