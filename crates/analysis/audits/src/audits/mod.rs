@@ -1,25 +1,22 @@
 //! Audits: what makes samples or comparisons suspect.
 //!
-//! One audit is one file and one line in [`AUDITS`]. An audit looks at what was
+//! One audit is one file and one line in [`AUDITS`]; those of a condition that a cell recorded are
+//! rows of `conditions`. An audit looks at what was
 //! measured, never at what ought to be; it names its evidence and what to do.
 
 mod background_io;
 mod barriers_off;
 mod busy_waits;
-mod clock_stepped;
-mod coarse_clock;
 mod common_limit;
 mod compressed_away;
-mod control_group;
+mod conditions;
 mod coordinated_omission;
 mod correlated_repeats;
 mod cpu_bound;
-mod degraded_array;
 mod different_work;
 mod direct_not_honoured;
 mod drive_cache;
 mod drive_memory_reads;
-mod drives_differ;
 mod failed_cells;
 mod faster_than_drives;
 mod few_in_flight;
@@ -28,10 +25,8 @@ mod few_repeats;
 mod flush_of_class;
 mod fresh_ssd;
 mod holes;
-mod host_nearly_full;
 mod imported;
 mod in_one_place;
-mod kernels_differ;
 mod maintenance_running;
 mod memory_figure;
 mod misaligned;
@@ -40,7 +35,6 @@ mod nearly_full;
 mod no_flushes;
 mod not_on_drives;
 mod not_steady;
-mod on_battery;
 mod one_mirror_read;
 mod order_and_time;
 mod other_load;
@@ -48,29 +42,22 @@ mod outer_tracks;
 mod outlier;
 mod read_from_cache;
 mod scaled;
-mod schedulers_differ;
 mod shared_spindle;
-mod slow_encryption;
 mod slow_governor;
 mod slow_link;
 mod small_file_set;
 mod smart_trouble;
-mod snapshot_present;
 mod staging_area;
 mod still_in_memory;
 mod stolen_time;
 mod support;
-mod swapping;
 mod table;
-mod throttled;
 mod too_short;
-mod tool_failed;
 mod two_modes;
 mod unfinished;
 mod virtual_machine;
 mod wide_interval;
 mod write_amplification;
-mod write_caches_differ;
 mod zeros_compressed;
 
 pub use correlated_repeats::NAME as CORRELATED_REPEATS;
@@ -141,9 +128,9 @@ pub(crate) struct Detection {
 /// All audits. Among findings of the same severity, the order is this one.
 pub static AUDITS: &[Audit] = &[
     not_on_drives::AUDIT,
-    tool_failed::AUDIT,
+    conditions::TOOL_FAILED,
     faster_than_drives::AUDIT,
-    degraded_array::AUDIT,
+    conditions::DEGRADED_ARRAY,
     zeros_compressed::AUDIT,
     compressed_away::AUDIT,
     holes::AUDIT,
@@ -151,7 +138,7 @@ pub static AUDITS: &[Audit] = &[
     drive_memory_reads::AUDIT,
     shared_spindle::AUDIT,
     barriers_off::AUDIT,
-    write_caches_differ::AUDIT,
+    conditions::WRITE_CACHES_DIFFER,
     different_work::AUDIT,
     order_and_time::AUDIT,
     maintenance_running::AUDIT,
@@ -179,28 +166,28 @@ pub static AUDITS: &[Audit] = &[
     two_modes::AUDIT,
     correlated_repeats::AUDIT,
     background_io::AUDIT,
-    swapping::AUDIT,
+    conditions::SWAPPING,
     smart_trouble::AUDIT,
     slow_link::AUDIT,
     misaligned::AUDIT,
     nearly_full::AUDIT,
     in_one_place::AUDIT,
-    host_nearly_full::AUDIT,
-    snapshot_present::AUDIT,
-    drives_differ::AUDIT,
-    kernels_differ::AUDIT,
+    conditions::HOST_NEARLY_FULL,
+    conditions::SNAPSHOT_PRESENT,
+    conditions::DRIVES_DIFFER,
+    conditions::KERNELS_DIFFER,
     mount_options_differ::AUDIT,
-    schedulers_differ::AUDIT,
+    conditions::SCHEDULERS_DIFFER,
     cpu_bound::AUDIT,
     busy_waits::AUDIT,
     stolen_time::AUDIT,
-    throttled::AUDIT,
-    on_battery::AUDIT,
+    conditions::THROTTLED,
+    conditions::ON_BATTERY,
     slow_governor::AUDIT,
-    slow_encryption::AUDIT,
-    control_group::AUDIT,
-    coarse_clock::AUDIT,
-    clock_stepped::AUDIT,
+    conditions::SLOW_ENCRYPTION,
+    conditions::CONTROL_GROUP_LIMITS,
+    conditions::COARSE_CLOCK,
+    conditions::CLOCK_STEPPED,
     scaled::AUDIT,
     outer_tracks::AUDIT,
     memory_figure::AUDIT,

@@ -80,6 +80,14 @@ impl Affected<'_> {
         self.cells.iter().fold(first, |most, cell| if cell.1 > most.1 { *cell } else { most })
     }
 
+    /// What `of_cell` says of each, each once, sorted.
+    pub fn each<'c, T: Ord, I: IntoIterator<Item = T>>(
+        &'c self,
+        of_cell: impl Fn(&'c CellFacts) -> I,
+    ) -> impl Iterator<Item = T> {
+        self.cells.iter().flat_map(|(cell, _)| of_cell(cell)).collect::<BTreeSet<T>>().into_iter()
+    }
+
     /// `all 12 cells`, or `3 of 12 cells (dd-4k with raid1/ext4, …)`.
     pub fn words(&self) -> String {
         if self.cells.len() == self.all {
@@ -156,6 +164,21 @@ impl Differing<'_> {
         let stacks: BTreeSet<&&str> = self.sides.values().flatten().collect();
         placed == stacks.len()
     }
+}
+
+/// A finding about the cells in which `measure` finds something: `words` makes its text and what to
+/// do.
+pub(super) fn in_cells<'a>(
+    evidence: &Evidence<'a>,
+    severity: Severity,
+    measure: impl Fn(&'a CellFacts) -> Option<f64>,
+    words: impl Fn(&Affected<'_>) -> (String, &'static str),
+) -> Vec<Detection> {
+    let found = afflicted(evidence, measure).map(|cells| {
+        let (text, advice) = words(&cells);
+        Detection { severity, text, advice: advice.to_owned(), groups: cells.groups }
+    });
+    found.into_iter().collect()
 }
 
 /// A finding about stacks between which something differs that is not their difference:

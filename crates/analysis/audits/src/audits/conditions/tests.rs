@@ -1,0 +1,244 @@
+use disklab_sample::{
+    ArrayState, Clock, Conditions, DriveConditions, Environment, MemoryActivity, Pool, Power,
+    Sample,
+};
+
+use super::*;
+use crate::testing::{RunFixture, trace};
+
+/// What is found in a run of one cell.
+fn texts(audit: &Audit, bench: &str, conditions: Conditions) -> Vec<String> {
+    let mut fixture = RunFixture::new("");
+    fixture.info.bench = bench.parse().expect("a bench");
+    fixture.under("single/ext4", "dd-4k", 0, conditions);
+    fixture.texts(audit.name)
+}
+
+/// Holds that each of these is found with these words, or not at all.
+fn check<const N: usize>(audit: &Audit, cases: [(Conditions, Option<&str>); N]) {
+    for (conditions, expected) in cases {
+        let found = texts(audit, "dir:/x", conditions.clone());
+        match (expected, found.as_slice()) {
+            (None, []) => {}
+            (Some(words), [text]) if text.contains(words) => {}
+            _ => panic!("{}: {conditions:?}: {found:?}", audit.name),
+        }
+    }
+}
+
+fn on(beneath: &str, aes: Option<bool>) -> Conditions {
+    Conditions { beneath: vec![beneath.to_owned()], aes, ..Conditions::default() }
+}
+
+#[test]
+fn power_is_reported() {
+    let power = |throttled, on_battery| Conditions {
+        power: Power { throttled, on_battery },
+        ..Conditions::default()
+    };
+    let on = "ran on its battery in the only cell";
+    check(
+        &ON_BATTERY,
+        [
+            (power(None, Some(true)), Some(on)),
+            (power(None, Some(false)), None),
+            (power(None, None), None),
+        ],
+    );
+    check(
+        &THROTTLED,
+        [
+            (power(Some(12), None), Some("12 times in the worst")),
+            (power(Some(0), None), None),
+            (power(None, None), None),
+        ],
+    );
+}
+
+#[test]
+fn memory_that_runs_out_is_reported() {
+    let memory = |swapped_out, killed| Conditions {
+        memory: Some(MemoryActivity { swapped_in: 4096, swapped_out, killed }),
+        ..Conditions::default()
+    };
+    check(
+        &SWAPPING,
+        [
+            (memory(200_000_000, 0), Some("at most 200 MB in one.")),
+            (memory(0, 2), Some("killed 2 processes")),
+            (memory(1 << 20, 0), None),
+        ],
+    );
+    let mut fixture = RunFixture::new("");
+    for block in 0..2 {
+        fixture.under("single/ext4", "dd-4k", block, memory(0, 2));
+    }
+    assert!(fixture.texts(SWAPPING.name)[0].contains("killed 4 processes"), "of all cells");
+}
+
+#[test]
+fn what_lies_beneath_is_reported() {
+    check(
+        &SNAPSHOT_PRESENT,
+        [(on("snapshot", None), Some("LVM snapshot")), (on("encryption", None), None)],
+    );
+    check(
+        &SLOW_ENCRYPTION,
+        [
+            (on("encryption", Some(false)), Some("no instructions for AES")),
+            (on("encryption", Some(true)), None),
+            (on("snapshot", Some(false)), None),
+            (on("encryption", None), None),
+        ],
+    );
+    assert!(texts(&SLOW_ENCRYPTION, "lab", on("encryption", Some(false))).is_empty());
+    let room = |free| {
+        let room = Some((free, 1_000_000_000));
+        let drives = vec![DriveConditions { room, ..DriveConditions::default() }];
+        Conditions { drives, ..Conditions::default() }
+    };
+    let full = "95 % full in the only cell, with 50 MB left";
+    check(&HOST_NEARLY_FULL, [(room(50_000_000), Some(full)), (room(200_000_000), None)]);
+}
+
+#[test]
+fn clocks_are_reported() {
+    let source = |name: &str| {
+        let clock = Clock { source: Some(name.to_owned()), ..Clock::default() };
+        Conditions { clock: Some(clock), ..Conditions::default() }
+    };
+    check(
+        &COARSE_CLOCK,
+        [
+            (source("hpet"), Some("clock was hpet in the only cell")),
+            (source("refined-jiffies"), Some("refined-jiffies")),
+            (source("tsc"), None),
+            (source("kvm-clock"), None),
+            (source("timer"), None),
+        ],
+    );
+    let stepped = |stepped_ms, slept_ms| {
+        let clock = Clock { source: None, stepped_ms, slept_ms, elapsed_ms: 60_000 };
+        Conditions { clock: Some(clock), ..Conditions::default() }
+    };
+    check(
+        &CLOCK_STEPPED,
+        [
+            (stepped(-2500, 0), Some("The wall clock was set by 2.5 s")),
+            (stepped(0, 90_000), Some("The machine slept for 90.0 s")),
+            // As NTP slews it.
+            (stepped(30, 0), None),
+            (stepped(-60, 0), None),
+        ],
+    );
+}
+
+#[test]
+fn degraded_arrays_are_reported() {
+    let arrays = |missing, state: &str| Conditions {
+        arrays: vec![ArrayState { name: "md0".into(), level: Some("raid5".into()), missing }],
+        pools: vec![Pool { name: "p".into(), state: Some(state.into()), ..Pool::default() }],
+        ..Conditions::default()
+    };
+    check(
+        &DEGRADED_ARRAY,
+        [
+            (arrays(1, "ONLINE"), Some("In the only cell: md0 (raid5) lacks 1 of its")),
+            (arrays(0, "DEGRADED"), Some("the pool p is DEGRADED")),
+            (arrays(0, "ONLINE"), None),
+        ],
+    );
+}
+
+#[test]
+fn limits_of_a_control_group_are_reported() {
+    let mut fixture = RunFixture::new("");
+    fixture.under("single/ext4", "dd-4k", 0, Conditions::default());
+    assert_eq!(fixture.findings(CONTROL_GROUP_LIMITS.name), []);
+    let limits = vec!["io.max 8:0 rbps=1048576".to_owned()];
+    fixture.under("raid1/ext4", "dd-4k", 0, Conditions { limits, ..Conditions::default() });
+    let texts = fixture.texts(CONTROL_GROUP_LIMITS.name);
+    assert!(texts[0].contains("1 of 2 cells (dd-4k with raid1/ext4): io.max 8:0"), "{texts:?}");
+}
+
+#[test]
+fn failed_programs_are_reported() {
+    let texts = |argv: &[&str], status: &str| {
+        let mut fixture = RunFixture::new("");
+        let sample = Sample { trace: vec![trace(argv, status)], ..Sample::default() };
+        fixture.full_sample("single/ext4", "dd-4k", 0, sample);
+        fixture.texts(TOOL_FAILED.name)
+    };
+    let found = texts(&["/usr/bin/fio", "job"], "exit code 1");
+    assert!(found[0].contains("in the only cell (fio: exit code 1)"), "{found:?}");
+    assert!(texts(&["fio", "job"], "0").is_empty());
+    assert!(texts(&["hdparm", "-I", "/dev/sda"], "exit code 5").is_empty());
+    assert!(texts(&["blkid", "-p", "/dev/sda"], "exit code 2").is_empty());
+}
+
+/// What is found if two stacks' cells ran in these environments.
+fn differing(audit: &Audit, more: &str, sides: [(&str, Vec<DriveState>); 2]) -> Vec<String> {
+    let mut fixture = RunFixture::new(more);
+    for (stack, drives) in sides {
+        fixture.around(stack, "dd-4k", 0, Environment { drives, ..Environment::default() });
+    }
+    fixture.texts(audit.name)
+}
+
+#[test]
+fn drives_of_other_models_are_reported_and_more_of_one_are_not() {
+    let drive = |model: &str, serial: &str| DriveState {
+        model: Some(model.into()),
+        serial: Some(serial.into()),
+        ..DriveState::default()
+    };
+    for (others, expected) in [
+        (vec![drive("Red", "2")], 1),
+        (vec![drive("Blue", "2"), drive("Red", "3")], 1),
+        (vec![drive("Blue", "2"), drive("Blue", "3")], 0),
+    ] {
+        let sides = [("single/ext4", vec![drive("Blue", "1")]), ("raid1/ext4", others)];
+        assert_eq!(differing(&DRIVES_DIFFER, "", sides).len(), expected);
+    }
+}
+
+#[test]
+fn other_kernels_are_reported() {
+    for (other, expected) in [("6.12.2", 1), ("6.12.1", 0)] {
+        let mut fixture = RunFixture::new("");
+        for (block, release) in ["6.12.1", other].into_iter().enumerate() {
+            let kernel = Some(release.to_owned());
+            let conditions = Conditions { kernel, ..Conditions::default() };
+            fixture.under("single/ext4", "dd-4k", block as u32, conditions);
+        }
+        assert_eq!(fixture.findings(KERNELS_DIFFER.name).len(), expected, "{other}");
+    }
+}
+
+#[test]
+fn schedulers_that_differ_are_reported_unless_the_study_sets_them() {
+    let drives = |scheduler: Option<&str>| {
+        vec![DriveState { scheduler: scheduler.map(str::to_owned), ..DriveState::default() }]
+    };
+    for (other, expected) in [(Some("bfq"), 1), (Some("none"), 0), (None, 0)] {
+        let sides = [("single/ext4", drives(Some("none"))), ("raid1/ext4", drives(other))];
+        assert_eq!(differing(&SCHEDULERS_DIFFER, "", sides).len(), expected, "{other:?}");
+    }
+    let set = "[stacks]\nset = \"queue[scheduler=bfq]/ext4\"\n";
+    let sides = [("single/ext4", drives(Some("none"))), ("set", drives(Some("bfq")))];
+    assert!(differing(&SCHEDULERS_DIFFER, set, sides).is_empty());
+}
+
+#[test]
+fn write_caches_that_differ_are_reported_unless_the_study_sets_them() {
+    let drives =
+        |cache: &str| vec![DriveState { write_cache: Some(cache.into()), ..DriveState::default() }];
+    let sides = |other| [("single/ext4", drives("write back")), ("raid1/ext4", drives(other))];
+    let found = differing(&WRITE_CACHES_DIFFER, "", sides("write through"));
+    assert!(found[0].contains("write back (single/ext4); write through (raid1/ext4)"), "{found:?}");
+    assert!(differing(&WRITE_CACHES_DIFFER, "", sides("write back")).is_empty());
+    let set = "[stacks]\non = { layers = \"ext4\", drives = 1, write-cache = \"on\" }\n\
+               off = { layers = \"ext4\", drives = 1, write-cache = \"off\" }";
+    let sides = [("on", drives("write back")), ("off", drives("write through"))];
+    assert!(differing(&WRITE_CACHES_DIFFER, set, sides).is_empty());
+}
