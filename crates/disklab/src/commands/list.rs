@@ -23,7 +23,12 @@ pub fn list(what: Listed, as_json: bool) -> Result<u8, Failure> {
         Listed::Studies => studies()?,
         Listed::Stacks => LAYERS
             .iter()
-            .map(|kind| Row::new(kind.name, kind.summary, options(kind.options)))
+            .map(|kind| {
+                let inputs = kind.inputs.iter();
+                let inputs = inputs.map(|input| (format!("input {}", input.name), input.words()));
+                let details = options(kind.options).into_iter().chain(inputs).collect();
+                Row::new(kind.name, kind.summary, details)
+            })
             .collect(),
         Listed::Workloads => WORKLOADS
             .iter()

@@ -2,6 +2,7 @@
 
 mod extent;
 mod passes;
+mod roles;
 mod written;
 
 use std::collections::BTreeSet;
@@ -89,6 +90,9 @@ pub fn words(run: &CheckedRun, estimate: &RunEstimate<'_>, with_cells: bool) -> 
         lines.add("written to", &format!("{kind}{drives}: {}", extent.bytes(written)));
     }
     add_usable(&mut lines, plan);
+    for (name, text) in roles::words(plan) {
+        lines.add(name, &text);
+    }
     lines.add("space", &space_words(run, &prediction));
     let mut text = lines.0;
     for warning in run.warnings() {
@@ -241,6 +245,7 @@ fn stack_json(stack: &PlannedStack, passes: Value) -> Value {
         "id": stack.id,
         "layers": PlannedLayer::notation(&stack.layers),
         "drives": stack.drives,
+        "roles": stack.roles().map(|(_, role)| role).collect::<Value>(),
         "capacity": stack.capacity,
         "tolerates": stack.tolerates,
         "first_passes": passes,

@@ -6,7 +6,7 @@ use std::fs;
 use std::path::Path;
 
 use disklab_import::FORMATS;
-use disklab_stack::LAYERS;
+use disklab_stack::{LAYERS, LayerKind};
 use disklab_workload::WORKLOADS;
 use serde_json::{Value, json};
 
@@ -43,7 +43,9 @@ Usable space is what `df` calls available to users: of ext4 without the 5 % for 
 
 #[test]
 fn reference_has_every_layer() {
-    let kinds = LAYERS.iter().map(|kind| (kind.name, kind.summary, kind.options));
+    let inputs =
+        |kind: &'static LayerKind| kind.inputs.iter().map(|i| (i.name, i.words())).collect();
+    let kinds = LAYERS.iter().map(|kind| (kind.name, kind.summary, kind.options, inputs(kind)));
     let intro = "What a study's `stacks` may be made of, from the drives upwards \
         ([how to write a study](../guide/studies.md)). `disklab list stacks` says the same.";
     check("layers.md", "Layers", intro, &format!("{}\n{DEFAULTS}", kinds_text(kinds)));
@@ -51,7 +53,7 @@ fn reference_has_every_layer() {
 
 #[test]
 fn reference_has_every_kind_of_workload() {
-    let kinds = WORKLOADS.iter().map(|kind| (kind.name, kind.summary, kind.fields));
+    let kinds = WORKLOADS.iter().map(|kind| (kind.name, kind.summary, kind.fields, Vec::new()));
     let intro = "The kinds of workloads and the keys of each in a study. `disklab list \
         workloads` says the same. Options of job files, and more about each: \
         [workloads](../reference/workloads.md).";
@@ -86,21 +88,25 @@ fn reference_has_every_exit_code() {
     check("exit-codes.md", "Exit codes", intro, &text);
 }
 
-/// Names, summaries and the options of each.
+/// Names, summaries and the options and inputs of each.
 fn kinds_text<'a>(
-    kinds: impl Iterator<Item = (&'a str, &'a str, &'a [(&'a str, &'a str)])>,
+    kinds: impl Iterator<Item = (&'a str, &'a str, &'a [(&'a str, &'a str)], Vec<(&'a str, String)>)>,
 ) -> String {
     let mut text = String::new();
-    for (name, summary, options) in kinds {
+    for (name, summary, options, inputs) in kinds {
         let _ = write!(text, "## {name}\n\n{}\n\n", summary.trim_end_matches('.').to_owned() + ".");
-        if options.is_empty() {
-            continue;
+        let options =
+            options.iter().map(|(name, meaning)| (*name, (*meaning).to_owned())).collect();
+        for (heading, rows) in [("option", options), ("input", inputs)] {
+            let _: &Vec<(&str, String)> = &rows;
+            if !rows.is_empty() {
+                let _ = write!(text, "| {heading} | meaning |\n|---|---|\n");
+                for (name, meaning) in rows {
+                    let _ = writeln!(text, "| `{}` | {} |", cell(name), cell(&meaning));
+                }
+                text.push('\n');
+            }
         }
-        text.push_str("| option | meaning |\n|---|---|\n");
-        for (option, meaning) in options {
-            let _ = writeln!(text, "| `{}` | {} |", cell(option), cell(meaning));
-        }
-        text.push('\n');
     }
     text.truncate(text.trim_end().len());
     text.push('\n');

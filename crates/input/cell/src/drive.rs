@@ -18,6 +18,9 @@ pub struct DrivePlan {
     pub size: Bytes,
     /// What it is.
     pub kind: DriveKind,
+    /// What it is for, if not for data: the name of an input, such as `log`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub role: Option<String>,
 }
 
 /// Where the bytes of a drive go.

@@ -7,14 +7,16 @@ mod drive;
 mod layers;
 mod levels;
 mod machine;
+mod notation;
 mod order;
 mod plan;
 mod workload;
 
 pub use drive::{DriveKind, DriveModelPlan, DrivePlan};
-pub use layers::{LONGEST_LAYERS, LayerSpec, PlannedLayer, parse_layers, parse_options};
+pub use layers::{DATA, DriveRange, InputSpec, LayerSpec, PlannedInput, PlannedLayer};
 pub use levels::{Cell, Levels};
 pub use machine::{HostPlan, LabPlan, MachinePlan};
+pub use notation::{LONGEST_LAYERS, parse_layers, parse_options};
 pub use order::{Draws, cell_seed, making_seed, order};
 pub use plan::{CellEstimate, CellPlan, CellPlanError, Needs};
 pub use workload::{Caches, WorkloadPlan};

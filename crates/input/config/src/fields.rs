@@ -213,6 +213,18 @@ impl<'a> Fields<'a> {
         )
     }
 
+    /// Whether a field is left that is like one that was asked for, or whose value is no answer
+    /// (`is_none`): [`Fields::finish`] refuses it.
+    pub fn has_misspelt(&mut self, is_none: impl Fn(&Node) -> bool) -> bool {
+        let known = || self.asked.iter().map(String::as_str);
+        let at = self
+            .left
+            .iter()
+            .position(|(key, node)| is_none(node) || !did_you_mean(&key.name, known()).is_empty());
+        // It is what an error is about.
+        at.inspect(|at| self.left.swap(0, *at)).is_some()
+    }
+
     /// Takes all fields that are left, in the order of the file.
     pub fn rest(&mut self) -> Vec<(&'a str, &'a Location, &'a Node)> {
         std::mem::take(&mut self.left)

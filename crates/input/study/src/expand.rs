@@ -2,62 +2,16 @@
 
 use std::collections::{BTreeSet, HashSet};
 
-use disklab_source::{FileName, Location, SourceError, did_you_mean, one_of};
+use disklab_source::{Location, SourceError};
 
-use crate::limits::{MOST_DRIVES, MOST_EXCLUSIONS, MOST_STACKS, MOST_WORKLOADS};
+use crate::layout::{LayoutSpec, StudyDrives, check_stack_id, layout};
+use crate::limits::{MOST_EXCLUSIONS, MOST_STACKS, MOST_WORKLOADS};
 use crate::load::check_id;
 use crate::parameters::{ParameterTexts, PlaceholderFiller, combinations, without_parameters};
 use crate::shipped::{CACHES, changed, used};
 use crate::{DriveSpec, LeftOut, StackSpec, WorkloadSpec, matches};
-use disklab_cell::{LayerSpec, parse_layers, parse_options};
+use disklab_cell::{InputSpec, LayerSpec, parse_layers, parse_options};
 use disklab_config::{Fields, Key, Node, Value};
-
-/// A layout or a whole stack: layers and the drives below them.
-struct Layout {
-    id: String,
-    layers: Vec<LayerSpec>,
-    drives: Vec<usize>,
-    write_cache: Option<bool>,
-    host_cache: Option<String>,
-    key: Key,
-    /// Why the drives do not fit it.
-    unfit: Option<String>,
-}
-
-/// The drives that layouts choose of.
-struct StudyDrives<'a> {
-    all: &'a [DriveSpec],
-    /// Whether they are others than the study names.
-    others: bool,
-}
-
-/// For which numbers of drives a layout is one that people would choose.
-struct FittingNumbers {
-    at_least: i64,
-    multiple_of: i64,
-}
-
-impl FittingNumbers {
-    fn read(fields: &mut Fields<'_>) -> Result<Self, SourceError> {
-        let most = MOST_DRIVES;
-        let at_least = fields.integer("at-least", 1..=most)?.unwrap_or(1) as i64;
-        let multiple_of = fields.integer("multiple-of", 1..=most)?.unwrap_or(1) as i64;
-        Ok(Self { at_least, multiple_of })
-    }
-
-    /// Why so many are not for it.
-    fn problem(&self, drives: usize) -> Option<String> {
-        let drives = drives as i64;
-        if drives < self.at_least {
-            return Some(format!("is for {} drives and more", self.at_least));
-        }
-        match self.multiple_of {
-            of if drives % of == 0 => None,
-            2 => Some("is for an even number of drives".to_owned()),
-            of => Some(format!("is for a multiple of {of} drives")),
-        }
-    }
-}
 
 struct FileSystem {
     id: String,
@@ -78,7 +32,7 @@ pub(crate) fn stacks(
     drives: &[DriveSpec],
     others: bool,
 ) -> Result<StudyStacks, SourceError> {
-    let drives = StudyDrives { all: drives, others };
+    let drives = StudyDrives { all: drives.iter().map(|d| d.name.as_str()).collect(), others };
     let layouts = table(fields.take("layouts"))?
         .iter()
         .map(|entry| layout(entry, &drives))
@@ -115,7 +69,7 @@ pub(crate) fn stacks(
             id: layout.id.clone(),
             layout: layout.id,
             file_system: String::new(),
-            layers: layout.layers,
+            layers: with_inputs(layout.layers, &layout.inputs),
             drives: layout.drives,
             write_cache: layout.write_cache,
             host_cache: layout.host_cache,
@@ -131,17 +85,26 @@ pub(crate) fn stacks(
 }
 
 /// A layout with a file system on it.
-fn of_matrix(id: String, layout: &Layout, file_system: &FileSystem) -> StackSpec {
+fn of_matrix(id: String, layout: &LayoutSpec, file_system: &FileSystem) -> StackSpec {
+    let layers = layout.layers.iter().chain(&file_system.layers).cloned().collect();
     StackSpec {
         id,
         layout: layout.id.clone(),
         file_system: file_system.id.clone(),
-        layers: layout.layers.iter().chain(&file_system.layers).cloned().collect(),
+        layers: with_inputs(layers, &layout.inputs),
         drives: layout.drives.clone(),
         write_cache: layout.write_cache,
         host_cache: layout.host_cache.clone(),
         place: layout.key.place.clone(),
     }
+}
+
+/// The layers, of which the first that has an input of a name takes it.
+fn with_inputs(mut layers: Vec<LayerSpec>, inputs: &[InputSpec]) -> Vec<LayerSpec> {
+    if let Some(first) = layers.first_mut() {
+        first.inputs.extend_from_slice(inputs);
+    }
+    layers
 }
 
 /// Refuses too many stacks, two of one id, and none.
@@ -182,87 +145,6 @@ fn table(node: Option<&Node>) -> Result<&[(Key, Node)], SourceError> {
     node.map_or(Ok(&[]), Node::entries)
 }
 
-fn layout((key, node): &(Key, Node), drives: &StudyDrives<'_>) -> Result<Layout, SourceError> {
-    check_stack_id(key)?;
-    let all = || (0..drives.all.len()).collect();
-    if !matches!(node.value, Value::Table(_)) {
-        return Ok(Layout {
-            id: key.name.clone(),
-            layers: parse_layers(node)?,
-            drives: all(),
-            write_cache: None,
-            host_cache: None,
-            key: key.clone(),
-            unfit: None,
-        });
-    }
-    let mut fields = Fields::new(node, "a layout")?;
-    let layers = fields.take("layers").map_or_else(|| Ok(Vec::new()), parse_layers)?;
-    let fitting = FittingNumbers::read(&mut fields)?;
-    let mut unfit = fitting.problem(drives.all.len());
-    let chosen = match fields.take("drives") {
-        None => all(),
-        Some(node) if drives.others => other_drives(node, drives.all.len()).unwrap_or_else(|why| {
-            unfit = Some(why);
-            Vec::new()
-        }),
-        Some(node) => choose(node, drives.all)?,
-    };
-    let write_cache = fields.boolean("write-cache")?;
-    let host_cache = fields.text("host-cache")?;
-    fields.finish()?;
-    let (id, key) = (key.name.clone(), key.clone());
-    Ok(Layout { id, layers, drives: chosen, write_cache, host_cache, key, unfit })
-}
-
-/// What a layout's `drives` means on others than the study's.
-fn other_drives(node: &Node, available: usize) -> Result<Vec<usize>, String> {
-    let Value::Integer(n) = node.value else {
-        return Err("names drives of the study, in whose place there are others".to_owned());
-    };
-    let n = usize::try_from(n).unwrap_or(usize::MAX);
-    if n > available { Err(format!("needs {n} drives")) } else { Ok((0..n).collect()) }
-}
-
-/// `drives = 2` means the first two; a list of names means those, where a name
-/// also stands for all that came of one entry with a `count`.
-fn choose(node: &Node, drives: &[DriveSpec]) -> Result<Vec<usize>, SourceError> {
-    if let Value::Integer(n) = node.value {
-        let available = drives.len();
-        return usize::try_from(n)
-            .ok()
-            .filter(|n| (1..=available).contains(n))
-            .map(|n| (0..n).collect())
-            .ok_or_else(|| {
-                node.error(format!("`drives`: expected 1 to {available}, the study's drives"))
-            });
-    }
-    let mut chosen = Vec::new();
-    for item in node.items() {
-        let name = item.as_text()?;
-        let numbered = |d: &DriveSpec| {
-            d.name.strip_prefix(&name).is_some_and(|rest| {
-                rest.strip_prefix('-').is_some_and(|n| n.parse::<u32>().is_ok())
-            })
-        };
-        let before = chosen.len();
-        for (index, drive) in drives.iter().enumerate() {
-            if (drive.name == name || numbered(drive)) && !chosen.contains(&index) {
-                chosen.push(index);
-            }
-        }
-        if chosen.len() == before {
-            let names = drives.iter().map(|d| d.name.as_str());
-            return Err(item.error(format!(
-                "`drives`: unknown drive '{name}', or named twice here{}; known: {}",
-                did_you_mean(&name, names.clone()),
-                one_of(names)
-            )));
-        }
-    }
-    Ok(chosen)
-}
-
 /// A file system, once per entry of its `options`.
 fn file_system((key, node): &(Key, Node)) -> Result<Vec<FileSystem>, SourceError> {
     check_stack_id(key)?;
@@ -287,20 +169,6 @@ fn file_system((key, node): &(Key, Node)) -> Result<Vec<FileSystem>, SourceError
             Ok(FileSystem { id, layers })
         })
         .collect()
-}
-
-fn check_stack_id(key: &Key) -> Result<(), SourceError> {
-    let fits = |c: char| c.is_ascii_graphic() && !"*?\"'\\:".contains(c);
-    // Parts of it become parts of file names.
-    let parts = || key.name.split('/').all(|part| FileName::new(part).is_ok());
-    if key.name.len() <= 100 && key.name.chars().all(fits) && parts() {
-        return Ok(());
-    }
-    Err(key.place.error(format!(
-        "invalid stack name '{}': expected visible characters without * ? : and quotes, \
-         such as 'raid5'",
-        key.name
-    )))
 }
 
 /// `[[workloads]]`, with `each` and `matrix` expanded.

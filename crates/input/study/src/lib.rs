@@ -7,6 +7,7 @@ mod drive_request;
 mod expand;
 mod kept_files;
 mod lab;
+mod layout;
 mod limits;
 mod load;
 mod machine;

@@ -1,6 +1,6 @@
 //! What will run on a bench, and what will not.
 
-use disklab_cell::PlannedLayer;
+use disklab_cell::{DATA, PlannedLayer};
 use serde::{Deserialize, Serialize};
 
 /// A stack on a bench.
@@ -18,6 +18,41 @@ pub struct PlannedStack {
     pub tolerates: u32,
     /// Whether it keeps data by copies alone, all of them equal: a read may take any of them.
     pub copies: bool,
+}
+
+impl PlannedStack {
+    /// Its drives, each with what it is for.
+    pub fn roles(&self) -> impl Iterator<Item = (&str, &str)> {
+        let roles = PlannedLayer::roles(&self.layers, self.drives.len());
+        self.drives.iter().map(String::as_str).zip(roles)
+    }
+
+    /// What a drive is for: [`DATA`] if it is not one of them.
+    pub fn role_of(&self, drive: &str) -> &str {
+        self.roles().find(|(name, _)| *name == drive).map_or(DATA, |(_, role)| role)
+    }
+
+    /// The drives that its data are on.
+    pub fn data_drives(&self) -> impl Iterator<Item = &str> {
+        self.roles().filter(|(_, role)| *role == DATA).map(|(drive, _)| drive)
+    }
+
+    /// Its drives for people: `hdd-1, hdd-2; log nvme-1`.
+    pub fn drive_words(&self) -> String {
+        let (mut words, mut last) = (String::new(), DATA);
+        for (drive, role) in self.roles() {
+            match (words.is_empty(), role == last) {
+                (true, true) => {}
+                (false, true) => words.push_str(", "),
+                (first, false) => {
+                    words.push_str(if first { "" } else { "; " });
+                    words.push_str(&format!("{role} "));
+                }
+            }
+            (words, last) = (words + drive, role);
+        }
+        words
+    }
 }
 
 /// A stack, a workload or a pair of them that does not run here.

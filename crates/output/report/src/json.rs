@@ -1,6 +1,7 @@
 //! JSON: everything, for programs. The schema's name and version stand first.
 
 use disklab_audits::{Finding, Group, Observation};
+use disklab_cell::DATA;
 use disklab_comparisons::{Answer, Comparison, Point};
 use disklab_decision::{Recommendation, StackChoice};
 use disklab_stats::{Estimate, Interval, Method};
@@ -119,6 +120,8 @@ fn finding(finding: &Finding) -> Value {
 
 fn group(report: &Report, group: &Group) -> Value {
     let spec = report.study.stack_index(&group.key.levels.stack).map(|i| &report.study.stacks[i]);
+    let planned = report.info.stacks.iter().find(|stack| stack.id == group.key.levels.stack);
+    let role = |drive: &str| planned.map_or(DATA, |stack| stack.role_of(drive));
     let latency = group.latency.as_ref().map(|h| {
         let mut map = Map::new();
         map.insert("count".to_owned(), json!(h.count()));
@@ -139,12 +142,12 @@ fn group(report: &Report, group: &Group) -> Value {
         "step": group.key.step,
         "direction": group.key.direction.word(),
         "part": group.key.part.word(),
-        "observations": group.observations.iter().map(observation).collect::<Value>(),
+        "observations": group.observations.iter().map(|o| observation(o, &role)).collect::<Value>(),
         "latency": latency,
     })
 }
 
-fn observation(o: &Observation) -> Value {
+fn observation<'a>(o: &'a Observation, role: &impl Fn(&str) -> &'a str) -> Value {
     json!({
         "cell": o.cell,
         "block": o.block,
@@ -159,7 +162,7 @@ fn observation(o: &Observation) -> Value {
         "drive_read_bytes": o.drive_read,
         "drive_write_bytes": o.drive_write,
         "drives": o.drives.iter().map(|d| json!({
-            "drive": d.drive, "read_bytes": d.read, "write_bytes": d.written,
+            "drive": d.drive, "role": role(&d.drive), "read_bytes": d.read, "write_bytes": d.written,
         })).collect::<Value>(),
         "drive_memory_reads": o.memory_reads.map(|memory| json!({
             "share_of_reads": memory.of_reads, "bytes": memory.bytes,

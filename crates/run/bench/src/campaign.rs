@@ -2,7 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use disklab_cell::{Cell, CellEstimate, CellPlan, HostPlan, MachinePlan, Needs};
+use disklab_cell::{
+    Cell, CellEstimate, CellPlan, DATA, HostPlan, MachinePlan, Needs, PlannedLayer,
+};
 use disklab_source::SourceError;
 use disklab_stack::{Need, Stack};
 use disklab_study::Study;
@@ -122,6 +124,10 @@ impl Campaign {
         let drive = |position: &usize| preflight.drives.get(*position).cloned().flatten();
         plan.drives = spec.drives.iter().map(drive).collect::<Option<_>>().ok_or_else(unknown)?;
         plan.stack = stack.planned();
+        let roles = PlannedLayer::roles(&plan.stack, plan.drives.len());
+        for (drive, role) in plan.drives.iter_mut().zip(roles) {
+            drive.role = (role != DATA).then(|| role.to_owned());
+        }
         let planned = preflight.stacks.iter().find(|planned| planned.id == spec.id);
         let capacity = planned.map_or(0, |planned| planned.capacity);
         // A workload that fills the file system has its space.

@@ -154,6 +154,7 @@ impl Drives for DiskDrives {
                 position,
                 size: Bytes(target.fingerprint.size_bytes),
                 kind: DriveKind::Disk(target.name.clone()),
+                role: None,
             })
         };
         (0..).zip(&study.drives).map(plan).collect()

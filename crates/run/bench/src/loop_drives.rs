@@ -55,7 +55,13 @@ impl Drives for LoopDrives {
         let plan = |(position, spec): (u32, &DriveSpec)| {
             let share = spec.size.0 as f64 / largest as f64;
             let size = self.drive_size.scaled(share, Bytes::mib(1));
-            Some(DrivePlan { name: spec.name.to_string(), position, size, kind: DriveKind::File })
+            Some(DrivePlan {
+                name: spec.name.to_string(),
+                position,
+                size,
+                kind: DriveKind::File,
+                role: None,
+            })
         };
         (0..).zip(&study.drives).map(plan).collect()
     }
@@ -85,7 +91,7 @@ impl Drives for LoopDrives {
         executor: &Executor,
     ) -> Result<Ready, BenchError> {
         let mut ready = Ready { are_zero: self.are_zero(), ..Ready::default() };
-        for DrivePlan { name, position, size, kind } in drives {
+        for DrivePlan { name, position, size, kind, .. } in drives {
             if *kind != DriveKind::File {
                 return Err(BenchError::OtherBench);
             }

@@ -10,8 +10,8 @@ use disklab_source::SourceError;
 use disklab_units::Bytes;
 
 use crate::{
-    Below, DeviceState, FormatWrites, KeptWrites, Ledger, Need, Remount, Shape, ShapeError,
-    StackError, Undo,
+    Below, DeviceState, FormatWrites, InputKind, Inputs, KeptWrites, Ledger, Need, Remount, Shape,
+    ShapeError, StackError, Undo, Volume,
 };
 
 /// One step of a stack, with its options understood.
@@ -30,6 +30,19 @@ pub trait Layer: Debug + Send + Sync {
     /// As for [`Layer::shape`].
     fn shape_of_first(&self, below: &Shape, _data: Bytes) -> Result<Shape, ShapeError> {
         self.shape(below)
+    }
+
+    /// What its other inputs change in what it `made` of its `data`: redundancy and write cost.
+    ///
+    /// # Errors
+    /// What of them it cannot be built on.
+    fn with_inputs(
+        &self,
+        made: Shape,
+        _data: &Shape,
+        _inputs: &Inputs<Volume>,
+    ) -> Result<Shape, ShapeError> {
+        Ok(made)
     }
 
     /// Whether it is a pool, which is exported and imported to empty its cache.
@@ -70,6 +83,11 @@ pub trait Layer: Debug + Send + Sync {
     /// [`StackError::NotFound`] if it is not there, and those of programs and system calls; the
     /// caller tears down.
     fn assemble(&self, below: Form, context: &mut LayerContext<'_>) -> Result<Form, StackError>;
+
+    /// Whether [`Layer::assemble`] finds its [`LayerContext::own`] devices among others.
+    fn finds_its_devices(&self) -> bool {
+        false
+    }
 }
 
 /// What is at some height of a stack.
@@ -125,6 +143,12 @@ pub struct LayerContext<'a> {
     pub below: DeviceState,
     /// What was mounted so far, bottom-up, and how to mount it again.
     pub mounted: Vec<Remount>,
+    /// What else than data the layer is built on that is being made.
+    pub(crate) inputs: Inputs<PathBuf>,
+    /// How many of the devices below it are the layer's own.
+    pub(crate) own: usize,
+    /// Of which inputs its devices are, as `journal:`; empty on the way to the directory.
+    pub(crate) branch: String,
 }
 
 /// A ZFS pool that was made, as ZFS tells.
@@ -159,6 +183,9 @@ impl<'a> LayerContext<'a> {
             drives_are_zero: false,
             below: DeviceState::default(),
             mounted: Vec::new(),
+            inputs: Inputs::default(),
+            own: 0,
+            branch: String::new(),
         }
     }
 
@@ -229,6 +256,8 @@ pub struct LayerKind {
     /// Options and what they mean. Any other is refused, unless there is one
     /// called [`LayerKind::ANY_OPTION`].
     pub options: &'static [(&'static str, &'static str)],
+    /// What it can be built on besides its data.
+    pub inputs: &'static [InputKind],
     /// Understands the options. Without any, it must succeed: `disklab doctor`
     /// asks such a layer for its needs.
     pub parse: fn(&LayerSpec) -> Result<Box<dyn Layer>, SourceError>,

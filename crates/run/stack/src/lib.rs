@@ -9,6 +9,8 @@ mod blkid;
 mod error;
 mod find;
 mod format_writes;
+mod graph;
+mod inputs;
 mod kept_writes;
 mod layer;
 mod layers;
@@ -34,6 +36,7 @@ mod wait;
 
 pub use error::{LedgerElsewhere, LeftAlone, LineProblem, QueueProblem, StackError, Undecidable};
 pub use format_writes::{DeviceState, FirstPass, FormatWrites, PassKind};
+pub use inputs::{InputKind, Inputs};
 pub use kept_writes::KeptWrites;
 pub use layer::{Form, Layer, LayerContext, LayerKind, MadePool};
 pub use layers::{LAYERS, find_layer};

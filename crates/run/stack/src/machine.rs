@@ -24,7 +24,13 @@ pub fn known_needs() -> Vec<Need> {
         .iter()
         .filter_map(|kind| {
             let name = kind.name.to_owned();
-            (kind.parse)(&LayerSpec { name, options: Vec::new(), place: place.clone() }).ok()
+            (kind.parse)(&LayerSpec {
+                name,
+                options: Vec::new(),
+                inputs: Vec::new(),
+                place: place.clone(),
+            })
+            .ok()
         })
         .flat_map(|layer| layer.needs())
         .chain([Need::Root])

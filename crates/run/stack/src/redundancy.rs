@@ -79,6 +79,17 @@ impl Stripe {
         }
     }
 
+    /// Bytes written to all members for one byte of data in whole stripes.
+    pub(crate) fn written(self) -> f64 {
+        match self {
+            Self::Plain => 1.0,
+            Self::Copies(copies) => f64::from(copies),
+            Self::Parity { data, parity } | Self::Whole { data, parity } => {
+                f64::from(data + parity) / f64::from(data.max(1))
+            }
+        }
+    }
+
     fn redundancy(self) -> Redundancy {
         match self {
             Self::Plain | Self::Copies(..=1) => Redundancy::None,

@@ -5,10 +5,10 @@ use sha2::{Digest, Sha256};
 
 use crate::LayerContext;
 
-/// A UUID, version 4 in form (RFC 9562), that depends on the context's seed and
-/// tag and on `what` alone.
+/// A UUID, version 4 in form (RFC 9562), that depends on the context's seed, tag and branch and on
+/// `what` alone.
 pub(crate) fn uuid(context: &LayerContext<'_>, what: &str) -> String {
-    let text = format!("{}/{}/{what}", context.seed, context.tag);
+    let text = format!("{}/{}/{}{what}", context.seed, context.tag, context.branch);
     let mut bytes: Vec<u8> = Sha256::digest(text).iter().take(16).copied().collect();
     bytes[6] = bytes[6] & 0x0f | 0x40;
     bytes[8] = bytes[8] & 0x3f | 0x80;

@@ -56,22 +56,30 @@ pub enum Shape {
     Directory(Volume),
 }
 
+impl Volume {
+    /// The bare drives.
+    pub fn drives(sizes: &[Bytes]) -> Vec<Self> {
+        let drive = |(index, size): (usize, &Bytes)| {
+            let mut drive_writes = vec![0.0; sizes.len()];
+            drive_writes[index] = 1.0;
+            let (redundancy, small_write) = (Redundancy::None, SmallWrite::ONE);
+            Self { size: *size, tolerates: 0, drive_writes, redundancy, small_write }
+        };
+        sizes.iter().enumerate().map(drive).collect()
+    }
+
+    /// Adds what `other` writes to drives for `share` bytes.
+    pub(crate) fn add_writes(&mut self, other: &Self, share: f64) {
+        for (total, writes) in self.drive_writes.iter_mut().zip(&other.drive_writes) {
+            *total += share * writes;
+        }
+    }
+}
+
 impl Shape {
     /// The bare drives.
     pub fn drives(sizes: &[Bytes]) -> Self {
-        let count = sizes.len();
-        Self::Devices(
-            sizes
-                .iter()
-                .enumerate()
-                .map(|(index, size)| {
-                    let mut drive_writes = vec![0.0; count];
-                    drive_writes[index] = 1.0;
-                    let (redundancy, small_write) = (Redundancy::None, SmallWrite::ONE);
-                    Volume { size: *size, tolerates: 0, drive_writes, redundancy, small_write }
-                })
-                .collect(),
-        )
+        Self::Devices(Volume::drives(sizes))
     }
 
     /// The kind of thing that it is.

@@ -79,6 +79,58 @@ pub enum ShapeError {
         /// What they must have in common.
         common: Bytes,
     },
+    /// An input has a drive that the stack does not have.
+    #[error("`{input}` is on drive {drive}; the stack has {drives}")]
+    NoDrive {
+        /// Which, such as `log`.
+        input: String,
+        /// The drive, counted from 1.
+        drive: usize,
+        /// How many the stack has.
+        drives: usize,
+    },
+    /// Two inputs are on one drive.
+    #[error("drive {drive} is used twice, the second time by `{input}`")]
+    UsedTwice {
+        /// The second input.
+        input: String,
+        /// The drive, counted from 1.
+        drive: usize,
+    },
+    /// An input is something else than devices, or more of them than the layer takes.
+    #[error("`{input}` of {layer} takes {most} at most, got {got}")]
+    Input {
+        /// Its name in the study's stack.
+        layer: &'static str,
+        /// Which, such as `log`.
+        input: &'static str,
+        /// The most devices, in words.
+        most: String,
+        /// What there is.
+        got: Below,
+    },
+    /// An input's device is smaller than the layer takes.
+    #[error("`{input}` of {layer} needs devices of at least {least}, got one of {got}")]
+    InputTooSmall {
+        /// Its name in the study's stack.
+        layer: &'static str,
+        /// Which, such as `log`.
+        input: &'static str,
+        /// The smallest that does.
+        least: Bytes,
+        /// The size of the smallest there is.
+        got: Bytes,
+    },
+    /// Several arrays are to share what one can have.
+    #[error("`{input}` of {layer} is of one array, and `width` makes {arrays}")]
+    InputOfMany {
+        /// Its name in the study's stack.
+        layer: &'static str,
+        /// Which, such as `log`.
+        input: &'static str,
+        /// How many arrays there are.
+        arrays: usize,
+    },
     /// The last layer leaves no directory.
     #[error("it ends in {below}, not in a directory; add a file system such as ext4")]
     NoDirectory {
@@ -95,6 +147,7 @@ impl ShapeError {
             Self::TooFew { .. }
                 | Self::Groups { .. }
                 | Self::NothingInCommon { .. }
+                | Self::NoDrive { .. }
                 | Self::Unfit { below: Below::Devices(_), .. }
         )
     }

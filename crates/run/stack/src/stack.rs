@@ -1,16 +1,16 @@
 //! A whole stack.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use disklab_cell::{LayerSpec, PlannedLayer};
-use disklab_exec::Invocation;
-use disklab_source::{SourceError, did_you_mean, one_of};
+use disklab_source::SourceError;
 use disklab_study::StackSpec;
 use disklab_units::Bytes;
 
+use crate::graph::{self, GraphNode, Misfit, StackBuilder, wipe};
 use crate::{
-    DeviceState, Form, FormatWrites, KeptWrites, LAYERS, Layer, LayerContext, LayerKind, Need,
-    Remount, Shape, ShapeError, StackError, Volume, find_layer,
+    DeviceState, Form, FormatWrites, InputKind, KeptWrites, LayerContext, LayerKind, Need, Remount,
+    Shape, ShapeError, StackError, Volume, find_layer,
 };
 
 /// The size of the drives on which [`Stack::parse`] tries whether the layers
@@ -20,7 +20,8 @@ const AMPLE: Bytes = Bytes(1 << 50);
 /// A stack whose layers are understood.
 #[derive(Debug)]
 pub struct Stack {
-    layers: Vec<(LayerSpec, Box<dyn Layer>)>,
+    /// On the way from the data to the directory.
+    layers: Vec<GraphNode>,
 }
 
 /// A stack that stands.
@@ -67,21 +68,7 @@ impl Stack {
     }
 
     fn read(specs: &[LayerSpec]) -> Result<Self, SourceError> {
-        let mut layers = Vec::with_capacity(specs.len());
-        for layer in specs {
-            let kind = find_layer(&layer.name).ok_or_else(|| {
-                let known = LAYERS.iter().map(|kind| kind.name);
-                layer.error(format!(
-                    "unknown layer '{}'{}; known: {}",
-                    layer.name,
-                    did_you_mean(&layer.name, known.clone()),
-                    one_of(known)
-                ))
-            })?;
-            check_options(kind, layer)?;
-            layers.push((layer.clone(), (kind.parse)(layer)?));
-        }
-        Ok(Self { layers })
+        Ok(Self { layers: graph::read(specs)? })
     }
 
     /// Tries whether the layers fit on each other and on the number of drives, as far as `counts`
@@ -94,21 +81,21 @@ impl Stack {
         if spec.drives.is_empty() {
             return Ok(());
         }
-        let Err((index, why)) = self.volume(&vec![AMPLE; spec.drives.len()], None) else {
+        let Err(Misfit { why, place, below }) = self.volume(&vec![AMPLE; spec.drives.len()], None)
+        else {
             return Ok(());
         };
         if !counts(&why) {
             return Ok(());
         }
-        let place = index.and_then(|i| spec.layers.get(i)).map_or(&spec.place, |l| &l.place);
-        let below = index.and_then(|i| spec.layers.get(i.checked_sub(1)?));
+        let place = place.unwrap_or(&spec.place);
         let remedy = below.and_then(|below| groups_instead(&why, below));
         Err(place.error(format!("stack '{}': {why}{}", spec.id, remedy.unwrap_or_default())))
     }
 
     /// Its layers, bottom-up.
     pub fn planned(&self) -> Vec<PlannedLayer> {
-        self.layers.iter().map(|(spec, _)| PlannedLayer::from(spec)).collect()
+        self.layers.iter().map(|node| PlannedLayer::from(&node.spec)).collect()
     }
 
     /// The notation of its layers, bottom-up, as a study has it.
@@ -117,29 +104,22 @@ impl Stack {
     }
 
     /// What making it on drives of these sizes and in this state writes.
-    pub fn format_writes(&self, drives: &[Bytes], mut state: DeviceState) -> FormatWrites {
-        let mut writes = FormatWrites { bytes: vec![0.0; drives.len()], ..Default::default() };
-        let mut shape = Shape::drives(drives);
-        for (_, layer) in &self.layers {
-            writes = writes.and(layer.format_writes(&shape, state));
-            state.reads_zeros = layer.leaves_zeros(state.reads_zeros);
-            match layer.shape(&shape) {
-                Ok(next) => shape = next,
-                Err(_) => break,
-            }
-        }
-        writes
+    pub fn format_writes(&self, drives: &[Bytes], state: DeviceState) -> FormatWrites {
+        let none = FormatWrites { bytes: vec![0.0; drives.len()], ..Default::default() };
+        let drives = Volume::drives(drives);
+        let Ok(data) = self.data(&drives) else { return none };
+        none.and(graph::format_writes(&self.layers, data, &drives, state))
     }
 
     /// What its drives keep of what is written to it, besides the data as they are at last.
     pub fn kept_writes(&self) -> KeptWrites {
-        let kept = self.layers.iter().map(|(_, layer)| layer.kept_writes());
+        let kept = self.layers.iter().map(|node| node.layer.kept_writes());
         kept.fold(KeptWrites::default(), KeptWrites::and)
     }
 
     /// Whether a layer of it is a pool, which is exported and imported to empty its cache.
     pub fn is_imported(&self) -> bool {
-        self.layers.iter().any(|(_, layer)| layer.is_imported())
+        self.layers.iter().any(|node| node.layer.is_imported())
     }
 
     /// What it will be on drives of these sizes.
@@ -147,7 +127,7 @@ impl Stack {
     /// # Errors
     /// The layer that cannot be built on them, and why.
     pub fn shape(&self, drives: &[Bytes]) -> Result<Volume, ShapeError> {
-        self.volume(drives, None).map_err(|(_, why)| why)
+        self.volume(drives, None).map_err(|misfit| misfit.why)
     }
 
     /// The same, but with bytes written to each drive as the first so many bytes of data on
@@ -156,28 +136,30 @@ impl Stack {
     /// # Errors
     /// As for [`Stack::shape`].
     pub fn shape_of_first(&self, drives: &[Bytes], data: Bytes) -> Result<Volume, ShapeError> {
-        self.volume(drives, Some(data)).map_err(|(_, why)| why)
+        self.volume(drives, Some(data)).map_err(|misfit| misfit.why)
     }
 
     /// As [`Stack::shape_of_first`], or [`Stack::shape`] where no data are told; an error
-    /// says which layer it was.
-    fn volume(
-        &self,
-        drives: &[Bytes],
-        data: Option<Bytes>,
-    ) -> Result<Volume, (Option<usize>, ShapeError)> {
-        let mut shape = Shape::drives(drives);
-        for (index, (_, layer)) in self.layers.iter().enumerate() {
-            let next = match data {
-                Some(data) => layer.shape_of_first(&shape, data),
-                None => layer.shape(&shape),
-            };
-            shape = next.map_err(|why| (Some(index), why))?;
-        }
-        match shape {
+    /// says where it is.
+    fn volume(&self, drives: &[Bytes], first: Option<Bytes>) -> Result<Volume, Misfit<'_>> {
+        let drives = Volume::drives(drives);
+        match graph::shape(&self.layers, self.data(&drives)?, &drives, first)? {
             Shape::Directory(volume) | Shape::Pool(volume) => Ok(volume),
-            Shape::Devices(_) => Err((None, ShapeError::NoDirectory { below: shape.kind() })),
+            shape @ Shape::Devices(_) => {
+                Err(Misfit::of_all(ShapeError::NoDirectory { below: shape.kind() }))
+            }
         }
+    }
+
+    /// The drives below its data.
+    fn data(&self, drives: &[Volume]) -> Result<Shape, Misfit<'_>> {
+        let positions = graph::data_drives(&self.layers, drives.len())?;
+        Ok(Shape::Devices(positions.into_iter().map(|at| drives[at].clone()).collect()))
+    }
+
+    /// The kinds of its inputs, each with its name in the stack, in the order of its layers.
+    pub fn inputs(&self) -> Vec<&'static InputKind> {
+        self.layers.iter().flat_map(GraphNode::input_kinds).collect()
     }
 
     /// Everything that its layers cannot do without, each once.
@@ -186,7 +168,7 @@ impl Stack {
         if !self.layers.is_empty() {
             needs.push(WIPEFS);
         }
-        for need in self.layers.iter().flat_map(|(_, layer)| layer.needs()) {
+        for need in graph::all(&self.layers).into_iter().flat_map(|node| node.layer.needs()) {
             if !needs.contains(&need) {
                 needs.push(need);
             }
@@ -199,7 +181,7 @@ impl Stack {
     pub fn keeps_in_memory(&self) -> Vec<String> {
         let below = self.layers.len().saturating_sub(1);
         let mut sentences: Vec<String> = Vec::new();
-        for (spec, _) in &self.layers[..below] {
+        for GraphNode { spec, .. } in &self.layers[..below] {
             let sentence = match spec.name.split('-').next() {
                 Some("zfs") => {
                     "the ZFS pool below kept what dropping caches leaves in its own cache (ARC)"
@@ -224,15 +206,13 @@ impl Stack {
         context: &mut LayerContext<'_>,
     ) -> Result<Made, StackError> {
         wipe(devices, context)?;
-        self.build(devices, context, |layer, below, context| {
-            let made = layer.make(below, context)?;
-            context.below.reads_zeros = layer.leaves_zeros(context.below.reads_zeros);
-            Ok(made)
-        })
+        self.build(devices, false, context)
     }
 
     /// Finds on `devices`, in any order, what [`Stack::make`] made there in a context with the same
-    /// seed and tag, and starts it as an operator would after a crash.
+    /// seed and tag, and starts it as an operator would after a crash. Where a stack has inputs, and
+    /// the lowest layer on some of its drives does not find these among others
+    /// ([`Layer::finds_its_devices`](crate::Layer::finds_its_devices)), they come in their order.
     ///
     /// # Errors
     /// Where a layer fails. What was assembled so far is in the context's ledger.
@@ -241,37 +221,19 @@ impl Stack {
         devices: &[PathBuf],
         context: &mut LayerContext<'_>,
     ) -> Result<Made, StackError> {
-        self.build(devices, context, |layer, below, context| layer.assemble(below, context))
+        self.build(devices, true, context)
     }
 
-    /// Has `step` put each layer on the one below.
     fn build(
         &self,
-        devices: &[PathBuf],
+        drives: &[PathBuf],
+        assembles: bool,
         context: &mut LayerContext<'_>,
-        step: impl Fn(&dyn Layer, Form, &mut LayerContext<'_>) -> Result<Form, StackError>,
     ) -> Result<Made, StackError> {
-        let mut form = Form::Devices(devices.to_vec());
-        let mut device = None;
-        for (spec, layer) in &self.layers {
-            context.executor.interrupt.check().map_err(|stop| StackError::Program {
-                layer: spec.name.clone(),
-                source: stop.into(),
-            })?;
-            let below = match &form {
-                Form::Devices(devices) => devices.clone(),
-                Form::Pool { .. } | Form::Directory(_) => Vec::new(),
-            };
-            tracing::debug!(layer = %spec, ?form, "next layer");
-            form = step(layer.as_ref(), form, context)?;
-            device = match (&form, below.as_slice()) {
-                (Form::Devices(_), _) => None,
-                (_, [one]) => Some(one.clone()),
-                // A layer that leaves a directory on a directory changes nothing.
-                (_, []) => device,
-                _ => None,
-            };
-        }
+        let positions =
+            graph::data_drives(&self.layers, drives.len()).map_err(|misfit| misfit.why)?;
+        let builder = StackBuilder { drives, state: context.below, assembles };
+        let (form, device) = builder.build(&self.layers, &positions, context)?;
         let below = form.kind();
         let (Form::Directory(directory) | Form::Pool { directory, .. }) = form else {
             return Err(ShapeError::NoDirectory { below }.into());
@@ -285,17 +247,6 @@ impl Stack {
 
 const WIPEFS: Need = Need::Program { name: "wipefs", package: "util-linux" };
 
-/// Removes the signatures that an earlier stack left, so that no tool takes the
-/// devices for members of what no longer exists. wipefs refuses a device that
-/// is in use.
-fn wipe(devices: &[PathBuf], context: &LayerContext<'_>) -> Result<(), StackError> {
-    if devices.is_empty() || context.drives_are_zero {
-        return Ok(());
-    }
-    let paths = devices.iter().map(PathBuf::as_path).collect::<Vec<&Path>>();
-    context.run("stack", &Invocation::new("wipefs").arg("--all").args(paths)).map(|_| ())
-}
-
 /// What to do where a layer needs several devices and the one below makes one of all.
 fn groups_instead(why: &ShapeError, below: &LayerSpec) -> Option<String> {
     let ShapeError::TooFew { got: 1, .. } = why else { return None };
@@ -303,30 +254,6 @@ fn groups_instead(why: &ShapeError, below: &LayerSpec) -> Option<String> {
     let several = find_layer(&below.name).is_some_and(has_width) && below.name.starts_with("md-");
     let example = format!("{}[width=4]", below.name);
     several.then(|| format!("; {example} makes an array of each four devices"))
-}
-
-/// # Errors
-/// [`SourceError`] at the first option that this kind of layer does not have.
-fn check_options(kind: &LayerKind, layer: &LayerSpec) -> Result<(), SourceError> {
-    if kind.options.iter().any(|(name, _)| *name == LayerKind::ANY_OPTION) {
-        return Ok(());
-    }
-    let known = kind.options.iter().map(|(name, _)| *name);
-    for (option, _) in &layer.options {
-        if !known.clone().any(|name| name == option) {
-            let expected = if kind.options.is_empty() {
-                "it has none".to_owned()
-            } else {
-                format!("expected {}", one_of(known.clone()))
-            };
-            return Err(layer.error(format!(
-                "'{option}' is not an option of {}{}; {expected}",
-                kind.name,
-                did_you_mean(option, known.clone()),
-            )));
-        }
-    }
-    Ok(())
 }
 
 #[cfg(test)]

@@ -73,7 +73,7 @@ fn moved_ratio(evidence: &Evidence<'_>, group: &Group) -> Option<f64> {
 fn redundancy(evidence: &Evidence<'_>, group: &Group) -> f64 {
     let stack = evidence.info.stacks.iter().find(|stack| stack.id == group.key.levels.stack);
     let Some(stack) = stack else { return 1.0 };
-    let (drives, lost) = (stack.drives.len() as f64, f64::from(stack.tolerates));
+    let (drives, lost) = (stack.data_drives().count() as f64, f64::from(stack.tolerates));
     if stack.copies || drives <= lost { lost + 1.0 } else { drives / (drives - lost) }
 }
 

@@ -52,7 +52,9 @@ fn copies(evidence: &Evidence<'_>, group: &Group, drives: usize) -> f64 {
     let stack = evidence.info.stacks.iter().find(|stack| stack.id == group.key.levels.stack);
     match stack {
         Some(stack) if !matches!(evidence.info.bench, RunOrigin::Bench(BenchKind::Dir(_))) => {
-            f64::from(stack.tolerates) + 1.0
+            // What goes through a log or a journal is written there, too.
+            let passes = if stack.data_drives().count() < stack.drives.len() { 2.0 } else { 1.0 };
+            passes * (f64::from(stack.tolerates) + 1.0)
         }
         // What lies below a directory is not known.
         _ => drives.max(1) as f64,

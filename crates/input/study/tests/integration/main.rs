@@ -1,4 +1,5 @@
 //! Studies read from their text.
 
 mod bounds;
+mod inputs;
 mod load;

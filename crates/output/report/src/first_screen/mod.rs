@@ -160,7 +160,7 @@ pub(crate) fn stack_lines(report: &Report) -> (Vec<StackLine>, SpeedBasis) {
     let labels = labels(&report.study);
     let line = |(stack, label): (&disklab_study::StackSpec, String)| {
         let planned = report.info.stacks.iter().find(|planned| planned.id == stack.id);
-        let sizes = planned.map(|planned| planned.drives.iter().map(|d| drive_bytes(report, d)));
+        let sizes = planned.map(|planned| planned.data_drives().map(|d| drive_bytes(report, d)));
         StackLine {
             id: stack.id.clone(),
             label,

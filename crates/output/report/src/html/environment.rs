@@ -177,7 +177,7 @@ fn stacks(report: &Report) -> Markup {
                                 tr {
                                     th scope="row" { (stack.id) }
                                     td { code { (PlannedLayer::notation(&stack.layers)) } }
-                                    td { (stack.drives.join(", ")) }
+                                    td { (stack.drive_words()) }
                                     td.n { (Bytes(stack.capacity).si()) }
                                     td.n { (stack.tolerates) }
                                 }

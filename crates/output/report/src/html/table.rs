@@ -1,5 +1,6 @@
 //! The exact figures behind a chart.
 
+use disklab_cell::DATA;
 use disklab_comparisons::{Answer, Point, Quantity, Unit};
 use disklab_study::{ChartKind, Measure};
 use indexmap::IndexSet;
@@ -221,7 +222,7 @@ pub(crate) fn drives(report: &Report, answer: &Answer) -> Markup {
                                 th scope="row" { (stack_of(analysis, point)) }
                                 td { (point.figure) " " (point.x.as_deref().unwrap_or_default()) }
                                 @for name in &names {
-                                    td.n { (drive(traffic, name)) }
+                                    td.n { (drive(report, point, traffic, name)) }
                                 }
                             }
                         }
@@ -232,15 +233,16 @@ pub(crate) fn drives(report: &Report, answer: &Answer) -> Markup {
     }
 }
 
-fn drive(traffic: &TrafficPanel, name: &str) -> String {
-    traffic.drives.iter().find(|(d, ..)| d == name).map_or_else(
-        || "–".to_owned(),
-        |(_, read, written)| {
-            format!(
-                "{} read, {} written",
-                Quantity::Size.show(*read),
-                Quantity::Size.show(*written)
-            )
-        },
-    )
+fn drive(report: &Report, point: &Point, traffic: &TrafficPanel, name: &str) -> String {
+    let Some((_, read, written)) = traffic.drives.iter().find(|(d, ..)| d == name) else {
+        return "–".to_owned();
+    };
+    let id = &report.analysis.groups[point.group].key.levels.stack;
+    let planned = report.info.stacks.iter().find(|stack| stack.id == *id);
+    let role = match planned.map_or(DATA, |stack| stack.role_of(name)) {
+        DATA => String::new(),
+        other => format!("{other}: "),
+    };
+    let (read, written) = (Quantity::Size.show(*read), Quantity::Size.show(*written));
+    format!("{role}{read} read, {written} written")
 }

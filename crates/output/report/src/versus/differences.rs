@@ -155,7 +155,7 @@ fn definitions(all: &mut Vec<FigureDifference>, a: &Report, b: &Report, versus: 
                 let stack = report.info.stacks.iter().find(|s| s.id == id);
                 stack.map_or_else(String::new, |s| {
                     let layers = PlannedLayer::notation(&s.layers);
-                    format!("{layers} on {}", s.drives.join(", "))
+                    format!("{layers} on {}", s.drive_words())
                 })
             };
             let both = (of(a, &old.levels.stack), of(b, &new.levels.stack));

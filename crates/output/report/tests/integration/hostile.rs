@@ -34,7 +34,7 @@ fn poisoned(nasty: &str) -> Report {
     for stack in &mut info.stacks {
         set(&mut stack.id);
         let options = vec![(nasty.to_owned(), Some(nasty.to_owned()))];
-        stack.layers = vec![PlannedLayer { name: nasty.to_owned(), options }];
+        stack.layers = vec![PlannedLayer { name: nasty.to_owned(), options, inputs: Vec::new() }];
     }
     for cell in report.cells.iter_mut().filter(|c| c.error.is_some()).chain([]) {
         cell.error = Some(nasty.to_owned());

@@ -1,6 +1,6 @@
 //! Planned stacks: typed here, layers in a study's notation in the run.
 
-use disklab_cell::PlannedLayer;
+use disklab_cell::{DriveRange, PlannedInput, PlannedLayer};
 use disklab_store::{PlannedStack, Run, RunInfo, StoreError};
 use proptest::prelude::*;
 use rusqlite::Connection;
@@ -12,7 +12,17 @@ fn layer() -> impl Strategy<Value = PlannedLayer> {
     let value = prop_oneof!["[a-z0-9,=/^ \\[\\]-]{0,10}", "[a-z',/ ]{0,8}", "[a-z\",/ ]{0,8}"];
     let option = ("[a-z][a-z0-9-]{0,6}", prop::option::of(value));
     let options = prop::collection::vec(option, 0..3);
-    ("[a-z][a-z0-9-]{0,8}", options).prop_map(|(name, options)| PlannedLayer { name, options })
+    let input = ("[a-z]{1,8}", 1_u32..9, 0_u32..4).prop_map(|(name, first, more)| PlannedInput {
+        name,
+        drives: DriveRange { first, last: first + more },
+        layers: Vec::new(),
+    });
+    let inputs = prop::collection::vec(input, 0..3);
+    ("[a-z][a-z0-9-]{0,8}", options, inputs).prop_map(|(name, options, inputs)| PlannedLayer {
+        name,
+        options,
+        inputs,
+    })
 }
 
 fn stored(info: &RunInfo) -> RunInfo {

@@ -110,7 +110,7 @@ impl ModelledDrives {
                 used.iter_mut().zip(meant).for_each(|(used, meant)| *used |= meant);
                 model.serial = serials.next(&file.id);
                 let (size, kind) = (Bytes(file.capacity()), DriveKind::Model(model));
-                Ok(Modelled { plan: DrivePlan { name, position, size, kind }, file })
+                Ok(Modelled { plan: DrivePlan { name, position, size, kind, role: None }, file })
             })
             .collect::<Result<Vec<_>, DrivesError>>()?;
         if let Some((set, _)) = over.iter().zip(used).find(|(_, used)| !used) {

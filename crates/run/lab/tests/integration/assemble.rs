@@ -31,6 +31,9 @@ const MD: &[Case] = &[
     ("md-raid5[width=3]/md-raid0/ext4", &[64; 6]),
     ("md-raid6[stripe-cache=512]/ext4", &[64; 4]),
     ("md-raid10[layout=far2]/ext4", &[64; 3]),
+    ("md-raid5{journal=4}/ext4", &[64; 4]),
+    ("md-raid6[resync=skip]{journal=5-6/md-raid1,spare=7}/ext4", &[64, 64, 64, 64, 96, 96, 80]),
+    ("partition/md-raid4{journal=4}/ext4", &[64; 4]),
     ("shr/ext4", &[64, 160, 160]),
     // The first drive is too small for a slice.
     ("shr2/ext4", &[16, 160, 160, 192, 192]),
@@ -70,6 +73,9 @@ const POOLS: &[Case] = &[
     ("zfs-mirror[dataset,encryption=on]", &[128, 128]),
     ("zfs-raidz1[encryption=on]/zvol[count=2,size=32M]/md-raid0/ext4", &[128; 3]),
     ("zfs-raidz2", &[128; 4]),
+    ("zfs-raidz1{log=4,cache=5}", &[128; 5]),
+    ("zfs-mirror{log=3-4,special=5-6/md-raid1,spare=7}", &[128; 7]),
+    ("partition/zfs-mirror[encryption=on]{cache=3}", &[128; 3]),
     ("zfs-raidz3/loop-file[size=32M]/ext4", &[128; 5]),
 ];
 

@@ -43,6 +43,7 @@ pub(super) const KIND: LayerKind = LayerKind {
         ("discard", "lets discards (TRIM) reach the device"),
         ("no-workqueue", "encrypts without the kernel's queues, which suits fast SSDs"),
     ],
+    inputs: &[],
     parse,
 };
 
@@ -169,7 +170,7 @@ impl Layer for Crypt {
         let devices = devices("crypt", below)?;
         let first = context.number();
         let header = |index| Header::new(first + index, context);
-        let headers: Vec<Header> = (0..devices.len()).map(header).collect();
+        let headers: Vec<Header> = (0..context.own).map(header).collect();
         let uuids: Vec<String> = headers.iter().map(|header| header.uuid.clone()).collect();
         let search = Search { layer: "crypt", what: "the LUKS header with the UUID", tag: "UUID" };
         let mut mapped = Vec::new();
@@ -178,6 +179,10 @@ impl Layer for Crypt {
             mapped.push(self.map(device, header, context)?);
         }
         Ok(Form::Devices(mapped))
+    }
+
+    fn finds_its_devices(&self) -> bool {
+        true
     }
 }
 

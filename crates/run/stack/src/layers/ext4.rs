@@ -33,6 +33,7 @@ pub(super) const KIND: LayerKind = LayerKind {
         ),
         MOUNT_OPTIONS,
     ],
+    inputs: &[],
     parse,
 };
 

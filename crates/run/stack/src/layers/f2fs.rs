@@ -18,6 +18,7 @@ pub(super) const KIND: LayerKind = LayerKind {
     name: "f2fs",
     summary: "F2FS, a log-structured file system for flash, on one device",
     options: &[MKFS, MOUNT_OPTIONS],
+    inputs: &[],
     parse,
 };
 

@@ -67,6 +67,7 @@ pub(super) const KIND: LayerKind = LayerKind {
         ("mode", "journal (default): all is written twice; bitmap; direct: none"),
         ("sector-size", "what one checksum is for: 512 (default), 1K, 2K, 4K"),
     ],
+    inputs: &[],
     parse,
 };
 

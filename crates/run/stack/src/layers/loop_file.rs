@@ -24,6 +24,7 @@ pub(super) const KIND: LayerKind = LayerKind {
         ("size", "size of the file, such as 10G (the default)"),
         ("allocate", "sparse: blocks are given as they are written (default); full: at once"),
     ],
+    inputs: &[],
     parse,
 };
 

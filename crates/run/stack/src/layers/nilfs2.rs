@@ -29,6 +29,7 @@ pub(super) const KIND: LayerKind = LayerKind {
         ("cleaner", "its daemon frees what was overwritten, as mount(8) would start it"),
         MOUNT_OPTIONS,
     ],
+    inputs: &[],
     parse,
 };
 

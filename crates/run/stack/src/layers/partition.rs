@@ -30,6 +30,7 @@ pub(super) const KIND: LayerKind = LayerKind {
         ("start", "where the partition begins, such as 1MiB (the default) or 60% of the device"),
         ("size", "size, such as 5G [default: the rest of the device]"),
     ],
+    inputs: &[],
     parse,
 };
 
@@ -171,7 +172,7 @@ impl Layer for Partition {
 
     fn assemble(&self, below: Form, context: &mut LayerContext<'_>) -> Result<Form, StackError> {
         let devices = devices("partition", below)?;
-        let guids: Vec<String> = (0..devices.len()).map(|index| guid(index, context)).collect();
+        let guids: Vec<String> = (0..context.own).map(|index| guid(index, context)).collect();
         let mut partitions = Vec::new();
         for (device, guid) in table("partition").each(&devices, &guids, context)?.iter().zip(guids)
         {
@@ -180,6 +181,10 @@ impl Layer for Partition {
             partitions.push(show(device, context)?);
         }
         Ok(Form::Devices(partitions))
+    }
+
+    fn finds_its_devices(&self) -> bool {
+        true
     }
 }
 

@@ -27,6 +27,7 @@ pub(super) const KIND: LayerKind = LayerKind {
         ("scheduler", "none, mq-deadline, kyber, bfq; drives only"),
         ("requests", "how many wait in the scheduler, 4 to 2048; drives only"),
     ],
+    inputs: &[],
     parse,
 };
 

@@ -19,6 +19,7 @@ pub(super) const KIND: LayerKind = LayerKind {
     name: "xfs",
     summary: "XFS on one device",
     options: &[BLOCK_SIZE, MKFS, MOUNT_OPTIONS],
+    inputs: &[],
     parse,
 };
 

@@ -37,6 +37,7 @@ pub(super) const KIND: LayerKind = LayerKind {
         ("compression", "lz4, zstd, zstd-3, gzip-6, off …"),
         (LayerKind::ANY_OPTION, "a compression alone, such as lz4; or sync, primarycache, …"),
     ],
+    inputs: &[],
     parse,
 };
 

@@ -123,7 +123,12 @@ fn every_kind_tells_its_needs_without_options() {
     let source = Arc::new(Source { name: String::new(), text: String::new() });
     for kind in LAYERS {
         let place = Location { source: Arc::clone(&source), span: 0..0 };
-        let spec = LayerSpec { name: kind.name.to_owned(), options: Vec::new(), place };
+        let spec = LayerSpec {
+            name: kind.name.to_owned(),
+            options: Vec::new(),
+            inputs: Vec::new(),
+            place,
+        };
         assert!((kind.parse)(&spec).is_ok(), "{}", kind.name);
     }
 }

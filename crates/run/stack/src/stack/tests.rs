@@ -1,6 +1,7 @@
 use proptest::prelude::*;
 
 use super::*;
+use crate::LAYERS;
 use crate::test_support::spec;
 
 fn parse(text: &str, drives: usize) -> Result<Stack, SourceError> {
@@ -49,6 +50,42 @@ fn errors_show_the_place_and_what_was_meant() {
 }
 
 #[test]
+fn inputs_that_do_not_fit_are_errors() {
+    for (text, drives, words) in [
+        (
+            "zfs-raidz1{lgo=4}",
+            4,
+            "'lgo' is not an input of the layers (did you mean 'log'?); zfs-raidz1 has 'log', \
+             'cache', 'special' or 'spare'",
+        ),
+        ("partition{log=2}/ext4", 2, "none of its layers has inputs besides its data"),
+        ("zfs{log=9}", 2, "`log` is on drive 9; the stack has 2"),
+        ("zfs{log=2,cache=2}", 2, "drive 2 is used twice, the second time by `cache`"),
+        ("zfs{log=2,log=3}", 3, "`log` is given twice"),
+        ("zfs{log=1-2}", 2, "zfs needs at least 1 devices, got 0"),
+        ("zfs{log=2/ext4}", 2, "`log` of zfs takes 4 devices at most, got a directory"),
+        ("zfs{log=2/ext5}", 2, "unknown layer 'ext5'"),
+        ("zfs{log=2/partition[begin=1M]}", 2, "'begin' is not an option of partition"),
+        ("zfs{log=2-3/md-raid5}", 3, "md-raid5 needs at least 3 devices, got 2"),
+        (
+            "md-raid5{journal=4-5}/ext4",
+            5,
+            "`journal` of md-raid5 takes 1 device at most, got 2 devices",
+        ),
+        (
+            "md-raid5[width=3]{journal=7}/md-raid0/ext4",
+            7,
+            "`journal` of md-raid5 is of one array, and `width` makes 2",
+        ),
+        ("md-raid5[bitmap=internal]{journal=4}/ext4", 4, "an array with a journal has no bitmap"),
+        ("md-raid1{journal=3}/ext4", 3, "'journal' is not an input of the layers; md-raid1 has"),
+    ] {
+        let error = parse(text, drives).map(|s| s.describe()).expect_err(text).to_string();
+        assert!(error.starts_with("test.toml:1:1: ") && error.contains(words), "{text}: {error}");
+    }
+}
+
+#[test]
 fn sizes_are_judged_with_the_drives_only() {
     for (text, words) in [
         ("xfs", "xfs needs devices of at least 300 MiB, got one of 200 MiB"),
@@ -80,6 +117,43 @@ fn raid_50_and_60_are_groups_below_a_stripe() {
 }
 
 #[test]
+fn inputs_change_what_is_written_and_may_fail_but_not_the_space() {
+    for (text, drives, plain, tolerates, writes) in [
+        ("zfs-raidz1{log=5,cache=6}", 6, "zfs-raidz1", 1, &[0.0, 0.0][..]),
+        ("zfs-raidz2[sync=always]{log=5-6}", 6, "zfs-raidz2", 2, &[1.0, 1.0]),
+        ("zfs-raidz2{special=5}", 5, "zfs-raidz2", 0, &[0.02]),
+        ("zfs-raidz2{special=5-6}", 6, "zfs-raidz2", 1, &[0.02, 0.02]),
+        ("zfs-mirror{special=5-7/md-raid1}", 7, "zfs-mirror", 2, &[0.02; 3]),
+        ("md-raid5{journal=5}/ext4", 5, "md-raid5/ext4", 1, &[4.0 / 3.0]),
+        ("md-raid6{journal=5-6/md-raid1,spare=7}/xfs", 7, "md-raid6/xfs", 2, &[2.0, 2.0, 0.0]),
+        // An input that a layer does not have is of the one above.
+        ("partition{spare=5}/md-raid1/ext4", 5, "partition/md-raid1/ext4", 3, &[0.0]),
+    ] {
+        let tb = |drives| vec![Bytes::gib(1000); drives];
+        let volume = parse(text, drives).expect(text).shape(&tb(drives)).expect(text);
+        let plain = parse(plain, 4).expect(plain).shape(&tb(4)).expect(plain);
+        assert_eq!((volume.size, volume.tolerates), (plain.size, tolerates), "{text}");
+        let (data, others) = volume.drive_writes.split_at(4);
+        assert_eq!(data, plain.drive_writes, "{text}");
+        let is_near = |(a, b): (&f64, &f64)| (a - b).abs() < 1e-9;
+        assert!(others.iter().zip(writes).all(is_near), "{text}: {others:?}");
+    }
+    let described = parse("partition{spare=5}/md-raid1/ext4", 5).expect("a stack").describe();
+    assert_eq!(described, "partition/md-raid1{spare=5}/ext4");
+}
+
+#[test]
+fn inputs_that_are_too_small_are_refused() {
+    for (text, sizes, words) in [
+        ("zfs{log=2}", [10_000, 63], "`log` of zfs needs devices of at least 64 MiB, got one of"),
+        ("zfs{spare=2}", [10_000, 9_999], "`spare` of zfs needs devices of at least 9.7"),
+    ] {
+        let error = parse(text, 2).expect(text).shape(&sizes.map(Bytes::mib)).expect_err(text);
+        assert!(error.to_string().contains(words), "{text}: {error}");
+    }
+}
+
+#[test]
 fn needs_come_once() {
     let stack = parse("partition/ext4/loop-file/ext4", 1).expect("stack");
     let needs = stack.needs();
@@ -89,6 +163,8 @@ fn needs_come_once() {
     for need in [Need::Root, Need::Loop, Need::FileSystem("ext4")] {
         assert!(needs.contains(&need), "{need} is missing");
     }
+    let needs = parse("zfs{log=2/crypt}", 2).expect("stack").needs();
+    assert!(needs.contains(&Need::DeviceMapper("crypt")), "of an input: {needs:?}");
 }
 
 /// A layer that exists, with an option now and then.
@@ -110,6 +186,29 @@ proptest! {
     #[test]
     fn no_text_panics(text in ".{0,60}", drives in 0_usize..5) {
         let _ = parse(&text, drives);
+    }
+
+    #[test]
+    fn any_graph_is_understood_or_refused(
+        layers in prop::collection::vec(any_layer(), 0..3),
+        taker in prop::sample::select(vec!["zfs-raidz1", "md-raid5", "md-raid1", "xfs", "zvol"]),
+        input in "log|cache|journal|spare|special|[a-z]{0,4}",
+        (first, last) in (0_u32..9, 0_u32..9),
+        below in prop::option::of(any_layer()),
+        drives in 0_usize..8,
+    ) {
+        let below = below.map(|layer| format!("/{layer}")).unwrap_or_default();
+        let taker = format!("{taker}{{{input}={first}-{last}{below}}}");
+        let text = std::iter::once(taker).chain(layers).collect::<Vec<_>>().join("/");
+        match parse(&text, drives) {
+            Err(error) => prop_assert!(error.to_string().starts_with("test.toml:1:"), "{}", error),
+            Ok(stack) => {
+                prop_assert_eq!(Stack::of_plan(&stack.planned()).map(|s| s.describe()), Ok(stack.describe()));
+                if let Ok(volume) = stack.shape(&vec![Bytes::gib(100); drives]) {
+                    prop_assert!(volume.drive_writes.iter().all(|w| w.is_finite() && *w >= 0.0));
+                }
+            }
+        }
     }
 
     #[test]

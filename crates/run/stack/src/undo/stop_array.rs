@@ -30,6 +30,13 @@ pub struct StopArray {
     pub uuid: String,
     /// The devices it was made of.
     pub members: Vec<PathBuf>,
+    /// How many of them are its journal or spares.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub others: usize,
+}
+
+fn is_zero(count: &usize) -> bool {
+    *count == 0
 }
 
 impl StopArray {
@@ -136,7 +143,7 @@ fn other_members(
         return Ok(Vec::new());
     }
     let mut found = inspect::carriers(&array.uuid, &array.members, context)?;
-    if found.is_empty() && most > array.members.len() {
+    if found.is_empty() && most > array.members.len().saturating_sub(array.others) {
         found.push(Obstacle::Member("a device that is not here".to_owned()));
     }
     Ok(found)

@@ -128,6 +128,7 @@ const fn kind(index: usize) -> LayerKind {
         name: VARIANTS[index].name,
         summary: VARIANTS[index].summary,
         options: OPTIONS,
+        inputs: &[],
         parse,
     }
 }

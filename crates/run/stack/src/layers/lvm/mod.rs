@@ -39,6 +39,7 @@ pub(super) const KIND: LayerKind = LayerKind {
         STRIPE_SIZE,
         ("size", "of the logical volume, such as 200G (default: all there is)"),
     ],
+    inputs: &[],
     parse,
 };
 

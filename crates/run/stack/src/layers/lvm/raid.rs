@@ -53,7 +53,7 @@ const fn kind(
     summary: &'static str,
     options: &'static [(&'static str, &'static str)],
 ) -> LayerKind {
-    LayerKind { name, summary, options, parse }
+    LayerKind { name, summary, options, inputs: &[], parse }
 }
 
 const LEVELS: [(&str, Level); 4] = [

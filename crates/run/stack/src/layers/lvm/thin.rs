@@ -27,6 +27,7 @@ pub(in crate::layers) const KIND: LayerKind = LayerKind {
         ("chunk", "what the pool gives at a time, 64K to 1G (default: what LVM chooses by size)"),
         ("size", "of the volume, which may be more than the pool has (default: as much)"),
     ],
+    inputs: &[],
     parse,
 };
 

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use disklab_exec::Invocation;
 
-use super::{Md, Resync};
+use super::{JOURNAL, Md, Resync, SPARE};
 use crate::find::Search;
 use crate::layers::partition::device_size;
 use crate::md_arrays::{array_uuid, arrays_over, same_uuid};
@@ -22,6 +22,8 @@ struct Creation<'a> {
     assume_clean: bool,
     bitmap: bool,
     members: &'a [PathBuf],
+    journal: &'a [PathBuf],
+    spares: &'a [PathBuf],
 }
 
 impl Md {
@@ -38,9 +40,19 @@ impl Md {
         let (name, uuid) = draw(context);
         let resync = self.resync(context.below);
         let assume_clean = self.level.is_redundant() && resync == Resync::Skip;
-        enter(&name, &uuid, members, context)?;
+        let inputs = std::mem::take(&mut context.inputs);
+        let all: Vec<PathBuf> = members.iter().chain(inputs.all()).cloned().collect();
+        enter(&name, &uuid, &all, inputs.all().count(), context)?;
         let bitmap = self.has_bitmap(members)?;
-        let creation = Creation { name: &name, uuid: &uuid, assume_clean, bitmap, members };
+        let creation = Creation {
+            name: &name,
+            uuid: &uuid,
+            assume_clean,
+            bitmap,
+            members,
+            journal: inputs.get(JOURNAL.name),
+            spares: inputs.get(SPARE.name),
+        };
         context.run(self.layer, &self.invocation(&creation))?;
         let (array, node) = self.shown(&uuid, members, context)?;
         if self.level.is_redundant() {
@@ -62,8 +74,11 @@ impl Md {
     ) -> Result<PathBuf, StackError> {
         let (name, uuid) = draw(context);
         let search = Search { layer: self.layer, what: "the array with the UUID", tag: "UUID" };
-        let members = search.all(devices, &uuid, context)?;
-        enter(&name, &uuid, &members, context)?;
+        let inputs = std::mem::take(&mut context.inputs);
+        let others = inputs.all().filter(|device| !devices.contains(device));
+        let devices: Vec<PathBuf> = devices.iter().chain(others).cloned().collect();
+        let members = search.all(&devices, &uuid, context)?;
+        enter(&name, &uuid, &members, inputs.all().count(), context)?;
         let assemble = Invocation::new("mdadm")
             .arg("--assemble")
             .arg(format!("/dev/md/{name}"))
@@ -112,13 +127,18 @@ impl Md {
             .args(["--uuid", &mdadm_uuid(creation.uuid)])
             .args(["--level", self.level.word()])
             .args(["--raid-devices", &creation.members.len().to_string()]);
+        if !creation.spares.is_empty() {
+            invocation = invocation.args(["--spare-devices", &creation.spares.len().to_string()]);
+        }
         if let Some(chunk) = self.chunk {
             invocation = invocation.args(["--chunk", &format!("{}K", chunk.0 / 1024)]);
         }
         if let Some(layout) = self.layout {
             invocation = invocation.args(["--layout", layout]);
         }
-        if self.level.is_redundant() {
+        if let [journal] = creation.journal {
+            invocation = invocation.arg("--write-journal").arg(journal);
+        } else if self.level.is_redundant() {
             // Said always: mdadm's default differs between versions, and some ask.
             let bitmap = if creation.bitmap { "internal" } else { "none" };
             invocation = invocation.args(["--bitmap", bitmap]);
@@ -126,7 +146,7 @@ impl Md {
         if creation.assume_clean {
             invocation = invocation.arg("--assume-clean");
         }
-        invocation.args(creation.members)
+        invocation.args(creation.members).args(creation.spares)
     }
 
     /// The kernel's name of the array that now holds `members`: with or without
@@ -158,7 +178,9 @@ impl Md {
         {
             words.push(format!("chunk {}", disklab_units::Bytes(chunk)));
         }
-        if self.level.is_redundant() {
+        if read("consistency_policy") == JOURNAL.name {
+            words.push("write journal".to_owned());
+        } else if self.level.is_redundant() {
             words.push(if bitmap { "internal bitmap" } else { "no bitmap" }.to_owned());
         }
         if self.level.has_parity() {
@@ -180,10 +202,11 @@ fn enter(
     name: &str,
     uuid: &str,
     members: &[PathBuf],
+    others: usize,
     context: &mut LayerContext<'_>,
 ) -> Result<(), StackError> {
     let (name, uuid, members) = (name.to_owned(), uuid.to_owned(), members.to_vec());
-    context.enter(undo::StopArray { name, uuid, members })
+    context.enter(undo::StopArray { name, uuid, members, others })
 }
 
 /// As mdadm reads it: four groups of eight digits.
@@ -215,6 +238,8 @@ mod tests {
             assume_clean: true,
             bitmap: false,
             members: &members,
+            journal: &[],
+            spares: &[],
         };
         let mut md = Md {
             layer: "md-raid5",

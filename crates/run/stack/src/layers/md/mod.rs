@@ -7,8 +7,8 @@ use disklab_units::Bytes;
 use crate::reading::OptionReader;
 use crate::redundancy::{devices, members};
 use crate::{
-    DeviceState, Form, FormatWrites, Layer, LayerContext, LayerKind, Need, PassKind, Shape,
-    ShapeError, StackError, Volume,
+    DeviceState, Form, FormatWrites, InputKind, Inputs, Layer, LayerContext, LayerKind, Need,
+    PassKind, Shape, ShapeError, StackError, Volume,
 };
 
 mod create;
@@ -64,25 +64,42 @@ pub(super) const STRIPE_CACHE: (&str, &str) =
 const PARITY_LAYOUT: (&str, &str) =
     ("layout", "where parity goes: left-symmetric (mdadm's default), left-asymmetric, …");
 
+const JOURNAL: InputKind = InputKind {
+    name: "journal",
+    summary: "device to which each stripe is written first, which closes the write hole",
+    most: 1,
+    if_lost: "the array becomes read-only, with all data",
+};
+const SPARE: InputKind = InputKind {
+    name: "spare",
+    summary: "hot spares: one takes the place of a member that fails",
+    most: 32,
+    if_lost: "no data are lost",
+};
+
 pub(super) const LINEAR: LayerKind =
-    kind("md-linear", "md: one device after the other (JBOD)", &[]);
-pub(super) const RAID0: LayerKind = kind("md-raid0", "md RAID 0: striped, no redundancy", &[CHUNK]);
+    kind("md-linear", "md: one device after the other (JBOD)", &[], &[]);
+pub(super) const RAID0: LayerKind =
+    kind("md-raid0", "md RAID 0: striped, no redundancy", &[CHUNK], &[]);
 pub(super) const RAID1: LayerKind =
-    kind("md-raid1", "md RAID 1: every device a copy", &[WIDTH, BITMAP, RESYNC]);
+    kind("md-raid1", "md RAID 1: every device a copy", &[WIDTH, BITMAP, RESYNC], &[SPARE]);
 pub(super) const RAID4: LayerKind = kind(
     "md-raid4",
     "md RAID 4: striped, parity on the last device",
     &[CHUNK, WIDTH, BITMAP, RESYNC, STRIPE_CACHE],
+    &[JOURNAL, SPARE],
 );
 pub(super) const RAID5: LayerKind = kind(
     "md-raid5",
     "md RAID 5: striped, distributed parity; any device may fail",
     &[CHUNK, PARITY_LAYOUT, WIDTH, BITMAP, RESYNC, STRIPE_CACHE],
+    &[JOURNAL, SPARE],
 );
 pub(super) const RAID6: LayerKind = kind(
     "md-raid6",
     "md RAID 6: striped, two distributed parities; any two devices may fail",
     &[CHUNK, PARITY_LAYOUT, WIDTH, BITMAP, RESYNC, STRIPE_CACHE],
+    &[JOURNAL, SPARE],
 );
 pub(super) const RAID10: LayerKind = kind(
     "md-raid10",
@@ -94,14 +111,16 @@ pub(super) const RAID10: LayerKind = kind(
         BITMAP,
         RESYNC,
     ],
+    &[SPARE],
 );
 
 const fn kind(
     name: &'static str,
     summary: &'static str,
     options: &'static [(&'static str, &'static str)],
+    inputs: &'static [InputKind],
 ) -> LayerKind {
-    LayerKind { name, summary, options, parse }
+    LayerKind { name, summary, options, inputs, parse }
 }
 
 /// The kinds, their levels and mdadm's personalities.
@@ -164,6 +183,14 @@ fn understand(spec: &LayerSpec) -> Result<Md, SourceError> {
     }
     let stripe_cache = if level.has_parity() { stripe_cache(&mut reading)? } else { None };
     reading.finish()?;
+    if spec.has_input(JOURNAL.name) {
+        if bitmap == Some(true) {
+            let why =
+                "an array with a journal has no bitmap; remove `bitmap=internal` or the journal";
+            return Err(spec.error(format!("{layer}: {why}")));
+        }
+        bitmap = Some(false);
+    }
     Ok(Md { layer, level, chunk, layout, width, bitmap, resync, stripe_cache })
 }
 
@@ -187,6 +214,9 @@ pub(super) fn bitmap_and_resync(
 pub(super) fn stripe_cache(reading: &mut OptionReader<'_>) -> Result<Option<u32>, SourceError> {
     reading.integer("stripe-cache", 17..=32768)
 }
+
+/// A smaller journal than this is of no use: it is full all the time.
+const LEAST_JOURNAL: Bytes = Bytes::mib(64);
 
 pub(super) const MDADM: Need = Need::Program { name: "mdadm", package: "mdadm" };
 
@@ -230,6 +260,31 @@ impl Layer for Md {
         groups.iter().map(array).collect::<Result<_, _>>().map(Shape::Devices)
     }
 
+    /// Whatever members are written goes to the journal first. Neither it nor a spare holds data that
+    /// is nowhere else while the array runs.
+    fn with_inputs(
+        &self,
+        made: Shape,
+        data: &Shape,
+        inputs: &Inputs<Volume>,
+    ) -> Result<Shape, ShapeError> {
+        let members = members(self.layer, data)?;
+        let Shape::Devices(mut arrays) = made else { return Ok(made) };
+        let [array] = arrays.as_mut_slice() else {
+            let (layer, arrays) = (self.layer, arrays.len());
+            let input = inputs.each().next().map_or(SPARE.name, |(input, _)| input);
+            return Err(ShapeError::InputOfMany { layer, input, arrays });
+        };
+        let smallest = members.iter().map(|member| member.size).min().unwrap_or_default();
+        inputs.check_size(self.layer, SPARE.name, smallest)?;
+        inputs.check_size(self.layer, JOURNAL.name, LEAST_JOURNAL)?;
+        for journal in inputs.get(JOURNAL.name) {
+            array.add_writes(journal, self.level.stripe(members.len()).written());
+            array.small_write.writes += journal.small_write.writes;
+        }
+        Ok(Shape::Devices(arrays))
+    }
+
     fn format_writes(&self, below: &Shape, state: DeviceState) -> FormatWrites {
         let groups = members(self.layer, below).and_then(|members| self.groups(members));
         let resyncs = groups.unwrap_or_default().into_iter().map(|g| self.first_resync(g, state));
@@ -250,9 +305,13 @@ impl Layer for Md {
     /// The members of each array are found among all devices, whatever their order.
     fn assemble(&self, below: Form, context: &mut LayerContext<'_>) -> Result<Form, StackError> {
         let members = devices(self.layer, below)?;
-        let arrays = self.groups(&members)?.len();
+        let arrays = context.own / self.width.unwrap_or(context.own).max(1);
         let arrays = (0..arrays).map(|_| self.start_again(&members, context));
         arrays.collect::<Result<_, _>>().map(Form::Devices)
+    }
+
+    fn finds_its_devices(&self) -> bool {
+        true
     }
 }
 

@@ -49,6 +49,7 @@ pub(super) const SHR: LayerKind = LayerKind {
     name: "shr",
     summary: "Synology Hybrid RAID: unequal drives in slices; any drive may fail",
     options: OPTIONS,
+    inputs: &[],
     parse,
 };
 
@@ -56,6 +57,7 @@ pub(super) const SHR2: LayerKind = LayerKind {
     name: "shr2",
     summary: "Synology Hybrid RAID 2: unequal drives in slices; any two drives may fail",
     options: OPTIONS,
+    inputs: &[],
     parse,
 };
 

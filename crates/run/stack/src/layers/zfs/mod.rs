@@ -8,20 +8,20 @@ use disklab_source::SourceError;
 
 use super::partition;
 use crate::reading::OptionReader;
-use crate::redundancy::{devices, members};
+use crate::redundancy::{Stripe, combine, devices, members};
 use crate::remount::import;
 use crate::udev;
 use crate::undo::{DATASET_NAME, POOL_MARK};
 use crate::{
-    Form, KeptWrites, Layer, LayerContext, LayerKind, MadePool, Need, Remount, Shape, ShapeError,
-    StackError, Volume, seeded, undo,
+    Form, InputKind, Inputs, KeptWrites, Layer, LayerContext, LayerKind, MadePool, Need, Remount,
+    Shape, ShapeError, StackError, Volume, seeded, undo,
 };
 
 pub(super) mod properties;
 mod space;
 
 use properties::{Owner, Properties};
-use space::{PoolGeometry, Vdev};
+use space::{LEAST_DEVICE, PoolGeometry, Vdev};
 
 /// Bytes of metadata that stay for each byte written: an estimate, twice Btrfs's, as its blocks'
 /// pointers have 128 bytes each (`blkptr_t` in `include/sys/spa.h`).
@@ -65,8 +65,35 @@ const REST: (&str, &str) = (
 const POOL_OPTIONS: &[(&str, &str)] =
     &[WIDTH, ASHIFT, RECORDSIZE, COMPRESSION, ENCRYPTION, DATASET, REST];
 
+const LOG: InputKind = InputKind {
+    name: "log",
+    summary: "separate intent log (SLOG) for synchronous writes; several devices are a mirror",
+    most: 4,
+    if_lost: "the pool continues with a log on its data devices; what was synced in the last seconds \
+              is lost only if the machine fails at the same time",
+};
+const CACHE: InputKind = InputKind {
+    name: "cache",
+    summary: "second cache for reads (L2ARC), in front of the data devices",
+    most: 32,
+    if_lost: "no data are lost",
+};
+const SPECIAL: InputKind = InputKind {
+    name: "special",
+    summary: "metadata are here, and small blocks (special_small_blocks); several devices are a mirror",
+    most: 4,
+    if_lost: "the pool is lost with the last of them",
+};
+const SPARE: InputKind = InputKind {
+    name: "spare",
+    summary: "hot spares: one takes the place of a device that fails",
+    most: 32,
+    if_lost: "no data are lost",
+};
+const INPUTS: &[InputKind] = &[LOG, CACHE, SPECIAL, SPARE];
+
 const fn kind(name: &'static str, summary: &'static str) -> LayerKind {
-    LayerKind { name, summary, options: POOL_OPTIONS, parse }
+    LayerKind { name, summary, options: POOL_OPTIONS, inputs: INPUTS, parse }
 }
 
 pub(super) const STRIPE: LayerKind = LayerKind {
@@ -111,8 +138,12 @@ fn understand(spec: &LayerSpec) -> Result<Zfs, SourceError> {
     };
     let owners = [Owner::Pool, Owner::FileSystem, Owner::Both];
     let properties = Properties::parse(spec, own, &owners)?;
-    let plain =
-        LayerSpec { name: "partition".to_owned(), options: Vec::new(), place: spec.place.clone() };
+    let plain = LayerSpec {
+        name: "partition".to_owned(),
+        options: Vec::new(),
+        inputs: Vec::new(),
+        ..spec.clone()
+    };
     let partition = (partition::KIND.parse)(&plain)?;
     Ok(Zfs { layer, vdev, width, properties, has_dataset, partition })
 }
@@ -162,7 +193,12 @@ impl Zfs {
         Ok(devices.chunks(width).collect())
     }
 
-    fn create(&self, made: &DrawnPool<'_>, vdevs: &[&[PathBuf]]) -> Invocation {
+    fn create(
+        &self,
+        made: &DrawnPool<'_>,
+        vdevs: &[&[PathBuf]],
+        inputs: &Inputs<PathBuf>,
+    ) -> Invocation {
         let mut create = udev::zpool()
             .args(["create", "-f", "-o", "cachefile=none"])
             .args(self.properties.args_of(|owner| owner == Owner::Pool, "-o"));
@@ -174,6 +210,10 @@ impl Zfs {
         create = create.arg(made.pool);
         for devices in vdevs {
             create = create.args(self.vdev.word()).args(*devices);
+        }
+        for (name, devices) in inputs.each() {
+            let is_mirror = [LOG.name, SPECIAL.name].contains(&name) && devices.len() > 1;
+            create = create.arg(name).args(is_mirror.then_some("mirror")).args(devices);
         }
         create
     }
@@ -202,18 +242,35 @@ impl Zfs {
     }
 
     /// zpool partitions a whole disk and then waits for udev to show it; where
-    /// there is none, it is given partitions, by `partition`.
+    /// there is none, it is given partitions, by `partition`, in the disks' places.
     fn partitioned(
         &self,
-        below: Form,
+        devices: Vec<PathBuf>,
         context: &mut LayerContext<'_>,
         partition: impl Fn(Form, &mut LayerContext<'_>) -> Result<Form, StackError>,
     ) -> Result<Vec<PathBuf>, StackError> {
-        let whole = devices(self.layer, below)?;
-        if udev::is_running() || !whole.iter().any(|device| is_whole_disk(device)) {
-            return Ok(whole);
+        let (whole, others): (Vec<PathBuf>, Vec<PathBuf>) =
+            devices.iter().cloned().partition(|device| is_whole_disk(device));
+        if udev::is_running() || whole.is_empty() {
+            return Ok(devices);
         }
-        devices(self.layer, partition(Form::Devices(whole), context)?)
+        let branch = context.branch.clone();
+        if !others.is_empty() {
+            // The others may be such partitions themselves.
+            context.branch.push_str("zfs:");
+        }
+        context.own -= others.len().min(context.own);
+        let made = partition(Form::Devices(whole), context)?;
+        context.branch = branch;
+        let mut made = crate::redundancy::devices(self.layer, made)?.into_iter();
+        let mut placed = Vec::new();
+        for device in devices {
+            match others.contains(&device) {
+                true => placed.push(device),
+                false => placed.extend(made.next()),
+            }
+        }
+        Ok(placed)
     }
 
     /// Has `start` make or import the pool that is entered in the ledger.
@@ -298,11 +355,11 @@ impl DrawnPool<'_> {
     }
 }
 
-/// Whether it is neither a partition nor made by device-mapper, md or loop.
+/// Whether zpool partitions it: it is neither a partition nor made by device-mapper or loop.
 fn is_whole_disk(device: &Path) -> bool {
     udev::kernel_name(device).is_some_and(|name| {
         let folder = Path::new("/sys/class/block").join(&name);
-        let made = ["partition", "dm", "md", "loop"].iter().any(|made| folder.join(made).exists());
+        let made = ["partition", "dm", "loop"].iter().any(|made| folder.join(made).exists());
         !made && !name.starts_with("zd")
     })
 }
@@ -316,6 +373,33 @@ impl Layer for Zfs {
             recordsize: self.properties.size("recordsize"),
         };
         geometry.pool(self.layer, &vdevs).map(Shape::Pool)
+    }
+
+    /// A log holds what is in memory, too, and a cache what is on the data devices: neither's loss is
+    /// the pool's. Metadata are nowhere else than on special devices.
+    fn with_inputs(
+        &self,
+        made: Shape,
+        data: &Shape,
+        inputs: &Inputs<Volume>,
+    ) -> Result<Shape, ShapeError> {
+        let Shape::Pool(mut pool) = made else { return Ok(made) };
+        for input in INPUTS {
+            inputs.check_size(self.layer, input.name, LEAST_DEVICE)?;
+        }
+        let smallest = members(self.layer, data)?.iter().map(|device| device.size).min();
+        inputs.check_size(self.layer, SPARE.name, smallest.unwrap_or_default())?;
+        if let special @ [first, ..] = inputs.get(SPECIAL.name) {
+            let copies = vec![1.0; special.len()];
+            let special = combine(special, &copies, first.size, Stripe::mirror(special.len()));
+            let (size, small_write) = (pool.size, pool.small_write);
+            pool = combine(&[pool, special], &[1.0, METADATA], size, Stripe::Plain);
+            pool.small_write = small_write;
+        }
+        if self.properties.get("sync").is_some_and(|sync| sync == "always") {
+            inputs.get(LOG.name).iter().for_each(|log| pool.add_writes(log, 1.0));
+        }
+        Ok(Shape::Pool(pool))
     }
 
     fn kept_writes(&self) -> KeptWrites {
@@ -338,16 +422,21 @@ impl Layer for Zfs {
     }
 
     fn make(&self, below: Form, context: &mut LayerContext<'_>) -> Result<Form, StackError> {
-        let devices = self.partitioned(below, context, |below, context| {
+        let data = devices(self.layer, below)?;
+        let inputs = std::mem::take(&mut context.inputs);
+        let all = data.iter().chain(inputs.all()).cloned().collect();
+        let all = self.partitioned(all, context, |below, context| {
             context.note(
                 self.layer,
                 "without udev ZFS cannot partition disks, so they were partitioned first",
             );
             self.partition.make(below, context)
         })?;
-        self.pool(devices, context, |pool, devices, context| {
-            let vdevs = self.vdevs(devices)?;
-            context.run(self.layer, &self.create(pool, &vdevs))?;
+        let (data, others) = all.split_at(data.len().min(all.len()));
+        let inputs = inputs.with(others.iter().cloned());
+        let vdevs = self.vdevs(data)?;
+        self.pool(all.clone(), context, |pool, _, context| {
+            context.run(self.layer, &self.create(pool, &vdevs, &inputs))?;
             if self.has_dataset {
                 context.run(self.layer, &self.create_dataset(pool))?;
             }
@@ -356,10 +445,21 @@ impl Layer for Zfs {
     }
 
     fn assemble(&self, below: Form, context: &mut LayerContext<'_>) -> Result<Form, StackError> {
-        let devices = self.partitioned(below, context, |below, context| {
-            self.partition.assemble(below, context)
-        })?;
+        let mut all = devices(self.layer, below)?;
+        let inputs = std::mem::take(&mut context.inputs);
+        context.own += inputs.all().count();
+        for device in inputs.all() {
+            if !all.contains(device) {
+                all.push(device.clone());
+            }
+        }
+        let devices = self
+            .partitioned(all, context, |below, context| self.partition.assemble(below, context))?;
         self.pool(devices, context, |pool, devices, context| self.import(pool, devices, context))
+    }
+
+    fn finds_its_devices(&self) -> bool {
+        true
     }
 }
 
@@ -450,7 +550,7 @@ mod tests {
         let zfs = understand(&spec(text)).expect("zfs");
         let devices: Vec<PathBuf> = devices.iter().map(PathBuf::from).collect();
         let vdevs = zfs.vdevs(&devices).expect("vdevs");
-        let lines = zfs.create(&new(&zfs), &vdevs).command_line();
+        let lines = zfs.create(&new(&zfs), &vdevs, &Inputs::default()).command_line();
         match zfs.has_dataset {
             true => format!("{lines}; {}", zfs.create_dataset(&new(&zfs)).command_line()),
             false => lines,

@@ -24,7 +24,7 @@ pub(super) enum Vdev {
 const LABELS: Bytes = Bytes((4 << 20) + (512 << 10));
 
 /// `SPA_MINDEVSIZE` in `spa_impl.h`.
-const LEAST_DEVICE: Bytes = Bytes::mib(64);
+pub(super) const LEAST_DEVICE: Bytes = Bytes::mib(64);
 
 /// Blocks for which the space shown is calculated (`vdev_deflate_ratio`).
 const TYPICAL_BLOCK: Bytes = Bytes::kib(128);
