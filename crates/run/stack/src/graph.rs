@@ -7,8 +7,8 @@ use disklab_source::{Location, SourceError, did_you_mean, one_of};
 use disklab_units::Bytes;
 
 use crate::{
-    Below, DeviceState, Form, FormatWrites, InputKind, Inputs, LAYERS, Layer, LayerContext,
-    LayerKind, Shape, ShapeError, StackError, Volume, find_layer,
+    DeviceState, Form, FormatWrites, InputKind, Inputs, LAYERS, Layer, LayerContext, LayerKind,
+    Shape, ShapeError, StackError, Volume, find_layer,
 };
 
 /// A layer, and the inputs that it is built on besides its data.
@@ -196,13 +196,12 @@ impl GraphNode {
         for GraphInput { kind, drives: own, place, layers } in &self.inputs {
             let own = drives.get(own.clone()).unwrap_or_default().to_vec();
             let InputKind { name: input, most, .. } = kind;
-            let count = |n: usize| Below::Devices(n).to_string();
             match shape(layers, Shape::Devices(own), drives, first)? {
                 Shape::Devices(volumes) if (1..=*most).contains(&volumes.len()) => {
                     shapes.add(input, volumes);
                 }
                 other => {
-                    let (layer, most, got) = (self.name, count(*most), other.kind());
+                    let (layer, most, got) = (self.name, *most, other.kind());
                     let why = ShapeError::Input { layer, input, most, got };
                     return Err(Misfit { why, place: Some(place), below: None });
                 }
@@ -355,8 +354,8 @@ impl StackBuilder<'_> {
             match form {
                 Form::Devices(devices) => inputs.add(kind.name, devices),
                 other => {
-                    let most = Below::Devices(kind.most).to_string();
-                    let (layer, input, got) = (node.name, kind.name, other.kind());
+                    let (layer, input, most) = (node.name, kind.name, kind.most);
+                    let got = other.kind();
                     return Err(ShapeError::Input { layer, input, most, got }.into());
                 }
             }

@@ -98,14 +98,14 @@ pub enum ShapeError {
         drive: usize,
     },
     /// An input is something else than devices, or more of them than the layer takes.
-    #[error("`{input}` of {layer} takes {most} at most, got {got}")]
+    #[error("`{input}` of {layer} takes {} at most, got {got}", Below::Devices(*most))]
     Input {
         /// Its name in the study's stack.
         layer: &'static str,
         /// Which, such as `log`.
         input: &'static str,
-        /// The most devices, in words.
-        most: String,
+        /// The most devices.
+        most: usize,
         /// What there is.
         got: Below,
     },
