@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use disklab_cell::{
-    Cell, CellEstimate, CellPlan, DATA, HostPlan, MachinePlan, Needs, PlannedLayer,
+    Cell, CellEstimate, CellPlan, DATA, DrivePlan, HostPlan, MachinePlan, Needs, PlannedLayer,
 };
 use disklab_source::SourceError;
 use disklab_stack::{Need, Stack};
@@ -121,13 +121,8 @@ impl Campaign {
         }
         let at = study.stack_index(&cell.levels.stack).ok_or_else(unknown)?;
         let (spec, stack) = (&study.stacks[at], &self.stacks[at]);
-        let drive = |position: &usize| preflight.drives.get(*position).cloned().flatten();
-        plan.drives = spec.drives.iter().map(drive).collect::<Option<_>>().ok_or_else(unknown)?;
         plan.stack = stack.planned();
-        let roles = PlannedLayer::roles(&plan.stack, plan.drives.len());
-        for (drive, role) in plan.drives.iter_mut().zip(roles) {
-            drive.role = (role != DATA).then(|| role.to_owned());
-        }
+        plan.drives = drives(preflight, &spec.drives, &plan.stack).ok_or_else(unknown)?;
         let planned = preflight.stacks.iter().find(|planned| planned.id == spec.id);
         let capacity = planned.map_or(0, |planned| planned.capacity);
         // A workload that fills the file system has its space.
@@ -147,4 +142,18 @@ impl Campaign {
         }
         Ok(plan)
     }
+}
+
+/// The drives at these positions of the study, with their roles below these layers.
+fn drives(
+    preflight: &Preflight,
+    positions: &[usize],
+    layers: &[PlannedLayer],
+) -> Option<Vec<DrivePlan>> {
+    let roles = PlannedLayer::roles(layers, positions.len());
+    let drive = |(position, role): (&usize, &str)| {
+        let drive = preflight.drives.get(*position).cloned().flatten()?;
+        Some(DrivePlan { role: (role != DATA).then(|| role.to_owned()), ..drive })
+    };
+    positions.iter().zip(roles).map(drive).collect()
 }
