@@ -253,3 +253,34 @@ fn what_a_user_put_into_a_leftover_pool_stays() {
         assert!(outcome.console.contains(named), "{named}: {}", outcome.console);
     }
 }
+
+/// Of a log, a cache, a journal and spares nothing stays after a kill, either.
+#[test]
+fn drives_of_inputs_are_bare_after_a_kill() {
+    let Some(zfs) = zfs() else { return };
+    let stacks = [
+        "zfs-raidz1{log=4}",
+        "zfs-mirror{log=3,cache=4}",
+        "md-raid5{journal=4}/ext4",
+        "md-raid1{spare=3-4}/ext4",
+    ];
+    let script = format!(
+        "there() {{ (zpool list -H; grep ^md /proc/mdstat; blkid -p /dev/vd[abcd]) | wc -l; }}
+        n=0
+        for stack in '{}'; do
+            {STEP}=\"make $stack\" self zfs::a_leftover_in_the_guest
+            echo made.$n=$(there)
+            {STEP}=recover self zfs::a_leftover_in_the_guest
+            echo left.$n=$(there)
+            n=$((n + 1))
+        done",
+        stacks.join("' '")
+    );
+    let outcome = boot_on_four(zfs, &script);
+    outcome.report();
+    for (n, text) in stacks.iter().enumerate() {
+        // The pool or array, and each drive.
+        assert_eq!(outcome.word(&format!("made.{n}")), "5", "{text}: {}", outcome.console);
+        assert_eq!(outcome.word(&format!("left.{n}")), "0", "{text}: {}", outcome.console);
+    }
+}

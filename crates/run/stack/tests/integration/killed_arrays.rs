@@ -15,11 +15,11 @@ use disklab_units::Bytes;
 const ROLE: &str = "DISKLAB_TEST_IS_VICTIM";
 
 /// Makes and tears down a stack again and again until killed.
-fn victim(text: &str) -> ! {
-    let mut fixture = LoopFixture::new(2, Bytes::mib(64));
+fn victim(text: &str, drives: usize) -> ! {
+    let mut fixture = LoopFixture::new(drives, Bytes::mib(64));
     println!("\nvictim {}", fixture.path().display());
     std::io::stdout().flush().expect("flush");
-    let stack = stack(text, 2);
+    let stack = stack(text, drives);
     loop {
         let mark = fixture.ledger.mark();
         fixture.make(&stack).expect("made");
@@ -67,11 +67,11 @@ impl Drop for Victim {
     }
 }
 
-fn killed_at_any_moment(test: &str, text: &str) {
+fn killed_at_any_moment(test: &str, text: &str, drives: usize) {
     if std::env::var_os(ROLE).is_some() {
-        victim(text);
+        victim(text, drives);
     }
-    if !can(&[stack(text, 2).needs(), LOOPS.to_vec()].concat()) {
+    if !can(&[stack(text, drives).needs(), LOOPS.to_vec()].concat()) {
         return;
     }
     for round in 0..16_u64 {
@@ -101,20 +101,25 @@ fn links(pid: u32) -> Vec<String> {
 
 #[test]
 fn shr() {
-    killed_at_any_moment("shr", "shr/ext4");
+    killed_at_any_moment("shr", "shr/ext4", 2);
 }
 
 #[test]
 fn luks_on_a_mirror() {
-    killed_at_any_moment("luks_on_a_mirror", "md-raid1/crypt/ext4");
+    killed_at_any_moment("luks_on_a_mirror", "md-raid1/crypt/ext4", 2);
 }
 
 #[test]
 fn a_mirror_with_checksums() {
-    killed_at_any_moment("a_mirror_with_checksums", "integrity/md-raid1/ext4");
+    killed_at_any_moment("a_mirror_with_checksums", "integrity/md-raid1/ext4", 2);
 }
 
 #[test]
 fn lvm() {
-    killed_at_any_moment("lvm", "lvm[stripes=2]/ext4");
+    killed_at_any_moment("lvm", "lvm[stripes=2]/ext4", 2);
+}
+
+#[test]
+fn a_journal() {
+    killed_at_any_moment("a_journal", "md-raid5{journal=4}/ext4", 4);
 }
