@@ -48,6 +48,26 @@ fn usable_space_is_what_users_can_fill() {
 }
 
 #[test]
+fn drives_are_shown_by_what_they_are_for() {
+    let home = tempfile::tempdir().expect("temp");
+    study(home.path(), 5, "zfs-raidz1{log=5}");
+    let plan = || disklab(home.path()).args(["--json", "plan", "s.toml"]).assert();
+    let text = disklab(home.path()).args(["plan", "s.toml"]).assert().success();
+    text.stdout(
+        contains("drives        x: d-1, d-2, d-3, d-4; log d-5")
+            .and(contains("if lost       log of x: the pool continues with a log on its data"))
+            .and(is_match("usable +11.5 TB: x").expect("a pattern")),
+    );
+    let json = plan().success().get_output().stdout.clone();
+    let json: serde_json::Value = serde_json::from_slice(&json).expect("JSON");
+    let stack = &json["stacks"][0];
+    assert_eq!(stack["roles"], serde_json::json!(["data", "data", "data", "data", "log"]));
+    assert_eq!((&stack["layers"], &stack["tolerates"]), (&"zfs-raidz1{log=5}".into(), &1.into()));
+    study(home.path(), 5, "zfs-raidz1{lgo=5}");
+    plan().code(2).stderr(contains("s.toml:9:5: 'lgo' is not an input of the layers"));
+}
+
+#[test]
 fn drives_alike_share_a_line() {
     let home = tempfile::tempdir().expect("temp");
     study(home.path(), 48, "md-raid6[width=8]/md-raid0/xfs");
