@@ -84,7 +84,7 @@ pub enum ComparisonOutcome {
     /// Worse than the baseline.
     Worse,
     /// The whole interval lies within ±5 %.
-    Level,
+    Equivalent,
     /// The samples don't say.
     Inconclusive,
     /// Measured once: no interval, no verdict.
@@ -97,7 +97,7 @@ impl ComparisonOutcome {
         match self {
             Self::Better => "better",
             Self::Worse => "worse",
-            Self::Level => "level",
+            Self::Equivalent => "equivalent",
             Self::Inconclusive => "inconclusive",
             Self::Once => "once",
         }

@@ -94,7 +94,7 @@ pub struct Lead<'a> {
     /// First ÷ second, paired over blocks.
     pub ratio: Ratio,
     /// Those that are equivalent to the best, best first.
-    pub level: Vec<&'a Point>,
+    pub equivalent: Vec<&'a Point>,
     /// Those of which the samples do not show that they are slower.
     pub open: Vec<&'a Point>,
     /// How many stacks have this figure.
@@ -106,7 +106,7 @@ pub struct Lead<'a> {
 impl Lead<'_> {
     /// Whether the best is significantly the fastest.
     pub fn is_sure(&self) -> bool {
-        self.level.is_empty() && self.open.is_empty()
+        self.equivalent.is_empty() && self.open.is_empty()
     }
 }
 
@@ -143,23 +143,23 @@ pub fn leads<'a>(groups: &[Group], answer: &'a Answer) -> Vec<Lead<'a>> {
         let (one, two) = (&groups[first.group], &groups[second.group]);
         let ratio = judged_ratio(one, two, answer.measure, (level, level), &scatter);
         let Some(ratio) = ratio.filter(|r| r.interval.is_some()) else { continue };
-        let (mut level, mut open, mut largest_p) = (Vec::new(), Vec::new(), 0.0_f64);
+        let (mut equivalent, mut open, mut largest_p) = (Vec::new(), Vec::new(), 0.0_f64);
         for other in others {
             let ratio = to(other);
             let p = ratio.and_then(|r| r.p).map(corrected);
             largest_p = largest_p.max(p.unwrap_or(1.0));
             let outcome = ratio.map(|r| outcome(answer.measure, r.centre, r.interval, p));
             match outcome {
-                Some(ComparisonOutcome::Level) if has_modes(first) || has_modes(other) => {
+                Some(ComparisonOutcome::Equivalent) if has_modes(first) || has_modes(other) => {
                     open.push(*other)
                 }
                 Some(ComparisonOutcome::Better) => {}
-                Some(ComparisonOutcome::Level) => level.push(*other),
+                Some(ComparisonOutcome::Equivalent) => equivalent.push(*other),
                 _ => open.push(*other),
             }
         }
         let stacks = points.len();
-        leads.push(Lead { first, second, ratio, level, open, stacks, p: largest_p });
+        leads.push(Lead { first, second, ratio, equivalent, open, stacks, p: largest_p });
     }
     leads
 }

@@ -13,7 +13,7 @@ use crate::{Comparison, ComparisonOutcome};
 
 /// Two figures whose ratio's interval lies between 1/1.05 and 1.05 are equivalent: what
 /// nobody would choose a stack for.
-const LEVEL: f64 = 1.05;
+const MARGIN: f64 = 1.05;
 
 /// The level of significance of a single comparison.
 const LEVEL_OF_ONE: f64 = 1.0 - CONFIDENCE;
@@ -70,7 +70,7 @@ pub(crate) fn comparisons(
         }
         let (ratio, interval) = (comparison.ratio, comparison.interval);
         let has_modes = || [group, baseline].iter().any(|g| modes_of(g, measure).is_some());
-        let is_between_modes = comparison.outcome == ComparisonOutcome::Level && has_modes();
+        let is_between_modes = comparison.outcome == ComparisonOutcome::Equivalent && has_modes();
         if is_between_modes || comparison.p.is_some() && are_too_short(group, baseline, measure) {
             comparison.outcome = ComparisonOutcome::Inconclusive;
             comparison.interval = interval.filter(|i| i.contains(1.0));
@@ -292,8 +292,8 @@ pub(crate) fn outcome(
     p: Option<f64>,
 ) -> ComparisonOutcome {
     let (Some(interval), Some(p)) = (interval, p) else { return ComparisonOutcome::Once };
-    if interval.lies_within(1.0 / LEVEL, LEVEL) {
-        ComparisonOutcome::Level
+    if interval.lies_within(1.0 / MARGIN, MARGIN) {
+        ComparisonOutcome::Equivalent
     } else if p > 1.0 - CONFIDENCE || interval.contains(1.0) {
         ComparisonOutcome::Inconclusive
     } else if (ratio > 1.0) == measure.higher_is_better() {
@@ -328,7 +328,7 @@ mod tests {
             got,
             [
                 ("single/btrfs".to_owned(), ComparisonOutcome::Worse),
-                ("raid1/ext4".to_owned(), ComparisonOutcome::Level),
+                ("raid1/ext4".to_owned(), ComparisonOutcome::Equivalent),
                 ("raid1/btrfs".to_owned(), ComparisonOutcome::Inconclusive),
             ]
         );
@@ -492,7 +492,7 @@ mod tests {
             fixture.repeats("raid1/ext4", "dd-4k", &moved);
             fixture.analyse().answers[0].comparisons[0].outcome
         };
-        assert_eq!(outcome(&bimodal(1e6, 0.999e6, 3)), ComparisonOutcome::Level);
+        assert_eq!(outcome(&bimodal(1e6, 0.999e6, 3)), ComparisonOutcome::Equivalent);
         // Both stacks were slow in the same blocks: each ratio is 1.001.
         assert_eq!(outcome(&bimodal(1e6, 0.8e6, 3)), ComparisonOutcome::Inconclusive);
     }

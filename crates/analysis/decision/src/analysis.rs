@@ -7,6 +7,7 @@ use disklab_store::{CellRecord, RunInfo};
 use disklab_study::Study;
 
 use crate::directory;
+use crate::purposes::{Recommendation, recommend};
 use crate::sentences::{nothing_measured, sentences_of_answers};
 use crate::summary::summary;
 
@@ -25,6 +26,8 @@ pub struct Analysis {
     pub summary: Vec<String>,
     /// What each answer says, in plain sentences.
     pub sentences: Vec<Vec<String>>,
+    /// Which stack to take for each purpose.
+    pub recommendations: Vec<Recommendation>,
 }
 
 impl Analysis {
@@ -46,7 +49,8 @@ impl Analysis {
         } else {
             of_directory
         };
-        Self { groups, answers, findings, summary, sentences }
+        let recommendations = recommend(study, info, &groups, &findings);
+        Self { groups, answers, findings, summary, sentences, recommendations }
     }
 }
 

@@ -21,6 +21,6 @@ pub use analyse::{AnalyseError, analyse};
 pub use analysis::{Analyser, Analysis};
 pub use purposes::{
     AdviceChange, Aspect, Confidence, DECIDES, DecidingFigure, NextBest, PURPOSES, Purpose,
-    PurposeRank, RankWord, Recommendation, Score, StackChoice, Trade, recommend,
+    PurposeRank, RankVerdict, Recommendation, Score, StackChoice, Trade, recommend,
 };
 pub use versus::{Missing, Pair, RunVerdict, Side, Terms, Unmatched, Versus, VersusError};

@@ -43,7 +43,8 @@ pub(crate) fn summary(
     all.extend(once(&asked));
     all.extend(fallen(&writers, &screen));
     all.extend(suspect(&writers));
-    let decides = [ComparisonOutcome::Better, ComparisonOutcome::Worse, ComparisonOutcome::Level];
+    let decides =
+        [ComparisonOutcome::Better, ComparisonOutcome::Worse, ComparisonOutcome::Equivalent];
     if comparisons(&writers, &decides).next().is_none() {
         all.extend(writers.iter().flat_map(AnswerWriter::bare_figures).take(SENTENCES));
     }
@@ -163,7 +164,7 @@ fn total(writers: &[AnswerWriter<'_>]) -> usize {
 }
 
 fn level(writers: &[AnswerWriter<'_>]) -> Option<String> {
-    let all = comparisons(writers, &[ComparisonOutcome::Level])
+    let all = comparisons(writers, &[ComparisonOutcome::Equivalent])
         .filter(|(t, c)| !is_suspect(&writers[*t], c));
     let (number, nouns) = subjects(writers, all);
     (number > 0).then(|| {
@@ -234,7 +235,8 @@ fn fallen(writers: &[AnswerWriter<'_>], screen: &Screen) -> Option<String> {
 
 fn suspect(writers: &[AnswerWriter<'_>]) -> Option<String> {
     let mut audits: Vec<&str> = Vec::new();
-    let outcomes = [ComparisonOutcome::Better, ComparisonOutcome::Worse, ComparisonOutcome::Level];
+    let outcomes =
+        [ComparisonOutcome::Better, ComparisonOutcome::Worse, ComparisonOutcome::Equivalent];
     let mut number = 0;
     for (t, comparison) in comparisons(writers, &outcomes) {
         let about = writers[t].suspicions.about(&[comparison.group, comparison.baseline_group]);

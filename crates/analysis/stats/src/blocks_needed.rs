@@ -44,7 +44,7 @@ pub struct Ask {
     /// Comparisons made together: those of a question.
     pub comparisons: usize,
     /// Ratios whose interval is within 1 ± this are called equivalent and not different.
-    pub level: f64,
+    pub margin: f64,
     /// What noise must be expected.
     pub tails: Tails,
     /// More blocks than these are not considered.
@@ -60,7 +60,7 @@ impl Ask {
             power: 0.9,
             error: 0.05,
             comparisons,
-            level: 0.05,
+            margin: 0.05,
             tails: Tails::Heavy,
             most_blocks: 200,
         }
@@ -165,8 +165,8 @@ fn search(
 fn power(residuals: &[f64], blocks: usize, level: f64, ask: &Ask) -> f64 {
     let mut random = ChaCha8Rng::seed_from_u64(SEED);
     let mut pairs = vec![(1.0, 1.0); blocks];
-    // Without noise, an effect as large as the level ends just there.
-    let level_end = (1.0 + ask.level) * (1.0 - 1e-9);
+    // Without noise, an effect as large as the margin ends just there.
+    let margin_end = (1.0 + ask.margin) * (1.0 - 1e-9);
     let mut found = 0;
     for _ in 0..PLAYED {
         for pair in &mut pairs {
@@ -174,7 +174,7 @@ fn power(residuals: &[f64], blocks: usize, level: f64, ask: &Ask) -> f64 {
             *pair = ((1.0 + ask.effect) * f64::exp(draw()), f64::exp(draw()));
         }
         let Some(ratio) = block_ratio(&pairs, level, None) else { continue };
-        let apart = ratio.interval.is_some_and(|i| i.low > 1.0 && i.high >= level_end);
+        let apart = ratio.interval.is_some_and(|i| i.low > 1.0 && i.high >= margin_end);
         found += usize::from(apart && ratio.p.is_some_and(|p| p <= level));
     }
     found as f64 / PLAYED as f64

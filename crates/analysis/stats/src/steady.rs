@@ -19,7 +19,7 @@ const NEIGHBOURS: usize = 200;
 const MOST_VALUES: usize = 2000;
 /// Segments whose means differ by less are the same: so much is not worth a warm-up.
 /// This project's choice; the paper takes the variance of the last segment.
-const LEVEL: f64 = 0.05;
+const MARGIN: f64 = 0.05;
 /// The steady part is at least this share of the whole (the paper: the last 500 of
 /// 2,000 iterations).
 const LEAST_SHARE: f64 = 0.25;
@@ -71,8 +71,8 @@ pub fn steadiness(rates: &[f64]) -> Option<SeriesSteadiness> {
         })
         .collect();
     let last = *means.last()?;
-    let level = |mean: &f64| (mean - last).abs() <= LEVEL * last;
-    let first = means.iter().rposition(|mean| !level(mean)).map_or(0, |index| index + 1);
+    let within = |mean: &f64| (mean - last).abs() <= MARGIN * last;
+    let first = means.iter().rposition(|mean| !within(mean)).map_or(0, |index| index + 1);
     // In intervals of the sample again; a value left out belongs to what follows.
     let from = if first == 0 { 0 } else { (kept[starts[first] - 1] + 1) * step };
     let whole = 0..rates.len();
@@ -80,7 +80,7 @@ pub fn steadiness(rates: &[f64]) -> Option<SeriesSteadiness> {
         (SeriesTrend::Flat, whole)
     } else if ((rates.len() - from) as f64) < LEAST_SHARE * rates.len() as f64 {
         (SeriesTrend::NotSteady, whole)
-    } else if means[..first].iter().any(|mean| *mean > last && !level(mean)) {
+    } else if means[..first].iter().any(|mean| *mean > last && !within(mean)) {
         (SeriesTrend::Slowdown, from..rates.len())
     } else {
         (SeriesTrend::Warmup, from..rates.len())

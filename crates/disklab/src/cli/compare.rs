@@ -11,7 +11,7 @@ use super::OptionValueError;
 /// Compare two runs, or runs with published results.
 ///
 /// `compare A B` says of each figure of B's questions whether it became faster, slower, is
-/// equivalent within --level, or why that is not known. It says first what else differs
+/// equivalent within --margin, or why that is not known. It says first what else differs
 /// between the two runs. Runs are matched by stack, workload and step. Either run may be
 /// imported.
 ///
@@ -29,9 +29,9 @@ pub struct CompareArgs {
     pub published: bool,
     /// Equivalence margin: smaller changes do not count. A figure is faster or slower only if
     /// its whole interval lies beyond the margin.
-    #[arg(long, value_name = "SHARE", default_value = "5%", value_parser = parse_level,
-          conflicts_with = "published")]
-    pub level: f64,
+    #[arg(long, alias = "level", value_name = "SHARE", default_value = "5%",
+          value_parser = parse_margin, conflicts_with = "published")]
+    pub margin: f64,
     /// A stack or workload that has another name in B. Repeatable.
     #[arg(long, value_name = "OLD=NEW", value_parser = parse_map, conflicts_with = "published")]
     pub map: Vec<(String, String)>,
@@ -91,7 +91,7 @@ impl From<CompareFormat> for VersusFormat {
 }
 
 /// Below 0.01 % nothing is the same, above 100 % all is.
-fn parse_level(text: &str) -> Result<f64, ParseShareError> {
+fn parse_margin(text: &str) -> Result<f64, ParseShareError> {
     parse_share_within(text, 0.0001..=1.0)
 }
 
@@ -130,13 +130,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn levels_have_bounds() {
-        assert_eq!(parse_level(" 2.5 % "), Ok(0.025));
+    fn margins_have_bounds() {
+        assert_eq!(parse_margin(" 2.5 % "), Ok(0.025));
         for bad in ["0%", "-5%", "101%"] {
-            let error = parse_level(bad).expect_err(bad).to_string();
+            let error = parse_margin(bad).expect_err(bad).to_string();
             assert!(error.ends_with("is outside 0.01% to 100%"), "{error}");
         }
-        assert!(matches!(parse_level("1"), Err(ParseShareError::Bare(..))));
+        assert!(matches!(parse_margin("1"), Err(ParseShareError::Bare(..))));
     }
 
     #[test]
@@ -155,8 +155,8 @@ mod tests {
     proptest! {
         #[test]
         fn any_text_is_answered(text in "\\PC{0,30}") {
-            if let Ok(level) = parse_level(&text) {
-                prop_assert!(level > 0.0 && level <= 1.0);
+            if let Ok(margin) = parse_margin(&text) {
+                prop_assert!(margin > 0.0 && margin <= 1.0);
             }
             if let Ok((old, new)) = parse_map(&text) {
                 prop_assert_eq!(format!("{old}={new}"), text.clone());

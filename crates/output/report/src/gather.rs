@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use disklab_decision::{Analyser, recommend};
+use disklab_decision::Analyser;
 use disklab_sample::{DriveState, Environment, MountState, Overhead, Sample, Tool};
 use disklab_store::{CellRecord, Run, RunInfo};
 use disklab_study::Study;
@@ -37,24 +37,12 @@ impl Report {
         })?;
         let facts = collector.finish(&info, &study);
         let analysis = analyser.finish();
-        let recommendations = recommend(&study, &info, &analysis);
         let published = published::published_rows(&info, &study, &cells, &analysis)?;
         let sessions = run.sessions()?;
         let campaign = crate::campaign::outcome(run)?;
         let outputs = cells.iter().map(|record| &record.cell);
         let outputs = outputs.filter_map(|cell| Some((cell.number, run.outputs(cell)?))).collect();
-        Ok(Self {
-            info,
-            cells,
-            outputs,
-            sessions,
-            study,
-            analysis,
-            recommendations,
-            facts,
-            published,
-            campaign,
-        })
+        Ok(Self { info, cells, outputs, sessions, study, analysis, facts, published, campaign })
     }
 }
 

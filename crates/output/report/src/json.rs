@@ -16,7 +16,7 @@ use crate::view::{PERCENTILES, percentile_name, percentiles, severity_word};
 const SCHEMA: &str = "disklab-report";
 /// Its version: raised when a field changes its meaning or goes; new fields do
 /// not raise it.
-const VERSION: u32 = 2;
+const VERSION: u32 = 3;
 
 /// The whole report. Numbers that are not finite are null.
 pub(crate) fn text(report: &Report) -> String {
@@ -31,7 +31,7 @@ pub(crate) fn text(report: &Report) -> String {
         "sessions": report.sessions,
         "cells": report.cells.iter().map(cell).collect::<Value>(),
         "summary": analysis.summary,
-        "recommendations": report.recommendations.iter().map(recommendation).collect::<Value>(),
+        "recommendations": report.analysis.recommendations.iter().map(recommendation).collect::<Value>(),
         "findings": analysis.findings.iter().map(finding).collect::<Value>(),
         "groups": analysis.groups.iter().map(|g| group(report, g)).collect::<Value>(),
         "answers": analysis.answers.iter().enumerate()
@@ -80,7 +80,7 @@ fn decision(r: &Recommendation, decision: &StackChoice) -> Value {
             "significant": t.is_significant,
         })),
         "places": decision.places.iter().map(|p| json!({
-            "stack": p.stack, "rank": p.word.word(), "next_to_taken": p.distance,
+            "stack": p.stack, "rank": p.verdict.word(), "next_to_taken": p.distance,
         })).collect::<Value>(),
         "reasons": decision.reasons,
         "against": decision.against,

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use disklab_campaign::CampaignOutcome;
-use disklab_decision::{Analysis, Recommendation};
+use disklab_decision::Analysis;
 use disklab_published::RowComparison;
 use disklab_source::SourceError;
 use disklab_store::{CellRecord, RunInfo, Session, StoreError};
@@ -25,10 +25,8 @@ pub struct Report {
     pub sessions: Vec<Session>,
     /// Its study, read from the text that the run keeps.
     pub study: Study,
-    /// Figures, answers, findings.
+    /// Figures, answers, findings, and what to take for which purpose.
     pub analysis: Analysis,
-    /// What to take for which purpose.
-    pub recommendations: Vec<Recommendation>,
     /// Surroundings, overhead, notes, commands.
     pub facts: Facts,
     /// Published and measured results; `None` if nothing was published about the study.

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use disklab_bench::{CellExecutor, CellOutcome, CellProgress, CellWatcher, EndedCell, Phase};
 use disklab_cell::{Cell, CellPlan};
-use disklab_decision::{Analyser, recommend};
+use disklab_decision::Analyser;
 use disklab_sample::Sample;
 use disklab_store::{CellRecord, CellState, Run};
 
@@ -129,8 +129,7 @@ impl Recorder<'_> {
         let records = self.run.cells().map_err(RunnerError::Record)?;
         let analysis = self.analyser.so_far(&records);
         let study = &self.plan.campaign.study;
-        let info = self.run.info().map_err(RunnerError::Record)?;
-        self.observer.recommends(study, &recommend(study, &info, &analysis));
+        self.observer.recommends(study, &analysis.recommendations);
         self.next_answers.took(began.elapsed());
         Ok(())
     }

@@ -21,7 +21,7 @@ pub(super) const AUDIT: Audit = Audit {
 /// A start of less than this share hardly changes the whole's figure.
 const PART: f64 = 0.1;
 /// Rates before and after that differ by less hardly change it either.
-const LEVEL: f64 = 0.1;
+const MARGIN: f64 = 0.1;
 
 /// What became of a step.
 #[derive(Clone, Copy, PartialEq)]
@@ -47,11 +47,11 @@ fn unsteadiness(detail: &Detail, same_work: bool) -> Option<Unsteadiness> {
     // Copying a tree is not the same work all along.
     let change = detail.drives_trend.filter(|_| same_work)?;
     let (before, after) = change.rates;
-    let level = (before - after).abs() <= LEVEL * before.max(after);
+    let within = (before - after).abs() <= MARGIN * before.max(after);
     if change.from >= 1.0 {
         Some(Unsteadiness::Never)
     } else {
-        (change.from > PART && !level).then_some(Unsteadiness::Mixed)
+        (change.from > PART && !within).then_some(Unsteadiness::Mixed)
     }
 }
 

@@ -33,7 +33,7 @@ pub struct Values {
 #[derive(Debug, Clone, Copy)]
 pub struct Manner {
     /// What is within 1 ± this is the same.
-    pub level: f64,
+    pub margin: f64,
     /// Whether both runs are the lab's, in which nothing but the seed is chance.
     pub lab: bool,
     /// Whether to work out how many repeats are needed.
@@ -53,7 +53,7 @@ pub struct JudgedFigure {
 
 /// Judges all figures together.
 pub fn judge(all: &[Values], manner: Manner) -> Vec<JudgedFigure> {
-    let band = 1.0 + manner.level;
+    let band = 1.0 + manner.margin;
     let family = all.len().max(1);
     let significance = (1.0 - CONFIDENCE) / family as f64;
     let ratios: Vec<Option<TwoSample>> =
@@ -114,7 +114,7 @@ fn change(
     let Some(interval) = ratio.interval else {
         return Change::Unknown(Why::TooFew { needed: None });
     };
-    let band = 1.0 + manner.level;
+    let band = 1.0 + manner.margin;
     let within = interval.lies_within(1.0 / band, band);
     if !values.correlated.is_empty() && (within || !are_apart(&values.a, &values.b, band)) {
         return Change::Unknown(Why::Suspect(values.correlated.clone()));
@@ -174,8 +174,8 @@ fn why(values: &Values, manner: Manner, family: usize) -> Why {
         return Why::TooFew { needed: None };
     }
     let ask = Ask {
-        effect: manner.level,
-        level: manner.level,
+        effect: manner.margin,
+        margin: manner.margin,
         comparisons: family,
         tails: if manner.lab { Tails::Light } else { Tails::Heavy },
         most_blocks: MOST,
@@ -241,8 +241,8 @@ mod tests {
         }
     }
 
-    const REAL: Manner = Manner { level: 0.05, lab: false, planned: true };
-    const LAB: Manner = Manner { level: 0.05, lab: true, planned: true };
+    const REAL: Manner = Manner { margin: 0.05, lab: false, planned: true };
+    const LAB: Manner = Manner { margin: 0.05, lab: true, planned: true };
 
     #[test]
     fn intervals_of_unknown_changes_reach_the_margin() {
@@ -336,7 +336,7 @@ mod tests {
             (0..14).map(|n| if n % 3 == 0 { 80.0 } else { 100.0 + f64::from(n) / 10.0 }).collect();
         let mut b = a.clone();
         b[1] += 0.01;
-        let wide = Manner { level: 0.3, ..REAL };
+        let wide = Manner { margin: 0.3, ..REAL };
         let got = judge(&[values(Measure::Throughput, &a, &b)], wide).remove(0).change;
         let both = vec!["two-modes in A".to_owned(), "two-modes in B".to_owned()];
         assert_eq!(got, Change::Unknown(Why::Suspect(both)));

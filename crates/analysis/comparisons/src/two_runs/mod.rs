@@ -10,11 +10,11 @@ pub use two_sample::TwoSample;
 /// How B stands to A.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Change {
-    /// Worse than in A by more than the level, with the whole interval.
+    /// Worse than in A by more than the margin, with the whole interval.
     Slower,
-    /// Better than in A by more than the level, with the whole interval.
+    /// Better than in A by more than the margin, with the whole interval.
     Faster,
-    /// The whole interval lies within the level.
+    /// The whole interval lies within the margin.
     Same,
     /// The same values to the last digit.
     Identical,
@@ -27,7 +27,7 @@ pub enum Change {
 pub enum Why {
     /// More repeats would do: so many on each side, where the noise is known.
     TooFew {
-        /// Repeats on each side that show a change as large as the level.
+        /// Repeats on each side that show a change as large as the margin.
         needed: Option<usize>,
     },
     /// Sixty repeats on each side would not do.
@@ -35,7 +35,7 @@ pub enum Why {
         /// Standard deviation of the logarithm of a ratio of single repeats.
         noise: f64,
     },
-    /// The ratio lies so near to the edge of the level that more repeats hardly help.
+    /// The ratio lies so near to the edge of the margin that more repeats hardly help.
     OnTheEdge,
     /// A severe finding makes a figure suspect: the audits, each with its
     /// run, as `read-from-cache in A`.

@@ -132,7 +132,7 @@ pub fn coverage(
             all.ratios.count(interval.is_some_and(|i| i.contains(truth / RATE)));
         }
         if let Some(near) = answer.comparisons.first() {
-            all.false_levels.count(near.outcome == ComparisonOutcome::Level);
+            all.false_levels.count(near.outcome == ComparisonOutcome::Equivalent);
         }
         for (point, truth) in answer.points.iter().zip(&truth) {
             let interval = point.estimate.interval;
@@ -154,7 +154,7 @@ pub fn equal_called_level(
     for _ in 0..campaigns {
         let campaign = fixture.campaign(noise_model, &[RATE; 4], blocks, &mut random);
         for comparison in fixture.analyse(campaign).answers.iter().flat_map(|a| &a.comparisons) {
-            level.count(comparison.outcome == ComparisonOutcome::Level);
+            level.count(comparison.outcome == ComparisonOutcome::Equivalent);
         }
     }
     level

@@ -8,10 +8,8 @@ use disklab_stats::block_ratio;
 use disklab_study::Measure;
 use proptest::prelude::*;
 
-use super::rule::{
-    Choice, Comparer, Criterion, MARGIN, RivalVerdict, blocks, choose, deciding, is_better,
-};
-use super::{PURPOSES, Purpose};
+use super::rule::{Choice, Comparer, Criterion, MARGIN, blocks, choose, deciding, is_better};
+use super::{PURPOSES, Purpose, RankVerdict};
 
 /// A run: of each aspect of a purpose one figure, of each stack in each block.
 #[derive(Debug, Clone)]
@@ -93,7 +91,7 @@ fn any_run() -> impl Strategy<Value = Run> {
 
 /// The stacks that are taken alike.
 fn taken(choice: &Choice) -> Vec<usize> {
-    let equal = choice.rivals.iter().filter(|r| r.verdict == RivalVerdict::Equivalent);
+    let equal = choice.rivals.iter().filter(|r| r.verdict == RankVerdict::Equivalent);
     let mut all: Vec<usize> = equal.map(|r| r.stack).chain([choice.stack]).collect();
     all.sort_unstable();
     all
@@ -156,7 +154,7 @@ proptest! {
         let after = better.choice().expect("it was measured");
         prop_assert_eq!(after.stack, before.stack);
         // And one that was not taken stands no worse than before.
-        for rival in before.rivals.iter().filter(|r| r.verdict == RivalVerdict::Equivalent) {
+        for rival in before.rivals.iter().filter(|r| r.verdict == RankVerdict::Equivalent) {
             let mut better = run.clone();
             for value in better.criteria[figure].values[rival.stack].values_mut() {
                 *value = improved(&direction, *value, by);
@@ -164,7 +162,7 @@ proptest! {
             let after = better.choice().expect("it was measured");
             let kept = taken(&after).contains(&rival.stack);
             let of = after.rivals.iter().find(|r| r.stack == rival.stack);
-            prop_assert!(kept || of.is_some_and(|r| r.verdict != RivalVerdict::Behind), "{after:?}");
+            prop_assert!(kept || of.is_some_and(|r| r.verdict != RankVerdict::Behind), "{after:?}");
         }
     }
 
@@ -187,7 +185,7 @@ proptest! {
         prop_assert_eq!(a.as_ref().map(|c| c.stack), b.as_ref().map(|c| c.stack));
         let order = |choice: Option<Choice>| -> Vec<usize> {
             let rivals = choice.into_iter().flat_map(|c| c.rivals);
-            rivals.filter(|r| r.verdict != RivalVerdict::NotMeasured).map(|r| r.stack).filter(|s| *s != worse).collect()
+            rivals.filter(|r| r.verdict != RankVerdict::NotMeasured).map(|r| r.stack).filter(|s| *s != worse).collect()
         };
         prop_assert_eq!(order(a), order(b));
     }
@@ -244,7 +242,7 @@ proptest! {
         for other in 0..run.stacks {
             prop_assert!(!is_worse_in_all(&run, choice.stack, other), "{other} {choice:?}");
         }
-        for rival in choice.rivals.iter().filter(|r| r.verdict == RivalVerdict::Behind) {
+        for rival in choice.rivals.iter().filter(|r| r.verdict == RankVerdict::Behind) {
             prop_assert!(rival.ratio.as_ref().is_some_and(is_better));
         }
     }

@@ -3,9 +3,8 @@
 use disklab_comparisons::{Quantity, plain_value};
 use disklab_stats::estimate;
 
-use super::rule::{
-    Choice, Criterion, Rival, RivalVerdict, blocks, deciding, differences, has_deciding, mean,
-};
+use super::rule::{Choice, Criterion, Rival, blocks, deciding, differences, has_deciding, mean};
+use super::verdict::RankVerdict;
 use super::{DecidingFigure, NextBest};
 
 /// How sure a choice is by what was measured.
@@ -53,7 +52,7 @@ impl Confidence {
         if !compared().any(has_interval) {
             return if compared().next().is_none() { Self::Only } else { Self::Once };
         }
-        let mut open = compared().filter(|r| r.verdict == RivalVerdict::Inconclusive).peekable();
+        let mut open = compared().filter(|r| r.verdict == RankVerdict::Inconclusive).peekable();
         if open.peek().is_some() {
             return if open.all(|rival| rival.is_better_alone) {
                 Self::Likely
@@ -61,7 +60,7 @@ impl Confidence {
                 Self::Inconclusive
             };
         }
-        let has_equal = choice.rivals.iter().any(|r| r.verdict == RivalVerdict::Equivalent);
+        let has_equal = choice.rivals.iter().any(|r| r.verdict == RankVerdict::Equivalent);
         if has_equal { Self::Equivalent } else { Self::Sure }
     }
 }
@@ -106,7 +105,7 @@ fn figure(criterion: &Criterion, stack: usize) -> Option<DecidingFigure> {
 
 /// The best of the others that are not as good, with its ratio in what decides.
 pub(super) fn next(criteria: &[&Criterion], choice: &Choice, stacks: &[&str]) -> Option<NextBest> {
-    let is_other = |r: &&Rival| r.verdict != RivalVerdict::Equivalent && r.ratio.is_some();
+    let is_other = |r: &&Rival| r.verdict != RankVerdict::Equivalent && r.ratio.is_some();
     let decides = deciding(criteria);
     let best = choice.rivals.iter().filter(is_other).filter_map(|rival| {
         let leads = differences(&decides, choice.stack, rival.stack);

@@ -1,27 +1,27 @@
 //! The figures of a run that show what a purpose asks for.
 
-use disklab_audits::{Group, Suspicions, describe};
+use disklab_audits::{Finding, Group, Suspicions, describe};
 use disklab_sample::{Direction, Task};
 use disklab_study::{Measure, Part, Study};
 
 use super::rule::Criterion;
 use super::table::{Aspect, Purpose};
 use super::work;
-use crate::Analysis;
 
 /// The figures that show what a purpose asks for, and the aspects that lost one because a
 /// severe finding makes it suspect.
 pub(super) fn criteria(
     study: &Study,
-    analysis: &Analysis,
+    (groups, findings): (&[Group], &[Finding]),
     purpose: &'static Purpose,
     stacks: &[&str],
 ) -> (Vec<Criterion>, Vec<String>) {
     let (mut criteria, mut suspect): (Vec<Criterion>, Vec<String>) = (Vec::new(), Vec::new());
+    let suspicions = Suspicions::of(findings);
     for aspect in purpose.aspects {
         // What shows it best, if it was measured; else what stands for it.
         let found = aspect.work.iter().map(|tasks| {
-            let (found, suspected) = figures(study, analysis, aspect, tasks, stacks);
+            let (found, suspected) = figures(study, groups, &suspicions, aspect, tasks, stacks);
             suspect.extend(
                 suspected.into_iter().filter(|text| !suspect.contains(text)).collect::<Vec<_>>(),
             );
@@ -38,13 +38,12 @@ pub(super) fn criteria(
 /// The figures of these tasks, without a weight, and what severe findings say of those left out.
 fn figures(
     study: &Study,
-    analysis: &Analysis,
+    groups: &[Group],
+    suspicions: &Suspicions<'_>,
     aspect: &'static Aspect,
     tasks: &[Task],
     stacks: &[&str],
 ) -> (Vec<Criterion>, Vec<String>) {
-    let suspicions = Suspicions::of(&analysis.findings);
-    let groups = &analysis.groups;
     let (mut found, mut suspect): (Vec<Criterion>, Vec<String>) = (Vec::new(), Vec::new());
     let mut seen: Vec<(&str, &str, Direction)> = Vec::new();
     for group in groups {

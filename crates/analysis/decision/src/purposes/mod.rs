@@ -14,24 +14,25 @@ mod table;
 #[cfg(test)]
 mod tests;
 mod trade;
+mod verdict;
 mod words;
 mod work;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use disklab_audits::Group;
+use disklab_audits::{Finding, Group};
 use disklab_store::RunInfo;
 use disklab_study::Study;
 
-use crate::Analysis;
 use criteria::criteria;
-use rule::{Choice, Criterion, RivalVerdict, blocks, choose, deciding, mean};
+use rule::{Choice, Criterion, blocks, choose, deciding, mean};
 
 pub(crate) use work::task;
 
 pub use confidence::Confidence;
 pub use table::{Aspect, DECIDES, PURPOSES, Purpose};
 pub use trade::Trade;
+pub use verdict::RankVerdict;
 
 /// What a run says of one purpose.
 #[derive(Debug, Clone, PartialEq)]
@@ -130,44 +131,23 @@ pub struct PurposeRank {
     /// Its id.
     pub stack: String,
     /// How it stands.
-    pub word: RankWord,
+    pub verdict: RankVerdict,
     /// How far it is behind the one that is taken, with the interval, in words; empty for that one.
     pub distance: String,
 }
 
-/// How a stack stands, in a word.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum RankWord {
-    /// The one to take.
-    Taken,
-    /// As good: equivalent within 5 %.
-    Equivalent,
-    /// Whether it is behind the one that is taken is inconclusive.
-    Inconclusive,
-    /// Significantly behind.
-    Behind,
-    /// Not measured in what is compared.
-    Unknown,
-}
-
-impl RankWord {
-    /// As a table shows it, after the figure.
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::Taken => "taken",
-            Self::Equivalent => "as good",
-            Self::Inconclusive => "inconclusive",
-            Self::Behind => "behind",
-            Self::Unknown => "not measured",
-        }
-    }
-}
-
 /// What a run says of each purpose.
-pub fn recommend(study: &Study, info: &RunInfo, analysis: &Analysis) -> Vec<Recommendation> {
-    let stacks = stacks(&analysis.groups);
-    let all: Vec<(Recommendation, Vec<Criterion>)> =
-        PURPOSES.iter().map(|purpose| prepare(study, analysis, purpose, &stacks)).collect();
+pub fn recommend(
+    study: &Study,
+    info: &RunInfo,
+    groups: &[Group],
+    findings: &[Finding],
+) -> Vec<Recommendation> {
+    let stacks = stacks(groups);
+    let all: Vec<(Recommendation, Vec<Criterion>)> = PURPOSES
+        .iter()
+        .map(|purpose| prepare(study, (groups, findings), purpose, &stacks))
+        .collect();
     let survives = |stack: &str| info.stacks.iter().find(|s| s.id == stack).map(|s| s.tolerates);
     let mut classes: BTreeMap<Option<u32>, Vec<usize>> = BTreeMap::new();
     for (index, stack) in stacks.iter().enumerate() {
@@ -210,11 +190,11 @@ fn comparisons(classes: &BTreeMap<Option<u32>, Vec<usize>>, judged: usize, looks
 /// What a run has of what a purpose asks for, and whether that is enough.
 fn prepare(
     study: &Study,
-    analysis: &Analysis,
+    figures: (&[Group], &[Finding]),
     purpose: &'static Purpose,
     stacks: &[&str],
 ) -> (Recommendation, Vec<Criterion>) {
-    let (criteria, suspect) = criteria(study, analysis, purpose, stacks);
+    let (criteria, suspect) = criteria(study, figures, purpose, stacks);
     let shown = |aspect: &Aspect| criteria.iter().any(|c| c.aspect.name == aspect.name);
     let needed = || purpose.aspects.iter().filter(|a| !a.is_optional);
     let lacking: Vec<&Aspect> = needed().filter(|a| !shown(a)).collect();
@@ -288,7 +268,7 @@ impl Judge<'_> {
         is_partial: bool,
     ) -> Option<StackChoice> {
         let choice = choose(self.criteria, members, self.number)?;
-        let equivalent = choice.rivals.iter().filter(|r| r.verdict == RivalVerdict::Equivalent);
+        let equivalent = choice.rivals.iter().filter(|r| r.verdict == RankVerdict::Equivalent);
         Some(StackChoice {
             survives,
             take: self.name(choice.stack),
@@ -329,7 +309,7 @@ impl Judge<'_> {
         }
         let as_good = |stack: usize| {
             let is_equivalent =
-                |r: &rule::Rival| r.stack == stack && r.verdict == RivalVerdict::Equivalent;
+                |r: &rule::Rival| r.stack == stack && r.verdict == RankVerdict::Equivalent;
             stack == choice.stack || choice.rivals.iter().any(is_equivalent)
         };
         let without = |aspect: &&'static str| {

@@ -16,6 +16,7 @@ use disklab_stats::{CONFIDENCE, Ratio, VariancePrior, block_ratio, block_ratio_j
 use disklab_study::Measure;
 
 use super::table::{Aspect, DECIDES};
+use super::verdict::RankVerdict;
 
 /// Whose figures that decide are worse than another's by more than this factor is not taken.
 pub(super) const MARGIN: f64 = 1.10;
@@ -38,19 +39,6 @@ pub(super) struct Criterion {
     pub values: Vec<BTreeMap<u32, f64>>,
 }
 
-/// How another stack stands to the one that is taken.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum RivalVerdict {
-    /// Significantly worse: in what decides where it lies beyond the margin, else by all that counts.
-    Behind,
-    /// As good by all that counts, and within the margin in what decides.
-    Equivalent,
-    /// The samples do not show which is better.
-    Inconclusive,
-    /// It lacks a figure that would be compared.
-    NotMeasured,
-}
-
 /// Another stack next to the one that is taken.
 #[derive(Debug, Clone)]
 pub(super) struct Rival {
@@ -61,7 +49,7 @@ pub(super) struct Rival {
     pub by_deciding: bool,
     /// Whether the one that is taken is better as one who looked at these two alone would see it.
     pub is_better_alone: bool,
-    pub verdict: RivalVerdict,
+    pub verdict: RankVerdict,
 }
 
 /// A choice among stacks that survive as many lost drives.
@@ -225,10 +213,10 @@ pub(super) fn choose(criteria: &[&Criterion], members: &[usize], number: usize) 
         let ratio = by.ratio(taken.stack, other);
         let alone = || by.corrected_for(1).ratio(taken.stack, other)?.interval;
         let verdict = match &ratio {
-            None => RivalVerdict::NotMeasured,
-            Some(ratio) if is_better(ratio) && !is_equivalent(ratio) => RivalVerdict::Behind,
-            Some(ratio) if is_equivalent(ratio) && !by_deciding => RivalVerdict::Equivalent,
-            Some(_) => RivalVerdict::Inconclusive,
+            None => RankVerdict::NotMeasured,
+            Some(ratio) if is_better(ratio) && !is_equivalent(ratio) => RankVerdict::Behind,
+            Some(ratio) if is_equivalent(ratio) && !by_deciding => RankVerdict::Equivalent,
+            Some(_) => RankVerdict::Inconclusive,
         };
         let is_better_alone = alone().is_some_and(|interval| interval.low > 1.0);
         Rival { stack: other, ratio, by_deciding, is_better_alone, verdict }
@@ -241,7 +229,7 @@ pub(super) fn choose(criteria: &[&Criterion], members: &[usize], number: usize) 
         ratio: None,
         by_deciding: true,
         is_better_alone: false,
-        verdict: RivalVerdict::NotMeasured,
+        verdict: RankVerdict::NotMeasured,
     }));
     Some(Choice { stack: taken.stack, is_incomplete: taken.whole.is_none(), rivals })
 }

@@ -52,11 +52,8 @@ fn of_class(recommendation: &Recommendation, survives: u32) -> &StackChoice {
 }
 
 fn database(fixture: &RunFixture) -> Recommendation {
-    let analysis = fixture.analyse();
-    recommend(&fixture.study, &fixture.info, &analysis)
-        .into_iter()
-        .find(|r| r.purpose.word == "database")
-        .expect("a purpose")
+    let all = fixture.analyse().recommendations;
+    all.into_iter().find(|r| r.purpose.word == "database").expect("a purpose")
 }
 
 const CALM: [f64; 4] = [1.0, 1.01, 0.995, 1.005];
@@ -92,8 +89,8 @@ fn the_best_of_each_class_is_named_with_reasons_and_objections() {
     let change = "If small synchronous writes did not matter to you, take SINGLE/BTRFS.";
     let sentence = |c: &AdviceChange| c.sentence(&str::to_uppercase);
     assert!(single.would_change.iter().any(|c| sentence(c) == change), "{single:?}");
-    assert_eq!(single.places[0].word, RankWord::Taken);
-    assert_eq!(single.places[1].word, RankWord::Behind);
+    assert_eq!(single.places[0].verdict, RankVerdict::Taken);
+    assert_eq!(single.places[1].verdict, RankVerdict::Behind);
     assert!(single.places[1].distance.contains('['), "{single:?}");
     assert_eq!(single.how_sure(&got), "Sure.");
     assert!(single.next.as_ref().is_some_and(|next| (next.times - 4.0).abs() < 0.01));
@@ -216,9 +213,7 @@ fn missing_figures_are_named() {
         got.why_not.as_deref(),
         Some("the run has no usable figure of small synchronous writes")
     );
-    let analysis = fixture.analyse();
-    let all = recommend(&fixture.study, &fixture.info, &analysis);
-    assert_eq!(all.len(), PURPOSES.len());
+    assert_eq!(fixture.analyse().recommendations.len(), PURPOSES.len());
 }
 
 #[test]
@@ -236,7 +231,7 @@ fn a_severe_finding_blocks() {
         advice: String::new(),
         groups: vec![safe],
     });
-    let all = recommend(&fixture.study, &fixture.info, &analysis);
+    let all = recommend(&fixture.study, &fixture.info, &analysis.groups, &analysis.findings);
     let got = all.iter().find(|r| r.purpose.word == "database").expect("a purpose");
     let why = got.why_not.clone().unwrap_or_default();
     assert!(
@@ -263,7 +258,7 @@ fn a_file_in_one_place_leaves_out_its_stack_alone() {
         advice: String::new(),
         groups: vec![other],
     });
-    let all = recommend(&fixture.study, &fixture.info, &analysis);
+    let all = recommend(&fixture.study, &fixture.info, &analysis.groups, &analysis.findings);
     let got = all.iter().find(|r| r.purpose.word == "database").expect("a purpose");
     assert_eq!((got.why_not.as_deref(), got.suspect.len()), (None, 0));
     assert_eq!(of_class(got, 0).take, "single/ext4");
@@ -273,7 +268,7 @@ fn a_file_in_one_place_leaves_out_its_stack_alone() {
 #[test]
 fn a_run_without_samples_recommends_nothing() {
     let fixture = fixture();
-    let all = recommend(&fixture.study, &fixture.info, &fixture.analyse());
+    let all = fixture.analyse().recommendations;
     assert!(all.iter().all(|r| r.why_not.is_some() && r.decisions.is_empty()));
 }
 
@@ -302,7 +297,12 @@ fn durable_writes(fixture: &RunFixture) -> Criterion {
     let analysis = fixture.analyse();
     let stacks = stacks(&analysis.groups);
     let vm = PURPOSES.iter().find(|purpose| purpose.word == "vm").expect("a purpose");
-    let (criteria, _) = super::criteria::criteria(&fixture.study, &analysis, vm, &stacks);
+    let (criteria, _) = super::criteria::criteria(
+        &fixture.study,
+        (&analysis.groups, &analysis.findings),
+        vm,
+        &stacks,
+    );
     let named = |c: &Criterion| c.aspect.name == "small synchronous writes";
     criteria.into_iter().find(named).expect("an aspect")
 }

@@ -5,10 +5,9 @@ use disklab_stats::{Interval, Ratio, estimate};
 use disklab_store::RunInfo;
 use disklab_units::list;
 
-use super::rule::{Choice, Comparer, Criterion, RivalVerdict, is_better};
-use super::{
-    AdviceChange, Confidence, DecidingFigure, Judge, NextBest, PurposeRank, RankWord, StackChoice,
-};
+use super::rule::{Choice, Comparer, Criterion, is_better};
+use super::verdict::RankVerdict;
+use super::{AdviceChange, Confidence, DecidingFigure, Judge, NextBest, PurposeRank, StackChoice};
 use super::{Recommendation, Trade};
 
 /// Reasons and objections that are reported.
@@ -200,23 +199,20 @@ impl Judge<'_> {
 
     /// Every stack of the class, best first.
     pub(super) fn places(&self, choice: &Choice) -> Vec<PurposeRank> {
-        let place =
-            |stack: usize, word, distance| PurposeRank { stack: self.name(stack), word, distance };
-        let mut places = vec![place(choice.stack, RankWord::Taken, String::new())];
+        let place = |stack: usize, verdict, distance| PurposeRank {
+            stack: self.name(stack),
+            verdict,
+            distance,
+        };
+        let mut places = vec![place(choice.stack, RankVerdict::Taken, String::new())];
         places.extend(choice.rivals.iter().map(|rival| {
-            let word = match rival.verdict {
-                RivalVerdict::Behind => RankWord::Behind,
-                RivalVerdict::Equivalent => RankWord::Equivalent,
-                RivalVerdict::Inconclusive => RankWord::Inconclusive,
-                RivalVerdict::NotMeasured => RankWord::Unknown,
-            };
             // How good the rival is, next to the one that is taken.
             let distance = rival.ratio.as_ref().map_or_else(String::new, |r| {
                 let turned =
                     r.interval.map(|i| Interval { low: 1.0 / i.high, high: 1.0 / i.low, ..i });
                 disklab_comparisons::ratio(1.0 / r.centre, turned)
             });
-            place(rival.stack, word, distance)
+            place(rival.stack, rival.verdict, distance)
         }));
         places
     }
@@ -226,7 +222,7 @@ impl Judge<'_> {
     pub(super) fn reasons(&self, choice: &Choice, members: &[usize]) -> Vec<String> {
         let taken = self.stacks[choice.stack];
         let is_next =
-            |r: &&super::rule::Rival| r.verdict != RivalVerdict::Equivalent && r.ratio.is_some();
+            |r: &&super::rule::Rival| r.verdict != RankVerdict::Equivalent && r.ratio.is_some();
         let Some(next) = choice.rivals.iter().find(is_next) else { return Vec::new() };
         let other = self.stacks[next.stack];
         let mut all = Vec::new();

@@ -30,8 +30,8 @@ impl AnswerWriter<'_> {
             self.figure(lead.first),
             self.suspicion(&[first])
         );
-        if !lead.level.is_empty() {
-            sentence += &format!("; equivalent to it, within 5 %: {}", names(&lead.level));
+        if !lead.equivalent.is_empty() {
+            sentence += &format!("; equivalent to it, within 5 %: {}", names(&lead.equivalent));
         }
         // Naming the best of all takes more than comparing it with the baseline: what that
         // comparison says stands below, and is not open.

@@ -49,7 +49,7 @@ impl<'a> AnswerWriter<'a> {
                 self.suspicion(&groups)
             )
         };
-        self.by_baseline(ComparisonOutcome::Level).into_iter().map(sentence).collect()
+        self.by_baseline(ComparisonOutcome::Equivalent).into_iter().map(sentence).collect()
     }
 
     /// What the samples do not decide.

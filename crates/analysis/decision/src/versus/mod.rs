@@ -36,7 +36,7 @@ pub struct Side<'a> {
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Terms {
     /// What is within 1 ± this counts as the same, as a share: 0.05 is 5 %. More than 0.
-    pub level: f64,
+    pub margin: f64,
     /// Stacks and workloads that have another name in B: (A's, B's).
     pub renamed: Vec<(String, String)>,
     /// Audits whose severe findings are known, and make nothing suspect here.
@@ -49,8 +49,8 @@ pub struct Terms {
 /// What the comparison of two runs says.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Versus {
-    /// The level asked for.
-    pub level: f64,
+    /// The margin asked for.
+    pub margin: f64,
     /// Whether both runs are of the lab, where nothing but the seed is chance.
     pub lab: bool,
     /// Every figure that both have, in the order of B's questions.
@@ -94,7 +94,7 @@ pub struct Pair {
     pub ratio: Option<f64>,
     /// Its 95 % interval; none for one repeat.
     pub interval: Option<Interval>,
-    /// Probability of such values where the ratio lies within the level, Holm-corrected
+    /// Probability of such values where the ratio lies within the margin, Holm-corrected
     /// over all figures of both runs.
     pub p: Option<f64>,
     /// What may be said.
@@ -210,7 +210,8 @@ impl Versus {
         let (found_a, found_b) = (accepted(&a.analysis.findings), accepted(&b.analysis.findings));
         let suspicions = (Suspicions::of(&found_a), Suspicions::of(&found_b));
         let values: Vec<Values> = matched.iter().map(|m| values(a, b, &suspicions, m)).collect();
-        let judged = judge(&values, Manner { level: terms.level, lab, planned: !terms.unplanned });
+        let judged =
+            judge(&values, Manner { margin: terms.margin, lab, planned: !terms.unplanned });
         let pairs = matched
             .iter()
             .zip(&values)
@@ -218,7 +219,7 @@ impl Versus {
             .filter_map(|((m, values), judged)| pair(b, m, values, judged))
             .collect();
         let unmatched = unmatched(a, b, &renamed, &matched);
-        Ok(Self { level: terms.level, lab, pairs, missing, unmatched })
+        Ok(Self { margin: terms.margin, lab, pairs, missing, unmatched })
     }
 
     /// What all comparisons together amount to.

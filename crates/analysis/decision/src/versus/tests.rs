@@ -9,7 +9,7 @@ const ASK: &str =
     "[[questions]]\nask = \"?\"\nworkloads = [\"dd-4k\", \"dd-1M\"]\nmeasure = \"throughput\"";
 
 fn terms() -> Terms {
-    Terms { level: 0.05, ..Terms::default() }
+    Terms { margin: 0.05, ..Terms::default() }
 }
 
 fn versus(a: &RunFixture, b: &RunFixture, terms: &Terms) -> Result<Versus, VersusError> {

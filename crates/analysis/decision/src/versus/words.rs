@@ -43,8 +43,8 @@ impl Pair {
 
     /// What may be said of it, in a few words: 'slower by 12 % [8, 16]', 'equivalent within
     /// 5 %', 'unknown: 8 repeats on each side would show 5 %'.
-    pub fn verdict(&self, level: f64) -> String {
-        let level = level_text(level);
+    pub fn verdict(&self, margin: f64) -> String {
+        let margin = margin_text(margin);
         let by = || self.distance().map_or_else(String::new, |d| format!(" by {d}"));
         match &self.change {
             Change::Slower | Change::Faster if self.measure == Measure::Missed => {
@@ -53,15 +53,15 @@ impl Pair {
             }
             Change::Slower => format!("slower{}", by()),
             Change::Faster => format!("faster{}", by()),
-            Change::Same => format!("equivalent within {level}"),
+            Change::Same => format!("equivalent within {margin}"),
             Change::Identical => "identical".to_owned(),
             Change::Unknown(why) => {
-                format!("unknown: {}{}", self.so_far(why), self.why(why, &level))
+                format!("unknown: {}{}", self.so_far(why), self.why(why, &margin))
             }
         }
     }
 
-    fn why(&self, why: &Why, level: &str) -> String {
+    fn why(&self, why: &Why, margin: &str) -> String {
         let (a, b) = (self.a.n, self.b.n);
         match why {
             Why::TooFew { needed: None } if a.min(b) == 1 => {
@@ -76,14 +76,14 @@ impl Pair {
                 format!("{} repeats are too few; at least 3 on each side are needed", a.min(b))
             }
             Why::TooFew { needed: Some(n) } => {
-                format!("about {n} repeats on each side would show {level}")
+                format!("about {n} repeats on each side would show {margin}")
             }
             Why::TooNoisy { noise } => format!(
-                "with noise of {} from repeat to repeat, {MOST} on each side would not show {level}",
+                "with noise of {} from repeat to repeat, {MOST} on each side would not show {margin}",
                 per_cent(*noise)
             ),
             Why::OnTheEdge => {
-                format!("too close to the {level} margin for more repeats to help")
+                format!("too close to the {margin} margin for more repeats to help")
             }
             Why::Suspect(audits) => format!("suspect ({})", audits.join(", ")),
             Why::NoRatio => "a value is 0, which has no ratio".to_owned(),
@@ -105,9 +105,9 @@ impl Pair {
     }
 }
 
-/// A level in per cent: `5 %`, `2.5 %`.
-fn level_text(level: f64) -> String {
-    format!("{} %", (level * 1e4).round() / 1e2)
+/// A margin in per cent: `5 %`, `2.5 %`.
+fn margin_text(margin: f64) -> String {
+    format!("{} %", (margin * 1e4).round() / 1e2)
 }
 
 impl Missing {
@@ -179,8 +179,8 @@ impl Versus {
     /// The counts in a sentence: 'Of 12 figures 1 is slower, 2 are faster, …'.
     pub fn headline(&self) -> String {
         let [slower, faster, same, identical, unknown] = self.counts();
-        let level = level_text(self.level);
-        let within = format!("equivalent within {level}");
+        let margin = margin_text(self.margin);
+        let within = format!("equivalent within {margin}");
         let parts: Vec<String> = [
             (slower, "slower"),
             (unknown, "unknown"),

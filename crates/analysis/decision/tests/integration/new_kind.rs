@@ -3,14 +3,14 @@
 
 use disklab_audits::Severity;
 use disklab_cell::{Caches, Cell, Levels};
-use disklab_decision::{Analyser, Analysis, recommend};
+use disklab_decision::{Analyser, Analysis};
 use disklab_exec::{Executor, Interrupt};
 use disklab_sample::{
     ContentProfile, Direction, DriveTraffic, Durability, Environment, Figure, FileSet,
     OperationKind, Order, Requests, Sample, Step, StepProfile, SyncCall, TimeIn,
 };
 use disklab_store::{CellRecord, CellState, RunInfo};
-use disklab_study::{Study, load};
+use disklab_study::load;
 use disklab_workload::{Cost, StepOutcome, WorkContext, Workload, WorkloadError};
 use jiff::Timestamp;
 
@@ -137,7 +137,7 @@ fn steps(drive_bytes: u64) -> Vec<Step> {
     cell.steps
 }
 
-fn analysed() -> (Study, RunInfo, Analysis) {
+fn analysed() -> Analysis {
     let study = load("tapes.toml", STUDY).expect("valid");
     let info = RunInfo {
         disklab: "0".to_owned(),
@@ -157,7 +157,7 @@ fn analysed() -> (Study, RunInfo, Analysis) {
         reference: None,
         environment: Environment::default(),
     };
-    let mut analyser = Analyser::new(study.clone(), info.clone());
+    let mut analyser = Analyser::new(study, info);
     for block in 0..6 {
         for (place, (stack, drive_bytes)) in
             [("single/ext4", 64 << 20), ("single/btrfs", 1 << 20)].into_iter().enumerate()
@@ -178,13 +178,12 @@ fn analysed() -> (Study, RunInfo, Analysis) {
             analyser.add(&record, Sample { steps: steps(drive_bytes), ..Sample::default() });
         }
     }
-    let analysis = analyser.finish();
-    (study, info, analysis)
+    analyser.finish()
 }
 
 #[test]
 fn a_workload_of_a_new_kind_gets_audits_sentences_and_purposes() {
-    let (study, info, analysis) = analysed();
+    let analysis = analysed();
     let found = analysis.findings.iter().find(|f| f.audit == "zeros-compressed");
     let found = found.unwrap_or_else(|| panic!("{:?}", analysis.findings));
     assert_eq!(found.severity, Severity::Severe);
@@ -192,7 +191,7 @@ fn a_workload_of_a_new_kind_gets_audits_sentences_and_purposes() {
     let asks: Vec<&str> = analysis.answers.iter().map(|a| a.question.ask.as_str()).collect();
     assert!(asks.iter().any(|ask| ask.contains("4 KiB synchronous random writes")), "{asks:?}");
     assert!(asks.iter().any(|ask| ask.contains("1 MiB writes")), "{asks:?}");
-    let all = recommend(&study, &info, &analysis);
+    let all = &analysis.recommendations;
     let lacks = |word: &str, aspect: &str| {
         let purpose = all.iter().find(|r| r.purpose.word == word).expect(word);
         purpose.lacking.contains(&aspect)

@@ -254,7 +254,7 @@ fn a_run_is_analysed_as_its_model_was_made() {
     let (better, ratio) = outcome(0, "raid5/ext4", None).expect("compared");
     assert_eq!(better, ComparisonOutcome::Better);
     assert!((ratio / (420.0 / 180.0) - 1.0).abs() < 0.03, "{ratio}");
-    assert_eq!(outcome(0, "single/xfs", None).map(|o| o.0), Some(ComparisonOutcome::Level));
+    assert_eq!(outcome(0, "single/xfs", None).map(|o| o.0), Some(ComparisonOutcome::Equivalent));
     let (worse, ratio) = outcome(1, "single/btrfs", None).expect("compared");
     assert_eq!(worse, ComparisonOutcome::Worse);
     assert!((ratio / (95.0 / 120.0) - 1.0).abs() < 0.03, "{ratio}");

@@ -58,7 +58,7 @@ fn play_accepting(
         let one = Side { info, study, cells: &cells_a, analysis: &of_a };
         let two = Side { info, study, cells: &cells_b, analysis: &of_b };
         let terms = Terms {
-            level: 0.05,
+            margin: 0.05,
             unplanned: true,
             accepted: accepted.iter().map(|name| (*name).to_owned()).collect(),
             ..Terms::default()

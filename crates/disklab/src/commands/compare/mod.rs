@@ -25,7 +25,7 @@ pub fn compare(args: &CompareArgs, as_json: bool) -> Result<u8, Failure> {
         }));
     };
     let terms = Terms {
-        level: args.level,
+        margin: args.margin,
         renamed: args.map.clone(),
         accepted: args.accept.clone(),
         ..Terms::default()

@@ -63,7 +63,7 @@ pub(crate) struct Pick<'a> {
 
 impl<'a> FirstScreen<'a> {
     pub(crate) fn of(report: &'a Report) -> Self {
-        let recommendations = &report.recommendations;
+        let recommendations = &report.analysis.recommendations;
         let (stacks, speed_of) = stack_lines(report);
         Self { recommendations, stacks, classes: classes(recommendations), speed_of }
     }

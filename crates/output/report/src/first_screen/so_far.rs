@@ -43,7 +43,7 @@ fn line(recommendation: &Recommendation, choice: &StackChoice, stack: &str) -> S
 pub fn so_far(report: &Report) -> String {
     let done = report.cells.iter().filter(|cell| cell.state == CellState::Done).count();
     let cells = format!("{done} of {} done", count(report.cells.len(), "cell"));
-    let choices = || report.recommendations.iter().flat_map(|r| &r.decisions);
+    let choices = || report.analysis.recommendations.iter().flat_map(|r| &r.decisions);
     let (all, sure) = (choices().count(), choices().filter(|c| c.caveat().is_none()).count());
     let answers = count(all, "answer");
     match (sure, all) {

@@ -34,7 +34,7 @@ impl SpeedBasis {
 /// The speed of each stack that was measured in all of it, next to the best: 1 is the best. A
 /// purpose counts as much as any other: the mean is geometric, as of all ratios.
 pub(crate) fn speeds(report: &Report) -> (Vec<(String, f64)>, SpeedBasis) {
-    let all = &report.recommendations;
+    let all = &report.analysis.recommendations;
     let has_scores = |r: &&Recommendation| !r.scores.is_empty();
     let whole: Vec<&Recommendation> =
         all.iter().filter(has_scores).filter(|r| r.why_not.is_none()).collect();

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use disklab_decision::{PurposeRank, RankWord, Recommendation};
+use disklab_decision::{PurposeRank, RankVerdict, Recommendation};
 
 use super::FirstScreen;
 use crate::Report;
@@ -32,7 +32,7 @@ pub(super) fn only(report: &Report, screen: &FirstScreen<'_>) -> Vec<String> {
 fn concerned<'a>(screen: &FirstScreen<'_>, recommendation: &'a Recommendation) -> Vec<&'a str> {
     let mut stacks = Vec::new();
     for decision in recommendation.decisions.iter().filter(|d| d.confidence.is_unsettled()) {
-        let is_open = |place: &&PurposeRank| place.word != RankWord::Behind;
+        let is_open = |place: &&PurposeRank| place.verdict != RankVerdict::Behind;
         stacks.extend(decision.places.iter().filter(is_open).map(|p| p.stack.as_str()));
         stacks.extend(decision.next.iter().map(|next| next.stack.as_str()));
     }

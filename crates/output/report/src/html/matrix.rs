@@ -137,10 +137,10 @@ fn tip(place: Option<&PurposeRank>, repeats: &str) -> String {
     match place {
         None => repeats.to_owned(),
         Some(place) if place.distance.is_empty() => {
-            format!("{}; {repeats}", place.word.word())
+            format!("{}; {repeats}", place.verdict.word())
         }
-        Some(PurposeRank { word, distance, .. }) => {
-            format!("{}: {distance} of the one taken; {repeats}", word.word())
+        Some(PurposeRank { verdict, distance, .. }) => {
+            format!("{}: {distance} of the one taken; {repeats}", verdict.word())
         }
     }
 }

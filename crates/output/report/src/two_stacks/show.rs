@@ -106,7 +106,7 @@ impl TwoStacks {
         let outcomes = [
             ComparisonOutcome::Better,
             ComparisonOutcome::Worse,
-            ComparisonOutcome::Level,
+            ComparisonOutcome::Equivalent,
             ComparisonOutcome::Inconclusive,
             ComparisonOutcome::Once,
         ];
@@ -129,7 +129,7 @@ pub(super) fn word(outcome: ComparisonOutcome) -> &'static str {
     match outcome {
         ComparisonOutcome::Better => "better",
         ComparisonOutcome::Worse => "worse",
-        ComparisonOutcome::Level => "equivalent",
+        ComparisonOutcome::Equivalent => "equivalent",
         ComparisonOutcome::Inconclusive => "inconclusive",
         ComparisonOutcome::Once => "measured once",
     }
@@ -140,7 +140,7 @@ pub(super) fn sign(row: &ComparedFigure) -> char {
     match row.outcome {
         ComparisonOutcome::Better => '+',
         ComparisonOutcome::Worse => '-',
-        ComparisonOutcome::Level => '=',
+        ComparisonOutcome::Equivalent => '=',
         ComparisonOutcome::Inconclusive | ComparisonOutcome::Once => '?',
     }
 }

@@ -123,7 +123,7 @@ fn table(runs: &TwoRuns, pairs: &[&Pair], with_question: bool) -> Markup {
                             th scope="row" { (pair.stack) }
                             @if several { td { (pair.noun) } }
                             td.n { (a) } td.n { (b) } td.n { (pair.ratio_text()) }
-                            td.change.(pair.change.word()) { (pair.verdict(runs.versus.level)) }
+                            td.change.(pair.change.word()) { (pair.verdict(runs.versus.margin)) }
                         }
                     }
                 }

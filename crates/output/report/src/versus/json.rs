@@ -28,7 +28,7 @@ pub(super) fn text(runs: &TwoRuns) -> String {
         "version": VERSION,
         "a": run(&runs.name_a, &runs.a),
         "b": run(&runs.name_b, &runs.b),
-        "level": versus.level,
+        "level": versus.margin,
         "simulated": versus.lab,
         "verdict": verdict,
         "headline": versus.headline(),
@@ -39,7 +39,7 @@ pub(super) fn text(runs: &TwoRuns) -> String {
         "severe": runs.severe().into_iter().map(|found| json!({
             "run": found.run, "audit": found.audit, "text": found.first, "findings": found.number,
         })).collect::<Value>(),
-        "figures": versus.worst_first().into_iter().map(|p| figure(p, versus.level)).collect::<Value>(),
+        "figures": versus.worst_first().into_iter().map(|p| figure(p, versus.margin)).collect::<Value>(),
         "missing": versus.missing.iter().map(|m| json!({
             "run": m.run, "stack": m.stack, "workload": m.workload, "error": m.error,
         })).collect::<Value>(),
@@ -69,7 +69,7 @@ fn run(name: &str, report: &crate::Report) -> Value {
     })
 }
 
-fn figure(pair: &Pair, level: f64) -> Value {
+fn figure(pair: &Pair, margin: f64) -> Value {
     let why = match &pair.change {
         Change::Unknown(why) => Some(why.word()),
         _ => None,
@@ -91,7 +91,7 @@ fn figure(pair: &Pair, level: f64) -> Value {
         "p_holm": pair.p,
         "change": pair.change.word(),
         "why": why,
-        "verdict": pair.verdict(level),
+        "verdict": pair.verdict(margin),
     })
 }
 

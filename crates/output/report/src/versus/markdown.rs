@@ -80,7 +80,7 @@ fn table(md: &mut String, runs: &TwoRuns, pairs: &[&Pair]) {
     let head = ["figure", "A", "B", "B ÷ A", "verdict"].map(str::to_owned).to_vec();
     let row = |pair: &&Pair| {
         let [a, b] = pair.values();
-        let verdict = pair.verdict(runs.versus.level);
+        let verdict = pair.verdict(runs.versus.margin);
         let verdict = match pair.change {
             Change::Slower => format!("**{}**", escape(&verdict)),
             _ => escape(&verdict),

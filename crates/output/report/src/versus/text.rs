@@ -78,7 +78,7 @@ fn questions(out: &mut String, runs: &TwoRuns) {
                 "  {} {:width$}  {a} -> {b}{ratio}: {}",
                 mark(&pair.change),
                 plain(&pair.stack),
-                pair.verdict(runs.versus.level)
+                pair.verdict(runs.versus.margin)
             );
         }
     }

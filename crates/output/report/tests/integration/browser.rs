@@ -367,7 +367,7 @@ fn a_page_with_published_results_fits() {
 fn a_page_of_two_runs_fits() {
     let runs = ["a", "b"].map(|name| (name.to_owned(), support::made(2, 2, "loop", 2)));
     let [a, b] = runs;
-    let terms = Terms { level: 0.05, unplanned: true, ..Terms::default() };
+    let terms = Terms { margin: 0.05, unplanned: true, ..Terms::default() };
     let runs = TwoRuns::compare(a, b, terms).expect("in common");
     check(&runs.render(VersusFormat::Html));
 }

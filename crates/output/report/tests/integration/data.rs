@@ -26,7 +26,7 @@ fn json_holds_every_observation_exactly() {
     let report = support::made(2, 2, "loop", 3);
     let json: Value = serde_json::from_str(&render(&report, ReportFormat::Json)).expect("JSON");
     assert_eq!(json["schema"], "disklab-report");
-    assert_eq!(json["version"], 2);
+    assert_eq!(json["version"], 3);
     assert_eq!(json["simulated"], false);
     assert_eq!(json["cells"].as_array().map(Vec::len), Some(report.cells.len()));
     for (group, stored) in

@@ -58,7 +58,7 @@ fn a_post_is_short_and_has_the_answers_and_the_command() {
         check_tables(&md);
         assert!(md.chars().count() <= 6000, "{layouts}: {}", md.chars().count());
         assert!(md.contains("\n`disklab run"), "{md}");
-        for recommendation in &report.recommendations {
+        for recommendation in &report.analysis.recommendations {
             let title = recommendation.purpose.short;
             let decided = !recommendation.decisions.is_empty();
             assert_eq!(md.contains(&format!("| {title} ")), decided, "{title} {md}");
@@ -77,8 +77,11 @@ fn all_forms_name_the_same_stack_with_the_same_figure() {
     let screen = disklab_report::first_screen(&report, "report.html", TextStyle::default());
     let cards: Vec<&str> = page.split("class=\"answer\"").skip(1).collect();
     let mut seen = 0;
-    for (recommendation, of_json) in
-        report.recommendations.iter().zip(json["recommendations"].as_array().expect("an array"))
+    for (recommendation, of_json) in report
+        .analysis
+        .recommendations
+        .iter()
+        .zip(json["recommendations"].as_array().expect("an array"))
     {
         for (decision, of_json) in
             recommendation.decisions.iter().zip(of_json["classes"].as_array().expect("an array"))

@@ -2,7 +2,7 @@
 //! samples; one that was changed can.
 
 use disklab_cell::{Cell, Levels};
-use disklab_decision::{Analyser, recommend};
+use disklab_decision::Analyser;
 use disklab_report::{Report, ReportFormat, TextStyle, first_screen, render};
 use disklab_sample::{Direction, Figure, OperationKind, Sample, Step, StepProfile, Task};
 use disklab_store::{CellRecord, CellState};
@@ -106,7 +106,6 @@ pub fn run(stacks: usize, rates: &[[f64; 2]], scatter: &[f64]) -> Report {
         }
     }
     report.analysis = analyser.finish();
-    report.recommendations = recommend(&report.study, &report.info, &report.analysis);
     report
 }
 

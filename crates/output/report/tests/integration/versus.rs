@@ -7,7 +7,7 @@ use crate::markdown::check_tables;
 use crate::{support, wellformed};
 
 fn terms() -> Terms {
-    Terms { level: 0.05, unplanned: true, ..Terms::default() }
+    Terms { margin: 0.05, unplanned: true, ..Terms::default() }
 }
 
 fn compared(a: Report, b: Report) -> TwoRuns {

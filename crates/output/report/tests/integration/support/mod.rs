@@ -122,7 +122,7 @@ pub fn made(layouts: usize, file_systems: usize, bench: &str, repeats: u32) -> R
         collector.add(record, &run::sample(&mut noise, record));
     }
     let facts = collector.finish(&info, &study);
-    let analysis = analysis(&study, groups);
+    let mut analysis = analysis(&study, groups);
     let command = ["disklab", "run", "synology-2018", "--on", bench, "--budget", "3h"];
     let session = Session {
         began: info.created,
@@ -131,7 +131,8 @@ pub fn made(layouts: usize, file_systems: usize, bench: &str, repeats: u32) -> R
         kernel: info.environment.kernel.clone(),
     };
     let published = None;
-    let recommendations = disklab_decision::recommend(&study, &info, &analysis);
+    analysis.recommendations =
+        disklab_decision::recommend(&study, &info, &analysis.groups, &analysis.findings);
     Report {
         info,
         cells,
@@ -139,7 +140,6 @@ pub fn made(layouts: usize, file_systems: usize, bench: &str, repeats: u32) -> R
         sessions: vec![session],
         study,
         analysis,
-        recommendations,
         facts,
         published,
         campaign: None,
@@ -293,6 +293,7 @@ fn analysis(study: &Study, groups: Vec<Group>) -> Analysis {
         "btrfs[csum] is slower than ext4 on every layout.",
     ];
     Analysis {
+        recommendations: Vec::new(),
         groups,
         sentences: vec![sentences.map(str::to_owned).to_vec(); answers.len()],
         answers,
