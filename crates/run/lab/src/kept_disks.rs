@@ -29,7 +29,7 @@ impl KeptDisks {
     }
 
     /// Has a lab, which has as many disks of the same kinds, begin with these, as after a restart
-    /// that takes no time: each drive goes on where it was.
+    /// that takes no time: each drive continues where it was.
     ///
     /// # Errors
     /// [`LabError::System`] if there is no file for what the lab writes.

@@ -141,7 +141,7 @@ proptest! {
         }
     }
 
-    /// A drive that goes on for another user does what it would have done for the first.
+    /// A drive that continues for another user does what it would have done for the first.
     #[test]
     fn a_resumed_drive_goes_on_where_it_was(
         model in prop::sample::select(&MODELS),

@@ -22,7 +22,7 @@ use super::workers::LabShared;
 use crate::cell::CellPart;
 use crate::{BenchError, CellError, CellOutcome, Phase};
 
-/// The folder of the guest that makes the stack, in the cell's.
+/// The directory of the guest that makes the stack, in the cell's.
 const MAKING: &str = "making";
 
 /// Real time after which a guest is stopped: a day.
@@ -36,7 +36,7 @@ pub(super) struct OneCell {
     pub shared: Arc<LabShared>,
     /// What is to be done, the cell's work last.
     pub job: GuestJob,
-    /// This cell's own folder, which exists.
+    /// This cell's own directory, which exists.
     pub folder: PathBuf,
     /// The directory of its raw outputs, and the path by which the guest knows it.
     pub raw: PathBuf,
@@ -106,7 +106,7 @@ impl OneCell {
         Ok(MadeDrives { disks, sample, trace })
     }
 
-    /// Tells the progress that the stack is being made: the guest that does has a folder of its own.
+    /// Tells the progress that the stack is being made: the guest that does has a directory of its own.
     fn tell_making(&self) {
         let line = serde_json::to_string(&Phase::Make).unwrap_or_default();
         // Only for the user's eyes.
@@ -127,7 +127,7 @@ impl OneCell {
         done.map(|(sample, trace, report, _)| (sample, trace, report))
     }
 
-    /// Boots a guest that does this job in this folder, and waits for its end.
+    /// Boots a guest that does this job in this directory, and waits for its end.
     fn boot(
         &self,
         job: &GuestJob,

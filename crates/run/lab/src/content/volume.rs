@@ -222,7 +222,7 @@ impl ContentVolume {
         self.load(pool, number, self.block(number), data)
     }
 
-    /// Fills `data` with what `block`, which stands or stood at `number`, means.
+    /// Fills `data` with what `block`, which is or was at `number`, means.
     fn load(
         &self,
         pool: &ChunkPool,
