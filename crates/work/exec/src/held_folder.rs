@@ -34,7 +34,7 @@ impl HeldFolder {
     pub fn within(parent: &Path, prefix: &str) -> Result<Self, (PathBuf, io::Error)> {
         for number in 0_u32.. {
             // Unlike our process id, this word never comes again.
-            let path = parent.join(format!("{prefix}{}-{number}", crate::owner()));
+            let path = parent.join(format!("{prefix}{}-{number:03}", crate::owner()));
             match DirBuilder::new().mode(0o700).create(&path) {
                 Err(e) if e.kind() == io::ErrorKind::AlreadyExists => continue,
                 Err(e) => return Err((path, e)),

@@ -18,22 +18,28 @@ pub(super) struct MadeDrives {
 
 /// Those that were made last. Which they are cannot be seen in a figure: what was dropped, or was
 /// made on another machine, is made again and is the same.
-#[derive(Default)]
-pub(super) struct MadeDrivesCache {
-    slots: Mutex<Vec<(String, MadeDrivesSlot)>>,
+pub(super) struct MadeDrivesCache<D = MadeDrives> {
+    slots: Mutex<Vec<(String, Slot<D>)>>,
 }
 
-type MadeDrivesSlot = Arc<Mutex<Option<Arc<MadeDrives>>>>;
+/// Who holds it uses them, or makes them.
+type Slot<D> = Arc<Mutex<Option<Arc<D>>>>;
 
-impl MadeDrivesCache {
+impl<D> Default for MadeDrivesCache<D> {
+    fn default() -> Self {
+        Self { slots: Mutex::default() }
+    }
+}
+
+impl<D> MadeDrivesCache<D> {
     /// The drives of this name, by `make` if they are not there. Who asks while somebody else makes
-    /// them waits. At most `kept` are kept that no cell uses.
+    /// them waits. Of those that nobody asks for in this moment, the last so many are kept.
     pub fn get<E>(
         &self,
         name: &str,
         kept: usize,
-        make: impl FnOnce() -> Result<MadeDrives, E>,
-    ) -> Result<Arc<MadeDrives>, E> {
+        make: impl FnOnce() -> Result<D, E>,
+    ) -> Result<Arc<D>, E> {
         let slot = self.slot(name, kept);
         // A thread that panicked while it made them has left nothing.
         let mut drives = slot.lock().unwrap_or_else(PoisonError::into_inner);
@@ -45,12 +51,12 @@ impl MadeDrivesCache {
         Ok(made)
     }
 
-    fn slot(&self, name: &str, kept: usize) -> MadeDrivesSlot {
+    fn slot(&self, name: &str, kept: usize) -> Slot<D> {
         let mut slots = self.slots.lock().unwrap_or_else(PoisonError::into_inner);
         let known = slots.iter().position(|(own, _)| own == name);
         let slot = match known {
             Some(at) => slots.remove(at).1,
-            None => MadeDrivesSlot::default(),
+            None => Slot::default(),
         };
         // The last one is the one that was asked for last.
         slots.push((name.to_owned(), Arc::clone(&slot)));
@@ -97,5 +103,41 @@ impl MadeDrives {
         let later =
             |entry: TraceEntry| TraceEntry { at_seconds: entry.at_seconds + before, ..entry };
         self.trace.iter().cloned().chain(own.into_iter().map(later)).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicU32, Ordering};
+
+    use super::*;
+
+    #[test]
+    fn drives_are_made_once_as_long_as_they_are_kept() {
+        let cache = MadeDrivesCache::<u32>::default();
+        let count = AtomicU32::new(0);
+        let make = || Ok::<_, ()>(count.fetch_add(1, Ordering::Relaxed));
+        for (name, number) in [("a", 0), ("b", 1), ("a", 0), ("c", 2), ("a", 0), ("b", 3)] {
+            assert_eq!(cache.get(name, 2, make).as_deref(), Ok(&number), "{name}");
+        }
+        // What could not be made is tried again.
+        assert_eq!(cache.get("d", 2, || Err("full")), Err("full"));
+        assert_eq!(cache.get("d", 2, || Ok::<_, &str>(9)).as_deref(), Ok(&9));
+    }
+
+    #[test]
+    fn who_asks_meanwhile_waits() {
+        let cache = MadeDrivesCache::<u32>::default();
+        let count = AtomicU32::new(0);
+        let make = || {
+            std::thread::sleep(std::time::Duration::from_millis(20));
+            Ok::<_, ()>(count.fetch_add(1, Ordering::Relaxed))
+        };
+        std::thread::scope(|scope| {
+            for name in ["a", "b", "a", "b", "a"] {
+                scope.spawn(|| cache.get(name, 1, make).expect("made"));
+            }
+        });
+        assert_eq!(count.load(Ordering::Relaxed), 2);
     }
 }

@@ -84,6 +84,34 @@ fn a_solid_state_drive_keeps_its_buffer_only_if_it_is_protected() {
     assert!(there < writes, "a page that is not full waits for a flush");
 }
 
+/// Two guests begin with the disk that a third one left, and feel nothing of each other. What the
+/// drive remembers is there, too: the sectors that were written last are read from its memory.
+#[test]
+fn guests_begin_with_a_kept_disk_each_for_itself() {
+    let Some(kernel) = kernel() else { return };
+    let drives = || vec![disk("hdn721010ale604", true)];
+    let write =
+        "head -c 65536 /dev/zero | tr '\\0' 'a' | dd of=/dev/vda bs=64k oflag=direct 2>/dev/null";
+    let first = run(kernel.clone(), write, drives(), |_| {});
+    first.report();
+    let script = "
+        echo a=$(dd if=/dev/vda bs=64k count=1 iflag=direct 2>/dev/null | tr -d 'a' | wc -c)
+        head -c 65536 /dev/zero | tr '\\0' 'b' | dd of=/dev/vda bs=64k oflag=direct 2>/dev/null
+        echo b=$(dd if=/dev/vda bs=64k count=1 iflag=direct 2>/dev/null | tr -d 'b' | wc -c)";
+    let next = || {
+        let kept = first.kept.as_ref().expect("kept");
+        run(kernel.clone(), script, drives(), |o| kept.begin(o).expect("a file for its writes"))
+    };
+    let (one, other) = (next(), next());
+    for guest in [&one, &other] {
+        assert_eq!((guest.word("a"), guest.word("b")), ("0", "0"), "{}", guest.console);
+        let drive = guest.report().disks[0].as_ref().expect("touched").drive;
+        assert_eq!((drive.writes, drive.reads - drive.read_hits), (2, 0), "{drive:?}");
+    }
+    assert_eq!(one.report().virtual_time, other.report().virtual_time);
+    assert_eq!(one.console, other.console);
+}
+
 /// What was synced is there, and the journal makes the rest whole, on the next machine.
 #[test]
 fn a_file_system_is_whole_again_after_a_power_cut() {
