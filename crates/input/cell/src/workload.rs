@@ -15,6 +15,9 @@ pub struct WorkloadPlan {
     pub body: Node,
     /// When the page cache is emptied.
     pub caches: Caches,
+    /// What happens besides the work, and when: a list of tables.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub events: Option<Node>,
 }
 
 /// When what the machine holds of the drives in memory is emptied.

@@ -219,6 +219,7 @@ fn workload(
     let id = String::from(check_id(id_node)?);
     let title = fields.line("title")?;
     let caches = fields.choice("caches", &CACHES)?;
+    let events = fields.take("events").cloned();
     let shipped = use_node.map(used).transpose()?;
     let with = shipped.as_ref().and_then(|_| fields.take("with"));
     let rest = fields.rest();
@@ -234,7 +235,7 @@ fn workload(
         };
         let place = rest.last().map_or(item, |(_, place, _)| *place);
         return Err(place.error(format!(
-            "a workload has id, title, caches, each, matrix, and exactly one program with its \
+            "a workload has id, title, caches, events, each, matrix, and exactly one program with its \
              fields, such as fio = {{ … }} or dd = {{ … }}, or instead `use`, a workload that comes \
              with disklab, and `with`, fields to change in it; {found}"
         )));
@@ -249,6 +250,7 @@ fn workload(
         body,
         parameters,
         caches: caches.or_else(|| shipped.as_ref().and_then(|s| s.caches)).unwrap_or_default(),
+        events,
         place: id_node.place.clone(),
     })
 }

@@ -173,6 +173,8 @@ pub struct WorkloadSpec {
     pub parameters: IndexMap<String, String>,
     /// When the page cache is emptied.
     pub caches: Caches,
+    /// What happens besides the work, and when.
+    pub events: Option<Node>,
     /// Where it is defined.
     pub place: Location,
 }
@@ -180,8 +182,8 @@ pub struct WorkloadSpec {
 impl WorkloadSpec {
     /// What a cell needs to know of it.
     pub fn plan(&self) -> WorkloadPlan {
-        let Self { id, kind, body, caches, .. } = self;
-        WorkloadPlan { id: id.clone(), kind: kind.clone(), body: body.clone(), caches: *caches }
+        let Self { id, kind, body, caches, events, .. } = self.clone();
+        WorkloadPlan { id, kind, body, caches, events }
     }
 }
 

@@ -8,7 +8,7 @@ use disklab_cell::{
 use disklab_source::SourceError;
 use disklab_stack::{Need, Stack};
 use disklab_study::Study;
-use disklab_workload::{Context, Workload, read_workload};
+use disklab_workload::{Context, Event, Workload, read_workload};
 
 use crate::{BenchError, Preflight};
 
@@ -57,7 +57,10 @@ impl Campaign {
         for spec in &study.workloads {
             let own = context.files.or_kept(study.files.as_ref());
             let context = Context { files: own, ..*context };
-            workloads.push(read_workload(&spec.plan(), &context)?);
+            let plan = spec.plan();
+            let workload = read_workload(&plan, &context)?;
+            Event::read(&plan, workload.as_ref())?;
+            workloads.push(workload);
             files.push(context.files.taken());
         }
         Ok(Self { study, stacks, workloads, files, scale: context.scale })

@@ -14,7 +14,8 @@ use disklab_source::SourceError;
 use disklab_stack::{DeviceState, LayerContext, Ledger, Made, MadePool, Stack, StackError, undo};
 use disklab_units::Bytes;
 use disklab_workload::{
-    Context, EarlierFiles, FileSpread, Remounter, StudyFiles, WorkContext, Workload, read_workload,
+    Context, EarlierFiles, Event, FileSpread, Remounter, StudyFiles, WorkContext, Workload,
+    read_workload,
 };
 use serde::{Deserialize, Serialize};
 
@@ -46,6 +47,8 @@ pub(crate) struct CellWork<'a> {
     pub plan: &'a CellPlan,
     pub stack: Stack,
     pub workload: Box<dyn Workload>,
+    /// What happens besides it.
+    pub events: Vec<Event>,
 }
 
 impl<'a> CellWork<'a> {
@@ -56,7 +59,8 @@ impl<'a> CellWork<'a> {
     pub(crate) fn of(plan: &'a CellPlan) -> Result<Self, SourceError> {
         let files = StudyFiles::of_plan(plan.files.clone());
         let workload = read_workload(&plan.workload, &Context { scale: plan.scale, files })?;
-        Ok(Self { plan, stack: Stack::of_plan(&plan.stack)?, workload })
+        let events = Event::read(&plan.workload, workload.as_ref())?;
+        Ok(Self { plan, stack: Stack::of_plan(&plan.stack)?, workload, events })
     }
 
     /// Refuses what cannot be made on the drives of the plan.
@@ -318,6 +322,7 @@ impl CellWork<'_> {
             caches: self.plan.workload.caches,
             remount: place.remount.as_ref().map(|again| again as &dyn Remounter),
             emptied: false,
+            events: &self.events,
             steps: Vec::new(),
             files_read: Vec::new(),
             notes: Vec::new(),

@@ -36,7 +36,7 @@ pub use reference::{
     LabOutcome, LabReference, NetworkLink, NetworkShare, Reference, ReferenceFigure,
 };
 pub use sample::{Note, Overhead, Sample};
-pub use step::{Cpu, NotSteady, Steadiness, Step, Trend};
+pub use step::{Cpu, NotSteady, Steadiness, Step, StepEvent, Trend};
 pub use step_profile::{
     ContentProfile, Durability, FileSet, Order, Requests, StepProfile, SyncCall, TimeIn,
 };

@@ -22,6 +22,9 @@ pub struct Step {
     pub drives: Vec<DriveTraffic>,
     /// What each drive did, interval by interval.
     pub series: Series,
+    /// What happened besides the work while it ran.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub events: Vec<StepEvent>,
     /// How steady it was, where the workload counts interval by interval.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub steadiness: Option<Steadiness>,
@@ -41,6 +44,17 @@ pub struct Step {
     /// measured and does not tell.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub profile: Option<StepProfile>,
+}
+
+/// Something that a study has happen while a step runs.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct StepEvent {
+    /// Its word in the study, such as `drop-caches`.
+    pub what: String,
+    /// When it began, in nanoseconds after the step's beginning.
+    pub at_ns: u64,
+    /// How long it took, in nanoseconds.
+    pub took_ns: u64,
 }
 
 impl Step {

@@ -15,7 +15,7 @@ use crate::WorkloadError;
 const SWITCH: &str = "/proc/sys/vm/drop_caches";
 
 /// What unmounts the file system of a workload and mounts it again.
-pub trait Remounter: std::fmt::Debug {
+pub trait Remounter: std::fmt::Debug + Sync {
     /// Unmounts it. Where something still uses it, it stays, and the reason is returned.
     ///
     /// # Errors
@@ -91,7 +91,7 @@ pub(crate) fn drop_once(
     Ok(notes)
 }
 
-fn sync_of(directory: &Path) -> Result<(), WorkloadError> {
+pub(crate) fn sync_of(directory: &Path) -> Result<(), WorkloadError> {
     let folder = File::open(directory).map_err(WorkloadError::io("cannot open", directory))?;
     syncfs(&folder)
         .map_err(|e| WorkloadError::io("cannot sync the file system of", directory)(e.into()))
@@ -110,7 +110,10 @@ fn drop_switch(executor: &Executor) -> std::io::Result<()> {
 ///
 /// # Errors
 /// [`WorkloadError::Io`] if `directory` cannot be synced: dirty pages would stay cached.
-fn drop_caches(directory: &Path, executor: &Executor) -> Result<Option<String>, WorkloadError> {
+pub(crate) fn drop_caches(
+    directory: &Path,
+    executor: &Executor,
+) -> Result<Option<String>, WorkloadError> {
     sync_of(directory)?;
     // Loop files and the caches of block devices belong to other file systems.
     rustix::fs::sync();

@@ -1,18 +1,20 @@
 //! Where a workload runs, and what is measured around its steps.
 
 use std::path::{Path, PathBuf};
+use std::sync::mpsc::channel;
 use std::time::{Duration, Instant};
 
 use disklab_cell::Caches;
 use disklab_exec::{Executor, Finished};
 use disklab_measure::{Meter, Watched};
-use disklab_sample::{Cpu, Figure, Note, Steadiness, Step, StepProfile};
+use disklab_sample::{Cpu, Figure, Note, Steadiness, Step, StepEvent, StepProfile};
 use disklab_units::Bytes;
 
 use crate::WorkloadError;
 use crate::caches::{self, Remounter};
 use crate::data::ByteStream;
 use crate::duration::nanoseconds;
+use crate::events::{Event, StepEvents};
 use crate::since_boot::since_boot;
 use crate::spread::{FileSpread, NotSpread};
 use crate::steady::note;
@@ -81,6 +83,8 @@ pub struct WorkContext<'a> {
     pub spread: Option<FileSpread>,
     /// Over how many bytes of the file system the most widely spread of them lies.
     pub spread_over: Option<Bytes>,
+    /// What happens besides the work.
+    pub events: &'a [Event],
     /// The steps so far.
     pub steps: Vec<Step>,
     /// By the name of a step, the files that it reads, where the workload knows them; see
@@ -139,11 +143,15 @@ impl<'a> WorkContext<'a> {
         self.executor.interrupt.check()?;
         self.empty_caches()?;
         self.emptied = false;
+        let place = (name, self.steps.is_empty());
+        let events =
+            StepEvents::new(self.events, place, self.directory, self.remount, self.executor);
+        events.before()?;
         let meter = Meter::start(&self.watched, SERIES_INTERVAL);
         let began = Instant::now();
-        let outcome = work(self.executor)?;
-        let elapsed = began.elapsed();
+        let (outcome, elapsed, happened) = work_beside(&events, began, || work(self.executor))?;
         let measured = meter.stop();
+        events.missed(happened.len()).into_iter().for_each(|text| self.note("events", text));
         if let Some(bytes) = measured.background_bytes {
             self.background_bytes = Some(self.background_bytes.unwrap_or(0).saturating_add(bytes));
         }
@@ -159,6 +167,7 @@ impl<'a> WorkContext<'a> {
             cpu: Cpu { user_ns: outcome.user_ns, system_ns: outcome.system_ns, ..measured.cpu },
             drives: measured.drives,
             series: measured.series,
+            events: happened,
             steadiness,
             steady: outcome.steady,
             in_flight: outcome.in_flight,
@@ -234,8 +243,31 @@ impl<'a> WorkContext<'a> {
     }
 }
 
+/// Does `work`, and says how long it took; events happen meanwhile.
+fn work_beside(
+    events: &StepEvents<'_>,
+    began: Instant,
+    work: impl FnOnce() -> Result<StepOutcome, WorkloadError>,
+) -> Result<(StepOutcome, Duration, Vec<StepEvent>), WorkloadError> {
+    if !events.are_during() {
+        let outcome = work()?;
+        return Ok((outcome, began.elapsed(), Vec::new()));
+    }
+    std::thread::scope(|scope| {
+        let (works, over) = channel();
+        let happening = scope.spawn(move || events.during(began, &over));
+        let outcome = work();
+        let elapsed = began.elapsed();
+        drop(works);
+        let happened = happening.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+        Ok((outcome?, elapsed, happened?))
+    })
+}
+
 #[cfg(test)]
 mod tests {
+    use std::sync::Mutex;
+
     use disklab_exec::Interrupt;
 
     use super::*;
@@ -260,16 +292,16 @@ mod tests {
     }
 
     #[derive(Debug, Default)]
-    struct Mounts(std::cell::RefCell<Vec<&'static str>>, Option<&'static str>);
+    struct Mounts(Mutex<Vec<&'static str>>, Option<&'static str>);
 
     impl Remounter for Mounts {
         fn unmount(&self, _: &Executor) -> Result<Option<String>, WorkloadError> {
-            self.0.borrow_mut().push("unmount");
+            self.0.lock().expect("mounts").push("unmount");
             Ok(self.1.map(str::to_owned))
         }
 
         fn mount(&self, _: &Executor) -> Result<Vec<String>, WorkloadError> {
-            self.0.borrow_mut().push("mount");
+            self.0.lock().expect("mounts").push("mount");
             Ok(vec!["a note".to_owned()])
         }
     }
@@ -288,26 +320,26 @@ mod tests {
         for name in ["one", "two"] {
             context.step(name, |_| Ok(StepOutcome::default())).expect("works");
         }
-        assert_eq!(*mounts.0.borrow(), ["unmount", "mount", "unmount", "mount"]);
+        assert_eq!(*mounts.0.lock().expect("mounts"), ["unmount", "mount", "unmount", "mount"]);
         let reported = |what: &str| context.notes.iter().filter(|n| n.text.contains(what)).count();
         assert_eq!((reported("unmounted and mounted again"), reported("a note")), (1, 1));
         context.caches = Caches::Drop;
         context.step("three", |_| Ok(StepOutcome::default())).expect("works");
-        assert_eq!(mounts.0.borrow().len(), 4);
+        assert_eq!(mounts.0.lock().expect("mounts").len(), 4);
     }
 
     #[test]
     fn a_failed_unmount_is_reported() {
         let folder = tempfile::tempdir().expect("temp");
         let executor = Executor::new(Interrupt::new());
-        let mounts = Mounts(std::cell::RefCell::default(), Some("target is busy"));
+        let mounts = Mounts(Mutex::default(), Some("target is busy"));
         let mut context = WorkContext {
             caches: Caches::Cold,
             remount: Some(&mounts),
             ..context(&executor, folder.path(), None)
         };
         context.step("one", |_| Ok(StepOutcome::default())).expect("works");
-        assert_eq!(*mounts.0.borrow(), ["unmount"]);
+        assert_eq!(*mounts.0.lock().expect("mounts"), ["unmount"]);
         assert!(
             context
                 .notes

@@ -150,6 +150,12 @@ pub enum WorkloadError {
     /// The cell's file system could not be mounted again.
     #[error(transparent)]
     Remount(Box<dyn Error + Send + Sync>),
+    /// An event of the study unmounts what is not the bench's to unmount.
+    #[error("remount: the file system was there before, and is not disklab's to unmount")]
+    NoRemount,
+    /// The file system could not be unmounted.
+    #[error("remount: the file system could not be unmounted ({0})")]
+    StaysMounted(String),
 }
 
 /// What ended a job of fio.

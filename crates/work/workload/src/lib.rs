@@ -10,6 +10,7 @@ mod data;
 mod duration;
 mod earlier_files;
 mod error;
+mod events;
 mod kinds;
 mod output_problem;
 mod reader;
@@ -28,6 +29,7 @@ pub use caches::Remounter;
 pub use context::{StepOutcome, WorkContext};
 pub use earlier_files::EarlierFiles;
 pub use error::{Damage, FioJobFailure, WorkloadError};
+pub use events::{EVENTS, Event, EventKind};
 #[doc(hidden)]
 pub use kinds::jobs_in_report;
 pub use kinds::{WORKLOADS, assume_fio, find_workload, read_workload};

@@ -30,6 +30,7 @@ pub fn read_in(
         kind: kind.to_owned(),
         body,
         caches: Caches::Keep,
+        events: None,
     };
     read_workload(&spec, &Context::new(scale, folder))
 }
@@ -61,6 +62,7 @@ pub fn context<'a>(
         emptied: false,
         spread: None,
         spread_over: None,
+        events: &[],
         steps: Vec::new(),
         files_read: Vec::new(),
         notes: Vec::new(),

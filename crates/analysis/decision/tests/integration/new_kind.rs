@@ -124,6 +124,7 @@ fn steps(drive_bytes: u64) -> Vec<Step> {
         emptied: false,
         spread: None,
         spread_over: None,
+        events: &[],
         steps: Vec::new(),
         files_read: Vec::new(),
         notes: Vec::new(),

@@ -143,7 +143,10 @@ fn definitions(all: &mut Vec<FigureDifference>, a: &Report, b: &Report, versus: 
             let of = |report: &Report, id: &str| {
                 let spec = report.study.workloads.iter().find(|w| w.id == id);
                 spec.map_or_else(String::new, |w| {
-                    format!("{}: {}{}", w.kind, w.body.words(), caches(w.caches))
+                    let events =
+                        w.events.as_ref().map(|events| format!(", events = {}", events.words()));
+                    let events = events.unwrap_or_default();
+                    format!("{}: {}{}{events}", w.kind, w.body.words(), caches(w.caches))
                 })
             };
             let both = (of(a, &old.levels.workload), of(b, &new.levels.workload));

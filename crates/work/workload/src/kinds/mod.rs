@@ -78,6 +78,7 @@ mod tests {
                 kind: shipped.kind,
                 body: shipped.body,
                 caches: Caches::Drop,
+                events: None,
             };
             for scale in [1.0 / 1024.0, 1.0, 4.0] {
                 let context = Context::new(scale, ".");

@@ -78,8 +78,13 @@ fn prepared(root: &Path, seed: u64) -> (PathBuf, Option<u64>, String) {
     let text = "rw = 'randread'\nbs = '4k'\nsize = '256M'\nfilename = 'f'\n";
     let source = Arc::new(Source { name: "test.toml".to_owned(), text: text.to_owned() });
     let body = Node::parse(&source).expect("TOML");
-    let spec =
-        WorkloadPlan { id: "w".to_owned(), kind: "fio".to_owned(), body, caches: Caches::Keep };
+    let spec = WorkloadPlan {
+        id: "w".to_owned(),
+        kind: "fio".to_owned(),
+        body,
+        caches: Caches::Keep,
+        events: None,
+    };
     let workload = read_workload(&spec, &Context::new(1.0, "/nowhere")).expect("a workload");
     let executor = Executor::new(Interrupt::new());
     let mut context = WorkContext {
@@ -95,6 +100,7 @@ fn prepared(root: &Path, seed: u64) -> (PathBuf, Option<u64>, String) {
         simulated: false,
         spread: Some(FileSpread { share: 0.5 }),
         spread_over: None,
+        events: &[],
         steps: Vec::new(),
         files_read: Vec::new(),
         notes: Vec::new(),

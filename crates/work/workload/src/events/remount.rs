@@ -1,0 +1,19 @@
+//! Mounting the file system again.
+
+use super::EventKind;
+use crate::WorkloadError;
+use crate::caches::sync_of;
+
+pub(super) const KIND: EventKind = EventKind {
+    name: "remount",
+    summary: "unmounts the file system and mounts it again; a pool is exported and imported",
+    only_before: Some("while a step runs, its files are open"),
+    happen: |place| {
+        let remount = place.remount.ok_or(WorkloadError::NoRemount)?;
+        sync_of(place.directory)?;
+        if let Some(why) = remount.unmount(place.executor)? {
+            return Err(WorkloadError::StaysMounted(why));
+        }
+        remount.mount(place.executor).map(|_| ())
+    },
+};
