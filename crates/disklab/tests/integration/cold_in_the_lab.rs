@@ -34,6 +34,34 @@ fn notes(sample: &Sample) -> String {
     of_caches.map(|note| note.text.as_str()).collect::<Vec<_>>().join("; ")
 }
 
+/// A file is read from the page cache, which is dropped in the middle, and the time is exact.
+#[test]
+fn caches_are_dropped_at_their_time() {
+    let Some(_) = kernel() else { return };
+    if !has_programs(&["mkfs.ext4"]) {
+        return;
+    }
+    let home = tempfile::tempdir().expect("temp");
+    let workload = |id: &str, events: &str| {
+        format!(
+            "[[workloads]]\nid = \"{id}\"\ncaches = \"keep\"\n{events}fio = {{ rw = \"randread\", \
+             bs = \"4k\", size = \"4M\", time_based = 1, runtime = \"3s\", thinktime = \"10ms\" }}\n"
+        )
+    };
+    let text = study("s = { layers = \"ext4\", drives = 1 }");
+    let (head, _) = text.split_once("[[workloads]]").expect("workloads");
+    let event = "events = [{ do = \"drop-caches\", at = \"1 s\" }]\n";
+    let text = [head, &workload("kept", ""), &workload("dropped", event)].concat();
+    let samples: BTreeMap<String, Sample> =
+        samples(home.path(), &text, &["--seed", "1"]).into_iter().collect();
+    let read = |id: &str| samples[id].steps[0].drives[0].read_bytes;
+    let (kept, dropped) = (read("kept"), read("dropped"));
+    assert!(dropped > kept + 100_000, "{dropped} bytes, {kept} if nothing is dropped");
+    let [event] = &samples["dropped"].steps[0].events[..] else { panic!("one event") };
+    assert_eq!((event.what.as_str(), event.at_ns / 1_000_000), ("drop-caches", 1000));
+    assert!(samples["kept"].steps[0].events.is_empty());
+}
+
 #[test]
 fn a_cold_folder_is_listed_from_the_drives() {
     let Some(_) = kernel() else { return };

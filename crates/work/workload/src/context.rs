@@ -151,7 +151,7 @@ impl<'a> WorkContext<'a> {
         let began = Instant::now();
         let (outcome, elapsed, happened) = work_beside(&events, began, || work(self.executor))?;
         let measured = meter.stop();
-        events.missed(happened.len()).into_iter().for_each(|text| self.note("events", text));
+        events.words(name, &happened).into_iter().for_each(|text| self.note("events", text));
         if let Some(bytes) = measured.background_bytes {
             self.background_bytes = Some(self.background_bytes.unwrap_or(0).saturating_add(bytes));
         }

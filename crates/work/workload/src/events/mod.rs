@@ -162,16 +162,99 @@ impl<'a> StepEvents<'a> {
         Ok(happened)
     }
 
-    /// What did not happen, as the step was over: of those during it, all but the first so many.
-    pub(crate) fn missed(&self, happened: usize) -> Vec<String> {
-        let missed = self.during.iter().skip(happened);
-        let words = |(at, event): &(Duration, &Event)| {
-            format!(
-                "{} at {} s did not happen: the step was over",
-                event.kind.name,
-                at.as_secs_f64()
-            )
+    /// What happened while the step ran, and what did not as it was over, in sentences.
+    pub(crate) fn words(&self, step: &str, happened: &[StepEvent]) -> Vec<String> {
+        let done = happened.iter().map(|event| {
+            let [at, took] = [event.at_ns, event.took_ns].map(|ns| ns as f64 / 1e9);
+            format!("{}: {at:.3} s after '{step}' began, for {took:.3} s", event.what)
+        });
+        let missed = self.during.iter().skip(happened.len()).map(|(at, event)| {
+            let (what, at) = (event.kind.name, at.as_secs_f64());
+            format!("{what}: did not happen, as '{step}' was over before {at} s")
+        });
+        done.chain(missed).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use disklab_cell::Caches;
+    use disklab_config::Node;
+    use disklab_exec::Interrupt;
+    use disklab_source::Source;
+
+    use super::*;
+    use crate::testing::context;
+    use crate::{Context, StepOutcome, read_workload};
+
+    fn read(events: &str) -> Result<Vec<Event>, SourceError> {
+        let text = format!("events = {events}\nlarge-read = {{ size = '1M', write = true }}");
+        let source = Arc::new(Source { name: "test.toml".to_owned(), text });
+        let root = Node::parse(&source)?;
+        let mut fields = Fields::new(&root, "a workload")?;
+        let plan = WorkloadPlan {
+            id: "w".to_owned(),
+            kind: "large-read".to_owned(),
+            events: fields.take("events").cloned(),
+            body: fields.require("large-read")?.clone(),
+            caches: Caches::Keep,
         };
-        missed.map(words).collect()
+        let workload = read_workload(&plan, &Context::new(1.0, "."))?;
+        Event::read(&plan, workload.as_ref())
+    }
+
+    #[test]
+    fn events_are_read_or_refused_at_their_place() {
+        let both = "[{ do = 'sync', at = '1 s' }, { do = 'remount', step = 'read' }]";
+        assert_eq!(read(both).expect("two").len(), 2);
+        for (events, expected) in [
+            ("[]", "expected a list of 1 to 100 tables"),
+            ("7", "expected a list of 1 to 100 tables"),
+            ("[{ at = '1 s' }]", "do"),
+            ("[{ do = 'drop-cache' }]", "did you mean 'drop-caches'"),
+            ("[{ do = 'remount', at = '1 s' }]", "remount has no `at`: while a step runs"),
+            ("[{ do = 'sync', step = 'reed' }]", "did you mean 'read'"),
+            ("[{ do = 'sync', at = 'soon' }]", "soon"),
+            ("[{ do = 'sync', when = '1 s' }]", "when"),
+        ] {
+            let error = read(events).expect_err(events).to_string();
+            assert!(error.contains(expected) && error.starts_with("test.toml:1"), "{error}");
+        }
+    }
+
+    #[test]
+    fn events_happen_before_their_step_or_at_their_time() {
+        let folder = tempfile::tempdir().expect("temp");
+        let executor = Executor::new(Interrupt::new());
+        let events = "[{ do = 'sync', at = '30 ms' }, { do = 'sync', at = '1 h' }, \
+                      { do = 'sync', at = '10 ms' }, { do = 'sync', step = 'write' }, \
+                      { do = 'sync', step = 'read', at = '0 s' }]";
+        let events = read(events).expect("events");
+        let mut place = context(&executor, folder.path(), None);
+        place.events = &events;
+        // Until what is earlier than an hour has happened, however slow the machine is.
+        let work = |_: &Executor| {
+            std::thread::sleep(Duration::from_secs(1));
+            Ok(StepOutcome::default())
+        };
+        for step in ["write", "read"] {
+            place.step(step, work).expect("works");
+        }
+        let times = |step: usize| -> Vec<u64> {
+            place.steps[step].events.iter().map(|event| event.at_ns / 1_000_000).collect()
+        };
+        let [first, second] = times(0).try_into().expect("two of the first step");
+        assert!(first >= 10 && second >= 30 && first <= second, "{first} {second}");
+        assert_eq!(times(1).len(), 1);
+        let missed = "sync: did not happen, as 'write' was over before 3600 s";
+        assert!(place.notes.iter().any(|note| note.text == missed), "{:?}", place.notes);
+        // What is to happen before a step fails where it cannot: nothing here can be unmounted.
+        let events = read("[{ do = 'remount' }]").expect("events");
+        let mut place = context(&executor, folder.path(), None);
+        place.events = &events;
+        let error = place.step("write", work).expect_err("not ours").to_string();
+        assert!(error.contains("is not disklab's to unmount"), "{error}");
     }
 }
