@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use disklab_cell::LayerSpec;
+use disklab_cell::{DATA, LayerSpec};
 use disklab_sample::DriveState;
 use disklab_study::StackSpec;
 use disklab_units::{Bytes, list, per_cent};
@@ -346,7 +346,7 @@ pub(super) const DRIVES_DIFFER: Audit = Audit {
             "Compare stacks on the same drives, or on drives of one model and firmware.",
         ];
         unlike(evidence, Severity::Warning, words, |cell| {
-            let models: BTreeSet<String> = cell.environment.drives.iter().map(model).collect();
+            let models: BTreeSet<String> = data_drives(evidence, cell).map(model).collect();
             joined(models.iter().map(String::as_str))
         })
     },
@@ -403,7 +403,7 @@ pub(super) const SCHEDULERS_DIFFER: Audit = Audit {
             if stack(evidence, cell).is_some_and(|stack| stack.layers.iter().any(sets)) {
                 return None;
             }
-            joined(cell.environment.drives.iter().filter_map(|drive| drive.scheduler.as_deref()))
+            joined(data_drives(evidence, cell).filter_map(|drive| drive.scheduler.as_deref()))
         })
     },
 };
@@ -427,7 +427,7 @@ pub(super) const WRITE_CACHES_DIFFER: Audit = Audit {
             if stack(evidence, cell).is_some_and(|stack| stack.write_cache.is_some()) {
                 return None;
             }
-            joined(cell.environment.drives.iter().filter_map(|drive| drive.write_cache.as_deref()))
+            joined(data_drives(evidence, cell).filter_map(|drive| drive.write_cache.as_deref()))
         })
     },
 };
@@ -439,6 +439,16 @@ fn held(holds: bool) -> Option<f64> {
 
 fn lies_on(cell: &CellFacts, what: &str) -> bool {
     cell.conditions().beneath.iter().any(|beneath| beneath == what)
+}
+
+/// The drives that a cell's data are on: those of a log or a cache are others on purpose.
+fn data_drives<'a>(
+    evidence: &Evidence<'a>,
+    cell: &'a CellFacts,
+) -> impl Iterator<Item = &'a DriveState> {
+    let stack = evidence.info.stacks.iter().find(|stack| stack.id == cell.levels.stack);
+    let role = move |drive: &str| stack.map_or(DATA, |stack| stack.role_of(drive));
+    cell.environment.drives.iter().filter(move |drive| role(&drive.drive) == DATA)
 }
 
 fn stack<'a>(evidence: &Evidence<'a>, cell: &CellFacts) -> Option<&'a StackSpec> {

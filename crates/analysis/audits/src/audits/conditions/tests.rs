@@ -1,7 +1,9 @@
+use disklab_cell::PlannedLayer;
 use disklab_sample::{
     ArrayState, Clock, Conditions, DriveConditions, Environment, MemoryActivity, Pool, Power,
     Sample,
 };
+use disklab_study::PlannedStack;
 
 use super::*;
 use crate::testing::{RunFixture, trace};
@@ -199,6 +201,39 @@ fn drives_of_other_models_are_reported_and_more_of_one_are_not() {
     ] {
         let sides = [("single/ext4", vec![drive("Blue", "1")]), ("raid1/ext4", others)];
         assert_eq!(differing(&DRIVES_DIFFER, "", sides).len(), expected);
+    }
+}
+
+/// A log on a drive of another kind is no other drive below the data.
+#[test]
+fn drives_for_something_else_than_data_may_differ() {
+    let drive = |name: &str, model: &str, scheduler: &str, cache: &str| DriveState {
+        drive: name.to_owned(),
+        model: Some(model.to_owned()),
+        scheduler: Some(scheduler.to_owned()),
+        write_cache: Some(cache.to_owned()),
+        ..DriveState::default()
+    };
+    for (layers, expected) in [("zfs{log=2}", 0), ("zfs", 1)] {
+        for audit in [&DRIVES_DIFFER, &SCHEDULERS_DIFFER, &WRITE_CACHES_DIFFER] {
+            let mut fixture = RunFixture::new("");
+            fixture.info.stacks = vec![PlannedStack {
+                id: "raid1/ext4".to_owned(),
+                layers: PlannedLayer::parse_notation(layers).expect("layers"),
+                drives: vec!["hdd".to_owned(), "nvme".to_owned()],
+                capacity: 1,
+                tolerates: 0,
+                copies: false,
+            }];
+            let hdd = drive("hdd", "Blue", "mq-deadline", "write back");
+            let nvme = drive("nvme", "Pro", "none", "write through");
+            for (stack, drives) in
+                [("single/ext4", vec![hdd.clone()]), ("raid1/ext4", vec![hdd, nvme])]
+            {
+                fixture.around(stack, "dd-4k", 0, Environment { drives, ..Environment::default() });
+            }
+            assert_eq!(fixture.texts(audit.name).len(), expected, "{} {layers}", audit.name);
+        }
     }
 }
 

@@ -172,15 +172,20 @@ impl Vdev {
 }
 
 impl Zfs {
+    /// How many of so many devices one top-level vdev has.
+    fn width_of(&self, devices: usize) -> usize {
+        match self.vdev {
+            Vdev::Stripe => 1,
+            _ => self.width.unwrap_or(devices).max(1),
+        }
+    }
+
     /// The devices of each top-level vdev.
     ///
     /// # Errors
     /// Where they do not come out even, or are too few.
     fn vdevs<'a, T>(&self, devices: &'a [T]) -> Result<Vec<&'a [T]>, ShapeError> {
-        let width = match self.vdev {
-            Vdev::Stripe => 1,
-            _ => self.width.unwrap_or(devices.len()),
-        };
+        let width = self.width_of(devices.len());
         let least = self.vdev.least_devices();
         if width < least || devices.len() < least {
             let got = width.min(devices.len());
@@ -273,10 +278,11 @@ impl Zfs {
         Ok(placed)
     }
 
-    /// Has `start` make or import the pool that is entered in the ledger.
+    /// Has `start` make or import the pool that is entered in the ledger, of so many data vdevs.
     fn pool(
         &self,
         devices: Vec<PathBuf>,
+        vdevs: usize,
         context: &mut LayerContext<'_>,
         start: impl Fn(&DrawnPool<'_>, &[PathBuf], &LayerContext<'_>) -> Result<(), StackError>,
     ) -> Result<Form, StackError> {
@@ -301,7 +307,7 @@ impl Zfs {
         };
         start(&drawn, &devices, context)?;
         let (files, key) = (drawn.files(), drawn.key);
-        note_what_was_made(self.layer, &pool, &files, &self.properties, context)?;
+        self.note_what_was_made(&pool, vdevs, &files, context)?;
         context.mounted.push(Remount::Pool {
             name: pool.clone(),
             directory: directory.clone(),
@@ -435,7 +441,7 @@ impl Layer for Zfs {
         let (data, others) = all.split_at(data.len().min(all.len()));
         let inputs = inputs.with(others.iter().cloned());
         let vdevs = self.vdevs(data)?;
-        self.pool(all.clone(), context, |pool, _, context| {
+        self.pool(all.clone(), vdevs.len(), context, |pool, _, context| {
             context.run(self.layer, &self.create(pool, &vdevs, &inputs))?;
             if self.has_dataset {
                 context.run(self.layer, &self.create_dataset(pool))?;
@@ -447,6 +453,7 @@ impl Layer for Zfs {
     fn assemble(&self, below: Form, context: &mut LayerContext<'_>) -> Result<Form, StackError> {
         let mut all = devices(self.layer, below)?;
         let inputs = std::mem::take(&mut context.inputs);
+        let vdevs = context.own / self.width_of(context.own);
         context.own += inputs.all().count();
         for device in inputs.all() {
             if !all.contains(device) {
@@ -455,7 +462,9 @@ impl Layer for Zfs {
         }
         let devices = self
             .partitioned(all, context, |below, context| self.partition.assemble(below, context))?;
-        self.pool(devices, context, |pool, devices, context| self.import(pool, devices, context))
+        self.pool(devices, vdevs, context, |pool, devices, context| {
+            self.import(pool, devices, context)
+        })
     }
 
     fn finds_its_devices(&self) -> bool {
@@ -463,25 +472,28 @@ impl Layer for Zfs {
     }
 }
 
-/// What ZFS made of what was asked for: its defaults differ between versions.
-fn note_what_was_made(
-    layer: &str,
-    pool: &str,
-    files: &str,
-    properties: &Properties,
-    context: &mut LayerContext<'_>,
-) -> Result<(), StackError> {
-    let mut shown = "recordsize,compression,checksum,atime,sync,primarycache".to_owned();
-    if properties.is_encrypted() {
-        shown.push_str(",encryption");
-    }
-    let others = Invocation::new("zfs").args(["get", "-H", "-o", "property,value", &shown, files]);
-    let asked = properties.get("ashift");
-    let ashift = ashift(layer, pool, context)?;
-    let words: Vec<String> = ashift.iter().map(u8::to_string).collect();
-    let made = words.join(" and ");
-    if let Some(asked) = asked.filter(|asked| *asked != made) {
-        context.note(
+impl Zfs {
+    /// What ZFS made of what was asked for: its defaults differ between versions.
+    fn note_what_was_made(
+        &self,
+        pool: &str,
+        vdevs: usize,
+        files: &str,
+        context: &mut LayerContext<'_>,
+    ) -> Result<(), StackError> {
+        let (layer, properties) = (self.layer, &self.properties);
+        let mut shown = "recordsize,compression,checksum,atime,sync,primarycache".to_owned();
+        if properties.is_encrypted() {
+            shown.push_str(",encryption");
+        }
+        let others =
+            Invocation::new("zfs").args(["get", "-H", "-o", "property,value", &shown, files]);
+        let asked = properties.get("ashift");
+        let ashift = self.ashift(pool, vdevs, context)?;
+        let words: Vec<String> = ashift.iter().map(u8::to_string).collect();
+        let made = words.join(" and ");
+        if let Some(asked) = asked.filter(|asked| *asked != made) {
+            context.note(
             layer,
             format!(
                 "ashift={asked} was asked for and ZFS took {made}: a mirror or RAID-Z takes the \
@@ -489,53 +501,63 @@ fn note_what_was_made(
                  15844)"
             ),
         );
+        }
+        let mut words = vec![format!("ashift={made}")];
+        let text = context.run(layer, &others)?.text();
+        words.extend(text.lines().map(|l| l.split_whitespace().collect::<Vec<_>>().join("=")));
+        let sync = text.lines().find_map(|line| Some(line.strip_prefix("sync")?.trim().to_owned()));
+        context.pools.push(MadePool { name: pool.to_owned(), ashift, sync });
+        context.note(layer, words.join(", "));
+        for note in properties.notes() {
+            context.note(layer, note);
+        }
+        Ok(())
     }
-    let mut words = vec![format!("ashift={made}")];
-    let text = context.run(layer, &others)?.text();
-    words.extend(text.lines().map(|l| l.split_whitespace().collect::<Vec<_>>().join("=")));
-    let sync = text.lines().find_map(|line| Some(line.strip_prefix("sync")?.trim().to_owned()));
-    context.pools.push(MadePool { name: pool.to_owned(), ashift, sync });
-    context.note(layer, words.join(", "));
-    for note in properties.notes() {
-        context.note(layer, note);
-    }
-    Ok(())
-}
 
-/// The sector size that ZFS works with. The pool's own property is what was asked
-/// for, 0 where nothing was; what was chosen, the vdevs know from OpenZFS 2.2 on
-/// (vdevprops(7)).
-fn ashift(layer: &str, pool: &str, context: &LayerContext<'_>) -> Result<Vec<u8>, StackError> {
-    let names = ["get", "-H", "-o", "name,value", "ashift", pool, "all-vdevs"];
-    let vdevs = context
-        .executor
-        .run(&Invocation::new("zpool").args(names))
-        .map_err(|source| StackError::Program { layer: layer.to_owned(), source })?;
-    match chosen(&vdevs.text()) {
-        ashift if vdevs.code == 0 && !ashift.is_empty() => Ok(ashift),
-        _ => {
-            let asked = Invocation::new("zpool").args(["get", "-H", "-o", "value", "ashift", pool]);
-            Ok(context.run(layer, &asked)?.text().trim().parse().into_iter().collect())
+    /// The sector size that ZFS works with. The pool's own property is what was asked
+    /// for, 0 where nothing was; what was chosen, the vdevs know from OpenZFS 2.2 on
+    /// (vdevprops(7)).
+    fn ashift(
+        &self,
+        pool: &str,
+        vdevs: usize,
+        context: &LayerContext<'_>,
+    ) -> Result<Vec<u8>, StackError> {
+        let layer = self.layer;
+        let names = ["get", "-H", "-o", "name,value", "ashift", pool, "all-vdevs"];
+        let answer = context
+            .executor
+            .run(&Invocation::new("zpool").args(names))
+            .map_err(|source| StackError::Program { layer: layer.to_owned(), source })?;
+        match chosen(&answer.text(), self.vdev, vdevs) {
+            ashift if answer.code == 0 && !ashift.is_empty() => Ok(ashift),
+            _ => {
+                let asked =
+                    Invocation::new("zpool").args(["get", "-H", "-o", "value", "ashift", pool]);
+                Ok(context.run(layer, &asked)?.text().trim().parse().into_iter().collect())
+            }
         }
     }
 }
 
-/// The values of the top-level vdevs, each once: those of a mirror or a RAID-Z,
-/// whose devices may have smaller ones, or else of the devices.
-fn chosen(answer: &str) -> Vec<u8> {
+/// The values of the data's top-level vdevs, each once: those of a mirror or a RAID-Z, whose
+/// devices may have smaller ones, or else of the devices. Their numbers come before a log's.
+fn chosen(answer: &str, vdev: Vdev, vdevs: usize) -> Vec<u8> {
     let values: Vec<(&str, u8)> = answer
         .lines()
         .filter_map(|line| line.split_once('\t'))
         .filter_map(|(name, value)| Some((name, value.trim().parse().ok()?)))
         .filter(|(_, ashift)| *ashift > 0)
         .collect();
-    let is_made = |name: &str| {
-        let kind = name.rsplit_once('-').map(|(kind, _)| kind);
-        kind.is_some_and(|k| VDEVS.iter().any(|(_, vdev)| vdev.word() == Some(k)))
+    let is_of_data = |name: &str| {
+        let number = vdev.word().and_then(|word| name.strip_prefix(word)?.strip_prefix('-'));
+        number.and_then(|number| number.parse().ok()).is_some_and(|number: usize| number < vdevs)
     };
-    let made_ones = values.iter().any(|(name, _)| is_made(name));
-    let mut ashifts: Vec<u8> =
-        values.iter().filter(|(name, _)| is_made(name) == made_ones).map(|(_, a)| *a).collect();
+    let of_data = values.iter().enumerate().filter(|(at, (name, _))| match vdev {
+        Vdev::Stripe => *at < vdevs,
+        Vdev::Mirror | Vdev::RaidZ(_) => is_of_data(name),
+    });
+    let mut ashifts: Vec<u8> = of_data.map(|(_, (_, ashift))| *ashift).collect();
     ashifts.sort_unstable();
     ashifts.dedup();
     ashifts
@@ -603,12 +625,17 @@ mod tests {
     }
 
     #[test]
-    fn the_chosen_ashift_is_that_of_the_vdevs() {
+    fn the_chosen_ashift_is_that_of_the_data() {
         let mirrors = "root-0\t0\nmirror-0\t12\nvda1\t9\nvdb1\t9\nmirror-1\t12\nvdc1\t9\n";
-        assert_eq!(chosen(mirrors), [12]);
-        assert_eq!(chosen("root-0\t0\nraidz1-0\t13\nvda1\t9\n"), [13]);
-        assert_eq!(chosen("root-0\t0\nvda1\t12\nvdb1\t9\n"), [9, 12]);
-        assert!(chosen("root-0\t0\nvda1\t-\nnonsense 12\n").is_empty());
+        assert_eq!(chosen(mirrors, Vdev::Mirror, 2), [12]);
+        assert_eq!(chosen("root-0\t0\nraidz1-0\t13\nvda1\t9\n", Vdev::RaidZ(1), 1), [13]);
+        let log = "root-0\t0\nraidz1-0\t12\nvda1\t12\nmirror-1\t9\nvde1\t9\nvdf1\t9\n";
+        assert_eq!(chosen(log, Vdev::RaidZ(1), 1), [12]);
+        let log = "root-0\t0\nmirror-0\t12\nvda1\t12\nmirror-1\t9\nvde1\t9\n";
+        assert_eq!(chosen(log, Vdev::Mirror, 1), [12]);
+        let stripe = "root-0\t0\nvda1\t12\nvdb1\t9\nmirror-2\t13\nvdc1\t13\n";
+        assert_eq!(chosen(stripe, Vdev::Stripe, 2), [9, 12]);
+        assert!(chosen("root-0\t0\nvda1\t-\nnonsense 12\n", Vdev::Stripe, 1).is_empty());
     }
 
     #[test]
