@@ -284,3 +284,30 @@ fn drives_of_inputs_are_bare_after_a_kill() {
         assert_eq!(outcome.word(&format!("left.{n}")), "0", "{text}: {}", outcome.console);
     }
 }
+
+/// What `plan` says of an input's loss is what happens: data are there, and a pool is written to
+/// without its log, an array without its journal is not.
+#[test]
+fn the_loss_of_an_input_loses_no_data() {
+    let Some(zfs) = zfs() else { return };
+    let script = format!(
+        "lose() {{
+            {STEP}=\"make $2\" self zfs::a_leftover_in_the_guest
+            d=$(grep -E '^(/dev/md|disklab)' /proc/mounts | cut -d ' ' -f 2)
+            head -c 3000000 /dev/urandom > $d/file; sync; before=$(cksum < $d/file)
+            $3
+            echo 3 > /proc/sys/vm/drop_caches
+            [ \"$(cksum < $d/file)\" = \"$before\" ] && echo $1.kept=yes
+            (echo new > $d/new && sync $d/new) 2> /dev/null && echo $1.written=yes || echo $1.written=no
+            {STEP}=discard self zfs::a_leftover_in_the_guest
+        }}
+        lose pool 'zfs-raidz1{{log=4}}' 'eval zpool offline -f $(zpool list -H -o name) vdd1'
+        lose array 'md-raid5{{journal=4}}/ext4' 'mdadm /dev/md127 --fail /dev/vdd'"
+    );
+    let outcome = boot_on_four(zfs, &script);
+    outcome.report();
+    for (stack, written) in [("pool", "yes"), ("array", "no")] {
+        assert_eq!(outcome.word(&format!("{stack}.kept")), "yes", "{}", outcome.console);
+        assert_eq!(outcome.word(&format!("{stack}.written")), written, "{}", outcome.console);
+    }
+}
