@@ -2,7 +2,7 @@
 
 use crate::{Completion, Drive, Durable, Nanos, Request, Statistics};
 
-/// A drive that continues from where an earlier user left it: that one's clock stood at `began` when
+/// A drive that continues from where an earlier user left it: that one's clock was at `began` when
 /// the clock of this one was 0.
 #[derive(Clone)]
 pub struct Resumed {

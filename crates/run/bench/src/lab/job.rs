@@ -30,7 +30,7 @@ pub(super) const PROGRAMS: &str = "programs";
 pub(super) struct GuestJob {
     /// The cell to carry out.
     pub plan: CellPlan,
-    /// Which part of it.
+    /// Making the stack, the work on it, or both.
     pub part: CellPart,
     /// What `fio --version` says, where it is here.
     pub fio: Option<String>,
