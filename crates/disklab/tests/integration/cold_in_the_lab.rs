@@ -45,7 +45,7 @@ fn caches_are_dropped_at_their_time() {
     let workload = |id: &str, events: &str| {
         format!(
             "[[workloads]]\nid = \"{id}\"\ncaches = \"keep\"\n{events}fio = {{ rw = \"randread\", \
-             bs = \"4k\", size = \"4M\", time_based = 1, runtime = \"3s\", thinktime = \"10ms\" }}\n"
+             bs = \"4k\", size = \"256k\", time_based = 1, runtime = \"3s\", thinktime = \"10ms\" }}\n"
         )
     };
     let text = study("s = { layers = \"ext4\", drives = 1 }");

@@ -173,7 +173,8 @@ fn reference_has_plans_and_results() {
     let work = json!({ "id": "w", "kind": "dd", "body": {}, "caches": "cold" });
     let plan = json!({
         "format": 1, "cell": cell, "machine": "loop", "drives": [], "stack": [], "write_cache": true,
-        "workload": work, "scale": 1.0, "files": { "a": "b" }, "earlier_files": true, "spread": 0.5,
+        "workload": work, "scale": 1.0, "files": { "a": "b" }, "spread": 0.5,
+        "making_seed": 1, "earlier_files": true, "reserves_space": true,
         "needs": { "kernel": [], "programs": [] },
         "estimate": { "seconds": 1.0, "clock_seconds": 1.0, "content": 1 },
     });

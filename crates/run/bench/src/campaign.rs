@@ -8,7 +8,7 @@ use disklab_cell::{
 use disklab_source::SourceError;
 use disklab_stack::{Need, Stack};
 use disklab_study::Study;
-use disklab_workload::{Context, Event, Workload, read_workload};
+use disklab_workload::{Context, WorkEvent, Workload, read_workload};
 
 use crate::{BenchError, Preflight};
 
@@ -59,7 +59,7 @@ impl Campaign {
             let context = Context { files: own, ..*context };
             let plan = spec.plan();
             let workload = read_workload(&plan, &context)?;
-            Event::read(&plan, workload.as_ref())?;
+            WorkEvent::read(&plan, workload.as_ref())?;
             workloads.push(workload);
             files.push(context.files.taken());
         }

@@ -14,7 +14,7 @@ use disklab_source::SourceError;
 use disklab_stack::{DeviceState, LayerContext, Ledger, Made, MadePool, Stack, StackError, undo};
 use disklab_units::Bytes;
 use disklab_workload::{
-    Context, EarlierFiles, Event, FileSpread, Remounter, StudyFiles, WorkContext, Workload,
+    Context, EarlierFiles, FileSpread, Remounter, StudyFiles, WorkContext, WorkEvent, Workload,
     read_workload,
 };
 use serde::{Deserialize, Serialize};
@@ -48,7 +48,7 @@ pub(crate) struct CellWork<'a> {
     pub stack: Stack,
     pub workload: Box<dyn Workload>,
     /// What happens besides it.
-    pub events: Vec<Event>,
+    pub events: Vec<WorkEvent>,
 }
 
 impl<'a> CellWork<'a> {
@@ -59,7 +59,7 @@ impl<'a> CellWork<'a> {
     pub(crate) fn of(plan: &'a CellPlan) -> Result<Self, SourceError> {
         let files = StudyFiles::of_plan(plan.files.clone());
         let workload = read_workload(&plan.workload, &Context { scale: plan.scale, files })?;
-        let events = Event::read(&plan.workload, workload.as_ref())?;
+        let events = WorkEvent::read(&plan.workload, workload.as_ref())?;
         Ok(Self { plan, stack: Stack::of_plan(&plan.stack)?, workload, events })
     }
 

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use disklab_drive::{Drive, Nanos, Resumed};
+use disklab_drive::{Drive, Nanos, ResumedDrive};
 
 use crate::content::{ContentUsage, DiskContent};
 use crate::{LabError, LabOptions};
@@ -37,7 +37,7 @@ impl KeptDisks {
         self.begin_with_content(options)?;
         for (disk, kept) in options.disks.iter_mut().zip(&self.drives) {
             if let Some((drive, requests)) = kept {
-                disk.drive = Box::new(Resumed::new(drive.clone(), self.at, *requests));
+                disk.drive = Box::new(ResumedDrive::new(drive.clone(), self.at, *requests));
             }
         }
         Ok(())

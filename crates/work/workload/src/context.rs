@@ -14,7 +14,7 @@ use crate::WorkloadError;
 use crate::caches::{self, Remounter};
 use crate::data::ByteStream;
 use crate::duration::nanoseconds;
-use crate::events::{Event, StepEvents};
+use crate::events::{StepEvents, WorkEvent};
 use crate::since_boot::since_boot;
 use crate::spread::{FileSpread, NotSpread};
 use crate::steady::note;
@@ -84,7 +84,7 @@ pub struct WorkContext<'a> {
     /// Over how many bytes of the file system the most widely spread of them lies.
     pub spread_over: Option<Bytes>,
     /// What happens besides the work.
-    pub events: &'a [Event],
+    pub events: &'a [WorkEvent],
     /// The steps so far.
     pub steps: Vec<Step>,
     /// By the name of a step, the files that it reads, where the workload knows them; see
@@ -149,7 +149,8 @@ impl<'a> WorkContext<'a> {
         events.before()?;
         let meter = Meter::start(&self.watched, SERIES_INTERVAL);
         let began = Instant::now();
-        let (outcome, elapsed, happened) = work_beside(&events, began, || work(self.executor))?;
+        let (outcome, elapsed, happened) =
+            work_with_events(&events, began, || work(self.executor))?;
         let measured = meter.stop();
         events.words(name, &happened).into_iter().for_each(|text| self.note("events", text));
         if let Some(bytes) = measured.background_bytes {
@@ -244,7 +245,7 @@ impl<'a> WorkContext<'a> {
 }
 
 /// Does `work`, and says how long it took; events happen meanwhile.
-fn work_beside(
+fn work_with_events(
     events: &StepEvents<'_>,
     began: Instant,
     work: impl FnOnce() -> Result<StepOutcome, WorkloadError>,

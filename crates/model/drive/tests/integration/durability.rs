@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::convert::Infallible;
 
 use disklab_drive::{
-    Completion, Drive, Durable, Nanos, Operation, Request, Resumed, UnsettledWrites, shipped,
+    Completion, Drive, Durable, Nanos, Operation, Request, ResumedDrive, UnsettledWrites, shipped,
 };
 use proptest::prelude::*;
 
@@ -143,7 +143,7 @@ proptest! {
 
     /// A drive that continues for another user does what it would have done for the first.
     #[test]
-    fn a_resumed_drive_goes_on_where_it_was(
+    fn a_resumed_drive_continues_where_it_was(
         model in prop::sample::select(&MODELS),
         before in scripts(), after in scripts(),
     ) {
@@ -151,7 +151,7 @@ proptest! {
         let (mut now, mut done) = (0, Vec::new());
         carry_out(first.as_mut(), before.clone(), &mut now, &mut done);
         let count = before.len() as u64;
-        let mut next = Resumed::new(first.snapshot(), Nanos(now), count);
+        let mut next = ResumedDrive::new(first.snapshot(), Nanos(now), count);
         next.watch_durability();
         first.watch_durability();
         let began = now;

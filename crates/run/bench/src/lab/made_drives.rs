@@ -9,7 +9,7 @@ use disklab_stack::MadePool;
 
 use crate::cell::add_made;
 
-/// Drives on which a stack was made, and what there is to tell of the making.
+/// Drives on which a stack was made, and what the guest that made it reported.
 pub(super) struct MadeDrives {
     pub disks: KeptDisks,
     pub sample: Sample,
@@ -22,7 +22,7 @@ pub(super) struct MadeDrivesCache<D = MadeDrives> {
     slots: Mutex<Vec<(String, Slot<D>)>>,
 }
 
-/// Who holds it uses them, or makes them.
+/// Held by those that use the drives, and locked while they are made.
 type Slot<D> = Arc<Mutex<Option<Arc<D>>>>;
 
 impl<D> Default for MadeDrivesCache<D> {
@@ -32,8 +32,8 @@ impl<D> Default for MadeDrivesCache<D> {
 }
 
 impl<D> MadeDrivesCache<D> {
-    /// The drives of this name, by `make` if they are not there. Who asks while somebody else makes
-    /// them waits. Of those that nobody asks for in this moment, the last so many are kept.
+    /// The drives of this name, by `make` if they are not there. A caller waits while another one
+    /// makes them. Of those that nobody asks for in this moment, the last so many are kept.
     pub fn get<E>(
         &self,
         name: &str,
@@ -71,7 +71,7 @@ impl<D> MadeDrivesCache<D> {
 }
 
 impl MadeDrives {
-    /// Adds to what the work tells, with its trace, what there is to tell of the making before it.
+    /// Adds what the making reported to the sample of the work after it.
     pub fn add_to(&self, sample: &mut Sample) {
         let made = &self.sample;
         sample.overhead.make_seconds += made.overhead.make_seconds;

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use disklab_cell::MachinePlan;
 use disklab_drive::{HostStatistics, Nanos};
 use disklab_exec::{Interrupt, UntrustedDirectory};
-use disklab_lab::{KeptDisks, Lab, LabError, LabOptions, LabReport, ReadsFromMemory, console};
+use disklab_lab::{KeptDisks, Lab, LabOptions, LabReport, ReadsFromMemory, console};
 use disklab_lab_guest::GUEST;
 use disklab_processor::Processor;
 use disklab_sample::{MemoryReads, Sample, TraceEntry};
@@ -68,13 +68,14 @@ impl OneCell {
             let seconds = began.elapsed().as_secs_f64();
             FinishedCell::Outcome(Box::new(CellOutcome { result, trace, seconds }))
         };
+        let failed = |error: CellError, trace| match error.is_interrupt() {
+            true => FinishedCell::Interrupted,
+            false => finished(Err(error), trace),
+        };
         let (name, kept) = (self.job.plan.making_digest(), self.shared.settings.at_once);
         let made = match self.shared.made.get(&name, kept, || self.make()) {
             Ok(made) => made,
-            Err(FailedGuest(CellError::Lab(LabError::Interrupted(_)), _)) => {
-                return FinishedCell::Interrupted;
-            }
-            Err(FailedGuest(error, trace)) => return finished(Err(error), trace),
+            Err(FailedGuest(error, trace)) => return failed(*error, trace),
         };
         match self.measure(&made) {
             Ok((mut sample, trace, report)) => {
@@ -82,10 +83,7 @@ impl OneCell {
                 made.add_to(&mut sample);
                 finished(Ok(sample), made.with_trace(trace))
             }
-            Err(FailedGuest(CellError::Lab(LabError::Interrupted(_)), _)) => {
-                FinishedCell::Interrupted
-            }
-            Err(FailedGuest(error, trace)) => finished(Err(error), made.with_trace(trace)),
+            Err(FailedGuest(error, trace)) => failed(*error, made.with_trace(trace)),
         }
     }
 
@@ -146,7 +144,7 @@ impl OneCell {
         };
         match result {
             Ok(sample) => Ok((sample, trace, report, disks)),
-            Err(why) => Err(FailedGuest(CellError::Guest(why), trace)),
+            Err(why) => Err(FailedGuest(Box::new(CellError::Guest(why)), trace)),
         }
     }
 
@@ -242,11 +240,11 @@ impl OneCell {
 }
 
 /// Why a guest did not do its job, and the commands that ran.
-struct FailedGuest(CellError, Vec<TraceEntry>);
+struct FailedGuest(Box<CellError>, Vec<TraceEntry>);
 
 impl From<CellError> for FailedGuest {
     fn from(error: CellError) -> Self {
-        Self(error, Vec::new())
+        Self(Box::new(error), Vec::new())
     }
 }
 

@@ -39,7 +39,7 @@ const MOST: usize = 100;
 
 /// Something that happens before a step, or while it runs.
 #[derive(Debug, Clone)]
-pub struct Event {
+pub struct WorkEvent {
     kind: &'static EventKind,
     /// The step; the first one where the study does not say.
     step: Option<String>,
@@ -54,7 +54,7 @@ struct EventPlace<'a> {
     executor: &'a Executor,
 }
 
-impl Event {
+impl WorkEvent {
     /// Those of a workload, in the order of the study.
     ///
     /// # Errors
@@ -102,17 +102,17 @@ impl Event {
     }
 }
 
-/// The events of one step.
+/// What is to happen around one step, and where.
 pub(crate) struct StepEvents<'a> {
     place: EventPlace<'a>,
-    before: Vec<&'a Event>,
+    before: Vec<&'a WorkEvent>,
     /// In the order of time.
-    during: Vec<(Duration, &'a Event)>,
+    during: Vec<(Duration, &'a WorkEvent)>,
 }
 
 impl<'a> StepEvents<'a> {
     pub(crate) fn new(
-        events: &'a [Event],
+        events: &'a [WorkEvent],
         (step, is_first): (&str, bool),
         directory: &'a Path,
         remount: Option<&'a dyn Remounter>,
@@ -189,7 +189,7 @@ mod tests {
     use crate::testing::context;
     use crate::{Context, StepOutcome, read_workload};
 
-    fn read(events: &str) -> Result<Vec<Event>, SourceError> {
+    fn read(events: &str) -> Result<Vec<WorkEvent>, SourceError> {
         let text = format!("events = {events}\nlarge-read = {{ size = '1M', write = true }}");
         let source = Arc::new(Source { name: "test.toml".to_owned(), text });
         let root = Node::parse(&source)?;
@@ -202,7 +202,7 @@ mod tests {
             caches: Caches::Keep,
         };
         let workload = read_workload(&plan, &Context::new(1.0, "."))?;
-        Event::read(&plan, workload.as_ref())
+        WorkEvent::read(&plan, workload.as_ref())
     }
 
     #[test]

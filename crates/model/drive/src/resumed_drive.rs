@@ -5,14 +5,14 @@ use crate::{Completion, Drive, Durable, Nanos, Request, Statistics};
 /// A drive that continues from where an earlier user left it: that one's clock was at `began` when
 /// the clock of this one was 0.
 #[derive(Clone)]
-pub struct Resumed {
+pub struct ResumedDrive {
     drive: Box<dyn Drive>,
     began: u64,
     /// How many requests it had before.
     requests: u64,
 }
 
-impl Resumed {
+impl ResumedDrive {
     /// `drive`, which was given so many requests, has none in flight and was not advanced beyond
     /// `began`. Its write cache may hold some of what they wrote, which counts as durable.
     pub fn new(drive: Box<dyn Drive>, began: Nanos, requests: u64) -> Self {
@@ -28,7 +28,7 @@ impl Resumed {
     }
 }
 
-impl Drive for Resumed {
+impl Drive for ResumedDrive {
     fn submit(&mut self, now: Nanos, request: Request) {
         self.drive.submit(self.own(now), request);
     }
