@@ -10,7 +10,7 @@ use disklab_runner::{SHIPPED_STUDIES, find_study};
 use disklab_stack::LAYERS;
 use disklab_study::{SHIPPED_WORKLOADS, read_shipped};
 use disklab_units::{Bytes, BytesPerSecond, show_nanoseconds};
-use disklab_workload::WORKLOADS;
+use disklab_workload::{EVENTS, WORKLOADS};
 use serde_json::{Value, json};
 
 use super::{print, print_json};
@@ -34,6 +34,7 @@ pub fn list(what: Listed, as_json: bool) -> Result<u8, Failure> {
             .iter()
             .map(|kind| Row::new(kind.name, kind.summary, options(kind.fields)))
             .chain(shipped_workloads()?)
+            .chain([events()])
             .collect(),
         Listed::Processors => processors(),
         Listed::Audits => audits(),
@@ -62,6 +63,13 @@ pub fn list(what: Listed, as_json: bool) -> Result<u8, Failure> {
     }
     print(&text)?;
     Ok(DONE)
+}
+
+/// What a workload of any kind can have happen besides.
+fn events() -> Row {
+    let kinds: Vec<_> = EVENTS.iter().map(|kind| (kind.name, kind.summary)).collect();
+    let summary = "what happens besides the work, before a step or at a time of it (`do`)";
+    Row::new("events", summary, options(&kinds))
 }
 
 fn audits() -> Vec<Row> {

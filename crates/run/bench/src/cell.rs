@@ -38,7 +38,7 @@ pub(crate) enum CellPart {
     Whole,
     /// The stack is made, and stopped so that it can be assembled.
     Making,
-    /// The stack is assembled, and stands until the machine is gone.
+    /// The stack is assembled, and stopped after the work.
     Work,
 }
 
@@ -253,12 +253,17 @@ pub(crate) fn run_one(
     let mark = ledger.mark();
     let mut result = run(&work, ledger, &executor, &mut |phase| watcher.phase(cell, phase));
     let tear_down = Instant::now();
-    if part == CellPart::Whole {
-        watcher.phase(cell, Phase::TearDown);
-        let problems = ledger.tear_down_to(mark, &executor);
-        if !problems.is_empty() {
-            return Err(BenchError::TearDown { cell: cell.number, problems });
+    let problems = match part {
+        CellPart::Whole => {
+            watcher.phase(cell, Phase::TearDown);
+            ledger.tear_down_to(mark, &executor)
         }
+        // What is on the drives goes with them; but a kernel does not power off while XFS is mounted.
+        CellPart::Work => ledger.close_to(mark, &executor).err().into_iter().collect(),
+        CellPart::Making => Vec::new(),
+    };
+    if !problems.is_empty() {
+        return Err(BenchError::TearDown { cell: cell.number, problems });
     }
     let interrupted = result.as_ref().is_err_and(CellError::is_interrupt);
     if interrupted || executor.interrupt.is_raised() {
