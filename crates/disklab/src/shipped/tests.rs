@@ -123,7 +123,7 @@ fn answers(shipped: &ShippedRun) -> Vec<String> {
     let report = Report::gather(&run).unwrap_or_else(|e| panic!("{e}"));
     let screen = first_screen(&report, "report.html", TextStyle::default());
     let (table, _) = screen.split_once("\nSpeed").expect("a picture");
-    let decided = table.lines().filter(|line| !line.contains(" others"));
+    let decided = table.lines().filter(|line| !line.contains(", or "));
     decided.filter_map(|line| line.get(..46)).map(str::to_owned).collect()
 }
 

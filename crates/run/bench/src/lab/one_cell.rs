@@ -72,7 +72,8 @@ impl OneCell {
             true => FinishedCell::Interrupted,
             false => finished(Err(error), trace),
         };
-        let (name, kept) = (self.job.plan.making_digest(), self.shared.settings.at_once);
+        // A stack whose cell takes long is still there when its next one comes.
+        let (name, kept) = (self.job.plan.making_digest(), self.shared.settings.at_once + 1);
         let made = match self.shared.made.get(&name, kept, || self.make()) {
             Ok(made) => made,
             Err(FailedGuest(error, trace)) => return failed(*error, trace),
