@@ -340,6 +340,7 @@ impl CellWork<'_> {
         sample.overhead.prewrite_seconds = began.elapsed().as_secs_f64();
         phase(Phase::Measure);
         workload.run(&mut context)?;
+        WorkEvent::check_steps(&self.events, &context.steps)?;
         context.describe_steps(|step| workload.profile(step));
         let WorkContext { steps, notes, caches_seconds, background_bytes, spread_over, .. } =
             context;

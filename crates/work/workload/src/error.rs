@@ -153,6 +153,16 @@ pub enum WorkloadError {
     /// An event of the study unmounts what is not the bench's to unmount.
     #[error("remount: the file system was there before, and is not disklab's to unmount")]
     NoRemount,
+    /// An event is for a step that the workload does not have.
+    #[error("{event} did not happen: the workload has no step '{step}', but {known}")]
+    NoStep {
+        /// Its word in the study.
+        event: &'static str,
+        /// The step that the study names.
+        step: String,
+        /// Those that there were.
+        known: String,
+    },
     /// The file system could not be unmounted.
     #[error("remount: the file system could not be unmounted ({0})")]
     StaysMounted(String),

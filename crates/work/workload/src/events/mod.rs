@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 use disklab_cell::WorkloadPlan;
 use disklab_config::Fields;
 use disklab_exec::Executor;
-use disklab_sample::StepEvent;
+use disklab_sample::{Step, StepEvent};
 use disklab_source::{SourceError, did_you_mean, one_of};
 
 use crate::duration::nanoseconds;
@@ -94,6 +94,21 @@ impl WorkEvent {
             Ok(Self { kind, step, at })
         };
         items.iter().map(read).collect()
+    }
+
+    /// Whether each had a step among these, which are all that there were.
+    ///
+    /// # Errors
+    /// [`WorkloadError::NoStep`] with the first that had none: the work was not what the study asks.
+    pub fn check_steps(events: &[Self], steps: &[Step]) -> Result<(), WorkloadError> {
+        let has_none = |event: &&Self| !steps.iter().any(|step| event.is_of(&step.name, true));
+        let Some(stray) = events.iter().find(has_none) else { return Ok(()) };
+        let known: Vec<&str> = steps.iter().map(|step| step.name.as_str()).collect();
+        Err(WorkloadError::NoStep {
+            event: stray.kind.name,
+            step: stray.step.clone().unwrap_or_default(),
+            known: known.join(" and "),
+        })
     }
 
     /// Whether it is one of this step's, the first of the workload or a later one.
@@ -190,15 +205,19 @@ mod tests {
     use crate::{Context, StepOutcome, read_workload};
 
     fn read(events: &str) -> Result<Vec<WorkEvent>, SourceError> {
-        let text = format!("events = {events}\nlarge-read = {{ size = '1M', write = true }}");
+        read_of("large-read", "{ size = '1M', write = true }", events)
+    }
+
+    fn read_of(kind: &str, body: &str, events: &str) -> Result<Vec<WorkEvent>, SourceError> {
+        let text = format!("events = {events}\n{kind} = {body}");
         let source = Arc::new(Source { name: "test.toml".to_owned(), text });
         let root = Node::parse(&source)?;
         let mut fields = Fields::new(&root, "a workload")?;
         let plan = WorkloadPlan {
             id: "w".to_owned(),
-            kind: "large-read".to_owned(),
+            kind: kind.to_owned(),
             events: fields.take("events").cloned(),
-            body: fields.require("large-read")?.clone(),
+            body: fields.require(kind)?.clone(),
             caches: Caches::Keep,
         };
         let workload = read_workload(&plan, &Context::new(1.0, "."))?;
@@ -211,17 +230,24 @@ mod tests {
         assert_eq!(read(both).expect("two").len(), 2);
         for (events, expected) in [
             ("[]", "expected a list of 1 to 100 tables"),
-            ("7", "expected a list of 1 to 100 tables"),
+            ("7", "expected an event as a table, found a number"),
             ("[{ at = '1 s' }]", "do"),
             ("[{ do = 'drop-cache' }]", "did you mean 'drop-caches'"),
             ("[{ do = 'remount', at = '1 s' }]", "remount has no `at`: while a step runs"),
-            ("[{ do = 'sync', step = 'reed' }]", "did you mean 'read'"),
             ("[{ do = 'sync', at = 'soon' }]", "soon"),
             ("[{ do = 'sync', when = '1 s' }]", "when"),
         ] {
             let error = read(events).expect_err(events).to_string();
             assert!(error.contains(expected) && error.starts_with("test.toml:1"), "{error}");
         }
+        // Of a workload that names its steps before it runs.
+        let of_job = |step: &str| {
+            let body = "{ rw = 'read', size = '1M' }";
+            read_of("fio", body, &format!("[{{ do = 'sync', step = '{step}' }}]"))
+        };
+        assert_eq!(of_job("w").expect("its step").len(), 1);
+        let error = of_job("v").expect_err("no step").to_string();
+        assert!(error.contains("`step`: expected 'w', found 'v'"), "{error}");
     }
 
     #[test]
@@ -250,6 +276,10 @@ mod tests {
         assert_eq!(times(1).len(), 1);
         let missed = "sync: did not happen, as 'write' was over before 3600 s";
         assert!(place.notes.iter().any(|note| note.text == missed), "{:?}", place.notes);
+        let stray = read("[{ do = 'sync', step = 'reed' }]").expect("known when it ran");
+        assert!(WorkEvent::check_steps(&events, &place.steps).is_ok());
+        let error = WorkEvent::check_steps(&stray, &place.steps).expect_err("no such step");
+        assert!(error.to_string().contains("no step 'reed', but write and read"), "{error}");
         // What is to happen before a step fails where it cannot: nothing here can be unmounted.
         let events = read("[{ do = 'remount' }]").expect("events");
         let mut place = context(&executor, folder.path(), None);
