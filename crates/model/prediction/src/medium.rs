@@ -15,7 +15,7 @@ pub struct Medium {
     /// Seconds that the user waits for a second of a workload's own clock: less
     /// than one where time is virtual.
     pub clock_factor: f64,
-    /// The same for a workload that waits for its own clock ([`Cost::paced`]).
+    /// The same for a workload that waits for its own clock ([`Cost::paced`](disklab_workload::Cost::paced)).
     pub paced_factor: f64,
     /// What each drive and each request to it costs, if drives are simulated. Real ones work
     /// side by side, and what a layout does to time is not predicted.

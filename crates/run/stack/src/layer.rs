@@ -84,7 +84,7 @@ pub trait Layer: Debug + Send + Sync {
     /// caller tears down.
     fn assemble(&self, below: Form, context: &mut LayerContext<'_>) -> Result<Form, StackError>;
 
-    /// Whether [`Layer::assemble`] finds its [`LayerContext::own`] devices among others.
+    /// Whether [`Layer::assemble`] finds its own devices among others.
     fn finds_its_devices(&self) -> bool {
         false
     }
