@@ -30,11 +30,10 @@ use crate::{
 const EARLIER_FILES: &str = "earlier-files";
 
 /// Which part of a cell is carried out. The lab has one guest make what others measure on.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum CellPart {
     /// All of it: the stack is made, and torn down after the work.
-    #[default]
     Whole,
     /// The stack is made, and stopped so that it can be assembled.
     Making,

@@ -136,8 +136,8 @@ impl Lab {
     ///
     /// # Errors
     /// Whatever kept the guest from its power-off; it is then killed.
-    pub fn run(self) -> Result<LabReport, LabError> {
-        self.run_and_keep().map(|(report, _)| report)
+    pub fn run(mut self) -> Result<LabReport, LabError> {
+        self.serve()
     }
 
     /// The same, and the disks as they are then, for other labs.
@@ -145,13 +145,18 @@ impl Lab {
     /// # Errors
     /// As for [`Lab::run`].
     pub fn run_and_keep(mut self) -> Result<(LabReport, KeptDisks), LabError> {
+        let report = self.serve()?;
+        Ok((report, self.events.into_kept()))
+    }
+
+    fn serve(&mut self) -> Result<LabReport, LabError> {
         match self.events.serve(&mut self.kernel)? {
             GuestEnd::Itself => self.kernel.finish()?,
             // As by `halt -f`: md's resync, and whatever else is at work, would continue for days.
             GuestEnd::SessionOver | GuestEnd::PowerCut => self.kernel.stop(),
         }
         self.events.check_virtual_limit()?;
-        let report = LabReport {
+        Ok(LabReport {
             virtual_time: self.events.now(),
             real_time: self.began.elapsed(),
             counts: self.events.counts(),
@@ -167,8 +172,7 @@ impl Lab {
                 })
                 .collect(),
             content: self.events.content().usage(),
-        };
-        Ok((report, self.events.into_kept()))
+        })
     }
 
     /// The file with the kernel's messages, and what the guest's programs say there.

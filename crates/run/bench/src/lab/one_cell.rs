@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use disklab_cell::MachinePlan;
 use disklab_drive::{HostStatistics, Nanos};
 use disklab_exec::{Interrupt, UntrustedDirectory};
-use disklab_lab::{KeptDisks, Lab, LabOptions, LabReport, ReadsFromMemory, console};
+use disklab_lab::{Lab, LabError, LabOptions, LabReport, ReadsFromMemory, console};
 use disklab_lab_guest::GUEST;
 use disklab_processor::Processor;
 use disklab_sample::{MemoryReads, Sample, TraceEntry};
@@ -97,11 +97,11 @@ impl OneCell {
         let job = GuestJob { part: CellPart::Making, ..self.job.clone() };
         self.tell_making();
         let options = self.options(&job, &folder, &shown).map_err(CellError::Drives)?;
-        let made = self.boot(&job, &folder, options);
+        let made = boot(&job, &folder, options, Lab::run_and_keep);
         if made.is_err() {
             let _ = keep_console(&folder, &self.raw);
         }
-        let (sample, trace, _, disks) = made?;
+        let (sample, trace, (_, disks)) = made?;
         Ok(MadeDrives { disks, sample, trace })
     }
 
@@ -120,33 +120,10 @@ impl OneCell {
         let mut options =
             self.options(&self.job, &self.folder, &self.shown).map_err(CellError::Drives)?;
         made.disks.begin(&mut options).map_err(CellError::Lab)?;
-        let done = self.boot(&self.job, &self.folder, options);
+        let done = boot(&self.job, &self.folder, options, Lab::run);
         // The kernel's messages, for the user.
         let _ = keep_console(&self.folder, &self.raw);
-        done.map(|(sample, trace, report, _)| (sample, trace, report))
-    }
-
-    /// Boots a guest that does this job in this directory, and waits for its end.
-    fn boot(
-        &self,
-        job: &GuestJob,
-        folder: &Path,
-        options: LabOptions,
-    ) -> Result<(Sample, Vec<TraceEntry>, LabReport, KeptDisks), FailedGuest> {
-        write(folder, JOB, job).map_err(|e| {
-            CellError::Drives(BenchError::io("cannot write the job into", folder)(e))
-        })?;
-        let (report, disks) =
-            Lab::start(options).and_then(Lab::run_and_keep).map_err(CellError::Lab)?;
-        let answer = read_answer(folder).map_err(CellError::GuestAnswer)?;
-        let Some(GuestAnswer { result, trace }) = answer else {
-            let console = console::tail(&folder.join(console::FILE));
-            return Err(CellError::NoGuestAnswer { console }.into());
-        };
-        match result {
-            Ok(sample) => Ok((sample, trace, report, disks)),
-            Err(why) => Err(FailedGuest(Box::new(CellError::Guest(why)), trace)),
-        }
+        done
     }
 
     fn options(
@@ -237,6 +214,27 @@ impl OneCell {
                 });
             }
         }
+    }
+}
+
+/// Boots a guest that does this job in this directory, and has `run` wait for its end.
+fn boot<T>(
+    job: &GuestJob,
+    folder: &Path,
+    options: LabOptions,
+    run: impl FnOnce(Lab) -> Result<T, LabError>,
+) -> Result<(Sample, Vec<TraceEntry>, T), FailedGuest> {
+    write(folder, JOB, job)
+        .map_err(|e| CellError::Drives(BenchError::io("cannot write the job into", folder)(e)))?;
+    let ended = Lab::start(options).and_then(run).map_err(CellError::Lab)?;
+    let answer = read_answer(folder).map_err(CellError::GuestAnswer)?;
+    let Some(GuestAnswer { result, trace }) = answer else {
+        let console = console::tail(&folder.join(console::FILE));
+        return Err(CellError::NoGuestAnswer { console }.into());
+    };
+    match result {
+        Ok(sample) => Ok((sample, trace, ended)),
+        Err(why) => Err(FailedGuest(Box::new(CellError::Guest(why)), trace)),
     }
 }
 
