@@ -135,7 +135,8 @@ mod tests {
         };
         std::thread::scope(|scope| {
             for name in ["a", "b", "a", "b", "a"] {
-                scope.spawn(|| cache.get(name, 1, make).expect("made"));
+                // Both are kept: on a loaded machine, one may be made before the next thread begins.
+                scope.spawn(|| cache.get(name, 2, make).expect("made"));
             }
         });
         assert_eq!(count.load(Ordering::Relaxed), 2);
