@@ -277,14 +277,14 @@ fn a_strangers_plan_is_refused_before_anything_is_touched() {
     study_in(home.path());
     let plans = plans(home.path());
     let is_mirrored_dd = |(_, plan): &&(PathBuf, Value)| {
-        plan["drives"][1].is_object() && plan["workload"]["kind"] == "dd"
+        plan["making"]["drives"][1].is_object() && plan["workload"]["kind"] == "dd"
     };
     let plan = &plans.iter().find(is_mirrored_dd).expect("such a plan").1;
     let photos = home.path().join("photos");
     std::fs::create_dir(&photos).expect("a directory");
     std::fs::write(photos.join("one.jpg"), "mine").expect("a file");
     let there = photos.to_str().expect("a path");
-    let serial = plan["drives"][0]["kind"]["model"]["serial"].clone();
+    let serial = plan["making"]["drives"][0]["kind"]["model"]["serial"].clone();
     let directory = json!({ "directory": there });
     let unknown = json!({ "direction": "write", "bs": "4k", "count": 1, "rm": "/" });
     let texts = [
@@ -294,22 +294,25 @@ fn a_strangers_plan_is_refused_before_anything_is_touched() {
         ("cannot be shown", with(plan, "/cell/stack", json!("a\u{1b}[2J"))),
         ("scale", with(plan, "/scale", json!(1e300))),
         ("estimate", with(plan, "/estimate/clock_seconds", json!(-1.0))),
-        ("unknown layer", with(plan, "/stack/0/name", json!("rm"))),
-        ("layers", with(plan, "/stack/0/name", json!("md/../../x"))),
+        ("unknown layer", with(plan, "/making/stack/0/name", json!("rm"))),
+        ("layers", with(plan, "/making/stack/0/name", json!("md/../../x"))),
         ("unknown field", with(plan, "/workload/body", unknown)),
         ("unknown kind", with(plan, "/workload/kind", json!("sh"))),
-        ("memory", with(plan, "/machine/lab/memory", json!(1_u64 << 60))),
-        ("does not know the machine", with(plan, "/machine/lab/machine", json!("/etc"))),
-        ("`host-cache`: expected", with(plan, "/machine/lab/host/cache", json!("none; rm"))),
-        ("sizes", with(plan, "/drives/0/size", json!(1))),
-        ("serial", with(plan, "/drives/0/kind/model/serial", json!("a b"))),
-        ("same serial", with(plan, "/drives/1/kind/model/serial", serial)),
-        ("same position", with(plan, "/drives/1/position", json!(0))),
-        ("unknown drive", with(plan, "/drives/0/kind/model", json!({"model": "x", "serial": "y"}))),
-        ("another kind", with(plan, "/machine", directory.clone())),
+        ("memory", with(plan, "/making/machine/lab/memory", json!(1_u64 << 60))),
+        ("does not know the machine", with(plan, "/making/machine/lab/machine", json!("/etc"))),
+        ("`host-cache`: expected", with(plan, "/making/machine/lab/host/cache", json!("none; rm"))),
+        ("sizes", with(plan, "/making/drives/0/size", json!(1))),
+        ("serial", with(plan, "/making/drives/0/kind/model/serial", json!("a b"))),
+        ("same serial", with(plan, "/making/drives/1/kind/model/serial", serial)),
+        ("same position", with(plan, "/making/drives/1/position", json!(0))),
+        (
+            "unknown drive",
+            with(plan, "/making/drives/0/kind/model", json!({"model": "x", "serial": "y"})),
+        ),
+        ("another kind", with(plan, "/making/machine", directory.clone())),
     ];
-    let own: Value = serde_json::from_str(&with(plan, "/machine", directory)).expect("JSON");
-    let own = with(&own, "/drives", json!([]));
+    let own: Value = serde_json::from_str(&with(plan, "/making/machine", directory)).expect("JSON");
+    let own = with(&own, "/making/drives", json!([]));
     let named = [("--on 'dir:", own)];
     for (expected, text) in texts.into_iter().chain(named) {
         let file = home.path().join("stranger.json");

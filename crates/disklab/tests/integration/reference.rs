@@ -171,15 +171,20 @@ fn reference_has_plans_and_results() {
         seed: 1,
     };
     let work = json!({ "id": "w", "kind": "dd", "body": {}, "caches": "cold" });
+    let making = json!({
+        "machine": "loop", "drives": [], "stack": [], "write_cache": true,
+        "seed": 1, "earlier_files": true, "reserves_space": true,
+    });
     let plan = json!({
-        "format": 1, "cell": cell, "machine": "loop", "drives": [], "stack": [], "write_cache": true,
-        "workload": work, "scale": 1.0, "files": { "a": "b" }, "spread": 0.5,
-        "making_seed": 1, "earlier_files": true, "reserves_space": true,
+        "format": 2, "cell": cell, "making": making, "workload": work, "scale": 1.0,
+        "files": { "a": "b" }, "spread": 0.5,
         "needs": { "kernel": [], "programs": [] },
         "estimate": { "seconds": 1.0, "clock_seconds": 1.0, "content": 1 },
     });
     let plan = disklab_cell::CellPlan::parse(&plan.to_string()).expect("a plan");
-    same(&page, "Plan", keys(&serde_json::to_value(plan).expect("JSON"), ""));
+    let plan = serde_json::to_value(plan).expect("JSON");
+    same(&page, "Plan", keys(&plan, ""));
+    same(&page, "Object `making`", keys(&plan["making"], ""));
     let result = disklab_sample::CellResult {
         format: disklab_sample::CellResult::FORMAT,
         cell,

@@ -18,5 +18,5 @@ pub use levels::{Cell, Levels};
 pub use machine::{HostPlan, LabPlan, MachinePlan};
 pub use notation::{LONGEST_LAYERS, parse_layers, parse_options};
 pub use order::{Draws, cell_seed, making_seed, order};
-pub use plan::{CellEstimate, CellPlan, CellPlanError, Needs};
+pub use plan::{CellEstimate, CellPlan, CellPlanError, MakingPlan, Needs};
 pub use workload::{Caches, WorkloadPlan};

@@ -17,7 +17,30 @@ pub struct CellPlan {
     pub format: u32,
     /// Which cell of its run it is.
     pub cell: Cell,
-    /// Where it runs.
+    /// What is there before the work begins.
+    pub making: MakingPlan,
+    /// The work.
+    pub workload: WorkloadPlan,
+    /// By how much the work's sizes are scaled: 1 is as the study says.
+    pub scale: f64,
+    /// The files that the work names, by name.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub files: BTreeMap<String, String>,
+    /// The share of the file system over which large files are laid out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub spread: Option<f64>,
+    /// What it cannot do without.
+    pub needs: Needs,
+    /// What it will cost.
+    pub estimate: CellEstimate,
+}
+
+/// All that decides what is on a cell's drives before its work begins. Cells whose plans have the
+/// same can begin on the same drives.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct MakingPlan {
+    /// Where the cell runs.
     pub machine: MachinePlan,
     /// The drives below the stack, in the order in which it takes them.
     pub drives: Vec<DrivePlan>,
@@ -26,29 +49,14 @@ pub struct CellPlan {
     /// Whether the drives' write cache must be on or off; as it is if nothing is said.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub write_cache: Option<bool>,
-    /// The work.
-    pub workload: WorkloadPlan,
-    /// By how much the work's sizes are scaled: 1 is as the study says.
-    pub scale: f64,
-    /// The files that the work names, by name.
-    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-    pub files: BTreeMap<String, String>,
-    /// Seed of what the stack is made with, and of the drives below it: the same for all work on it
-    /// in a block.
-    pub making_seed: u64,
+    /// Seed of the stack and of the drives below it: the same for all work on it in a block.
+    pub seed: u64,
     /// Whether directories and files are made before the work's own.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub earlier_files: bool,
     /// Whether these take space, too: not where the work needs most of what there is.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub reserves_space: bool,
-    /// The share of the file system over which large files are laid out.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub spread: Option<f64>,
-    /// What it cannot do without.
-    pub needs: Needs,
-    /// What it will cost.
-    pub estimate: CellEstimate,
 }
 
 /// What a cell cannot do without on the machine that carries it out.
@@ -89,20 +97,11 @@ pub enum CellPlanError {
 
 impl CellPlan {
     /// The version of the format.
-    pub const FORMAT: u32 = 1;
+    pub const FORMAT: u32 = 2;
 
     /// What tells this plan from any other: SHA-256 of it, in hexadecimal.
     pub fn digest(&self) -> String {
         digest(self)
-    }
-
-    /// What tells the drives, as they are once its stack is made, from those of any other plan.
-    /// Plans with the same can share them.
-    pub fn making_digest(&self) -> String {
-        digest(&(
-            (&self.machine, &self.drives, &self.stack, self.write_cache),
-            (self.making_seed, self.earlier_files, self.reserves_space),
-        ))
     }
 
     /// Reads a plan.
@@ -119,6 +118,14 @@ impl CellPlan {
             return Err(CellPlanError::Format(format));
         }
         Ok(serde_json::from_str(text)?)
+    }
+}
+
+impl MakingPlan {
+    /// What tells the drives, as they are when the work begins, from those of any other plan:
+    /// SHA-256 of it, in hexadecimal.
+    pub fn digest(&self) -> String {
+        digest(self)
     }
 }
 

@@ -109,20 +109,20 @@ struct StackWrites {
 impl StackWrites {
     /// Of a stack that is made for a workload of this cost.
     fn of_plan(plan: &CellPlan, cost: &Cost, drives: usize) -> Result<Self, PredictionError> {
-        let state = match &plan.machine {
+        let state = match &plan.making.machine {
             MachinePlan::Directory(_) => return Ok(Self::of_directory(drives)),
             MachinePlan::Lab(_) => DeviceState { reads_zeros: true, simulated: true },
             MachinePlan::Loop => DeviceState { reads_zeros: true, simulated: false },
             MachinePlan::Disks => DeviceState::default(),
         };
-        let stack = Stack::of_plan(&plan.stack)?;
-        let sizes: Vec<Bytes> = plan.drives.iter().map(|drive| drive.size).collect();
+        let stack = Stack::of_plan(&plan.making.stack)?;
+        let sizes: Vec<Bytes> = plan.making.drives.iter().map(|drive| drive.size).collect();
         let volume = stack.shape(&sizes)?;
         let format = stack.format_writes(&sizes, state);
         let first = stack.shape_of_first(&sizes, cost.space)?;
         let of_study = |of_stack: &[f64]| {
             let mut all = vec![0.0; drives];
-            for (drive, value) in plan.drives.iter().zip(of_stack) {
+            for (drive, value) in plan.making.drives.iter().zip(of_stack) {
                 if let Some(of_drive) = all.get_mut(drive.position as usize) {
                     *of_drive = *value;
                 }

@@ -3,11 +3,13 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use disklab_cell::{
-    Cell, CellEstimate, CellPlan, DATA, DrivePlan, HostPlan, MachinePlan, Needs, PlannedLayer,
+    Cell, CellEstimate, CellPlan, DATA, DrivePlan, HostPlan, MachinePlan, MakingPlan, Needs,
+    PlannedLayer,
 };
 use disklab_source::SourceError;
 use disklab_stack::{Need, Stack};
 use disklab_study::Study;
+use disklab_units::Bytes;
 use disklab_workload::{Context, WorkEvent, Workload, read_workload};
 
 use crate::{BenchError, Preflight};
@@ -39,7 +41,7 @@ pub struct BenchNeeds {
 impl BenchNeeds {
     /// Those of one cell.
     pub fn of_plan(plan: &CellPlan) -> Self {
-        let drives = plan.drives.iter().map(|drive| drive.position as usize).collect();
+        let drives = plan.making.drives.iter().map(|drive| drive.position as usize).collect();
         Self { drives, zfs: plan.needs.zfs }
     }
 }
@@ -102,48 +104,65 @@ impl Campaign {
         let work = study.workload_index(&cell.levels.workload).ok_or_else(unknown)?;
         let workload = &self.workloads[work];
         let programs = workload.programs().into_iter().map(|(name, _)| name.to_owned());
-        let mut plan = CellPlan {
-            format: CellPlan::FORMAT,
-            cell: cell.clone(),
+        let mut making = MakingPlan {
             machine: preflight.machine.clone(),
             drives: Vec::new(),
             stack: Vec::new(),
             write_cache: None,
+            seed: study.making_seed(cell, seed),
+            earlier_files: study.has_earlier_files,
+            reserves_space: false,
+        };
+        let mut needs = Needs { programs: programs.collect(), ..Needs::default() };
+        if !matches!(making.machine, MachinePlan::Directory(_)) {
+            let at = study.stack_index(&cell.levels.stack).ok_or_else(unknown)?;
+            let space = workload.cost().space;
+            self.add_stack(at, preflight, space, &mut making, &mut needs).ok_or_else(unknown)?;
+        }
+        Ok(CellPlan {
+            format: CellPlan::FORMAT,
+            cell: cell.clone(),
+            making,
             workload: study.workloads[work].plan(),
             scale: self.scale,
             files: self.files[work].clone(),
-            making_seed: study.making_seed(cell, seed),
-            earlier_files: study.has_earlier_files,
-            reserves_space: false,
             spread: study.spread,
-            needs: Needs { programs: programs.collect(), ..Needs::default() },
+            needs,
             estimate: CellEstimate::default(),
-        };
-        if matches!(plan.machine, MachinePlan::Directory(_)) {
-            return Ok(plan);
-        }
-        let at = study.stack_index(&cell.levels.stack).ok_or_else(unknown)?;
-        let (spec, stack) = (&study.stacks[at], &self.stacks[at]);
-        plan.stack = stack.planned();
-        plan.drives = drives(preflight, &spec.drives, &plan.stack).ok_or_else(unknown)?;
+        })
+    }
+
+    /// Has this stack of the study be made for work that takes so much space. `None` if the bench has
+    /// not its drives.
+    fn add_stack(
+        &self,
+        at: usize,
+        preflight: &Preflight,
+        space: Bytes,
+        making: &mut MakingPlan,
+        needs: &mut Needs,
+    ) -> Option<()> {
+        let (spec, stack) = (&self.study.stacks[at], &self.stacks[at]);
+        making.stack = stack.planned();
+        making.drives = drives(preflight, &spec.drives, &making.stack)?;
         let planned = preflight.stacks.iter().find(|planned| planned.id == spec.id);
         let capacity = planned.map_or(0, |planned| planned.capacity);
         // A workload that fills the file system has its space.
-        plan.reserves_space = plan.earlier_files && workload.cost().space.0 < capacity / 2;
-        plan.write_cache = spec.write_cache;
+        making.reserves_space = making.earlier_files && space.0 < capacity / 2;
+        making.write_cache = spec.write_cache;
         for need in stack.needs() {
             match need {
-                Need::Program { name, .. } => plan.needs.programs.push(name.to_owned()),
-                Need::Zfs => plan.needs.zfs = true,
-                need => plan.needs.kernel.extend(need.kernel_option()),
+                Need::Program { name, .. } => needs.programs.push(name.to_owned()),
+                Need::Zfs => needs.zfs = true,
+                need => needs.kernel.extend(need.kernel_option()),
             }
         }
-        if let MachinePlan::Lab(lab) = &mut plan.machine
+        if let MachinePlan::Lab(lab) = &mut making.machine
             && let Some(HostPlan { cache, .. }) = &mut lab.host
         {
             cache.clone_from(&spec.host_cache);
         }
-        Ok(plan)
+        Some(())
     }
 }
 

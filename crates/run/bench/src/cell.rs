@@ -6,45 +6,25 @@ use std::time::Instant;
 use disklab_cell::{CellPlan, MachinePlan};
 use disklab_exec::{Executor, Interrupted};
 use disklab_measure::{
-    ConditionsWatch, DriveTraits, SystemRoot, Totals, Watched, cell_environment,
-    close_cell_environment,
+    ConditionsWatch, DriveTraits, SystemRoot, Watched, cell_environment, close_cell_environment,
 };
-use disklab_sample::{Note, Pool, Sample};
+use disklab_sample::Sample;
 use disklab_source::SourceError;
-use disklab_stack::{DeviceState, LayerContext, Ledger, Made, MadePool, Stack, StackError, undo};
+use disklab_stack::{Ledger, StackError};
 use disklab_units::Bytes;
 use disklab_workload::{
-    Context, EarlierFiles, FileSpread, Remounter, StudyFiles, WorkContext, WorkEvent, Workload,
-    read_workload,
+    Context, FileSpread, Remounter, StudyFiles, WorkContext, WorkEvent, Workload, read_workload,
 };
-use serde::{Deserialize, Serialize};
 
 use crate::lab::check_lab;
+use crate::making::{Begin, MadeStack, Making};
 use crate::remount::StackRemount;
-use crate::safety::Pin;
-use crate::{
-    BenchError, CellError, CellOutcome, CellWatcher, Drives, EndedCell, Phase, ReadyDrive,
-};
-
-/// The name of a cell's record of what was made before.
-const EARLIER_FILES: &str = "earlier-files";
-
-/// Which part of a cell is carried out. The lab has one guest make what others measure on.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub(crate) enum CellPart {
-    /// All of it: the stack is made, and torn down after the work.
-    Whole,
-    /// The stack is made, and stopped so that it can be assembled.
-    Making,
-    /// The stack is assembled, and stopped after the work.
-    Work,
-}
+use crate::{BenchError, CellError, CellOutcome, CellWatcher, Drives, EndedCell, Phase};
 
 /// A plan whose layers and work are understood.
 pub(crate) struct CellWork<'a> {
     pub plan: &'a CellPlan,
-    pub stack: Stack,
+    pub making: Making<'a>,
     pub workload: Box<dyn Workload>,
     /// What happens besides it.
     pub events: Vec<WorkEvent>,
@@ -59,18 +39,19 @@ impl<'a> CellWork<'a> {
         let files = StudyFiles::of_plan(plan.files.clone());
         let workload = read_workload(&plan.workload, &Context { scale: plan.scale, files })?;
         let events = WorkEvent::read(&plan.workload, workload.as_ref())?;
-        Ok(Self { plan, stack: Stack::of_plan(&plan.stack)?, workload, events })
+        Ok(Self { plan, making: Making::of(&plan.making)?, workload, events })
     }
 
     /// Refuses what cannot be made on the drives of the plan.
     fn check(&self) -> Result<(), BenchError> {
-        let sizes: Vec<Bytes> = self.plan.drives.iter().map(|drive| drive.size).collect();
-        match &self.plan.machine {
+        let Making { plan, stack } = &self.making;
+        let sizes: Vec<Bytes> = plan.drives.iter().map(|drive| drive.size).collect();
+        match &plan.machine {
             MachinePlan::Directory(_) => return Ok(()),
-            MachinePlan::Lab(lab) => check_lab(self.plan, lab)?,
+            MachinePlan::Lab(lab) => check_lab(plan, lab)?,
             MachinePlan::Loop | MachinePlan::Disks => {}
         }
-        let volume = self.stack.shape(&sizes).map_err(StackError::from)?;
+        let volume = stack.shape(&sizes).map_err(StackError::from)?;
         let space = self.workload.cost().space;
         if space > volume.size {
             return Err(BenchError::TooSmall { needs: space, has: volume.size });
@@ -78,84 +59,48 @@ impl<'a> CellWork<'a> {
         Ok(())
     }
 
-    /// Makes or assembles the stack below `scratch`, and runs the workload, as `part` says. What was
-    /// made is in the ledger.
+    /// Has the stack below `scratch`, and runs the workload on it. What was made is in the ledger.
     pub(crate) fn run_on(
         &self,
-        part: CellPart,
+        begin: Begin,
         drives: &mut dyn Drives,
         scratch: &Path,
         ledger: &mut Ledger,
         executor: &Executor,
         phase: &mut dyn FnMut(Phase),
     ) -> Result<Sample, CellError> {
-        let plan = self.plan;
-        let (mark, mut sample) = (ledger.mark(), Sample::default());
+        let (making, mut sample) = (&self.making, Sample::default());
         phase(Phase::Make);
-        let began = Instant::now();
-        let tag = tag();
-        let folder = scratch.join(&tag);
-        ledger.enter(undo::RemoveFolder(folder.clone()))?;
-        std::fs::create_dir_all(&folder)
-            .map_err(|e| CellError::Drives(BenchError::io("cannot make", &folder)(e)))?;
-        let mut ready = drives
-            .make_ready(&plan.drives, plan.write_cache, &folder, ledger, executor)
-            .map_err(CellError::Drives)?;
-        let devices: Vec<PathBuf> = ready.drives.iter().map(|d| d.device.clone()).collect();
-        let watch = |d: &ReadyDrive| Watched { name: d.name.clone(), device: d.device.clone() };
-        let watched: Vec<Watched> = ready.drives.iter().map(watch).collect();
-        let totals = Totals::start(&SystemRoot::here(), &watched);
-        let mut context = LayerContext::new(executor, ledger, &folder, &tag, plan.making_seed);
-        context.drives_are_zero = ready.are_zero;
-        context.below =
-            DeviceState { reads_zeros: ready.are_zero, simulated: drives.are_simulated() };
-        let made = make_on(&ready.pins, || match part {
-            CellPart::Whole | CellPart::Making => self.stack.make(&devices, &mut context),
-            CellPart::Work => self.stack.assemble(&devices, &mut context),
-        })?;
-        // The layers have the drives open now, which keeps their names.
-        ready.pins.clear();
-        let (notes, pools) = (context.notes, context.pools);
-        sample.overhead.make_seconds = began.elapsed().as_secs_f64();
-        sample.notes = ready.notes;
-        sample.notes.extend(notes.into_iter().map(|(about, text)| Note { about, text }));
-
-        let directory = self.home(&made.directory);
-        if part != CellPart::Work {
-            self.make_earlier_files(&made.directory, ledger, executor, &mut sample)?;
+        let stack = making.begin(begin, drives, scratch, ledger, executor, &mut sample)?;
+        let (root, directory) = (&stack.made.directory, making.home(&stack.made.directory));
+        if begin == Begin::Make {
+            let names = self.workload.names();
+            making.make_earlier_files(root, &names, ledger, executor, &mut sample)?;
         }
-        if part == CellPart::Making {
-            ledger.close_to(mark, executor)?;
-        } else {
-            let place = self.context(&made, &directory, &*drives, &watched);
-            self.measure(&place, executor, phase, &mut sample)?;
-        }
-        add_made(pools, &mut sample);
-        sample.whole = totals.so_far();
-        drives.still_whole(&plan.drives).map_err(CellError::Drives)?;
+        let place = self.context(&stack, &directory, &*drives);
+        self.measure(&place, executor, phase, &mut sample)?;
+        stack.finish(&mut sample);
+        drives.still_whole(&making.plan.drives).map_err(CellError::Drives)?;
         Ok(sample)
     }
 
     /// Where the workload runs: on what was made.
     fn context<'c>(
         &'c self,
-        made: &'c Made,
+        MadeStack { made, watched, .. }: &'c MadeStack,
         directory: &'c Path,
         drives: &dyn Drives,
-        watched: &'c [Watched],
     ) -> CellContext<'c> {
+        let Making { plan, stack } = &self.making;
         CellContext {
             directory,
-            remount: made
-                .remount
-                .as_ref()
-                .map(|remount| StackRemount { remount, stack: &self.stack }),
+            remount: made.remount.as_ref().map(|remount| StackRemount { remount, stack }),
             device: made.device.clone(),
             device_is_ata: drives.are_ata(),
             tell_smart: drives.tell_smart(),
             simulated: drives.are_simulated(),
             watched,
-            traits: drives.traits(&self.plan.drives),
+            traits: drives.traits(&plan.drives),
             spread: self.plan.spread.map(|share| FileSpread { share }),
         }
     }
@@ -170,69 +115,10 @@ pub fn check_plan(plan: &CellPlan) -> Result<(), BenchError> {
     CellWork::of(plan)?.check()
 }
 
-impl CellWork<'_> {
-    /// The directory below `root` in which the workload works: one of those that are made before, if
-    /// the study has such.
-    pub(crate) fn home(&self, root: &Path) -> PathBuf {
-        match self.plan.earlier_files {
-            true => root.join(EarlierFiles::draw(self.plan.making_seed).home()),
-            false => root.to_owned(),
-        }
-    }
-
-    /// Makes in `root` what lies there before the workload's own files. What may lie there is in the
-    /// ledger.
-    pub(crate) fn make_earlier_files(
-        &self,
-        root: &Path,
-        ledger: &mut Ledger,
-        executor: &Executor,
-        sample: &mut Sample,
-    ) -> Result<(), CellError> {
-        let (workload, seed) = (&self.workload, self.plan.making_seed);
-        if !self.plan.earlier_files {
-            ledger.expect(root, workload.names())?;
-            return Ok(());
-        }
-        let earlier = EarlierFiles::draw(seed);
-        for (directory, mut names) in earlier.names() {
-            if directory == earlier.home() {
-                names.extend(workload.names());
-            }
-            ledger.expect(&root.join(directory), names)?;
-        }
-        earlier.make(root, seed, self.plan.reserves_space, &executor.interrupt)?;
-        sample.environment.extra.insert(EARLIER_FILES.to_owned(), earlier.describe());
-        Ok(())
-    }
-}
-
-/// Adds to the conditions what the pools that were made have.
-pub(crate) fn add_made(pools: Vec<MadePool>, sample: &mut Sample) {
-    if pools.is_empty() {
-        return;
-    }
-    let conditions = sample.environment.conditions.get_or_insert_default();
-    for MadePool { name, ashift, sync } in pools {
-        match conditions.pools.iter_mut().find(|pool| pool.name == name) {
-            Some(pool) => (pool.ashift, pool.sync) = (ashift, sync),
-            None => conditions.pools.push(Pool { name, ashift, sync, ..Pool::default() }),
-        }
-    }
-}
-
-/// Makes layers on drives, if these are still the ones that were made ready.
-fn make_on<T>(pins: &[Pin], make: impl FnOnce() -> Result<T, StackError>) -> Result<T, CellError> {
-    for pin in pins {
-        pin.check().map_err(|refusal| CellError::Drives(BenchError::refused(vec![refusal])))?;
-    }
-    Ok(make()?)
-}
-
 /// Runs one cell from its beginning to its end: `run` makes and measures, and whatever it has
-/// entered in the ledger is torn down, unless the machine is gone after this part of it.
+/// entered in the ledger is torn down. What was assembled, and is gone with its machine, is only stopped.
 pub(crate) fn run_one(
-    part: CellPart,
+    begin: Begin,
     ledger: &mut Ledger,
     executor: &Executor,
     plan: &CellPlan,
@@ -252,14 +138,13 @@ pub(crate) fn run_one(
     let mark = ledger.mark();
     let mut result = run(&work, ledger, &executor, &mut |phase| watcher.phase(cell, phase));
     let tear_down = Instant::now();
-    let problems = match part {
-        CellPart::Whole => {
+    let problems = match begin {
+        Begin::Make => {
             watcher.phase(cell, Phase::TearDown);
             ledger.tear_down_to(mark, &executor)
         }
         // What is on the drives goes with them; but a kernel does not power off while XFS is mounted.
-        CellPart::Work => ledger.close_to(mark, &executor).err().into_iter().collect(),
-        CellPart::Making => Vec::new(),
+        Begin::Assemble => ledger.close_to(mark, &executor).err().into_iter().collect(),
     };
     if !problems.is_empty() {
         return Err(BenchError::TearDown { cell: cell.number, problems });
@@ -271,7 +156,7 @@ pub(crate) fn run_one(
     }
     let trace = executor.trace.take();
     if let Ok(sample) = &mut result {
-        if part == CellPart::Whole {
+        if begin == Begin::Make {
             sample.overhead.tear_down_seconds = tear_down.elapsed().as_secs_f64();
         }
         sample.trace.clone_from(&trace);
@@ -356,38 +241,5 @@ impl CellWork<'_> {
         environment.conditions = Some(conditions);
         sample.environment = environment;
         Ok(())
-    }
-}
-
-/// A short word, unique on this machine, for names of arrays, pools and folders.
-pub(crate) fn tag() -> String {
-    use std::sync::atomic::{AtomicU32, Ordering};
-    static COUNT: AtomicU32 = AtomicU32::new(0);
-    let count = COUNT.fetch_add(1, Ordering::Relaxed);
-    format!("disklab{}x{count}", std::process::id())
-}
-
-#[cfg(test)]
-mod tests {
-    use disklab_measure::fabricated::Fabricated;
-
-    use super::*;
-    use crate::safety::{Hold, resolve};
-
-    /// The attack of 21.31: another drive takes the name between erasing and mkfs.
-    #[test]
-    fn no_layer_is_made_on_a_drive_that_changed() {
-        let folder = tempfile::tempdir().expect("temp");
-        let tree = Fabricated::new(folder.path());
-        tree.drive("sdb", (8, 16), "B");
-        let root = tree.root();
-        let names = ["/dev/disk/by-id/ata-TESTDRIVE_1000_B".to_owned()];
-        let target = resolve(&root, &names).expect("a drive").remove(0);
-        let pin = || Pin::new(&root, target.clone(), &Hold::nothing()).expect("pinned");
-        assert!(matches!(make_on(&[pin()], || Ok(7)), Ok(7)));
-        tree.set("sdb", "device/serial", "OTHER");
-        let made = make_on(&[pin()], || -> Result<(), StackError> { panic!("made") });
-        let error = made.expect_err("another drive").to_string();
-        assert!(error.contains("the serial number was B and is OTHER"), "{error}");
     }
 }

@@ -9,7 +9,8 @@ use disklab_sample::Environment;
 use disklab_stack::{Ledger, Machine};
 
 use crate::bench::{BenchProfile, BenchSteps};
-use crate::cell::{CellPart, run_one};
+use crate::cell::run_one;
+use crate::making::Begin;
 use crate::own_directory::CellsDirectory;
 use crate::preflight::preflight_devices;
 use crate::{
@@ -26,8 +27,8 @@ pub struct DeviceBench<D> {
     ledger: Ledger,
     executor: Executor,
     scratch: Scratch,
-    /// What of its cells it carries out.
-    part: CellPart,
+    /// How its cells begin.
+    begin: Begin,
     /// The cell that comes next, and where its raw outputs go.
     submitted: Option<(CellPlan, PathBuf)>,
     /// That of this bench's own in a shared one.
@@ -56,17 +57,16 @@ impl<D: Drives> DeviceBench<D> {
         Self::with(drives, planned, ledger, executor, Scratch::Shared(scratch.to_owned()))
     }
 
-    /// A bench in the lab's guest, which has `scratch` for itself and carries out this part of its cells.
+    /// A bench in the lab's guest, which has `scratch` for itself, on drives on which the stack was made.
     pub(crate) fn in_guest(
         drives: D,
         planned: MachinePlan,
         ledger: Ledger,
         executor: Executor,
         scratch: &Path,
-        part: CellPart,
     ) -> Self {
         let own = Scratch::Own(scratch.to_owned());
-        Self { part, ..Self::with(drives, planned, ledger, executor, own) }
+        Self { begin: Begin::Assemble, ..Self::with(drives, planned, ledger, executor, own) }
     }
 
     fn with(
@@ -77,8 +77,8 @@ impl<D: Drives> DeviceBench<D> {
         scratch: Scratch,
     ) -> Self {
         let machine = Machine::here();
-        let (submitted, own, part) = (None, CellsDirectory::default(), CellPart::Whole);
-        Self { drives, planned, machine, ledger, executor, scratch, part, submitted, own }
+        let (submitted, own, begin) = (None, CellsDirectory::default(), Begin::Make);
+        Self { drives, planned, machine, ledger, executor, scratch, begin, submitted, own }
     }
 
     /// Where cells have their directories.
@@ -156,7 +156,7 @@ impl<D: Drives> CellExecutor for DeviceBench<D> {
     }
 
     fn submit(&mut self, plan: CellPlan, outputs: &Path) -> Result<(), BenchError> {
-        if plan.machine != self.planned {
+        if plan.making.machine != self.planned {
             return Err(BenchError::OtherBench);
         }
         self.submitted = Some((plan, outputs.to_owned()));
@@ -166,17 +166,17 @@ impl<D: Drives> CellExecutor for DeviceBench<D> {
     fn next(&mut self, watcher: &mut dyn CellWatcher) -> Result<Option<EndedCell>, BenchError> {
         let Some((plan, outputs)) = self.submitted.take() else { return Ok(None) };
         let place = self.place()?;
-        let Self { drives, ledger, executor, part, .. } = self;
-        let part = *part;
+        let Self { drives, ledger, executor, begin, .. } = self;
+        let begin = *begin;
         run_one(
-            part,
+            begin,
             ledger,
             executor,
             &plan,
             &outputs,
             watcher,
             |work, ledger, executor, phase| {
-                work.run_on(part, drives, &place, ledger, executor, phase)
+                work.run_on(begin, drives, &place, ledger, executor, phase)
             },
         )
         .map(Some)

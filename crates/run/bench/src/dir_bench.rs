@@ -13,7 +13,8 @@ use disklab_study::{LeftOut, PlannedStack};
 use disklab_units::Bytes;
 
 use crate::bench::{BenchProfile, BenchSteps};
-use crate::cell::{CellContext, CellPart, CellWork, run_one};
+use crate::cell::{CellContext, CellWork, run_one};
+use crate::making::Begin;
 use crate::own_directory::OwnDirectory;
 use crate::preflight::runnable_workloads;
 use crate::{
@@ -119,7 +120,7 @@ impl CellExecutor for DirBench {
     }
 
     fn submit(&mut self, plan: CellPlan, outputs: &Path) -> Result<(), BenchError> {
-        if plan.machine != MachinePlan::Directory(self.directory.clone()) {
+        if plan.making.machine != MachinePlan::Directory(self.directory.clone()) {
             return Err(BenchError::OtherBench);
         }
         self.submitted = Some((plan, outputs.to_owned()));
@@ -135,7 +136,7 @@ impl CellExecutor for DirBench {
                    phase: &mut dyn FnMut(Phase)| {
             in_directory(directory, watched, work, ledger, executor, phase)
         };
-        run_one(CellPart::Whole, ledger, executor, &plan, &outputs, watcher, run).map(Some)
+        run_one(Begin::Make, ledger, executor, &plan, &outputs, watcher, run).map(Some)
     }
 
     fn finish(&mut self) {}
@@ -154,8 +155,9 @@ fn in_directory(
     phase(Phase::Make);
     let began = Instant::now();
     let own = OwnDirectory::create(directory, ledger).map_err(CellError::Drives)?;
-    work.make_earlier_files(own.path(), ledger, executor, &mut sample)?;
-    let directory = work.home(own.path());
+    let (making, names) = (&work.making, work.workload.names());
+    making.make_earlier_files(own.path(), &names, ledger, executor, &mut sample)?;
+    let directory = making.home(own.path());
     sample.overhead.make_seconds = began.elapsed().as_secs_f64();
     let totals = Totals::start(&SystemRoot::here(), watched);
     let place = CellContext {

@@ -17,6 +17,7 @@ mod executor;
 mod job_devices;
 mod lab;
 mod loop_drives;
+mod making;
 mod own_directory;
 mod preflight;
 mod remount;

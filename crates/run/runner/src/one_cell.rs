@@ -169,7 +169,7 @@ impl CellWatcher for ShownProgress<'_> {
 
 /// Refuses a plan that writes to a place of the user's which he has not named himself.
 fn named_by_user(plan: &CellPlan, on: Option<&BenchKind>) -> Result<(), RunnerError> {
-    let wanted = match &plan.machine {
+    let wanted = match &plan.making.machine {
         MachinePlan::Lab(_) => BenchKind::Lab,
         MachinePlan::Loop => BenchKind::Loop,
         MachinePlan::Directory(path) => BenchKind::Dir(path.clone()),
@@ -194,14 +194,14 @@ fn disks(plan: &CellPlan) -> Vec<String> {
         DriveKind::Disk(path) => Some(path.display().to_string()),
         DriveKind::File | DriveKind::Model(_) => None,
     };
-    plan.drives.iter().filter_map(|drive| name(&drive.kind)).collect()
+    plan.making.drives.iter().filter_map(|drive| name(&drive.kind)).collect()
 }
 
 /// With real disks by their order here: those of the study that the cell has no use for are
 /// not there.
 fn in_order(mut plan: CellPlan) -> CellPlan {
-    if plan.machine == MachinePlan::Disks {
-        plan.drives.iter_mut().zip(0..).for_each(|(drive, place)| drive.position = place);
+    if plan.making.machine == MachinePlan::Disks {
+        plan.making.drives.iter_mut().zip(0..).for_each(|(drive, place)| drive.position = place);
     }
     plan
 }
@@ -216,13 +216,14 @@ fn bench(
     let ledger = Ledger::planned(&ledger_folder(&caller.state));
     let scratch = scratch.path();
     let medium = medium_below(&existing_ancestor(scratch)).0;
-    Ok(match &plan.machine {
+    Ok(match &plan.making.machine {
         MachinePlan::Lab(lab) => {
             let lab = PlannedLab::of_plan(lab, &plan.needs, options.kernel.as_deref(), scratch)?;
             lab.bench(ledger, executor, caller)?.into()
         }
         MachinePlan::Loop => {
-            let size = plan.drives.iter().map(|drive| drive.size).max().unwrap_or(Bytes::ZERO);
+            let size =
+                plan.making.drives.iter().map(|drive| drive.size).max().unwrap_or(Bytes::ZERO);
             let drives = LoopDrives::new(scratch, size, medium);
             DeviceBench::new(drives, MachinePlan::Loop, ledger, executor, scratch).into()
         }

@@ -52,7 +52,7 @@ pub(crate) fn check(plan: &CellPlan) -> Result<(), PlanProblem> {
     expect(numbers < MOST_CELLS, "cell", "its number or block is more than a run's")?;
     let mut ids = vec![&cell.levels.stack, &cell.levels.workload, &plan.workload.id];
     ids.extend(cell.levels.further.iter().flat_map(|(axis, level)| [axis, level]));
-    ids.extend(plan.drives.iter().map(|drive| &drive.name));
+    ids.extend(plan.making.drives.iter().map(|drive| &drive.name));
     let is_id = |id: &String| {
         !id.is_empty()
             && id.len() <= LONGEST_ID
@@ -67,8 +67,12 @@ pub(crate) fn check(plan: &CellPlan) -> Result<(), PlanProblem> {
     let are_seconds = seconds.iter().all(|s| s.is_finite() && *s >= 0.0);
     expect(are_seconds, "estimate", "expected seconds")?;
     check_drives(plan)?;
-    let MachinePlan::Lab(lab) = &plan.machine else { return Ok(()) };
-    expect(plan.drives.len() <= MOST_DISKS, "drives", "more than a guest of the lab can have")?;
+    let MachinePlan::Lab(lab) = &plan.making.machine else { return Ok(()) };
+    expect(
+        plan.making.drives.len() <= MOST_DISKS,
+        "drives",
+        "more than a guest of the lab can have",
+    )?;
     let known = MACHINES.iter().any(|machine| machine.name == lab.machine);
     expect(known, "machine", "this disklab does not know the machine")?;
     expect(
@@ -81,13 +85,13 @@ pub(crate) fn check(plan: &CellPlan) -> Result<(), PlanProblem> {
 
 fn check_drives(plan: &CellPlan) -> Result<(), PlanProblem> {
     let wrong = |why: &str| Err(PlanProblem::Value { field: "drives", why: why.to_owned() });
-    if plan.drives.len() as u64 > MOST_DRIVES {
+    if plan.making.drives.len() as u64 > MOST_DRIVES {
         return wrong("more than a study can have");
     }
     let (mut positions, mut serials) = (BTreeSet::new(), BTreeSet::new());
-    for drive in &plan.drives {
+    for drive in &plan.making.drives {
         let is_fit = matches!(
-            (&plan.machine, &drive.kind),
+            (&plan.making.machine, &drive.kind),
             (MachinePlan::Lab(_), DriveKind::Model(_))
                 | (MachinePlan::Loop, DriveKind::File)
                 | (MachinePlan::Disks, DriveKind::Disk(_))

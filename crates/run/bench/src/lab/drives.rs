@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use disklab_cell::{CellPlan, DriveKind, DriveModelPlan, DrivePlan, LabPlan};
+use disklab_cell::{DriveKind, DriveModelPlan, DrivePlan, LabPlan, MakingPlan};
 use disklab_config::ModelSetting;
 use disklab_drive::{DriveFile, Kind, Nanos, SettingChange, SizeError};
 use disklab_exec::Executor;
@@ -205,13 +205,13 @@ impl ModelledDrives {
 /// # Errors
 /// If a drive is not a model that this version knows, or cannot have the plan's size; if the
 /// host below them is not one.
-pub(super) fn disks(plan: &CellPlan, lab: &LabPlan) -> Result<Vec<DiskOptions>, BenchError> {
+pub(super) fn disks(plan: &MakingPlan, lab: &LabPlan) -> Result<Vec<DiskOptions>, BenchError> {
     let host = host_of(lab)?;
     let disk = |drive: &DrivePlan| {
         let DriveKind::Model(model) = &drive.kind else { return Err(BenchError::OtherBench) };
         // The odd number of splitmix64 keeps neighbours apart.
         let place = (u64::from(drive.position) + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15);
-        let own = plan.making_seed.wrapping_add(place);
+        let own = plan.seed.wrapping_add(place);
         let mut disk = DiskOptions::of(&file_of(drive, model)?, own, &model.serial);
         if let Some(on) = plan.write_cache {
             disk.drive.set_write_cache(Nanos(0), on);
@@ -225,7 +225,7 @@ pub(super) fn disks(plan: &CellPlan, lab: &LabPlan) -> Result<Vec<DiskOptions>, 
 }
 
 /// Refuses a plan whose drives, host or processor are none.
-pub(crate) fn check_lab(plan: &CellPlan, lab: &LabPlan) -> Result<(), BenchError> {
+pub(crate) fn check_lab(plan: &MakingPlan, lab: &LabPlan) -> Result<(), BenchError> {
     processor_of(lab)?;
     disks(plan, lab).map(drop)
 }

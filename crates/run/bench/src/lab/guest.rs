@@ -3,8 +3,9 @@
 use std::fs::File;
 use std::io::Write;
 use std::path::{Path, PathBuf};
+use std::time::Instant;
 
-use disklab_cell::{Cell, CellPlan, MachinePlan};
+use disklab_cell::{Cell, MachinePlan};
 use disklab_exec::Executor;
 use disklab_lab_guest::{LAB_FOLDER, PLACE, fixed_start, mount_shown, set_environment};
 use disklab_processor::Processor;
@@ -12,11 +13,12 @@ use disklab_stack::{Ledger, StackError};
 
 use super::drives::ModelledDrives;
 use super::job::{
-    ANSWER, GuestAnswer, GuestJob, JOB, PHASES, PROGRAMS, RAW, ReportedFailure, read, write,
+    ANSWER, GuestAnswer, GuestJob, GuestTask, JOB, PHASES, PROGRAMS, RAW, ReportedFailure, read,
+    write,
 };
 use super::machine::{profile_of, set_up};
 use super::processor::{check_charges, processor_of};
-use crate::cell::CellPart;
+use crate::making::Making;
 use crate::{BenchError, CellExecutor, CellOutcome, CellWatcher, DeviceBench, Phase};
 
 /// Carries out the cell that the host left a job for, and leaves the answer. The
@@ -29,7 +31,7 @@ pub fn carry_out_in_guest() -> Result<(), GuestError> {
     let lab = Path::new(LAB_FOLDER);
     let job: GuestJob = read(lab, JOB).map_err(GuestError::Job)?.ok_or(GuestError::NoJob)?;
     let answer = |answer: &GuestAnswer| write(lab, ANSWER, answer).map_err(GuestError::Answer);
-    let MachinePlan::Lab(machine) = &job.plan.machine else {
+    let MachinePlan::Lab(machine) = &job.task.making().machine else {
         return answer(&GuestAnswer::failed(&BenchError::OtherBench, Vec::new()));
     };
     let charges = processor_of(machine)
@@ -52,7 +54,7 @@ pub fn carry_out_in_guest() -> Result<(), GuestError> {
         disklab_workload::count_from_boot();
         fixed_start();
         set_up(profile_of(machine));
-        cell(&job.plan, job.part, &raw, &mut phases)
+        carry_out(&job.task, &raw, &mut phases)
     });
     answer(&match result {
         Err(why) => GuestAnswer::failed(&why, Vec::new()),
@@ -69,19 +71,30 @@ fn host(name: &str) -> Result<PathBuf, MountError> {
     Ok(place)
 }
 
-fn cell(
-    plan: &CellPlan,
-    part: CellPart,
+fn carry_out(
+    task: &GuestTask,
     outputs: &Path,
     phases: &mut Phases,
 ) -> Result<CellOutcome, GuestCellError> {
     let place = Path::new(PLACE);
-    let ledger = Ledger::open(&place.join("ledger"))?;
-    let (drives, machine) = (ModelledDrives::default(), plan.machine.clone());
+    let mut ledger = Ledger::open(&place.join("ledger"))?;
+    let mut drives = ModelledDrives::default();
     let (executor, scratch) = (Executor::in_guest(), place.join("scratch"));
-    let mut bench = DeviceBench::in_guest(drives, machine, ledger, executor, &scratch, part);
-    bench.submit(plan.clone(), outputs)?;
-    Ok(bench.next(phases)?.ok_or(GuestCellError::Unended)?.outcome)
+    match task {
+        GuestTask::Make(plan) => {
+            let making = Making::of(plan).map_err(BenchError::from)?;
+            let (executor, began) = (executor.with_raw(outputs), Instant::now());
+            let result = making.make_only(&mut drives, &scratch, &mut ledger, &executor);
+            let (trace, seconds) = (executor.trace.take(), began.elapsed().as_secs_f64());
+            Ok(CellOutcome { result, trace, seconds })
+        }
+        GuestTask::Work(plan) => {
+            let machine = plan.making.machine.clone();
+            let mut bench = DeviceBench::in_guest(drives, machine, ledger, executor, &scratch);
+            bench.submit((**plan).clone(), outputs)?;
+            Ok(bench.next(phases)?.ok_or(GuestCellError::Unended)?.outcome)
+        }
+    }
 }
 
 /// A directory of the host could not be mounted.

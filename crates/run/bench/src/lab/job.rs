@@ -5,8 +5,7 @@ use std::fs::File;
 use std::io::{self, Write};
 use std::path::Path;
 
-use crate::cell::CellPart;
-use disklab_cell::CellPlan;
+use disklab_cell::{CellPlan, MakingPlan};
 use disklab_exec::UntrustedDirectory;
 use disklab_sample::{Sample, TraceEntry};
 use serde::de::DeserializeOwned;
@@ -28,14 +27,33 @@ pub(super) const PROGRAMS: &str = "programs";
 /// and what is read takes memory.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(super) struct GuestJob {
-    /// The cell to carry out.
-    pub plan: CellPlan,
-    /// Making the stack, the work on it, or both.
-    pub part: CellPart,
+    /// What to carry out.
+    pub task: GuestTask,
     /// What `fio --version` says, where it is here.
     pub fio: Option<String>,
     /// Whether there is a further folder of programs.
     pub programs: bool,
+}
+
+/// What a guest carries out: one makes what others measure on. It reads nothing of their work, so
+/// that what it leaves does not depend on which of them comes first.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(super) enum GuestTask {
+    /// What is there before the work is made, and stopped so that it can be assembled.
+    Make(MakingPlan),
+    /// The stack is assembled, and stopped after the work.
+    Work(Box<CellPlan>),
+}
+
+impl GuestTask {
+    /// What is there before the work.
+    pub fn making(&self) -> &MakingPlan {
+        match self {
+            Self::Make(making) => making,
+            Self::Work(plan) => &plan.making,
+        }
+    }
 }
 
 /// Why a cell failed, as its guest reported it: the error itself, with its source, is gone with

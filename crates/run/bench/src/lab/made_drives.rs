@@ -7,7 +7,7 @@ use disklab_lab::KeptDisks;
 use disklab_sample::{Sample, TraceEntry};
 use disklab_stack::MadePool;
 
-use crate::cell::add_made;
+use crate::making::add_made;
 
 /// Drives on which a stack was made, and what the guest that made it reported.
 pub(super) struct MadeDrives {

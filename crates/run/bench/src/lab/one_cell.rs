@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 use std::time::{Duration, Instant};
 
-use disklab_cell::MachinePlan;
+use disklab_cell::{CellPlan, MachinePlan};
 use disklab_drive::{HostStatistics, Nanos};
 use disklab_exec::{Interrupt, UntrustedDirectory};
 use disklab_lab::{Lab, LabError, LabOptions, LabReport, ReadsFromMemory, console};
@@ -15,11 +15,12 @@ use disklab_sample::{MemoryReads, Sample, TraceEntry};
 
 use super::CELL_JOB;
 use super::drives::disks;
-use super::job::{GuestAnswer, GuestJob, JOB, PHASES, PROGRAMS, RAW, read_answer, write};
+use super::job::{
+    GuestAnswer, GuestJob, GuestTask, JOB, PHASES, PROGRAMS, RAW, read_answer, write,
+};
 use super::made_drives::MadeDrives;
 use super::processor::processor_of;
 use super::workers::LabShared;
-use crate::cell::CellPart;
 use crate::{BenchError, CellError, CellOutcome, Phase};
 
 /// The directory of the guest that makes the stack, in the cell's.
@@ -34,8 +35,9 @@ const LARGEST_CONSOLE: u64 = 64 << 20;
 /// What a worker needs for a cell.
 pub(super) struct OneCell {
     pub shared: Arc<LabShared>,
-    /// What is to be done, the cell's work last.
-    pub job: GuestJob,
+    pub plan: Box<CellPlan>,
+    /// What `fio --version` says, where it is here.
+    pub fio: Option<String>,
     /// This cell's own directory, which exists.
     pub folder: PathBuf,
     /// The directory of its raw outputs, and the path by which the guest knows it.
@@ -73,7 +75,7 @@ impl OneCell {
             false => finished(Err(error), trace),
         };
         // A stack whose cell takes long is still there when its next one comes.
-        let (name, kept) = (self.job.plan.making_digest(), self.shared.settings.at_once + 1);
+        let (name, kept) = (self.plan.making.digest(), self.shared.settings.at_once + 1);
         let made = match self.shared.made.get(&name, kept, || self.make()) {
             Ok(made) => made,
             Err(FailedGuest(error, trace)) => return failed(*error, trace),
@@ -94,7 +96,7 @@ impl OneCell {
         let shown = folder.join(RAW);
         std::fs::create_dir_all(&shown)
             .map_err(|e| CellError::Drives(BenchError::io("cannot make", &shown)(e)))?;
-        let job = GuestJob { part: CellPart::Making, ..self.job.clone() };
+        let job = self.job(GuestTask::Make(self.plan.making.clone()));
         self.tell_making();
         let options = self.options(&job, &folder, &shown).map_err(CellError::Drives)?;
         let made = boot(&job, &folder, options, Lab::run_and_keep);
@@ -117,13 +119,19 @@ impl OneCell {
         &self,
         made: &MadeDrives,
     ) -> Result<(Sample, Vec<TraceEntry>, LabReport), FailedGuest> {
+        let job = self.job(GuestTask::Work(self.plan.clone()));
         let mut options =
-            self.options(&self.job, &self.folder, &self.shown).map_err(CellError::Drives)?;
+            self.options(&job, &self.folder, &self.shown).map_err(CellError::Drives)?;
         made.disks.begin(&mut options).map_err(CellError::Lab)?;
-        let done = boot(&self.job, &self.folder, options, Lab::run);
+        let done = boot(&job, &self.folder, options, Lab::run);
         // The kernel's messages, for the user.
         let _ = keep_console(&self.folder, &self.raw);
         done
+    }
+
+    fn job(&self, task: GuestTask) -> GuestJob {
+        let programs = self.shared.kernel.programs.is_some();
+        GuestJob { task, fio: self.fio.clone(), programs }
     }
 
     fn options(
@@ -132,8 +140,8 @@ impl OneCell {
         folder: &Path,
         shown: &Path,
     ) -> Result<LabOptions, BenchError> {
-        let (LabShared { settings, kernel, .. }, plan) = (&*self.shared, &job.plan);
-        let MachinePlan::Lab(machine) = &plan.machine else {
+        let (LabShared { settings, kernel, .. }, making) = (&*self.shared, job.task.making());
+        let MachinePlan::Lab(machine) = &making.machine else {
             return Err(BenchError::OtherBench);
         };
         let charges = processor_of(machine)?.as_ref().map(Processor::kernel_arguments);
@@ -145,12 +153,12 @@ impl OneCell {
         options.kernel_arguments.clone_from(&kernel.arguments);
         options.kernel_arguments.extend(charges.unwrap_or_default());
         options.memory_bytes = machine.memory.0;
-        options.disks = disks(plan, machine)?;
+        options.disks = disks(making, machine)?;
         options.bus = machine.bus;
         options.content = settings.content.clone();
-        options.seed = match job.part {
-            CellPart::Making => plan.making_seed,
-            CellPart::Work | CellPart::Whole => plan.cell.seed,
+        options.seed = match &job.task {
+            GuestTask::Make(making) => making.seed,
+            GuestTask::Work(plan) => plan.cell.seed,
         };
         options.core = Some(self.core);
         options.real_limit = Some(REAL_LIMIT);
@@ -205,7 +213,7 @@ impl OneCell {
             let (from, to) = (Nanos(began), Nanos(began.saturating_add(step.elapsed_ns)));
             for traffic in &mut step.drives {
                 let place =
-                    self.job.plan.drives.iter().position(|drive| drive.name == traffic.drive);
+                    self.plan.making.drives.iter().position(|drive| drive.name == traffic.drive);
                 let disk = place.and_then(|at| report.disks.get(at)?.as_ref());
                 let disk = disk.filter(|disk| disk.drive.host == HostStatistics::default());
                 traffic.memory_reads = disk.map(|disk| {

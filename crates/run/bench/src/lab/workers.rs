@@ -17,10 +17,9 @@ use disklab_stack::Ledger;
 use disklab_units::Bytes;
 
 use super::bench::{LabKernel, LabSettings};
-use super::job::{GuestJob, PHASES};
+use super::job::PHASES;
 use super::made_drives::MadeDrivesCache;
 use super::one_cell::{FinishedCell, OneCell};
-use crate::cell::CellPart;
 use crate::own_directory::CellsDirectory;
 use crate::{BenchError, CellExecutor, CellProgress, CellWatcher, EndedCell, Phase};
 
@@ -149,12 +148,13 @@ impl CellExecutor for LabWorkers {
 
     fn submit(&mut self, plan: CellPlan, outputs: &Path) -> Result<(), BenchError> {
         self.executor.interrupt.check()?;
-        let MachinePlan::Lab(machine) = &plan.machine else { return Err(BenchError::OtherBench) };
+        let MachinePlan::Lab(machine) = &plan.making.machine else {
+            return Err(BenchError::OtherBench);
+        };
         // The guest mounts it, knows no folder that a path could start from, and may not look into
         // this process, through which the path leads.
         let shown = outputs.canonicalize().map_err(BenchError::io("cannot find", outputs))?;
         let folder = self.lab_folder(&plan.cell)?;
-        let programs = self.shared.kernel.programs.is_some();
         std::fs::create_dir_all(&folder).map_err(BenchError::io("cannot make", &folder))?;
         let lease = self.leases.take(&self.shared.settings.cores, machine.memory.0);
         let lease = lease.ok_or(BenchError::NoProcessor)?;
@@ -163,7 +163,8 @@ impl CellExecutor for LabWorkers {
         let (cell, content) = (plan.cell.clone(), plan.estimate.content);
         let one = OneCell {
             shared: Arc::clone(&self.shared),
-            job: GuestJob { plan, part: CellPart::Work, fio: self.fio_version(), programs },
+            plan: Box::new(plan),
+            fio: self.fio_version(),
             folder: folder.clone(),
             raw: outputs.to_owned(),
             shown,
