@@ -14,6 +14,7 @@ mod import;
 mod lab;
 mod merge;
 mod option_value_error;
+mod parts;
 #[cfg(test)]
 mod reference;
 mod sensitivity;
@@ -39,6 +40,7 @@ pub use import::ImportArgs;
 pub use lab::{BenchArgs, BuildArgs, LabCommand, ShellArgs};
 pub use merge::MergeArgs;
 use option_value_error::OptionValueError;
+pub use parts::PartArgs;
 pub use sensitivity::SensitivityArgs;
 pub use shipped::ShippedArgs;
 
@@ -192,6 +194,7 @@ impl CampaignArgs {
 }
 
 #[derive(Debug, Args)]
+#[command(group = clap::ArgGroup::new("continued").args(["resume", "part"]).multiple(true))]
 pub struct RunArgs {
     /// A shipped study's id (see `disklab list studies`) or a file. May be left
     /// out with --resume.
@@ -210,9 +213,11 @@ pub struct RunArgs {
     /// Resume the run in --out.
     #[arg(long, requires = "out", help_heading = "Output")]
     pub resume: bool,
-    /// With --resume: run the failed cells again.
-    #[arg(long, requires = "resume", help_heading = "Output")]
+    /// With --resume or --part: run the failed cells again.
+    #[arg(long, requires = "continued", help_heading = "Output")]
     pub retry_failed: bool,
+    #[command(flatten)]
+    pub parts: PartArgs,
 }
 
 #[derive(Debug, Args)]
@@ -359,6 +364,7 @@ mod tests {
             "Loop devices",
             "Disks",
             "Output",
+            "Parts",
         ];
         assert_eq!(headings, expected, "{help}");
         // An option belongs to a group; only those of every command do not.

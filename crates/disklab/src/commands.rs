@@ -12,6 +12,7 @@ pub mod lab;
 mod list;
 mod merge;
 mod outputs;
+mod parts;
 mod plan;
 mod report;
 mod run;

@@ -169,6 +169,7 @@ fn runner_code(error: &RunnerError) -> u8 {
         | RunnerError::Selection(_)
         | RunnerError::Plan(_)
         | RunnerError::CellPlan(_)
+        | RunnerError::Part(_)
         | RunnerError::Pilot(_)
         | RunnerError::Leftovers(LeftoversError::Refused(_))
         | RunnerError::Sensitivity(_)

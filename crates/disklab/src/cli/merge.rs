@@ -5,23 +5,25 @@ use std::path::PathBuf;
 use clap::Args;
 
 const EXAMPLES: &str = "Examples:
-  disklab run nas --seed 1 --only 'raid5/*' --out a    on one machine
-  disklab run nas --seed 1 --without 'raid5/*' --out b on another
-  disklab merge a b --to whole";
+  disklab run nas --parts 2 --to plan             on one machine
+  disklab run --part plan/001 --out parts/001     on any
+  disklab run --part plan/002 --out parts/002     on any
+  disklab merge parts/* --to whole";
 
 /// Make one run of several parts of it.
 ///
-/// A study that takes long can be run in parts, by --only and --without, on several machines
-/// or one after the other. Merged, it is the run that it would have been in one go: in the lab
+/// A study that takes long can be run in parts, on several machines or one after the other:
+/// divided by `disklab run --parts`, or as runs of some of its cells, by --only and --without.
+/// Merged, it is the run that it would have been in one go: in the lab
 /// a cell's figures do not depend on where and when it ran. So the parts must have the same
-/// study, seed, repeats and settings, lab kernel and programs, and no cell twice. Parts from
-/// real disks are refused: there, what is measured at other times differs by more than
-/// the stacks do.
+/// study, seed, repeats and settings, lab kernel and programs, and no cell twice; of a divided
+/// run, none may be missing. Parts from real disks are refused: there, what is measured at other
+/// times differs by more than the stacks do.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub struct MergeArgs {
     /// Directories of the parts, which are not changed.
-    #[arg(required = true, num_args = 2.., value_name = "RUN")]
+    #[arg(required = true, num_args = 1.., value_name = "RUN")]
     pub parts: Vec<PathBuf>,
     /// Directory of the new run.
     // `run` and `report` call theirs `--out`.

@@ -10,12 +10,7 @@ use crate::exit::Failure;
 
 /// Makes one run of the parts, and writes its report.
 pub fn merge(args: &MergeArgs, as_json: bool) -> Result<u8, Failure> {
-    let parts: Vec<Run> = args
-        .parts
-        .iter()
-        .map(|folder| Run::open(folder).map_err(RunnerError::Open))
-        .collect::<Result<_, _>>()?;
-    let run = Run::merge(&parts, &args.to).map_err(RunnerError::Open)?;
+    let run = Run::merge(&args.parts, &args.to).map_err(RunnerError::Open)?;
     let records = run.cells().map_err(RunnerError::Record)?;
     let in_state = |state| records.iter().filter(|record| record.state == state).count();
     let waiting = in_state(CellState::Waiting);

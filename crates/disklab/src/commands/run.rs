@@ -3,14 +3,14 @@
 use disklab_audits::Severity;
 use disklab_report::{Report, first_screen, so_far};
 use disklab_runner::{
-    OpenRun, PlannedRun, ResumeRequest, Resumed, RunEstimate, RunnerError, check_vacant,
-    find_study, leftover_lines, new_run_folder, resume, tear_down_leftovers,
+    FoundStudy, OpenRun, PlannedRun, ResumeRequest, Resumed, RunEstimate, RunnerError,
+    check_vacant, find_study, leftover_lines, new_run_folder, resume, tear_down_leftovers,
 };
 use disklab_store::{CellState, Run};
 use disklab_units::count;
 use serde_json::json;
 
-use super::{caller, plan, print, print_json, print_styled, report, style_of_output};
+use super::{caller, parts, plan, print, print_json, print_styled, report, style_of_output};
 use crate::cli::RunArgs;
 use crate::exit::{DONE, FAILED, Failure, INTERRUPTED};
 use crate::signals;
@@ -19,6 +19,12 @@ use crate::words::Skipped;
 
 /// Carries out a study, or the rest of it.
 pub fn run(args: RunArgs, as_json: bool) -> Result<u8, Failure> {
+    if args.parts.part.is_some() {
+        return parts::carry_out(&args, as_json);
+    }
+    if let (Some(parts), Some(to)) = (args.parts.parts, &args.parts.to) {
+        return parts::divide(&args, parts, to, as_json);
+    }
     let mut watcher = Watcher::default();
     let mut open = if args.resume {
         match resume(&resume_request(&args)?, &caller()?, &mut watcher)? {
@@ -86,12 +92,17 @@ fn proceed(open: &OpenRun) -> String {
     format!("Continue with: {}", shell_words::join(words))
 }
 
-fn begin(args: &RunArgs) -> Result<OpenRun, Failure> {
-    let caller = caller()?;
+/// What the command line names; it may also be a file.
+pub(super) fn named_study(args: &RunArgs) -> Result<FoundStudy, Failure> {
     let name = args.study.as_deref().ok_or_else(|| {
         Failure::usage_error("which study? `disklab list studies` shows those that are shipped")
     })?;
-    let found = find_study(name)?;
+    Ok(find_study(name)?)
+}
+
+fn begin(args: &RunArgs) -> Result<OpenRun, Failure> {
+    let caller = caller()?;
+    let found = named_study(args)?;
     let folder = args.out.clone().unwrap_or_else(|| new_run_folder(&found.study.id));
     check_vacant(&folder)?;
     for line in leftover_lines(&tear_down_leftovers(&caller.state, &caller.interrupt)?) {

@@ -41,6 +41,7 @@ mod linux_in_the_lab;
 mod merge;
 mod other_code_in_the_lab;
 mod others_in_the_way;
+mod parts_in_the_lab;
 mod plan_of_stacks;
 mod queues_in_the_lab;
 mod reference;

@@ -105,9 +105,10 @@ fn usage_errors_are_reported_before_anything_is_made() {
         disklab(home).args(to).assert().success();
     }
     for (words, expected) in [
-        (&["merge", "x", "--to", "z"][..], "2 values required"),
+        (&["merge", "--to", "z"][..], "<RUN>..."),
+        (&["merge", "x", "--to", "z"], "only what was run in the lab"),
         (&["merge", "x", "y"], "--to <DIR>"),
-        (&["merge", "x", "nothing", "--to", "z"], "nothing: not a run directory"),
+        (&["merge", "nothing", "x", "--to", "z"], "nothing: not a run directory"),
         (&["merge", "x", "y", "--to", "z"], "only what was run in the lab"),
     ] {
         disklab(home).args(words).assert().code(2).stderr(contains(expected));

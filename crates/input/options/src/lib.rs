@@ -6,10 +6,12 @@
 mod bench;
 mod bus;
 mod origin;
+mod part;
 mod settings;
 mod text;
 
 pub use bench::{BenchKind, UnknownBench};
 pub use bus::Bus;
 pub use origin::RunOrigin;
+pub use part::{NoRunPart, RunPart};
 pub use settings::RunSettings;

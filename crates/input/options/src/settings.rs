@@ -9,8 +9,8 @@ use disklab_units::Bytes;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::Bus;
 use crate::text::{self, flag, patterns, words};
+use crate::{Bus, RunPart};
 
 /// What a run was asked for. What is `None` or empty was not given.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -52,6 +52,9 @@ pub struct RunSettings {
     /// Only cells that match one of these patterns ran.
     #[serde(with = "patterns", skip_serializing_if = "Vec::is_empty")]
     pub only: Vec<String>,
+    /// Which part of a run it is, if it was divided before it began.
+    #[serde(with = "text", skip_serializing_if = "Option::is_none")]
+    pub part: Option<RunPart>,
     /// How exactly a campaign is to know what it measures, as a share.
     #[serde(with = "text", skip_serializing_if = "Option::is_none")]
     pub precision: Option<f64>,
@@ -94,6 +97,7 @@ impl RunSettings {
             kernel: None,
             linux: None,
             cell_limit: None,
+            part: None,
             scratch: None,
             only: Vec::new(),
             without: Vec::new(),
@@ -127,6 +131,8 @@ mod tests {
             ("cell-limit", "soon"),
             ("looks", "often"),
             ("goal", "worst"),
+            ("part", "65/64"),
+            ("part", "0/3"),
             ("quick", "no"),
             ("precision", "5"),
             ("set-drive", "'open"),
@@ -149,6 +155,7 @@ mod tests {
             ("kernel", "/linux"),
             ("looks", "12"),
             ("only", "a/*:* b:dd"),
+            ("part", "17/64"),
             ("precision", "5%"),
             ("quick", "yes"),
             ("set-drive", "'m:a.b=32 MiB' 'm:c.d=1'"),
@@ -168,6 +175,7 @@ mod tests {
             kernel: Some("/linux".into()),
             linux: Some("7.3".to_owned()),
             only: vec!["a".to_owned()],
+            part: Some(RunPart { number: 1, of: 2 }),
             scratch: Some("/scratch".into()),
             without: vec!["b".to_owned()],
             memory: Some(Bytes(1 << 30)),
@@ -178,7 +186,7 @@ mod tests {
         let mut about = settings.listed();
         about.retain(|setting| !kept.contains(setting));
         let about: Vec<_> = about.iter().map(|(name, _)| name.as_str()).collect();
-        assert_eq!(about, ["cell-limit", "kernel", "linux", "only", "scratch", "without"]);
+        assert_eq!(about, ["cell-limit", "kernel", "linux", "only", "part", "scratch", "without"]);
     }
 
     proptest! {

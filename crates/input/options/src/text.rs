@@ -7,7 +7,7 @@ use disklab_units::{Bytes, parse_duration, parse_share, show_share};
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serializer};
 
-use crate::Bus;
+use crate::{Bus, RunPart};
 
 /// A value that the command line has as a text.
 pub(crate) trait Typed: Sized {
@@ -33,6 +33,7 @@ macro_rules! typed {
 
 typed!(Bytes, |size| size.short(), str::parse::<Self>);
 typed!(Bus, ToString::to_string, str::parse::<Self>);
+typed!(RunPart, ToString::to_string, str::parse::<Self>);
 typed!(Duration, |time| format!("{} s", time.as_secs_f64()), parse_duration);
 typed!(f64, |share| show_share(*share), parse_share);
 typed!(u32, ToString::to_string, number);

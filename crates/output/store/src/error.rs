@@ -234,6 +234,18 @@ pub enum StoreError {
         /// In what they differ.
         differences: Vec<Difference>,
     },
+    /// Parts of a divided run are missing.
+    #[error(
+        "{} of {of} parts missing: {}; carry them out (disklab run --part), and merge again",
+        missing.len(),
+        ranges(missing)
+    )]
+    PartsMissing {
+        /// How many there are.
+        of: u32,
+        /// The numbers of those that are missing, sorted.
+        missing: Vec<u32>,
+    },
     /// Two parts have a sample of the same cell.
     #[error(
         "{stack} · {workload} was measured in {} and in {}; leave one of them out",
@@ -276,6 +288,16 @@ fn in_words(differences: &[Difference]) -> String {
         words.push("run all parts with one kernel (run --kernel PATH)".to_owned());
     }
     words.join("; ")
+}
+
+/// '3, 17-20, 64'.
+fn ranges(numbers: &[u32]) -> String {
+    let runs = numbers.chunk_by(|one, next| one + 1 == *next);
+    let words = runs.map(|run| match run {
+        [first, .., last] => format!("{first}-{last}"),
+        run => run.iter().map(ToString::to_string).collect(),
+    });
+    words.collect::<Vec<_>>().join(", ")
 }
 
 impl StoreError {

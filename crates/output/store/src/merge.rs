@@ -1,16 +1,25 @@
 //! One run of several parts.
 
-use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
-use std::path::Path;
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
 
 use disklab_cell::{Cell, Levels};
+use disklab_options::{RunPart, RunSettings};
 
 use crate::run::DATABASE;
 use crate::{
     CellRecord, CellState, LeftOut, NoPart, PlannedStack, Run, RunInfo, Session, StoreError, raw,
     rows,
 };
+
+/// What a part says of itself.
+struct Part {
+    folder: PathBuf,
+    info: RunInfo,
+    records: Vec<CellRecord>,
+    sessions: Vec<Session>,
+}
 
 /// A cell of a part, which part, and the cell that it becomes.
 struct Chosen {
@@ -24,34 +33,34 @@ impl Run {
     /// other cells: what one run of all these cells with the same seed would be. In the lab
     /// a cell's figures do not depend on when and where it runs, nor on what runs at the same time.
     ///
-    /// Cells keep the order of their blocks, and within a block that of the parts. Where
+    /// Cells of parts that a run was divided into keep their numbers, and no part may be missing.
+    /// Other cells keep the order of their blocks, and within a block that of the parts. Where
     /// two parts have the same cell, the one that is done is taken. The raw outputs are
     /// copied, and every start of the program on a part is remembered. The run is there for others
     /// from [`Run::publish`] on: half of a merged run would pass for a whole one.
     ///
     /// # Errors
     /// Where the parts are not parts of one run, such as of two seeds, kernels or settings;
-    /// where two of them have measured the same cell; or the folder cannot be written. Then
-    /// there is no run in it.
-    pub fn merge(parts: &[Self], folder: &Path) -> Result<Self, StoreError> {
-        let infos: Vec<RunInfo> = parts.iter().map(Self::info).collect::<Result<_, _>>()?;
-        let Some((first, rest)) = infos.split_first() else {
+    /// where one of them is missing; where two of them have measured the same cell; or the folder
+    /// cannot be written. Then there is no run in it.
+    pub fn merge(parts: &[PathBuf], folder: &Path) -> Result<Self, StoreError> {
+        let parts: Vec<Part> =
+            parts.iter().map(|part| Part::read(part)).collect::<Result<_, _>>()?;
+        let Some((first, rest)) = parts.split_first() else {
             return Err(StoreError::NoParts);
         };
-        for (part, info) in parts.iter().zip(&infos) {
-            part.can_be_part(info)?;
-        }
-        for (part, info) in parts.iter().zip(&infos).skip(1) {
-            let differences = first.differences(info);
+        for part in rest {
+            let differences = first.info.differences(&part.info);
             if !differences.is_empty() {
-                let (one, other) = (parts[0].folder.clone(), part.folder.clone());
+                let (one, other) = (first.folder.clone(), part.folder.clone());
                 return Err(StoreError::NotOneRun { one, other, differences });
             }
         }
-        let chosen = choose(parts)?;
+        all_there(&parts)?;
+        let chosen = choose(&parts)?;
         let cells: Vec<Cell> = chosen.iter().map(|chosen| chosen.new.clone()).collect();
         let run = Self::prepare(folder, &merged_info(first, rest), &cells)?;
-        run.fill(parts, &chosen)?;
+        run.fill(&parts, &chosen)?;
         Ok(run)
     }
 
@@ -71,21 +80,20 @@ impl Run {
     }
 
     /// Takes over sessions, samples, failures and raw outputs.
-    fn fill(&self, parts: &[Self], chosen: &[Chosen]) -> Result<(), StoreError> {
-        let sessions: Vec<Vec<Session>> =
-            parts.iter().map(Self::sessions).collect::<Result<_, _>>()?;
-        let mut sessions: Vec<Session> = sessions.into_iter().flatten().collect();
+    fn fill(&self, parts: &[Part], chosen: &[Chosen]) -> Result<(), StoreError> {
+        let mut sessions: Vec<&Session> = parts.iter().flat_map(|part| &part.sessions).collect();
         sessions.sort_by_key(|session| session.began);
-        for session in &sessions {
+        for session in sessions {
             self.begin_session(session)?;
         }
-        for (index, part) in parts.iter().enumerate() {
-            let of_part = || chosen.iter().filter(|chosen| chosen.part == index);
-            for chosen in of_part() {
+        let mut by_part: Vec<Vec<&Chosen>> = parts.iter().map(|_| Vec::new()).collect();
+        chosen.iter().for_each(|chosen| by_part[chosen.part].push(chosen));
+        for (part, chosen) in parts.iter().zip(by_part) {
+            for chosen in &chosen {
                 raw::adopt(&part.folder, &chosen.record.cell, &self.directory.at(""), &chosen.new)?;
             }
-            let numbers: Vec<(u32, u32)> =
-                of_part().map(|chosen| (chosen.record.cell.number, chosen.new.number)).collect();
+            let numbers = |chosen: &&Chosen| (chosen.record.cell.number, chosen.new.number);
+            let numbers: Vec<(u32, u32)> = chosen.iter().map(numbers).collect();
             rows::adopt(&self.connection, &part.folder.join(DATABASE), &numbers)
                 .map_err(self.sqlite())?;
         }
@@ -93,11 +101,22 @@ impl Run {
     }
 }
 
+impl Part {
+    /// Opens the part and closes it again: there may be thousands.
+    fn read(folder: &Path) -> Result<Self, StoreError> {
+        let run = Run::open(folder)?;
+        let info = run.info()?;
+        run.can_be_part(&info)?;
+        let (records, sessions) = (run.cells()?, run.sessions()?);
+        Ok(Self { folder: folder.to_owned(), info, records, sessions })
+    }
+}
+
 /// The cells of all parts, in order; of two that are the same, the one that is done.
-fn choose(parts: &[Run]) -> Result<Vec<Chosen>, StoreError> {
+fn choose(parts: &[Part]) -> Result<Vec<Chosen>, StoreError> {
     let mut all: BTreeMap<(u32, Levels), (usize, CellRecord)> = BTreeMap::new();
     for (part, run) in parts.iter().enumerate() {
-        for record in run.cells()? {
+        for record in run.records.iter().cloned() {
             let cell = &record.cell;
             let name = (cell.block, cell.levels.clone());
             let mut entry = match all.entry(name) {
@@ -122,7 +141,10 @@ fn choose(parts: &[Run]) -> Result<Vec<Chosen>, StoreError> {
         }
     }
     let mut all: Vec<(usize, CellRecord)> = all.into_values().collect();
-    all.sort_by_key(|(part, record)| (record.cell.block, *part, record.cell.number));
+    let is_divided = parts.iter().all(|part| part.info.options.part.is_some());
+    all.sort_by_key(|(part, record)| {
+        (record.cell.block, if is_divided { 0 } else { *part }, record.cell.number)
+    });
     let chosen = (0..).zip(all).map(|(number, (part, record))| {
         let new = Cell { number, ..record.cell.clone() };
         Chosen { part, record, new }
@@ -140,9 +162,15 @@ fn known(state: CellState) -> u8 {
 }
 
 /// What the run of all parts is.
-fn merged_info(first: &RunInfo, rest: &[RunInfo]) -> RunInfo {
-    let mut info = RunInfo { options: first.options.without_cells(), ..first.clone() };
-    for part in rest {
+fn merged_info(first: &Part, rest: &[Part]) -> RunInfo {
+    let first = &first.info;
+    // Those of a divided run have its options.
+    let options = match first.options.part {
+        Some(_) => RunSettings { part: None, ..first.options.clone() },
+        None => first.options.without_cells(),
+    };
+    let mut info = RunInfo { options, ..first.clone() };
+    for part in rest.iter().map(|part| &part.info) {
         info.created = info.created.min(part.created);
         for stack in &part.stacks {
             if !info.stacks.iter().any(|known: &PlannedStack| known.id == stack.id) {
@@ -153,4 +181,13 @@ fn merged_info(first: &RunInfo, rest: &[RunInfo]) -> RunInfo {
         info.left_out.retain(|left: &LeftOut| part.left_out.contains(left));
     }
     info
+}
+
+/// Refuses parts of a divided run of which some are missing.
+fn all_there(parts: &[Part]) -> Result<(), StoreError> {
+    let there: BTreeSet<RunPart> = parts.iter().filter_map(|part| part.info.options.part).collect();
+    let Some(RunPart { of, .. }) = there.first().copied() else { return Ok(()) };
+    let missing: Vec<u32> =
+        (1..=of).filter(|number| !there.contains(&RunPart { number: *number, of })).collect();
+    if missing.is_empty() { Ok(()) } else { Err(StoreError::PartsMissing { of, missing }) }
 }

@@ -152,6 +152,10 @@ impl RunInfo {
         found.compare(RunAspect::Repeats, self.repeats, other.repeats);
         found.compare(RunAspect::Scale, self.scale, other.scale);
         found.provenance(&self.provenance(), &other.provenance());
+        let parts = |info: &Self| {
+            info.options.part.map_or_else(|| "not given".to_owned(), |part| part.of.to_string())
+        };
+        found.compare(RunAspect::Option("parts".to_owned()), parts(self), parts(other));
         let options = [self, other].map(|info| BTreeMap::from_iter(info.options.of_figures()));
         let [left, right] = &options;
         for name in left.keys().chain(right.keys()).collect::<BTreeSet<_>>() {

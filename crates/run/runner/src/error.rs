@@ -13,6 +13,7 @@ use disklab_units::{Bytes, show_duration};
 
 use crate::leftovers::LeftoversError;
 use crate::options::OptionsError;
+use crate::parts::PartProblem;
 use crate::pilot::PilotError;
 use crate::plan::PlanError;
 use crate::plan_problem::PlanProblem;
@@ -44,6 +45,9 @@ pub enum RunnerError {
     /// A cell's plan cannot be carried out as it is.
     #[error(transparent)]
     CellPlan(#[from] PlanProblem),
+    /// A run cannot be divided, or a part not be carried out.
+    #[error(transparent)]
+    Part(#[from] PartProblem),
     /// The other run says nothing about this one.
     #[error(transparent)]
     Pilot(#[from] PilotError),
@@ -222,7 +226,7 @@ pub enum DirectoryProblem {
 }
 
 /// 'the kernel was '6.1' and is '6.12'; …'.
-fn then_and_now(differences: &[Difference]) -> String {
+pub(crate) fn then_and_now(differences: &[Difference]) -> String {
     let words =
         differences.iter().map(|d| format!("{} was '{}' and is '{}'", d.what, d.one, d.other));
     words.collect::<Vec<_>>().join("; ")

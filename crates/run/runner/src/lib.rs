@@ -16,6 +16,7 @@ mod leftovers;
 mod observer;
 mod one_cell;
 mod options;
+mod parts;
 mod pilot;
 mod places;
 mod plan;
@@ -32,7 +33,7 @@ mod too_little;
 mod version;
 
 pub use adaptive::StopRule;
-pub use disklab_options::{BenchKind, Bus, RunSettings, UnknownBench};
+pub use disklab_options::{BenchKind, Bus, RunPart, RunSettings, UnknownBench};
 pub use disklab_study::StudyGoal;
 pub use error::{DirectoryProblem, RunnerError};
 pub use estimate::{Prediction, RunEstimate};
@@ -40,6 +41,10 @@ pub use leftovers::{LeftoversError, decide_leftover, leftover_lines, tear_down_l
 pub use observer::{CampaignProgress, CellForecast, NextLook, Observer, UpcomingCells};
 pub use one_cell::{CarriedOut, CellOptions, carry_out_cell, check_cell};
 pub use options::{OptionsError, RunOptions};
+pub use parts::{
+    CarriedOutPart, PartHead, PartOptions, PartPlan, PartProblem, carry_out_part, part_name,
+    write_parts,
+};
 pub use pilot::{Pilot, PilotError};
 pub use places::{check_outputs, check_vacant, claim_outputs, new_run_folder, state_folder};
 pub use plan::{Plan, PlanError};

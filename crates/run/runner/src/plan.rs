@@ -8,14 +8,15 @@ use disklab_campaign::Goal;
 use disklab_cell::{Cell, CellPlan, Levels, MachinePlan};
 use disklab_options::{BenchKind, RunSettings};
 use disklab_prediction::CellPrediction;
-use disklab_sample::Reference;
+use disklab_sample::{Environment, Reference};
+use disklab_store::{RunInfo, now};
 use disklab_study::{LeftOut, TooManyCells, check_run_size};
 
-use crate::StopRule;
 use crate::too_little::too_little;
+use crate::{StopRule, VERSION};
 
 /// What would be run, on what, and in which order. It follows from the study, the bench and
-/// the options alone; nothing is asked of a device or a clock.
+/// the options alone; nothing is asked of a device.
 #[derive(Debug)]
 pub struct Plan {
     /// The study, understood.
@@ -105,6 +106,29 @@ impl Plan {
     /// [`BenchError::UnknownCell`] if the study has not what the cell names.
     pub fn compile(&self, cell: &Cell) -> Result<CellPlan, BenchError> {
         self.campaign.compile(&self.preflight, cell, self.seed)
+    }
+
+    /// What a run of this plan is that begins now, on a machine as described.
+    pub(crate) fn run_info(&self, environment: Environment) -> RunInfo {
+        let study = &self.campaign.study;
+        RunInfo {
+            disklab: VERSION.to_owned(),
+            study: study.id.to_string(),
+            title: study.title.clone(),
+            study_file: study.source.name.clone(),
+            study_text: study.source.text.clone(),
+            bench: self.kind.clone().into(),
+            bench_about: self.bench.about.clone(),
+            options: self.settings.clone(),
+            scale: self.campaign.scale,
+            repeats: self.repeats,
+            seed: self.seed,
+            created: now(),
+            stacks: self.preflight.stacks.clone(),
+            left_out: self.preflight.left_out.clone(),
+            reference: self.reference.clone(),
+            environment,
+        }
     }
 
     /// What each cell of a block will cost: the same in all blocks, and predicted once.

@@ -2,51 +2,49 @@
 
 use std::collections::HashMap;
 use std::path::PathBuf;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
-use disklab_bench::{CellExecutor, CellOutcome, CellProgress, CellWatcher, EndedCell, Phase};
+use disklab_bench::{
+    BenchError, CellExecutor, CellOutcome, CellProgress, CellWatcher, EndedCell, Phase,
+};
 use disklab_cell::{Cell, CellPlan};
 use disklab_decision::Analyser;
 use disklab_sample::Sample;
 use disklab_store::{CellRecord, CellState, Run};
+use disklab_study::Study;
 
 use crate::observer::{Observer, UpcomingCells};
-use crate::{Plan, RunEstimate, RunnerError};
+use crate::{Plan, RunnerError};
+
+/// The plans of cells, one by one: a run may have a million.
+pub(crate) type CellPlans<'a> = dyn Iterator<Item = Result<CellPlan, BenchError>> + 'a;
 
 /// Submits cells in their order, and records them as they end. Returns how many failed.
-/// `analyser` knows the run's samples so far, and then also those of these cells.
 pub(crate) fn run_recorded(
-    plan: &Plan,
-    cells: &[Cell],
+    plans: &mut CellPlans<'_>,
     executor: &mut dyn CellExecutor,
     run: &mut Run,
-    analyser: &mut Analyser,
+    answers: Option<Answers<'_>>,
     upcoming: &UpcomingCells<'_>,
     observer: &mut dyn Observer,
 ) -> Result<usize, RunnerError> {
     observer.cells_begin(upcoming);
-    let mut left: HashMap<u32, usize> = HashMap::new();
-    cells.iter().for_each(|cell| *left.entry(cell.block).or_default() += 1);
-    let next_answers = NextAnswers { left, next: Instant::now() };
-    let mut recorder = Recorder { plan, run, observer, failed: 0, analyser, next_answers };
-    let result = carry_out(plan, cells, executor, &mut recorder);
+    let mut recorder = Recorder { run, observer, failed: 0, answers };
+    let result = carry_out(plans, executor, &mut recorder);
     executor.finish();
     recorder.observer.cells_end();
     result.map(|()| recorder.failed)
 }
 
 fn carry_out(
-    plan: &Plan,
-    cells: &[Cell],
+    plans: &mut CellPlans<'_>,
     executor: &mut dyn CellExecutor,
     recorder: &mut Recorder<'_>,
 ) -> Result<(), RunnerError> {
-    let estimate = RunEstimate::new(plan);
-    let mut waiting = estimate.compiled(cells);
     let mut next: Option<CellPlan> = None;
     loop {
         if next.is_none() {
-            next = waiting.next().transpose().map_err(RunnerError::bench)?;
+            next = plans.next().transpose().map_err(RunnerError::bench)?;
         }
         if let Some(compiled) = next.take_if(|compiled| executor.has_room(compiled)) {
             let outputs = recorder.begin(&compiled.cell)?;
@@ -71,43 +69,58 @@ pub(crate) fn analyser_so_far(plan: &Plan, run: &Run) -> Result<Analyser, Runner
 
 /// Records what executors give.
 struct Recorder<'a> {
-    plan: &'a Plan,
     run: &'a mut Run,
     observer: &'a mut dyn Observer,
     /// Cells that failed in this session.
     failed: usize,
-    /// To tell how the stacks rank.
-    analyser: &'a mut Analyser,
-    next_answers: NextAnswers,
+    /// To tell how the stacks rank, if it knows all of the run.
+    answers: Option<Answers<'a>>,
 }
 
 /// The analysis takes at most one part in so many of the time.
 const SHARE_OF_TIME: u32 = 20;
 
-/// When to tell what the run would recommend.
-struct NextAnswers {
+/// Tells how the stacks rank, and what the run would recommend.
+pub(crate) struct Answers<'a> {
+    study: &'a Study,
+    /// Knows the run's samples so far, and then also those of these cells.
+    analyser: &'a mut Analyser,
     /// Cells of each block that have not ended.
     left: HashMap<u32, usize>,
-    /// Not before this.
+    /// What it would recommend, not before this.
     next: Instant,
 }
 
-impl NextAnswers {
-    /// Whether it is to be told now that this cell has ended: with the last of its block.
-    fn is_due(&mut self, cell: &Cell) -> bool {
-        let Some(left) = self.left.get_mut(&cell.block) else { return false };
-        *left = left.saturating_sub(1);
-        *left == 0 && Instant::now() >= self.next
+impl<'a> Answers<'a> {
+    /// While these cells are carried out.
+    pub(crate) fn new(study: &'a Study, analyser: &'a mut Analyser, cells: &[Cell]) -> Self {
+        let mut left: HashMap<u32, usize> = HashMap::new();
+        cells.iter().for_each(|cell| *left.entry(cell.block).or_default() += 1);
+        Self { study, analyser, left, next: Instant::now() }
     }
 
-    fn took(&mut self, time: Duration) {
-        self.next = Instant::now() + time * SHARE_OF_TIME;
+    /// A cell ended.
+    fn add(
+        &mut self,
+        cell: &Cell,
+        sample: Option<(Sample, f64)>,
+        run: &Run,
+        observer: &mut dyn Observer,
+    ) -> Result<(), RunnerError> {
+        if let Some((sample, seconds)) = sample {
+            self.tell_ahead(cell, sample, seconds, observer);
+        }
+        if self.is_due(cell) { self.tell(run, observer) } else { Ok(()) }
     }
-}
 
-impl Recorder<'_> {
     /// Tells how the stacks rank with this sample.
-    fn tell_ahead(&mut self, cell: &Cell, sample: Sample, seconds: f64) {
+    fn tell_ahead(
+        &mut self,
+        cell: &Cell,
+        sample: Sample,
+        seconds: f64,
+        observer: &mut dyn Observer,
+    ) {
         let record = CellRecord {
             cell: cell.clone(),
             state: CellState::Done,
@@ -117,20 +130,24 @@ impl Recorder<'_> {
         };
         self.analyser.add(&record, sample);
         if let Some(ahead) = self.analyser.ahead(&cell.levels.workload) {
-            self.observer.ahead(&ahead);
+            observer.ahead(&ahead);
         }
     }
-}
 
-impl Recorder<'_> {
+    /// Whether it is to be told now that this cell has ended: with the last of its block.
+    fn is_due(&mut self, cell: &Cell) -> bool {
+        let Some(left) = self.left.get_mut(&cell.block) else { return false };
+        *left = left.saturating_sub(1);
+        *left == 0 && Instant::now() >= self.next
+    }
+
     /// Tells what the run would recommend now.
-    fn tell_answers(&mut self) -> Result<(), RunnerError> {
+    fn tell(&mut self, run: &Run, observer: &mut dyn Observer) -> Result<(), RunnerError> {
         let began = Instant::now();
-        let records = self.run.cells().map_err(RunnerError::Record)?;
+        let records = run.cells().map_err(RunnerError::Record)?;
         let analysis = self.analyser.so_far(&records);
-        let study = &self.plan.campaign.study;
-        self.observer.recommends(study, &analysis.recommendations);
-        self.next_answers.took(began.elapsed());
+        observer.recommends(self.study, &analysis.recommendations);
+        self.next = Instant::now() + began.elapsed() * SHARE_OF_TIME;
         Ok(())
     }
 }
@@ -154,10 +171,13 @@ impl Recorder<'_> {
         };
         recorded.map_err(RunnerError::Record)?;
         self.observer.cell_ends(cell, seconds, error.as_deref());
-        if let Ok(sample) = result {
-            self.tell_ahead(cell, sample, seconds);
+        match &mut self.answers {
+            Some(answers) => {
+                let sample = result.ok().map(|sample| (sample, seconds));
+                answers.add(cell, sample, self.run, &mut *self.observer)
+            }
+            None => Ok(()),
         }
-        if self.next_answers.is_due(cell) { self.tell_answers() } else { Ok(()) }
     }
 }
 

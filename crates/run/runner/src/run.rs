@@ -12,7 +12,7 @@ use crate::adaptive;
 use crate::observer::{CellForecast, Observer, UpcomingCells};
 use crate::places::{check_vacant, claim_outputs, holds_run};
 use crate::plan::Plan;
-use crate::recorder::{analyser_so_far, run_recorded};
+use crate::recorder::{Answers, analyser_so_far, run_recorded};
 use crate::setup::{Caller, CheckedRun, PlannedRun};
 use crate::studies::study_folder;
 use crate::{
@@ -43,25 +43,7 @@ impl CheckedRun {
         let claim = claim_outputs(out)?;
         let bench = bench.prepare(&plan.needs()).map_err(RunnerError::prepare)?;
         scratch.make()?;
-        let study = &plan.campaign.study;
-        let info = RunInfo {
-            disklab: VERSION.to_owned(),
-            study: study.id.to_string(),
-            title: study.title.clone(),
-            study_file: study.source.name.clone(),
-            study_text: study.source.text.clone(),
-            bench: plan.kind.clone().into(),
-            bench_about: plan.bench.about.clone(),
-            options: plan.settings.clone(),
-            scale: plan.campaign.scale,
-            repeats: plan.repeats,
-            seed: plan.seed,
-            created: now(),
-            stacks: plan.preflight.stacks.clone(),
-            left_out: plan.preflight.left_out.clone(),
-            reference: plan.reference.clone(),
-            environment: bench.environment(),
-        };
+        let info = plan.run_info(bench.environment());
         // A campaign that decides as it goes adds its cells block by block.
         let first: &[Cell] = if plan.stop.is_some() { &[] } else { &plan.cells };
         let run = Run::create_in(&claim, &info, first).map_err(RunnerError::Open)?;
@@ -96,7 +78,9 @@ impl OpenRun {
             campaign: None,
         };
         let mut analyser = analyser_so_far(plan, run)?;
-        run_recorded(plan, cells, bench.as_mut(), run, &mut analyser, &upcoming, observer)
+        let answers = Some(Answers::new(&plan.campaign.study, &mut analyser, cells));
+        let mut plans = estimate.compiled(cells);
+        run_recorded(&mut plans, bench.as_mut(), run, answers, &upcoming, observer)
     }
 
     /// Has other machines or processes carry its cells out. `engine` is given what would do it

@@ -91,8 +91,8 @@ fn words(info: &RunInfo, sessions: &[Session], seed: Option<u64>) -> Vec<String>
     for (name, value) in options.listed() {
         let mut each = |all: &[String]| all.iter().for_each(|one| option(&name, one.clone()));
         match name.as_str() {
-            // The one follows from the goal, the other is there already.
-            "looks" | "quick" => {}
+            // They follow from the goal and the division, or are there already.
+            "looks" | "part" | "quick" => {}
             // In the lab, where files lie decides nothing.
             "scratch" if info.is_lab() => {}
             "only" => each(&options.only),

@@ -4,9 +4,9 @@ use std::path::Path;
 
 use crate::support::{cells, raw_folders, sample};
 use disklab_cell::Cell;
-use disklab_options::{BenchKind, RunSettings};
+use disklab_options::{BenchKind, RunPart, RunSettings};
 use disklab_sample::{Environment, LabKernelIdentity, Sample, Tool};
-use disklab_store::{CellState, Run, RunInfo, Session};
+use disklab_store::{CellState, Run, RunInfo, Session, StoreError};
 use disklab_units::Bytes;
 use proptest::prelude::*;
 
@@ -51,6 +51,11 @@ fn part(folder: &Path, info: &RunInfo, cells: &[Cell], done: usize) -> Run {
     run
 }
 
+fn merge(parts: &[Run], to: &Path) -> Result<Run, StoreError> {
+    let folders: Vec<_> = parts.iter().map(|part| part.folder().to_owned()).collect();
+    Run::merge(&folders, to)
+}
+
 fn samples(run: &Run) -> Vec<(Cell, Sample)> {
     let mut all = Vec::new();
     run.for_each_sample(|record, sample| all.push((record.cell.clone(), sample))).expect("read");
@@ -68,7 +73,7 @@ fn parts_become_the_run_that_they_would_have_been() {
     let left = some(|cell| cell.levels.stack.starts_with('a'));
     let right = some(|cell| cell.levels.stack.starts_with('b'));
     let parts = [part(&a, &without, &left, left.len()), part(&b, &only, &right, right.len())];
-    let run = Run::merge(&parts, &to).expect("merge");
+    let run = merge(&parts, &to).expect("merge");
     drop(parts);
 
     assert_eq!(run.info().expect("info"), info(), "which cells a part had is no setting");
@@ -96,6 +101,44 @@ fn parts_become_the_run_that_they_would_have_been() {
     assert!(Run::resume(&b).is_ok());
 }
 
+/// The part of a divided run with these cells, which keep their numbers.
+fn divided(temp: &Path, number: u32, of: u32, keep: impl Fn(&Cell) -> bool) -> Run {
+    let options = RunSettings {
+        part: Some(RunPart { number, of }),
+        only: vec!["*".to_owned()],
+        ..RunSettings::default()
+    };
+    let cells: Vec<Cell> = cells().into_iter().filter(keep).collect();
+    let folder = temp.join(format!("{number}-{of}"));
+    part(&folder, &RunInfo { options, ..info() }, &cells, cells.len())
+}
+
+#[test]
+fn divided_run_becomes_whole_again() {
+    let temp = tempfile::tempdir().expect("temp");
+    let parts = [1, 2, 3].map(|n| divided(temp.path(), n, 3, |cell| cell.number % 3 == n - 1));
+    // In whatever order they are named.
+    let folders: Vec<_> = [2, 0, 1].map(|at: usize| parts[at].folder().to_owned()).into();
+    let run = Run::merge(&folders, &temp.path().join("to")).expect("merge");
+    let merged: Vec<Cell> = samples(&run).into_iter().map(|(cell, _)| cell).collect();
+    assert_eq!(merged, cells());
+    let options = RunSettings { only: vec!["*".to_owned()], ..RunSettings::default() };
+    assert_eq!(run.info().expect("info"), RunInfo { options, ..info() });
+}
+
+#[test]
+fn missing_parts_are_named() {
+    let temp = tempfile::tempdir().expect("temp");
+    let parts = [2, 5, 9].map(|number| divided(temp.path(), number, 12, |_| false));
+    let error = merge(&parts, &temp.path().join("to")).expect_err("missing").to_string();
+    assert!(error.contains("9 of 12 parts missing: 1, 3-4, 6-8, 10-12;"), "{error}");
+    assert!(!temp.path().join("to").exists());
+    let other = divided(temp.path(), 1, 2, |_| true);
+    let error = merge(&[divided(temp.path(), 1, 3, |_| true), other], &temp.path().join("to"));
+    let error = error.expect_err("of two divisions").to_string();
+    assert!(error.contains("--parts is '3' in the first and '2' in the second"), "{error}");
+}
+
 #[test]
 fn pending_cells_wait_and_failed_ones_are_reported() {
     let temp = tempfile::tempdir().expect("temp");
@@ -106,7 +149,7 @@ fn pending_cells_wait_and_failed_ones_are_reported() {
     // The second has the whole study, too, and ran the third cell alone.
     let mut second = part(&b, &info(), &cells, 0);
     second.record(&cells[2], &sample(3), 1.0).expect("record");
-    let run = Run::merge(&[first, second], &to).expect("merge");
+    let run = merge(&[first, second], &to).expect("merge");
     let records = run.cells().expect("cells");
     let of = |cell: &Cell| {
         let same = |c: &Cell| {
@@ -133,7 +176,7 @@ fn refusal(one: &RunInfo, other: &RunInfo) -> String {
     let left = some(|cell| cell.levels.stack.starts_with('a'));
     let right = some(|cell| cell.levels.stack.starts_with('b'));
     let parts = [part(&a, one, &left, 1), part(&b, other, &right, 1)];
-    let error = Run::merge(&parts, &to).expect_err("refused").to_string();
+    let error = merge(&parts, &to).expect_err("refused").to_string();
     assert!(!to.exists(), "nothing is made: {error}");
     error
 }
@@ -211,7 +254,7 @@ fn the_host_of_the_lab_does_not_count() {
     let left = some(|cell| cell.levels.stack.starts_with('a'));
     let right = some(|cell| cell.levels.stack.starts_with('b'));
     let parts = [part(&a, &on("6.1"), &left, 1), part(&b, &on("6.12"), &right, 1)];
-    Run::merge(&parts, &to).expect("merge");
+    merge(&parts, &to).expect("merge");
 }
 
 #[test]
@@ -225,7 +268,7 @@ fn a_kernel_is_identified_by_its_digest() {
     let left = some(|cell| cell.levels.stack.starts_with('a'));
     let right = some(|cell| cell.levels.stack.starts_with('b'));
     let parts = [part(&a, &at("/here/linux"), &left, 1), part(&b, &at("/there"), &right, 1)];
-    Run::merge(&parts, &to).expect("merge");
+    merge(&parts, &to).expect("merge");
 }
 
 #[test]
@@ -233,13 +276,13 @@ fn a_cell_measured_twice_is_refused() {
     let temp = tempfile::tempdir().expect("temp");
     let [a, b, to] = ["a", "b", "to"].map(|name| temp.path().join(name));
     let parts = [part(&a, &info(), &cells(), 2), part(&b, &info(), &cells(), 1)];
-    let error = Run::merge(&parts, &to).expect_err("twice").to_string();
+    let error = merge(&parts, &to).expect_err("twice").to_string();
     assert!(
         error.contains("was measured in") && error.contains("leave one of them out"),
         "{error}"
     );
     assert!(!to.exists());
-    let error = Run::merge(&parts[..1], &a).expect_err("onto a part").to_string();
+    let error = merge(&parts[..1], &a).expect_err("onto a part").to_string();
     assert!(error.contains("already contains a run"), "{error}");
     assert_eq!(samples(&parts[0]).len(), 2, "and it is still there");
 }
@@ -262,7 +305,7 @@ proptest! {
                 part(&temp.path().join(n.to_string()), &info(), &cells, cells.len())
             })
             .collect();
-        let run = Run::merge(&parts, &temp.path().join("to")).expect("merge");
+        let run = merge(&parts, &temp.path().join("to")).expect("merge");
         let mut merged: Vec<_> = samples(&run)
             .iter()
             .map(|(cell, sample)| (name(cell), sample.steps[0].figures[0].bytes))
@@ -297,7 +340,7 @@ fn links_and_pipes_in_raw_outputs_are_left_behind() {
     rustix::fs::mknodat(rustix::fs::CWD, hostile.join("pipe"), kind, mode, 0).expect("pipe");
     let huge = std::fs::File::create(hostile.join("huge")).expect("make");
     huge.set_len(1 << 40).expect("a terabyte");
-    Run::merge(&parts, &to).and_then(Run::publish).expect("merge");
+    merge(&parts, &to).and_then(Run::publish).expect("merge");
     let raw = to.join("raw");
     let copied = walk(&raw);
     assert_eq!(copied.iter().filter(|path| path.ends_with("cell.txt")).count(), cells().len());
@@ -307,7 +350,7 @@ fn links_and_pipes_in_raw_outputs_are_left_behind() {
     // The whole of raw/ may be a link, too.
     std::fs::rename(a.join("raw"), a.join("kept")).expect("rename");
     std::os::unix::fs::symlink(a.join("kept"), a.join("raw")).expect("link");
-    let error = Run::merge(&parts, &temp.path().join("again")).expect_err("raw is a link");
+    let error = merge(&parts, &temp.path().join("again")).expect_err("raw is a link");
     assert!(error.to_string().contains("raw"), "{error}");
 }
 

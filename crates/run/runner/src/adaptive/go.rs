@@ -11,7 +11,7 @@ use disklab_store::{CellRecord, CellState, Run};
 use super::blocks::Targets;
 use super::{ContestState, StopRule, block_seconds, look, next_cells, used_seconds};
 use crate::observer::{CampaignProgress, CellForecast, NextLook, Observer, UpcomingCells};
-use crate::recorder::{analyser_so_far, run_recorded};
+use crate::recorder::{Answers, analyser_so_far, run_recorded};
 use crate::{Plan, RunEstimate, RunnerError};
 
 /// Runs until nothing more is needed or permitted, and keeps what came of it. Returns how
@@ -70,7 +70,9 @@ pub(crate) fn go(
                 limit: rule.budget.map(|budget| budget.as_secs_f64() - used),
             }),
         };
-        failed += run_recorded(plan, &cells, bench, run, &mut analyser, &upcoming, observer)?;
+        let answers = Some(Answers::new(&plan.campaign.study, &mut analyser, &cells));
+        let mut plans = estimate.compiled(&cells);
+        failed += run_recorded(&mut plans, bench, run, answers, &upcoming, observer)?;
     };
     keep(plan, run, rule, &known, stopped_by)?;
     Ok(failed)

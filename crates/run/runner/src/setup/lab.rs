@@ -106,6 +106,17 @@ impl PlannedLab {
         Ok(Self { plan, drives, named, linux, scratch, at_once: 1, cores })
     }
 
+    /// The same with several cells at once: as many as asked for, or else as there is room for.
+    pub(crate) fn side_by_side(self, wanted: Option<usize>) -> Result<Self, OptionsError> {
+        let at_once = at_once(wanted, self.cores.len(), self.plan.memory, machine_memory())?;
+        Ok(Self { at_once, ..self })
+    }
+
+    /// How many cells run side by side.
+    pub(crate) fn at_once(&self) -> usize {
+        self.at_once
+    }
+
     /// The bench. Its kernel is built if it is not there yet.
     pub(crate) fn bench(
         self,

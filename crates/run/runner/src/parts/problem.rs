@@ -1,0 +1,87 @@
+//! Why a run cannot be divided, or a part not be carried out.
+
+use std::path::PathBuf;
+
+use disklab_cell::CellPlanError;
+use disklab_store::Difference;
+
+use crate::error::then_and_now;
+
+/// A run cannot be divided into parts, or a part cannot be carried out here.
+#[derive(Debug, thiserror::Error)]
+pub enum PartProblem {
+    /// It runs on this machine.
+    #[error(
+        "--parts: only runs in the lab can be divided; on a machine, the order of the cells \
+         spreads what changes with time over all stacks alike, which parts of other hours do not"
+    )]
+    NotInTheLab,
+    /// The samples decide which cells there are.
+    #[error(
+        "--parts: the samples or the clock would decide which cells run, and parts have theirs \
+         before; fix the number with --repeats"
+    )]
+    Adaptive,
+    /// There are fewer cells.
+    #[error("--parts {parts}: the run has {cells} cells, and a part at least one")]
+    TooMany {
+        /// Asked for.
+        parts: u32,
+        /// Of the run.
+        cells: usize,
+    },
+    /// Not into the directory of other parts.
+    #[error(
+        "{} has parts already, or some that an earlier call was cut off at; name another directory \
+         with --to", .0.display()
+    )]
+    HasParts(PathBuf),
+    /// A file cannot be written or read.
+    #[error("{what} {}: {source}", path.display())]
+    Io {
+        /// What was tried.
+        what: &'static str,
+        /// With which file.
+        path: PathBuf,
+        /// The system's reason.
+        source: std::io::Error,
+    },
+    /// A part cannot be written.
+    #[error("cannot write a part: {0}")]
+    Json(serde_json::Error),
+    /// A file is not a part.
+    #[error(
+        "{}: not a part of a run, as `disklab run --parts` writes it: {why}", path.display()
+    )]
+    NotAPart {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        why: String,
+    },
+    /// A cell in it is none.
+    #[error("{}: cell {number}: {source}", path.display())]
+    Cell {
+        /// The file.
+        path: PathBuf,
+        /// Counted from 1.
+        number: usize,
+        /// What is wrong with it.
+        source: CellPlanError,
+    },
+    /// The directory has another run.
+    #[error("{} has another run than this part; name another directory with --out", .0.display())]
+    OtherRun(PathBuf),
+    /// The machine is not as the one that the run was planned on.
+    #[error(
+        "this machine cannot carry the part out, because the run would mix two machines: {}; \
+         make them the same here, or plan the run anew on a machine as this one{}",
+        then_and_now(.0),
+        if .0.iter().any(|d| d.what == disklab_store::RunAspect::LabKernel) {
+            " (all machines need one kernel of the lab: share its cache, or name it with --kernel)"
+        } else {
+            ""
+        }
+    )]
+    OtherMachine(Vec<Difference>),
+}
