@@ -206,13 +206,13 @@ fn a_strangers_part_is_refused_before_anything_is_touched() {
         ("invalid part '4/3'", at(0, "/info/options/part", json!("4/3"))),
         ("a cell does not run in the lab", {
             changed(&first, 1, |part| {
-                (part["machine"], part["drives"]) = (there, json!([]));
+                (part["making"]["machine"], part["making"]["drives"]) = (there, json!([]));
             })
         }),
-        ("two cells have other machines", at(1, "/machine/lab/memory", json!(1 << 30))),
+        ("two cells have other machines", at(1, "/making/machine/lab/memory", json!(1 << 30))),
         ("it has a cell twice", at(2, "/cell", part_of(&second, "/cell"))),
         ("needs OpenZFS", changed(&first, 1, |cell| cell["needs"]["zfs"] = json!(true))),
-        ("unknown layer", at(1, "/stack/0/name", json!("rm"))),
+        ("unknown layer", at(1, "/making/stack/0/name", json!("rm"))),
         ("cannot be shown", at(1, "/cell/stack", json!("a\u{1b}[2J"))),
     ];
     refused(home, texts);

@@ -92,7 +92,7 @@ fn check(plan: &Plan, parts: u32) -> Result<(), PartProblem> {
 
 fn costs(estimate: &RunEstimate<'_>, plan: &Plan) -> Result<Vec<CellCost>, BenchError> {
     let cost = |compiled: CellPlan| CellCost {
-        drives: compiled.making_digest(),
+        drives: compiled.making.digest(),
         seconds: compiled.estimate.seconds,
         content: compiled.estimate.content,
     };

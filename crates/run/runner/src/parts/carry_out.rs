@@ -152,7 +152,7 @@ fn bench(
     for plan in &part.plans {
         needs.drives.extend(BenchNeeds::of_plan(plan).drives);
     }
-    let machine = part.plans.first().map(|plan| &plan.machine);
+    let machine = part.plans.first().map(|plan| &plan.making.machine);
     let Some(MachinePlan::Lab(lab)) = machine else {
         return Err(PartProblem::NotInTheLab.into());
     };

@@ -96,7 +96,7 @@ impl PartPlan {
         let (mut numbers, mut cells) = (BTreeSet::new(), BTreeSet::new());
         let mut machine: Option<MachinePlan> = None;
         for plan in &self.plans {
-            let own = without_host(&plan.machine).ok_or("a cell does not run in the lab")?;
+            let own = without_host(&plan.making.machine).ok_or("a cell does not run in the lab")?;
             if machine.get_or_insert_with(|| own.clone()) != &own {
                 return Err("two cells have other machines");
             }
