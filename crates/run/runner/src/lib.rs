@@ -52,7 +52,7 @@ pub use plan_problem::PlanProblem;
 pub use run::{OpenRun, ResumeRequest, Resumed, RunRequest, resume, run_until_done, session};
 pub use selection::SelectionError;
 pub use setup::{
-    Caller, CheckedRun, KernelBuilder, PlannedRun, Room, check_zfs, kernel_parts, machine_memory,
+    Caller, CheckedRun, KernelBuilder, PlannedRun, Room, check_zfs, kernel_parts, usable_memory,
 };
 pub use stop_options::{StopOptions, parse_precision};
 pub use studies::{FoundStudy, SHIPPED_STUDIES, StudyError, find_study, is_shipped, is_study};

@@ -114,7 +114,7 @@ pub enum OptionsError {
     /// A guest's memory is too little, or more than there is.
     #[error(
         "a guest's memory of {} (--memory, or the study's `settings.memory`): it takes from {} to what \
-         this machine has, {}",
+         disklab may use here, {}",
         memory.iec(),
         least.iec(),
         most.iec()
@@ -124,7 +124,7 @@ pub enum OptionsError {
         memory: Bytes,
         /// What a guest needs.
         least: Bytes,
-        /// This machine's.
+        /// This machine's, or what its control group allows.
         most: Bytes,
     },
     /// More guests than processors, or none.

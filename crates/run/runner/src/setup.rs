@@ -1,5 +1,6 @@
 //! From options to a bench, a plan, and a run that is checked.
 
+mod allowance;
 mod lab;
 mod scratch;
 
@@ -30,7 +31,8 @@ use crate::selection::Selection;
 use crate::{
     BenchKind, FoundStudy, OptionsError, RunEstimate, RunOptions, RunnerError, StopOptions,
 };
-pub use lab::{KernelBuilder, check_zfs, kernel_parts, machine_memory};
+pub use allowance::usable_memory;
+pub use lab::{KernelBuilder, check_zfs, kernel_parts};
 
 pub(crate) use lab::PlannedLab;
 pub(crate) use scratch::Scratch;

@@ -19,6 +19,7 @@ use disklab_lab_kernel::{KernelError, LinuxChoice, LinuxVersion, NamedKernel, Pa
 use disklab_stack::Ledger;
 use disklab_units::Bytes;
 
+use super::allowance::{machine_memory, usable_memory, usable_processors};
 use super::{Benches, Caller, existing_ancestor};
 use crate::options::OptionsError;
 use crate::{BenchKind, Bus, PlanProblem, RunOptions, RunnerError};
@@ -82,7 +83,7 @@ impl PlannedLab {
             limit: options.cell_limit.unwrap_or(CELL_LIMIT),
         };
         let cores = processors().map_err(RunnerError::Processors)?;
-        let at_once = at_once(benches.options.at_once, cores.len(), memory, machine_memory())?;
+        let at_once = at_once(benches.options.at_once, cores.len(), memory)?;
         let (named, linux) = (benches.kernel.cloned(), benches.options.linux);
         Ok(Self { plan, drives, named, linux, scratch: benches.scratch.to_owned(), at_once, cores })
     }
@@ -108,7 +109,7 @@ impl PlannedLab {
 
     /// The same with several cells at once: as many as asked for, or else as there is room for.
     pub(crate) fn side_by_side(self, wanted: Option<usize>) -> Result<Self, OptionsError> {
-        let at_once = at_once(wanted, self.cores.len(), self.plan.memory, machine_memory())?;
+        let at_once = at_once(wanted, self.cores.len(), self.plan.memory)?;
         Ok(Self { at_once, ..self })
     }
 
@@ -138,7 +139,7 @@ impl PlannedLab {
 
 /// Refuses a guest's memory that is too little, or more than this machine has.
 fn check_memory(memory: Bytes) -> Result<(), OptionsError> {
-    let most = machine_memory();
+    let most = usable_memory();
     if memory < LEAST_MEMORY || memory > most {
         return Err(OptionsError::Memory { memory, least: LEAST_MEMORY, most });
     }
@@ -281,28 +282,21 @@ fn kernel_for(
     Ok(with_programs(found.kernel, Some(found.programs)))
 }
 
-/// How many labs run at once: as many as asked for, or else one on each processor that
-/// this process may use, as far as their guests fit into the memory.
-fn at_once(
-    wanted: Option<usize>,
-    cores: usize,
-    memory: Bytes,
-    most: Bytes,
-) -> Result<usize, OptionsError> {
-    let fit = usize::try_from(most.0 / memory.0.max(1)).unwrap_or(usize::MAX);
+/// How many labs run at once: as many as asked for, or else one on each of the `cores` that
+/// this process may use, as far as their guests fit into its memory and its quota of processors.
+fn at_once(wanted: Option<usize>, cores: usize, memory: Bytes) -> Result<usize, OptionsError> {
     match wanted {
         Some(wanted) if wanted == 0 || wanted > cores => {
             Err(OptionsError::AtOnce { wanted, processors: cores })
         }
         Some(wanted) => Ok(wanted),
-        None => Ok(fit.clamp(1, cores.max(1))),
+        None => Ok(that_fit(cores.min(usable_processors()), memory, usable_memory())),
     }
 }
 
-/// This machine's memory.
-pub fn machine_memory() -> Bytes {
-    let info = rustix::system::sysinfo();
-    Bytes((info.totalram as u64).saturating_mul(u64::from(info.mem_unit)))
+fn that_fit(processors: usize, memory: Bytes, most: Bytes) -> usize {
+    let fit = usize::try_from(most.0 / memory.0.max(1)).unwrap_or(usize::MAX);
+    fit.clamp(1, processors.max(1))
 }
 
 #[cfg(test)]
@@ -311,15 +305,13 @@ mod tests {
 
     #[test]
     fn each_lab_has_a_processor_and_its_memory() {
-        let labs = |wanted, gib| at_once(wanted, 4, Bytes::gib(2), Bytes::gib(gib));
-        for (wanted, gib, labs_at_once) in
-            [(None, 1024, 4), (None, 7, 3), (None, 1, 1), (Some(2), 1024, 2), (Some(4), 1, 4)]
-        {
-            assert_eq!(labs(wanted, gib).unwrap_or_else(|e| panic!("{e}")), labs_at_once);
+        for (processors, gib, labs) in [(4, 1024, 4), (4, 7, 3), (4, 1, 1), (0, 1024, 1)] {
+            assert_eq!(that_fit(processors, Bytes::gib(2), Bytes::gib(gib)), labs);
         }
+        let labs = |wanted| at_once(Some(wanted), 4, Bytes::gib(1 << 20));
+        assert_eq!([labs(2), labs(4)], [Ok(2), Ok(4)]);
         for wanted in [0, 5] {
-            let error = labs(Some(wanted), 1024);
-            assert_eq!(error, Err(OptionsError::AtOnce { wanted, processors: 4 }));
+            assert_eq!(labs(wanted), Err(OptionsError::AtOnce { wanted, processors: 4 }));
         }
     }
 }

@@ -31,7 +31,7 @@ use crate::signals;
 use disklab_guest::drives::DriveFacts;
 use disklab_guest::shell::JOB;
 use disklab_guest::shell::session::{SessionScript, ShellSession};
-use disklab_runner::{check_zfs, machine_memory};
+use disklab_runner::{check_zfs, usable_memory};
 use drives::SessionDrive;
 use folder::session_folder;
 use operator::{ExitCode, ScriptOperator, SessionUser};
@@ -165,12 +165,12 @@ fn finish(
 }
 
 fn check_memory(memory: Bytes) -> Result<(), Failure> {
-    let most = machine_memory();
+    let most = usable_memory();
     if (LEAST_MEMORY..=most).contains(&memory) {
         return Ok(());
     }
     Err(Failure::usage_error(format!(
-        "--memory {}: a guest takes from {} to what this machine has, {}",
+        "--memory {}: a guest takes from {} to what disklab may use here, {}",
         memory.iec(),
         LEAST_MEMORY.iec(),
         most.iec()
