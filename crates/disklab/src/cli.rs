@@ -179,6 +179,7 @@ impl CampaignArgs {
                 bus: self.lab.bus,
                 cell_limit: self.lab.cell_limit,
                 drive_size: self.loop_devices.drive_size,
+                fault: self.lab.fault.clone(),
                 kernel: self.lab.kernel.clone(),
                 memory: self.lab.memory,
                 only: self.only.clone(),
@@ -282,6 +283,8 @@ pub enum Listed {
     Stacks,
     /// The kinds of workloads.
     Workloads,
+    /// What can go wrong with the lab's drives.
+    Faults,
     /// The drives that the lab models, and the block devices of this machine.
     Drives,
     /// The processor models that the lab can charge CPU time for.

@@ -22,7 +22,7 @@ struct KindTable {
     least: usize,
 }
 
-const TABLES: [KindTable; 4] = [
+const TABLES: [KindTable; 5] = [
     KindTable {
         folder: "crates/run/stack/src/layers",
         table: "LAYERS",
@@ -30,6 +30,14 @@ const TABLES: [KindTable; 4] = [
         shared: &["file_system", "mount_options"],
         shown: &[],
         least: 30,
+    },
+    KindTable {
+        folder: "crates/model/drive/src/faults/kinds",
+        table: "FAULTS",
+        kind: "FaultKind",
+        shared: &["picks"],
+        shown: &[],
+        least: 8,
     },
     KindTable {
         folder: "crates/work/workload/src/kinds",

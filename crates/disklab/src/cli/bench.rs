@@ -44,6 +44,10 @@ pub struct LabArgs {
     /// 'hgst-10tb:cache.dirty-limit=32 MiB'. The run and its report say so. Repeatable.
     #[arg(long, value_name = "MODEL:TABLE.FIELD=VALUE")]
     pub set_drive: Vec<String>,
+    /// Have a drive of each stack fail while the work runs, such as 'drive 2: dies at 30 s'; see
+    /// `disklab list faults`. Repeatable.
+    #[arg(long, value_name = "FAULT")]
+    pub fault: Vec<String>,
     /// A kernel to use instead of the one that `disklab lab build` makes; its digest is
     /// recorded. Overrides DISKLAB_LAB_KERNEL.
     #[arg(long, value_name = "PATH")]

@@ -59,6 +59,10 @@ pub struct ShellArgs {
         add = ArgValueCompleter::new(complete::drive)
     )]
     pub drives: Vec<String>,
+    /// Have a drive fail, such as 'drive 2: dies at 30 s', counted from the guest's start; see
+    /// `disklab list faults`. Repeatable.
+    #[arg(long, value_name = "FAULT")]
+    pub fault: Vec<String>,
     /// The guest's memory.
     #[arg(long, value_name = "SIZE", default_value = "1GiB")]
     pub memory: Bytes,

@@ -4,6 +4,7 @@ mod models;
 
 use disklab_audits::{AUDITS, Severity};
 use disklab_bench::safety::stable_names;
+use disklab_drive::{FAULT_CLAUSES, FAULTS};
 use disklab_measure::{BlockDevice, SystemRoot, Watched, drive_state};
 use disklab_processor::{CostUnit, SHIPPED as SHIPPED_PROCESSORS, by_name};
 use disklab_runner::{SHIPPED_STUDIES, find_study};
@@ -36,6 +37,7 @@ pub fn list(what: Listed, as_json: bool) -> Result<u8, Failure> {
             .chain(shipped_workloads()?)
             .chain([events()])
             .collect(),
+        Listed::Faults => faults(),
         Listed::Processors => processors(),
         Listed::Audits => audits(),
         Listed::Drives => drives(),
@@ -70,6 +72,13 @@ fn events() -> Row {
     let kinds: Vec<_> = EVENTS.iter().map(|kind| (kind.name, kind.summary)).collect();
     let summary = "what happens besides the work, before a step or at a time of it (`do`)";
     Row::new("events", summary, options(&kinds))
+}
+
+/// What can go wrong with a drive of the lab, and what any kind takes.
+fn faults() -> Vec<Row> {
+    let rows = FAULTS.iter().map(|kind| Row::new(kind.name, kind.summary, options(kind.clauses)));
+    let summary = "each takes, in 'drive N: KIND CLAUSES', such as 'drive 2: dies at 30 s'";
+    rows.chain([Row::new("any", summary, options(&FAULT_CLAUSES))]).collect()
 }
 
 fn audits() -> Vec<Row> {

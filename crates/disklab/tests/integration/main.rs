@@ -18,6 +18,7 @@ mod draws_in_the_lab;
 mod drive_command;
 mod drive_probe;
 mod drive_probe_writes;
+mod faults_in_the_lab;
 mod filebench;
 mod files_of_the_user;
 mod fio_command;

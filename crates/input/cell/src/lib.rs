@@ -4,6 +4,7 @@
 //! complete blocks, and a [`CellPlan`] has everything that one needs.
 
 mod drive;
+mod fault;
 mod layers;
 mod levels;
 mod machine;
@@ -13,6 +14,7 @@ mod plan;
 mod workload;
 
 pub use drive::{DriveKind, DriveModelPlan, DrivePlan};
+pub use fault::{FaultPlan, FaultTextError, MOST_FAULTS};
 pub use layers::{DATA, DriveRange, InputSpec, LayerSpec, PlannedInput, PlannedLayer};
 pub use levels::{Cell, Levels};
 pub use machine::{HostPlan, LabPlan, MachinePlan};

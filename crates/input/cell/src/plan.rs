@@ -6,7 +6,7 @@ use disklab_units::Bytes;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
-use crate::{Cell, DrivePlan, MachinePlan, PlannedLayer, WorkloadPlan};
+use crate::{Cell, DrivePlan, FaultPlan, MachinePlan, PlannedLayer, WorkloadPlan};
 
 /// Everything that one measurement needs. With the program, and without the study, it can be
 /// carried out anywhere.
@@ -29,6 +29,9 @@ pub struct CellPlan {
     /// The share of the file system over which large files are laid out.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub spread: Option<f64>,
+    /// What goes wrong with the drives while it works; for the lab alone.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub faults: Vec<FaultPlan>,
     /// What it cannot do without.
     pub needs: Needs,
     /// What it will cost.

@@ -31,6 +31,9 @@ pub struct RunSettings {
     /// The drives in place of the study's; of an import, those that were named for it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub drives: Option<String>,
+    /// Faults of the lab's drives, such as `drive 2: dies at 30 s`.
+    #[serde(with = "words", skip_serializing_if = "Vec::is_empty")]
+    pub fault: Vec<String>,
     /// Of an import, how many files were read.
     #[serde(with = "text", skip_serializing_if = "Option::is_none")]
     pub files: Option<usize>,
@@ -150,6 +153,7 @@ mod tests {
             ("budget", "3600 s"),
             ("bus", "415000000 B/s"),
             ("drive-size", "2g"),
+            ("fault", "'drive 2: dies at 30 s'"),
             ("files", "2"),
             ("goal", "rank"),
             ("kernel", "/linux"),

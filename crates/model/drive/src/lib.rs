@@ -11,6 +11,7 @@ mod by_name;
 mod drive;
 mod durability;
 mod fault;
+mod faults;
 mod file;
 pub mod hdd;
 mod queue_limits;
@@ -29,6 +30,10 @@ pub use by_name::{by_name, shipped};
 pub use drive::{Completion, Drive, Nanos, Operation, Request, Status};
 pub use durability::{DurabilityLog, Durable, UnsettledWrites};
 pub use fault::Fault;
+pub use faults::{
+    DrawFrom, DrawRequest, DriveFault, DriveFaults, FAULT_CLAUSES, FAULTS, FaultDraw, FaultKind,
+    FaultRecord, InvalidFault, Start, WrittenTo,
+};
 pub use file::{Class, DriveFile, Kind, Plausible, SettingChange, SizeError, load, load_with};
 pub use queue_limits::{IoScheduler, QueueLimits, scheduler_requests};
 pub use resumed_drive::ResumedDrive;

@@ -3,8 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use disklab_cell::{
-    Cell, CellEstimate, CellPlan, DATA, DrivePlan, HostPlan, MachinePlan, MakingPlan, Needs,
-    PlannedLayer,
+    Cell, CellEstimate, CellPlan, DATA, DrivePlan, FaultPlan, HostPlan, MachinePlan, MakingPlan,
+    Needs, PlannedLayer,
 };
 use disklab_source::SourceError;
 use disklab_stack::{Need, Stack};
@@ -27,6 +27,8 @@ pub struct Campaign {
     pub files: Vec<BTreeMap<String, String>>,
     /// By how much sizes are scaled.
     pub scale: f64,
+    /// What goes wrong with the drives of each stack.
+    pub faults: Vec<FaultPlan>,
 }
 
 /// What cells need of their bench before the first of them begins.
@@ -65,7 +67,8 @@ impl Campaign {
             workloads.push(workload);
             files.push(context.files.taken());
         }
-        Ok(Self { study, stacks, workloads, files, scale: context.scale })
+        let (scale, faults) = (context.scale, Vec::new());
+        Ok(Self { study, stacks, workloads, files, scale, faults })
     }
 
     /// Has the study's text keep the files that its workloads name.
@@ -127,6 +130,7 @@ impl Campaign {
             scale: self.scale,
             files: self.files[work].clone(),
             spread: study.spread,
+            faults: self.faults.clone(),
             needs,
             estimate: CellEstimate::default(),
         })

@@ -16,7 +16,7 @@ use disklab_workload::{
     Context, FileSpread, Remounter, StudyFiles, WorkContext, WorkEvent, Workload, read_workload,
 };
 
-use crate::lab::check_lab;
+use crate::lab::{check_faults, check_lab};
 use crate::making::{Begin, MadeStack, Making};
 use crate::remount::StackRemount;
 use crate::{BenchError, CellError, CellOutcome, CellWatcher, Drives, EndedCell, Phase};
@@ -44,6 +44,7 @@ impl<'a> CellWork<'a> {
 
     /// Refuses what cannot be made on the drives of the plan.
     fn check(&self) -> Result<(), BenchError> {
+        check_faults(self.plan)?;
         let Making { plan, stack } = &self.making;
         let sizes: Vec<Bytes> = plan.drives.iter().map(|drive| drive.size).collect();
         match &plan.machine {

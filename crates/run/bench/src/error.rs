@@ -12,7 +12,7 @@ use disklab_stack::StackError;
 use disklab_units::Bytes;
 use disklab_workload::WorkloadError;
 
-use crate::lab::{DrivesError, ReportedFailure};
+use crate::lab::{DrivesError, FaultProblem, ReportedFailure};
 use crate::safety::{DriveLoss, Refusal};
 
 /// Why a bench cannot continue at all.
@@ -72,6 +72,15 @@ pub enum BenchError {
          stacks with --without 'zfs*:*'"
     )]
     LinuxLacksZfs(LinuxChoice),
+    /// A drive cannot have a fault.
+    #[error("'{fault}': {why}; `disklab list faults` has what there is")]
+    Fault {
+        /// As it is typed.
+        fault: String,
+        /// Why not.
+        #[source]
+        why: FaultProblem,
+    },
     /// Drives that must not be used, and why.
     #[error("{}", lines(.0))]
     Refused(Vec<Objection>),

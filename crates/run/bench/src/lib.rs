@@ -35,9 +35,10 @@ pub use error::{BenchError, CellError, Objection, WriteCacheProblem};
 pub use executor::{CellExecutor, CellOutcome, CellProgress, CellWatcher, EndedCell, Phase};
 pub use job_devices::JobDevices;
 pub use lab::{
-    CELL_JOB, DrivesError, GuestError, KernelSource, LabBench, LabKernel, LabSettings, ModelError,
-    ModelledDrives, MountError, NotCharged, ReportedFailure, SerialNumbers, UnavailableSize,
-    carry_out_in_guest, check_charges, find_model, find_processor, processor_of, study_processor,
+    CELL_JOB, DrivesError, FaultProblem, GuestError, KernelSource, LabBench, LabKernel,
+    LabSettings, ModelError, ModelledDrives, MountError, NotCharged, ReportedFailure,
+    SerialNumbers, UnavailableSize, carry_out_in_guest, check_charges, check_faults, drive_faults,
+    find_model, find_processor, processor_of, study_processor,
 };
 pub use loop_drives::LoopDrives;
 pub use preflight::Preflight;

@@ -22,6 +22,7 @@ mod mounts;
 mod names;
 pub mod queues;
 mod start;
+mod work_began;
 
 pub use dirty_pages::limit_dirty_pages;
 pub use fixed_start::fixed_start;
@@ -30,7 +31,8 @@ pub use free_memory::release_memory;
 pub use launcher::launcher;
 pub use mounts::{mount_host, mount_shown};
 pub use names::{
-    GUEST, KERNEL_DIRECTORY, LAB_FOLDER, LAB_ON_HOST, OPERATOR_LINE, PLACE, disk_name, medium_file,
-    on_host,
+    GUEST, KERNEL_DIRECTORY, LAB_FOLDER, LAB_ON_HOST, OPERATOR_LINE, PLACE, WORK_BEGAN, disk_name,
+    medium_file, on_host,
 };
 pub use start::{arguments, begin, power_off, set_environment};
+pub use work_began::tell_work_began;

@@ -46,3 +46,6 @@ pub fn disk_name(mut index: usize) -> String {
 pub fn medium_file(index: usize) -> String {
     format!("medium-{}", disk_name(index))
 }
+
+/// The file in [`LAB_FOLDER`] in which a guest says when its work began: nanoseconds since its start.
+pub const WORK_BEGAN: &str = "work-began";

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-use disklab_drive::{Nanos, Statistics};
+use disklab_drive::{FaultRecord, Nanos, Statistics};
 use rustix::process::{Resource, getrlimit, setrlimit};
 
 use crate::boot::KernelProcess;
@@ -76,6 +76,8 @@ pub struct DiskReport {
     pub drive: Statistics,
     /// When it answered reads from its own memory.
     pub read_log: ReadLog,
+    /// What came of its faults, in their order.
+    pub faults: Vec<FaultRecord>,
 }
 
 impl Lab {
@@ -168,6 +170,7 @@ impl Lab {
                         requests: d.requests(),
                         drive: d.statistics(),
                         read_log: d.read_log().clone(),
+                        faults: d.fault_records(),
                     })
                 })
                 .collect(),

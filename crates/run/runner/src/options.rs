@@ -3,6 +3,7 @@
 
 use std::fmt::Display;
 
+use disklab_cell::{FaultPlan, FaultTextError};
 use disklab_lab_kernel::LinuxChoice;
 use disklab_options::{BenchKind, RunOrigin, RunSettings};
 use disklab_store::RunInfo;
@@ -49,6 +50,9 @@ pub enum OptionsError {
     /// A kernel is named for a bench that runs on this machine's own.
     #[error("{0} is for the lab's guests; the bench '{1}' runs on this machine's own kernel")]
     KernelElsewhere(&'static str, BenchKind),
+    /// A text is not a fault.
+    #[error("--fault: {0}")]
+    Fault(#[from] FaultTextError),
     /// A study of a directory is run elsewhere.
     #[error("the study '{0}' is about a directory: name it with --on dir:PATH")]
     NeedsDirectory(String),
@@ -184,6 +188,14 @@ impl RunOptions {
         self.scale.unwrap_or(1.0)
     }
 
+    /// The faults of the lab's drives.
+    ///
+    /// # Errors
+    /// [`OptionsError::Fault`] with the first text that is not one.
+    pub fn faults(&self) -> Result<Vec<FaultPlan>, OptionsError> {
+        self.settings.fault.iter().map(|text| Ok(text.parse()?)).collect()
+    }
+
     /// Refuses options that the bench would ignore.
     ///
     /// # Errors
@@ -199,6 +211,7 @@ impl RunOptions {
             ("--memory", Applies::Lab, settings.memory.is_some()),
             ("--processor", Applies::Lab, settings.processor.is_some()),
             ("--bus", Applies::Lab, settings.bus.is_some()),
+            ("--fault", Applies::Lab, !settings.fault.is_empty()),
             ("--set-drive", Applies::Lab, !settings.set_drive.is_empty()),
             ("--at-once", Applies::Lab, self.at_once.is_some()),
             ("--cell-limit", Applies::Lab, settings.cell_limit.is_some()),
@@ -266,6 +279,7 @@ fn as_begun(now: &RunSettings, then: &RunSettings, is_named: bool) -> RunSetting
         drive_size: now.drive_size.or(then.drive_size),
         processor: now.processor.or(then.processor),
         bus: now.bus.or(then.bus),
+        fault: if now.fault.is_empty() { then.fault } else { now.fault },
         set_drive: if now.set_drive.is_empty() { then.set_drive } else { now.set_drive },
         kernel: if is_named { now.kernel } else { then.kernel },
         cell_limit: now.cell_limit.or(then.cell_limit),

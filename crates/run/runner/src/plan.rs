@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::OnceLock;
 
-use disklab_bench::{BenchError, BenchNeeds, BenchProfile, Campaign, Preflight};
+use disklab_bench::{BenchError, BenchNeeds, BenchProfile, Campaign, Preflight, check_faults};
 use disklab_campaign::Goal;
 use disklab_cell::{Cell, CellPlan, Levels, MachinePlan};
 use disklab_options::{BenchKind, RunSettings};
@@ -93,6 +93,24 @@ impl Plan {
             reference: None,
             predictions: OnceLock::new(),
         })
+    }
+
+    /// Refuses faults that the drives of one of its stacks cannot have, and says of the bench that
+    /// its drives have these.
+    ///
+    /// # Errors
+    /// [`BenchError::Fault`] with the first.
+    pub(crate) fn check_faults(&mut self) -> Result<(), BenchError> {
+        if self.campaign.faults.is_empty() {
+            return Ok(());
+        }
+        let mut stacks = BTreeSet::new();
+        for cell in self.cells.iter().filter(|cell| stacks.insert(&cell.levels.stack)) {
+            check_faults(&self.compile(cell)?)?;
+        }
+        let faults: Vec<String> = self.campaign.faults.iter().map(ToString::to_string).collect();
+        self.bench.about.push_str(&format!("; with faults: {}", faults.join("; ")));
+        Ok(())
     }
 
     /// What its cells need of their bench before the first of them begins.

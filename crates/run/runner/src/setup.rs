@@ -135,6 +135,7 @@ impl PlannedRun {
         let context = Context::new(options.scale(), &folder);
         let mut campaign = Campaign::new(study, &context)?;
         campaign.keep_files();
+        campaign.faults = options.faults()?;
         let scratch = Scratch::new(options.settings.scratch.as_deref(), out)?;
         // `study.toml` lies in no folder that its path names.
         let folder = absolute(&Path::new(".").join(&folder))?;
@@ -166,6 +167,7 @@ impl PlannedRun {
         };
         let room = Room::of(&options.bench(), scratch.path());
         let mut plan = Plan::new(campaign, bench.profile(), preflight, repeats, seed)?;
+        plan.check_faults().map_err(RunnerError::prepare)?;
         if let BenchKind::Dir(path) = &kind {
             plan.campaign.study.title = title_of_directory(path, plan.campaign.study.has_reference);
         }

@@ -3,6 +3,7 @@
 mod behaviour;
 mod common;
 mod durability;
+mod faults;
 mod properties;
 mod shingled;
 mod shingled_checks;

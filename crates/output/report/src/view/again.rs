@@ -97,6 +97,7 @@ fn words(info: &RunInfo, sessions: &[Session], seed: Option<u64>) -> Vec<String>
             "scratch" if info.is_lab() => {}
             "only" => each(&options.only),
             "without" => each(&options.without),
+            "fault" => each(&options.fault),
             "set-drive" => each(&options.set_drive),
             _ => option(&name, value),
         }

@@ -4,6 +4,8 @@
 
 mod bench;
 mod drives;
+mod fault_problem;
+mod faults;
 mod guest;
 mod host;
 mod job;
@@ -19,6 +21,8 @@ mod workers;
 pub use bench::{KernelSource, LabBench, LabKernel, LabSettings};
 pub(crate) use drives::check_lab;
 pub use drives::{DrivesError, ModelledDrives, UnavailableSize};
+pub use fault_problem::FaultProblem;
+pub use faults::{check_faults, drive_faults};
 pub use guest::{GuestError, MountError, carry_out_in_guest};
 pub use job::ReportedFailure;
 pub use model::find_model;

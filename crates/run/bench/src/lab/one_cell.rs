@@ -15,6 +15,7 @@ use disklab_sample::{MemoryReads, Sample, TraceEntry};
 
 use super::CELL_JOB;
 use super::drives::disks;
+use super::faults::{add_faults, fault_notes};
 use super::job::{
     GuestAnswer, GuestJob, GuestTask, JOB, PHASES, PROGRAMS, RAW, read_answer, write,
 };
@@ -123,6 +124,7 @@ impl OneCell {
         let mut options =
             self.options(&job, &self.folder, &self.shown).map_err(CellError::Drives)?;
         made.disks.begin(&mut options).map_err(CellError::Lab)?;
+        add_faults(&self.plan, &self.folder, &mut options.disks).map_err(CellError::Drives)?;
         let done = boot(&job, &self.folder, options, Lab::run);
         // The kernel's messages, for the user.
         let _ = keep_console(&self.folder, &self.raw);
@@ -172,6 +174,7 @@ impl OneCell {
     /// Adds what only the host knows.
     fn add_report(&self, sample: &mut Sample, report: &LabReport) {
         self.add_memory_reads(sample, report);
+        sample.notes.extend(fault_notes(&self.plan, report));
         let seconds = report.virtual_time.0 as f64 / 1e9;
         let extra = &mut sample.environment.extra;
         let mut add = |name: &str, value: String| extra.insert(format!("lab.{name}"), value);

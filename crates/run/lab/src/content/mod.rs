@@ -13,6 +13,7 @@ mod chunk;
 mod delta;
 mod deltas;
 mod file;
+mod held;
 mod limits;
 mod numbered;
 mod pool;

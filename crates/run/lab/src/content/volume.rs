@@ -1,6 +1,6 @@
 //! One disk's index.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
 use disklab_drive::{Durable, UnsettledWrites};
@@ -216,6 +216,31 @@ impl ContentVolume {
         }
         self.unsettled = Some(unsettled);
         Ok(())
+    }
+
+    /// The blocks of `first..end` that hold anything but zeros, in their order.
+    pub fn held(&self, first: u64, end: u64) -> Vec<u64> {
+        let mut keys = BTreeSet::new();
+        self.add_keys(&mut keys);
+        let blocks = keys.into_iter().flat_map(|key| {
+            let chunk = key.saturating_mul(CHUNK_BLOCKS as u64);
+            chunk.max(first)..chunk.saturating_add(CHUNK_BLOCKS as u64).min(end)
+        });
+        blocks.filter(|number| self.holds(*number)).collect()
+    }
+
+    fn add_keys(&self, keys: &mut BTreeSet<u64>) {
+        keys.extend(self.chunks.keys());
+        if let Some((below, volume)) = &self.below {
+            below.volumes[*volume].add_keys(keys);
+        }
+    }
+
+    fn holds(&self, number: u64) -> bool {
+        match (self.block(number), &self.below) {
+            (Block::Below, Some((below, volume))) => below.volumes[*volume].holds(number),
+            (block, _) => block != Block::Fill(0),
+        }
     }
 
     fn get(&self, pool: &ChunkPool, number: u64, data: &mut [u8]) -> Result<(), LabError> {

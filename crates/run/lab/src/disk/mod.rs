@@ -1,6 +1,7 @@
 //! A disk of the lab: a virtio block device whose times a drive model gives and
 //! whose content the store keeps.
 
+mod faults;
 mod medium;
 mod options;
 mod read_log;
@@ -15,6 +16,7 @@ use crate::block::{Configuration, GuestBuffers, RequestRefusal, WRITE_CACHE_OFFS
 use crate::content::DiskContent;
 use crate::vhost::{Connection, SessionEvent, VhostSession};
 use crate::{LabError, ProtocolBreach};
+pub use faults::DiskFaults;
 pub(crate) use medium::MediumFile;
 pub use options::DiskOptions;
 pub use read_log::{ReadLog, ReadsFromMemory};
@@ -64,6 +66,7 @@ pub(crate) struct Disk {
     durable: Vec<Durable>,
     medium: Option<MediumFile>,
     reports_write_cache: bool,
+    faults: Option<DiskFaults>,
     read_log: ReadLog,
 }
 
@@ -82,6 +85,7 @@ impl Disk {
             configuration,
             reports_write_cache: options.reports_write_cache,
             drive: options.drive,
+            faults: options.faults,
             volume,
             pending: Vec::new(),
             free: Vec::new(),
@@ -221,7 +225,7 @@ impl Disk {
 
     /// When something happens by itself.
     pub fn next_event(&self) -> Option<Nanos> {
-        let drive = self.drive.next_event();
+        let drive = self.drive.next_event().into_iter().chain(self.next_of_faults()).min();
         if self.immediate.is_empty() {
             return drive;
         }
@@ -232,6 +236,7 @@ impl Disk {
     /// interrupted.
     pub fn advance(&mut self, now: Nanos) -> Result<bool, LabError> {
         self.drive.advance(now, &mut self.completions);
+        self.pass_faults(now);
         self.read_log.note(now, &self.drive.statistics());
         self.tell_medium()?;
         if self.completions.is_empty() && self.immediate.is_empty() {

@@ -2,6 +2,7 @@
 
 use disklab_drive::{Drive, DriveFile, IoScheduler, Kind};
 
+use super::DiskFaults;
 use crate::block::{Configuration, SERIAL_BYTES};
 use crate::{LabError, OptionsProblem};
 
@@ -44,6 +45,8 @@ pub struct DiskOptions {
     /// What its own link carries, bytes per second, where that is known: see
     /// [`crate::LabOptions::bus`].
     pub link_rate: Option<u64>,
+    /// What goes wrong with it.
+    pub faults: Option<DiskFaults>,
 }
 
 impl std::fmt::Debug for DiskOptions {
@@ -74,6 +77,7 @@ impl DiskOptions {
             discard_bytes: None,
             tells_medium: false,
             link_rate: None,
+            faults: None,
         }
     }
 

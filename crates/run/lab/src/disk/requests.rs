@@ -1,6 +1,6 @@
 //! Requests, from the ring to the drive.
 
-use disklab_drive::{Nanos, Operation, Request};
+use disklab_drive::{Nanos, Operation, Request, Start, WrittenTo};
 
 use super::{Disk, Pending, STEP_BYTES};
 use crate::block::{HEADER_BYTES, RequestRefusal, RequestWork, SERIAL_BYTES, parse_request};
@@ -46,8 +46,13 @@ impl Disk {
         head: u16,
     ) -> Result<(), LabError> {
         let work = parse_request(&self.buffers, memory, &self.configuration);
+        let request = self.request(&work);
+        let begin = match &request {
+            Some(request) => self.meet(now, request, content)?,
+            None => Start::Sound,
+        };
         let outcome = match work {
-            Ok(work) => self.move_data(work, content, memory)?,
+            Ok(work) => self.move_data(work, begin, content, memory)?,
             Err(refusal) => Err(refusal),
         };
         let (status, moved) = match outcome {
@@ -62,11 +67,13 @@ impl Disk {
         let written = if has_status { moved.saturating_add(1) } else { 0 };
         let status = self.buffers.last_writable();
         let pending = Pending { head, written, status };
-        match work {
-            Ok(RequestWork::Drive { operation, sector, sectors }) if outcome.is_ok() => {
-                let id = self.remember(pending)?;
-                self.requests += 1;
-                self.drive.submit(now, Request { id, operation, sector, sectors });
+        match request {
+            Some(request) if outcome.is_ok() => {
+                self.remember(pending);
+                if begin != Start::Refused {
+                    self.requests += 1;
+                    self.drive.submit(now, request);
+                }
             }
             _ => {
                 self.immediate.push(pending);
@@ -79,17 +86,19 @@ impl Disk {
         Ok(())
     }
 
-    /// A number for a request.
-    fn remember(&mut self, pending: Pending) -> Result<u64, LabError> {
-        let slot = match self.free.pop() {
-            Some(slot) => slot,
-            None => {
-                self.pending.push(None);
-                self.pending.len() - 1
-            }
-        };
-        self.pending[slot] = Some(pending);
-        Ok(slot as u64)
+    /// A request to the drive, with the number that [`Disk::remember`] gives it next.
+    fn request(&self, work: &Result<RequestWork, RequestRefusal>) -> Option<Request> {
+        let Ok(RequestWork::Drive { operation, sector, sectors }) = *work else { return None };
+        let id = self.free.last().copied().unwrap_or(self.pending.len()) as u64;
+        Some(Request { id, operation, sector, sectors })
+    }
+
+    /// Keeps what a request's end needs.
+    fn remember(&mut self, pending: Pending) {
+        match self.free.pop() {
+            Some(slot) => self.pending[slot] = Some(pending),
+            None => self.pending.push(Some(pending)),
+        }
     }
 
     /// Moves a request's data between guest and store. Returns the bytes that went
@@ -97,12 +106,20 @@ impl Disk {
     fn move_data(
         &mut self,
         work: RequestWork,
+        begin: Start,
         content: &mut DiskContent,
         memory: &GuestRegions,
     ) -> Result<Result<u32, RequestRefusal>, LabError> {
         let RequestWork::Drive { operation, sector, sectors } = work else {
             let written = self.buffers.write(memory, 0, &self.configuration.serial);
             return Ok(if written { Ok(SERIAL_BYTES as u32) } else { Err(RequestRefusal::Bad) });
+        };
+        let sector = match begin {
+            Start::Sound => sector,
+            Start::Written(WrittenTo::Sector(elsewhere)) => elsewhere,
+            Start::Unreadable | Start::Refused | Start::Written(WrittenTo::Nowhere) => {
+                return Ok(Ok(0));
+            }
         };
         if self.watches_durability && !matches!(operation, Operation::Read | Operation::Flush) {
             self.settle(content)?;

@@ -11,12 +11,13 @@ pub use folder::SessionFolderError;
 use std::io::{IsTerminal, Read};
 use std::path::{Path, PathBuf};
 
-use disklab_bench::{ModelError, find_processor};
+use disklab_bench::{ModelError, drive_faults, find_processor};
+use disklab_cell::FaultPlan;
 use disklab_exec::{Interrupt, read_input};
 use disklab_lab::processors;
 use disklab_lab::{
-    ConfinementSupport, Console, ContentLimits, CpuLease, CpuLeases, DiskOptions, Lab, LabError,
-    LabOptions, LabReport, console,
+    ConfinementSupport, Console, ContentLimits, CpuLease, CpuLeases, DiskFaults, DiskOptions, Lab,
+    LabError, LabOptions, LabReport, console,
 };
 use disklab_lab_guest as guest;
 use disklab_lab_kernel::{self as kernel, LinuxSource, LinuxVersion, ZfsSource};
@@ -45,7 +46,7 @@ const LARGEST_SCRIPT: u64 = 16 << 20;
 
 /// Gives a prompt, or runs what was given; returns the exit code of the shell.
 pub fn shell(args: &ShellArgs) -> Result<u8, Failure> {
-    let drives = drives::drives(&args.drives)?;
+    let (drives, disks) = drives_and_disks(args)?;
     check_memory(args.memory)?;
     let processor = find_processor(&args.processor, Path::new(""))?;
     let processor = processor.as_ref().map(from_node).transpose().map_err(ModelError::from)?;
@@ -89,7 +90,7 @@ pub fn shell(args: &ShellArgs) -> Result<u8, Failure> {
     options.kernel_arguments = args.linux.unwrap_or_default().arguments();
     options.kernel_arguments.extend(charges);
     options.memory_bytes = args.memory.0;
-    options.disks = disks(&drives, args.seed);
+    options.disks = disks;
     options.seed = args.seed;
     options.content = content(folder.path());
     let lease = processors().ok().and_then(|all| CpuLeases::of_user().take(&all, args.memory.0));
@@ -241,12 +242,22 @@ fn facts(drives: &[SessionDrive]) -> Vec<DriveFacts> {
     drives.iter().enumerate().map(facts).collect()
 }
 
-fn disks(drives: &[SessionDrive], seed: u64) -> Vec<DiskOptions> {
+/// The drives that were asked for, and the guest's disks that they are, with their faults.
+fn drives_and_disks(args: &ShellArgs) -> Result<(Vec<SessionDrive>, Vec<DiskOptions>), Failure> {
+    let drives = drives::drives(&args.drives)?;
     let disk = |(number, drive): (u64, &SessionDrive)| {
         // Each stands differently, as drives do.
-        DiskOptions::of(&drive.model, seed.wrapping_add(number), &drive.serial)
+        DiskOptions::of(&drive.model, args.seed.wrapping_add(number), &drive.serial)
     };
-    (0..).zip(drives).map(disk).collect()
+    let mut disks: Vec<DiskOptions> = (0..).zip(&drives).map(disk).collect();
+    let faults = args.fault.iter().map(|text| text.parse::<FaultPlan>());
+    let faults = faults.collect::<Result<Vec<_>, _>>();
+    let faults = faults.map_err(|e| Failure::usage_error(format!("--fault: {e}")))?;
+    let faults = drive_faults(&faults, "", &disks, args.seed).map_err(Failure::usage_error)?;
+    for (disk, own) in disks.iter_mut().zip(faults) {
+        disk.faults = (!own.is_empty()).then(|| DiskFaults::from_start(own));
+    }
+    Ok((drives, disks))
 }
 
 /// What the drives' content may take: most of what is free.

@@ -1,0 +1,111 @@
+//! `--fault`, as a user meets it.
+
+use std::process::Command;
+
+use crate::command_support::{TINY_STUDY, disklab};
+use crate::lab_support::has_programs;
+use crate::lab_support::kernel::kernel;
+use crate::lab_support::run::{disklab as disklab_in_lab, samples};
+use predicates::prelude::*;
+use predicates::str::contains;
+
+/// A file is read for 20 s from an array of three drives.
+const STUDY: &str = r#"
+id = "s"
+title = "s"
+repeats = 1
+[[drives]]
+name = "d"
+model = "hgst-10tb"
+size = "10 GB"
+count = 3
+[stacks]
+raid5 = { layers = "md-raid5[resync=skip]/ext4", drives = 3 }
+[[workloads]]
+id = "w"
+caches = "keep"
+fio = { rw = "randread", bs = "64k", size = "64m", direct = 1, time_based = 1, runtime = "20s" }
+"#;
+
+#[test]
+fn an_array_that_loses_a_drive_is_measured_and_reported() {
+    let Some(_) = kernel() else { return };
+    if !has_programs(&["mdadm", "mkfs.ext4"]) {
+        return;
+    }
+    let figures = |faults: &[&str]| {
+        let home = tempfile::tempdir().expect("temp");
+        let faults = faults.iter().flat_map(|fault| ["--fault", fault]);
+        let arguments: Vec<&str> = ["--seed", "1"].into_iter().chain(faults).collect();
+        let (_, sample) = samples(home.path(), STUDY, &arguments).remove(0);
+        let notes = sample.notes.iter().filter(|note| note.about == "faults");
+        let notes: Vec<String> = notes.map(|note| note.text.clone()).collect();
+        let reads: Vec<u64> = sample.steps[0].drives.iter().map(|drive| drive.reads).collect();
+        (notes, reads, home)
+    };
+    let (notes, sound, _) = figures(&[]);
+    assert!(notes.is_empty(), "{notes:?}");
+    let (dies, late) = ("drive 2: dies at 10 s", "drive 1: slow by 2 at 1 h");
+    let (notes, degraded, home) = figures(&[dies, late]);
+    let [first, second] = &notes[..] else { panic!("{notes:?}") };
+    assert!(first.starts_with("drive 2: dies at 10 s: from 10.000 s of the work, on "), "{first}");
+    assert!(second.ends_with("did not happen, as no request came so late"), "{second}");
+    // The two others read what it had.
+    assert!(degraded[1] < sound[1] * 6 / 10, "{degraded:?} of {sound:?}");
+    assert!(degraded[0] > degraded[1] * 3 / 2, "{degraded:?}");
+    let (again, repeated, _) = figures(&[dies, late]);
+    assert_eq!((again, repeated), (notes, degraded), "the same at the same seed");
+    let report = |format: &str| {
+        let mut command = disklab_in_lab(home.path());
+        let output = command.args(["report", "run", "--format", format, "--out", "-"]).output();
+        String::from_utf8(output.expect("it starts").stdout).expect("UTF-8")
+    };
+    let page = report("md");
+    assert!(page.contains("with faults: drive 2: dies at 10 s; drive 1: slow"), "{page}");
+    assert!(report("html").contains("--fault 'drive 2: dies at 10 s'"));
+}
+
+#[test]
+fn a_shell_has_failing_drives() {
+    let Some(_) = kernel() else { return };
+    let home = tempfile::tempdir().expect("temp");
+    let mut shell: Command = disklab_in_lab(home.path());
+    shell.args(["lab", "shell", "--drives", "hgst-10tb:2:64GB", "--fault", "drive 2: dies at 5 s"]);
+    let read = "dd if=/dev/vdb of=/dev/null bs=1M count=1 iflag=direct status=none 2>&1";
+    let output = shell.args(["-c", &format!("{read} && echo read; sleep 5; {read}")]).output();
+    let said = String::from_utf8(output.expect("it starts").stdout).expect("UTF-8");
+    assert!(said.starts_with("read\n") && said.contains("Input/output error"), "{said}");
+}
+
+#[test]
+fn a_fault_that_cannot_be_is_refused_before_anything_is_touched() {
+    let home = tempfile::tempdir().expect("temp");
+    std::fs::write(home.path().join("s.toml"), STUDY).expect("written");
+    std::fs::write(home.path().join("tiny.toml"), TINY_STUDY).expect("written");
+    for (fault, expected) in [
+        ("drive 4: dies", "there is no drive 4: raid5 has 3"),
+        ("drive 2: dyes", "did you mean 'dies'"),
+        ("drive 2 dies", "expected 'drive N: …'"),
+        ("drive 2: dies within 110 % to 120 %", "120 %"),
+        ("drive 2: unreadable 1 sector on sectors 99999999999", "the last sector of the drive is"),
+    ] {
+        for command in [&["plan", "s.toml"][..], &["run", "s.toml", "--out", "run"]] {
+            disklab(home.path())
+                .args(command.iter().chain(&["--fault", fault]))
+                .assert()
+                .code(2)
+                .stderr(contains(expected).and(contains("fault")));
+        }
+        disklab(home.path())
+            .args(["lab", "shell", "--drives", "hgst-10tb:3:64GB", "-c", "true", "--fault", fault])
+            .assert()
+            .code(2)
+            .stderr(contains(expected.replace("raid5", "the guest")));
+    }
+    disklab(home.path())
+        .args(["run", "tiny.toml", "--on", "loop", "--out", "run", "--fault", "drive 1: dies"])
+        .assert()
+        .code(2)
+        .stderr(contains("--fault applies only to the lab"));
+    assert!(!home.path().join("run").exists());
+}
