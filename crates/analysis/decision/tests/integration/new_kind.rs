@@ -123,7 +123,6 @@ fn steps(drive_bytes: u64) -> Vec<Step> {
         remount: None,
         emptied: false,
         spread: None,
-        faults: Vec::new(),
         spread_over: None,
         events: &[],
         steps: Vec::new(),
