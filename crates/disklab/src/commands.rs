@@ -18,6 +18,7 @@ mod report;
 mod run;
 mod sensitivity;
 mod shipped;
+pub mod submit;
 
 use disklab_report::TextStyle;
 use disklab_runner::{Caller, KernelBuilder, state_folder};

@@ -5,21 +5,26 @@ use std::path::PathBuf;
 use clap::Args;
 use disklab_runner::PartOptions;
 
+use crate::commands::submit::Slurm;
+
 /// A run in parts that any engine can place, and one of them.
 #[derive(Debug, Args)]
+#[command(group = clap::ArgGroup::new("divided").args(["to", "submit"]))]
 pub struct PartArgs {
-    /// Divide the run into N parts of about the same length, and write them into --to. Each is
-    /// carried out by --part on any machine, and `disklab merge` makes the run of them.
-    #[arg(long, value_name = "N", requires = "to", conflicts_with_all = ["out", "resume", "yes"],
+    /// Divide the run into parts of about the same length, and write them into this directory, new
+    /// or empty. Each is carried out by --part on any machine, and `disklab merge` makes the run of
+    /// them.
+    #[arg(long, value_name = "DIR", conflicts_with_all = ["out", "resume", "yes"],
+          help_heading = "Parts")]
+    pub to: Option<PathBuf>,
+    /// With --to or --submit: how many parts. [default: of about ten minutes each, up to 1000]
+    #[arg(long, value_name = "N", requires = "divided",
           value_parser = clap::value_parser!(u32).range(1..=1_000_000), help_heading = "Parts")]
     pub parts: Option<u32>,
-    /// Directory for the parts, new or empty.
-    #[arg(long, value_name = "DIR", requires = "parts", help_heading = "Parts")]
-    pub to: Option<PathBuf>,
     /// Carry out this part, and record it in --out. The same command resumes it; if all is
     /// done, it does nothing.
     #[arg(long, value_name = "FILE", requires = "out", conflicts_with_all = [
-        "study", "resume", "parts", "only", "without", "quick", "scale", "on", "repeats", "seed",
+        "study", "resume", "to", "parts", "only", "without", "quick", "scale", "on", "repeats", "seed",
         "drives", "linux", "memory", "processor", "bus", "set_drive", "cell_limit", "drive_size",
         "erase", "yes", "goal", "precision", "budget",
     ], help_heading = "Parts")]
@@ -30,6 +35,17 @@ pub struct PartArgs {
     /// their like.
     #[arg(long, value_name = "N", num_args = 0..=1, requires = "part", help_heading = "Parts")]
     pub part_index: Option<Option<u32>>,
+    /// Have Slurm carry the run out: 'slurm', or with options of sbatch
+    /// 'slurm:partition=long,account=a,time=2:00:00'. --out must be a directory that all nodes see.
+    /// Ctrl-C leaves the jobs running.
+    #[arg(long, value_name = "ENGINE", conflicts_with_all = ["to", "resume", "part", "yes"],
+          help_heading = "Parts")]
+    pub submit: Option<Slurm>,
+    /// Come back to the run in --out that --submit began, and submit again what is left if its jobs
+    /// have ended.
+    #[arg(long, requires = "out", conflicts_with_all = ["study", "submit", "to", "part", "resume"],
+          help_heading = "Parts")]
+    pub attach: bool,
 }
 
 impl super::RunArgs {

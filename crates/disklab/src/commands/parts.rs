@@ -30,7 +30,7 @@ const INDEX_VARIABLES: [(&str, u32); 9] = [
 ];
 
 /// Plans the run, and writes its parts.
-pub fn divide(args: &RunArgs, parts: u32, to: &Path, as_json: bool) -> Result<u8, Failure> {
+pub fn divide(args: &RunArgs, to: &Path, as_json: bool) -> Result<u8, Failure> {
     let caller = caller()?;
     let found = named_study(args)?;
     check_outputs(to)?;
@@ -40,7 +40,7 @@ pub fn divide(args: &RunArgs, parts: u32, to: &Path, as_json: bool) -> Result<u8
     let checked = planned.check()?;
     eprint!("{}", plan::words(&checked, &RunEstimate::new(&checked.plan), false));
     drop(planning);
-    let heads = write_parts(checked, parts, to)?;
+    let heads = write_parts(checked, args.parts.parts, to)?;
     if as_json {
         let part = |head: &PartHead| json!({ "part": part_name(head.part()), "cells": head.cells, "seconds": head.seconds });
         let parts: Vec<Value> = heads.iter().map(part).collect();
@@ -128,10 +128,14 @@ fn files(args: &RunArgs) -> Result<(PathBuf, PathBuf), Failure> {
     Ok((plan.join(&name), out.join(&name)))
 }
 
+/// The first part in a directory, if there is one.
+pub fn first_part(plan: &Path) -> Option<PathBuf> {
+    (3..=7).map(|width| plan.join(format!("{:0width$}", 1))).find(|path| path.exists())
+}
+
 /// How many parts there are in a directory: its first one says it.
-fn parts_in(plan: &Path) -> Result<u32, Failure> {
-    let first = (3..=7).map(|width| plan.join(format!("{:0width$}", 1)));
-    let Some(first) = first.into_iter().find(|path| path.exists()) else {
+pub fn parts_in(plan: &Path) -> Result<u32, Failure> {
+    let Some(first) = first_part(plan) else {
         return Err(Failure::usage_error(format!(
             "{} has no part 1: name the directory that `disklab run --parts` wrote",
             plan.display()

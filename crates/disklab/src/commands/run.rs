@@ -10,7 +10,9 @@ use disklab_store::{CellState, Run};
 use disklab_units::count;
 use serde_json::json;
 
-use super::{caller, parts, plan, print, print_json, print_styled, report, style_of_output};
+use super::{
+    caller, parts, plan, print, print_json, print_styled, report, style_of_output, submit,
+};
 use crate::cli::RunArgs;
 use crate::exit::{DONE, FAILED, Failure, INTERRUPTED};
 use crate::signals;
@@ -22,8 +24,14 @@ pub fn run(args: RunArgs, as_json: bool) -> Result<u8, Failure> {
     if args.parts.part.is_some() {
         return parts::carry_out(&args, as_json);
     }
-    if let (Some(parts), Some(to)) = (args.parts.parts, &args.parts.to) {
-        return parts::divide(&args, parts, to, as_json);
+    if let Some(to) = &args.parts.to {
+        return parts::divide(&args, to, as_json);
+    }
+    if let Some(engine) = &args.parts.submit {
+        return submit::submit(&args, engine, as_json);
+    }
+    if args.parts.attach {
+        return submit::attach(&args, as_json);
     }
     let mut watcher = Watcher::default();
     let mut open = if args.resume {

@@ -51,6 +51,7 @@ mod same_anywhere_in_the_lab;
 mod sensitivity;
 mod shipped_in_the_lab;
 mod shipped_texts;
+mod slurm_in_the_lab;
 mod special_files;
 mod ssd_in_the_lab;
 mod ssd_wear_in_the_lab;

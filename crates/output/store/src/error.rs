@@ -234,9 +234,9 @@ pub enum StoreError {
         /// In what they differ.
         differences: Vec<Difference>,
     },
-    /// Parts of a divided run are missing.
+    /// Parts of a divided run are missing, or have cells that wait.
     #[error(
-        "{} of {of} parts missing: {}; carry them out (disklab run --part), and merge again",
+        "{} of {of} parts missing, or not done: {}; carry them out (disklab run --part), and merge again",
         missing.len(),
         ranges(missing)
     )]

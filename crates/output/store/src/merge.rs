@@ -33,7 +33,7 @@ impl Run {
     /// other cells: what one run of all these cells with the same seed would be. In the lab
     /// a cell's figures do not depend on when and where it runs, nor on what runs at the same time.
     ///
-    /// Cells of parts that a run was divided into keep their numbers, and no part may be missing.
+    /// Cells of parts that a run was divided into keep their numbers, and each must be there and done.
     /// Other cells keep the order of their blocks, and within a block that of the parts. Where
     /// two parts have the same cell, the one that is done is taken. The raw outputs are
     /// copied, and every start of the program on a part is remembered. The run is there for others
@@ -183,11 +183,15 @@ fn merged_info(first: &Part, rest: &[Part]) -> RunInfo {
     info
 }
 
-/// Refuses parts of a divided run of which some are missing.
+/// Refuses parts of a divided run of which some are missing, or not done.
 fn all_there(parts: &[Part]) -> Result<(), StoreError> {
-    let there: BTreeSet<RunPart> = parts.iter().filter_map(|part| part.info.options.part).collect();
-    let Some(RunPart { of, .. }) = there.first().copied() else { return Ok(()) };
-    let missing: Vec<u32> =
-        (1..=of).filter(|number| !there.contains(&RunPart { number: *number, of })).collect();
+    let Some(RunPart { of, .. }) = parts.iter().find_map(|part| part.info.options.part) else {
+        return Ok(());
+    };
+    let is_done =
+        |part: &&Part| part.records.iter().all(|record| record.state != CellState::Waiting);
+    let done = parts.iter().filter(is_done).filter_map(|part| part.info.options.part);
+    let done: BTreeSet<u32> = done.map(|part| part.number).collect();
+    let missing: Vec<u32> = (1..=of).filter(|number| !done.contains(number)).collect();
     if missing.is_empty() { Ok(()) } else { Err(StoreError::PartsMissing { of, missing }) }
 }

@@ -32,11 +32,17 @@ pub fn part_name(RunPart { number, of }: RunPart) -> String {
 /// [`RunnerError::Part`] if it cannot be divided or written, and as [`CheckedRun::begin`].
 pub fn write_parts(
     run: CheckedRun,
-    parts: u32,
+    parts: Option<u32>,
     folder: &Path,
 ) -> Result<Vec<PartHead>, RunnerError> {
     let CheckedRun { plan, bench, .. } = run;
-    check(&plan, parts)?;
+    check_divisible(&plan)?;
+    let estimate = RunEstimate::new(&plan);
+    let costs = costs(&estimate, &plan).map_err(RunnerError::bench)?;
+    let parts = parts.unwrap_or_else(|| default_parts(&costs));
+    if parts as usize > costs.len() {
+        return Err(PartProblem::TooMany { parts, cells: costs.len() }.into());
+    }
     let bench = bench.confirm(false).map_err(RunnerError::prepare)?;
     let claim = claim_outputs(folder)?;
     let directory = claim.directory().clone();
@@ -46,8 +52,6 @@ pub fn write_parts(
     let needs = plan.needs();
     let bench = bench.prepare(&needs).map_err(RunnerError::prepare)?;
     let info = plan.run_info(bench.environment());
-    let estimate = RunEstimate::new(&plan);
-    let costs = costs(&estimate, &plan).map_err(RunnerError::bench)?;
     let divided = divide(&costs, parts as usize);
     let mut heads = Vec::with_capacity(divided.len());
     // The first comes last: if it is there, all are.
@@ -75,17 +79,27 @@ pub fn write_parts(
     Ok(heads)
 }
 
-/// Refuses a run that cannot be divided so.
-fn check(plan: &Plan, parts: u32) -> Result<(), PartProblem> {
+/// So long takes a part if nothing is said: the start of a task is little next to it.
+const PART_SECONDS: f64 = 600.0;
+/// No more are made then; Slurm takes as many tasks (`MaxArraySize` 1001).
+const MOST_PARTS: usize = 1000;
+
+fn default_parts(costs: &[CellCost]) -> u32 {
+    let seconds: f64 = costs.iter().map(|cost| cost.seconds).sum();
+    let parts = (seconds / PART_SECONDS).ceil() as usize;
+    parts.clamp(1, MOST_PARTS.min(costs.len().max(1))) as u32
+}
+
+/// Refuses a run that cannot be divided into parts.
+///
+/// # Errors
+/// [`PartProblem::NotInTheLab`] and [`PartProblem::Adaptive`].
+pub fn check_divisible(plan: &Plan) -> Result<(), PartProblem> {
     if !plan.bench.is_simulated {
         return Err(PartProblem::NotInTheLab);
     }
     if plan.stop.is_some() {
         return Err(PartProblem::Adaptive);
-    }
-    let cells = plan.cells.len();
-    if parts as usize > cells {
-        return Err(PartProblem::TooMany { parts, cells });
     }
     Ok(())
 }

@@ -4,6 +4,7 @@
 // A test that fails here says so, as tests do.
 #![allow(clippy::unwrap_used)]
 
+pub mod cluster;
 pub mod kernel;
 pub mod run;
 mod shared;

@@ -131,12 +131,23 @@ fn missing_parts_are_named() {
     let temp = tempfile::tempdir().expect("temp");
     let parts = [2, 5, 9].map(|number| divided(temp.path(), number, 12, |_| false));
     let error = merge(&parts, &temp.path().join("to")).expect_err("missing").to_string();
-    assert!(error.contains("9 of 12 parts missing: 1, 3-4, 6-8, 10-12;"), "{error}");
+    assert!(error.contains("9 of 12 parts missing, or not done: 1, 3-4, 6-8, 10-12;"), "{error}");
     assert!(!temp.path().join("to").exists());
     let other = divided(temp.path(), 1, 2, |_| true);
     let error = merge(&[divided(temp.path(), 1, 3, |_| true), other], &temp.path().join("to"));
     let error = error.expect_err("of two divisions").to_string();
     assert!(error.contains("--parts is '3' in the first and '2' in the second"), "{error}");
+}
+
+#[test]
+fn parts_that_are_not_done_are_named() {
+    let temp = tempfile::tempdir().expect("temp");
+    let done = divided(temp.path(), 1, 2, |_| false);
+    let options =
+        RunSettings { part: Some(RunPart { number: 2, of: 2 }), ..RunSettings::default() };
+    let begun = part(&temp.path().join("begun"), &RunInfo { options, ..info() }, &cells(), 1);
+    let error = merge(&[done, begun], &temp.path().join("to")).expect_err("begun").to_string();
+    assert!(error.contains("1 of 2 parts missing, or not done: 2;"), "{error}");
 }
 
 #[test]

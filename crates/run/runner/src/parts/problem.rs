@@ -12,14 +12,13 @@ use crate::error::then_and_now;
 pub enum PartProblem {
     /// It runs on this machine.
     #[error(
-        "--parts: only runs in the lab can be divided; on a machine, the order of the cells \
+        "only runs in the lab can be divided; on a machine, the order of the cells \
          spreads what changes with time over all stacks alike, which parts of other hours do not"
     )]
     NotInTheLab,
     /// The samples decide which cells there are.
     #[error(
-        "--parts: the samples or the clock would decide which cells run, and parts have theirs \
-         before; fix the number with --repeats"
+        "the samples or the clock would decide which cells run, and parts have theirs before; fix the number with --repeats"
     )]
     Adaptive,
     /// There are fewer cells.
