@@ -311,9 +311,9 @@ impl Submitted {
         let lines: Vec<&str> = text.trim().lines().collect();
         if lines.is_empty() {
             return Failure::failed(format!(
-                "the job {what}, {job}, ended and left nothing in {}: does its node see this \
-                 directory, and {}? Take directories that all nodes share. `scontrol show job {job}` \
-                 says where it ran and how it ended",
+                "the job {what}, {job}, ended and left nothing in {}: it was cancelled, or its \
+                 node does not see this directory and {} (take directories that all nodes share); \
+                 `scontrol show job {job}` says where it ran and how it ended",
                 self.folder.display(),
                 self.program.display()
             ));

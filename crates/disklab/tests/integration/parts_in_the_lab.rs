@@ -136,8 +136,17 @@ fn parts_are_the_run_in_one_go_to_the_byte() {
     let said = ends(home, &["run", "--part", "plan/001", "--out", "parts/001"], 0);
     assert!(said.contains("was done before"), "{said}");
     assert_eq!(fs::read(home.join("parts/001/run.sqlite")).expect("a run"), before);
-    // In a directory of its own: one of them is enough.
-    ends(home, &["run", "--part", "plan/001", "--out", "again"], 0);
+    // In a directory of its own: one of them is enough. And twice at a time: one waits.
+    let mut other = program(home);
+    other.args(["run", "--part", "plan/001", "--out", "again"]).stderr(Stdio::null());
+    let mut other = other.spawn().expect("it starts");
+    while !home.join("again/raw").exists() {
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    let said = ends(home, &["run", "--part", "plan/001", "--out", "again"], 0);
+    assert!(said.contains("another disklab carries this part out"), "{said}");
+    assert!(said.contains("was done before"), "{said}");
+    assert!(other.wait().expect("it ends").success());
     assert!(merge(&["parts/003", "again"], 2).contains("was measured in"));
     // Another part's directory.
     let said = ends(home, &["run", "--part", "plan/003", "--out", "parts/001"], 2);

@@ -96,6 +96,8 @@ impl Run {
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE;
         let (mut connection, steps) = connect(&path, flags).map_err(named)?;
         let result = (|| {
+            // Nothing of it counts before it is published, when all is written at once.
+            connection.pragma_update(None, "synchronous", "OFF")?;
             let transaction = connection.transaction()?;
             transaction.execute_batch(&tables(VERSION))?;
             rows::insert_info(&transaction, info)?;
@@ -122,7 +124,11 @@ impl Run {
         let named = |error| directory.named(error);
         let (from, to) = (directory.at(UNFINISHED), directory.at(DATABASE));
         connection.close().map_err(|(_, e)| named(StoreError::sqlite(&from)(e)))?;
-        std::fs::rename(&from, &to).map_err(StoreError::io("cannot make", &to)).map_err(named)?;
+        File::open(&from)
+            .and_then(|database| database.sync_all())
+            .and_then(|()| std::fs::rename(&from, &to))
+            .map_err(StoreError::io("cannot make", &to))
+            .map_err(named)?;
         unfinished.into_iter().for_each(UnfinishedRun::keep);
         let (connection, steps) = connect(&to, OpenFlags::SQLITE_OPEN_READ_WRITE).map_err(named)?;
         Ok(Self { folder, directory, connection, steps, unfinished: None, lock })
