@@ -25,6 +25,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use clap_complete::ArgValueCompleter;
+use disklab_cell::StudyAxis;
 use disklab_runner::{BenchKind, RunOptions, RunSettings};
 
 use crate::exit::Failure;
@@ -118,6 +119,11 @@ pub struct CampaignArgs {
     /// ':', whose stack or workload matches. Repeatable.
     #[arg(long, value_name = "PATTERN", help_heading = "What")]
     pub only: Vec<String>,
+    /// Run each cell at each of these levels, such as memory=1GiB,8GiB (see `disklab list axes`),
+    /// in place of the study's own levels. Answers are about the first; the report says what the
+    /// others change. Repeatable.
+    #[arg(long, value_name = "AXIS=LEVEL,…", help_heading = "What")]
+    pub axis: Vec<StudyAxis>,
     /// Skip cells that match, as for --only. Repeatable.
     #[arg(long, value_name = "PATTERN", help_heading = "What")]
     pub without: Vec<String>,
@@ -176,6 +182,7 @@ impl CampaignArgs {
             at_once: self.lab.at_once,
             erase: self.disks.erase.clone(),
             settings: RunSettings {
+                axis: self.axis.clone(),
                 bus: self.lab.bus,
                 cell_limit: self.lab.cell_limit,
                 drive_size: self.loop_devices.drive_size,
@@ -244,7 +251,8 @@ pub struct PlanArgs {
 
 #[derive(Debug, Args)]
 pub struct ReportArgs {
-    /// The run's directory.
+    /// The run's directory. Of a study with axes, RUN@memory=8GiB is about another level than the
+    /// first.
     pub run: PathBuf,
     /// What to write. [default: html; with --versus: text]
     #[arg(long, value_enum)]
@@ -291,6 +299,8 @@ pub enum Listed {
     Processors,
     /// What makes samples or comparisons suspect, and how each is found.
     Audits,
+    /// What a study can cross its stacks and workloads with.
+    Axes,
 }
 
 /// The command line. A negative number where a value is expected is that value, so that the

@@ -16,6 +16,7 @@ mod parts;
 mod plan;
 mod report;
 mod run;
+mod run_at;
 mod sensitivity;
 mod shipped;
 pub mod submit;

@@ -121,10 +121,20 @@ exit_codes! {
     // On the way.
     AgainstError => FAILED,
     DriveFileError => FAILED,
-    ReportError => FAILED,
     SessionError => FAILED,
     SessionFolderError => FAILED,
     serde_json::Error => FAILED,
+}
+
+impl From<ReportError> for Failure {
+    fn from(error: ReportError) -> Self {
+        match error {
+            ReportError::Level { .. } => Self::usage_error(error),
+            ReportError::Store(_) | ReportError::Study(_) | ReportError::Published(_) => {
+                Self::failed(error)
+            }
+        }
+    }
 }
 
 impl From<ProbeError> for Failure {

@@ -203,7 +203,7 @@ impl Progress {
     pub fn begin(&mut self, cell: &Cell) {
         let now = Instant::now();
         let running = Running {
-            name: format!("{} · {}", cell.levels.stack, cell.levels.workload),
+            name: cell.levels.to_string(),
             workload: cell.levels.workload.clone(),
             began: now,
             phase: Phase::Make,
@@ -282,11 +282,10 @@ impl Progress {
         }
         let failed = error.map_or_else(String::new, |e| format!(" FAILED: {e}"));
         let line = format!(
-            "[{}/{}] {} · {}: {}{failed}",
+            "[{}/{}] {}: {}{failed}",
             self.done,
             self.total,
-            cell.levels.stack,
-            cell.levels.workload,
+            cell.levels,
             show_seconds(seconds),
         );
         match &self.bars {

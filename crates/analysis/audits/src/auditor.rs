@@ -1,6 +1,6 @@
 //! Gathers samples into groups.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
 use disklab_sample::{
     Direction, DriveTraffic, Figure, LatencyHistogram, OperationKind, Sample, Step,
@@ -40,6 +40,8 @@ pub struct Auditor {
     steps: HashMap<String, Vec<String>>,
     cells: Vec<CellFacts>,
     unfinished: Vec<Unfinished>,
+    /// The levels of the study's axes whose cells it takes.
+    at: BTreeMap<String, String>,
     /// Whether a question asks for steady parts.
     wants_steady: bool,
     unsteady: Unsteady,
@@ -49,6 +51,7 @@ impl Auditor {
     /// Knows no samples yet.
     pub fn new(study: Study, info: RunInfo) -> Self {
         let wants_steady = study.questions.iter().any(|q| q.part == Part::Steady);
+        let at = study.axes.ordinary();
         Self {
             study,
             info,
@@ -58,6 +61,7 @@ impl Auditor {
             steps: HashMap::new(),
             cells: Vec::new(),
             unfinished: Vec::new(),
+            at,
             wants_steady,
             unsteady: Unsteady::default(),
         }
@@ -78,8 +82,19 @@ impl Auditor {
         &self.groups
     }
 
-    /// Adds a finished cell. Cells may come in any order.
+    /// The same of cells at other levels of the study's axes than the first.
+    #[must_use]
+    pub fn at(mut self, levels: BTreeMap<String, String>) -> Self {
+        self.at = levels;
+        self
+    }
+
+    /// Adds a finished cell. Cells may come in any order. One at other levels of the study's axes is
+    /// ignored.
     pub fn add(&mut self, record: &CellRecord, sample: Sample) {
+        if record.cell.levels.further != self.at {
+            return;
+        }
         self.cells.push(CellFacts::of(record, &sample));
         for step in sample.steps {
             let observed = Observed::of(&step);
@@ -136,7 +151,7 @@ impl Auditor {
 
     /// Adds a cell that failed or has not run. Finished ones are ignored here.
     pub fn add_unfinished(&mut self, record: &CellRecord) {
-        if record.state == CellState::Done {
+        if record.state == CellState::Done || record.cell.levels.further != self.at {
             return;
         }
         let error = (record.state == CellState::Failed)

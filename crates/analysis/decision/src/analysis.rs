@@ -1,5 +1,7 @@
 //! Everything that a report says.
 
+use std::collections::BTreeMap;
+
 use disklab_audits::{Audited, Auditor, Finding, Group};
 use disklab_comparisons::{Ahead, Answer, ahead, answers};
 use disklab_sample::Sample;
@@ -62,6 +64,12 @@ impl Analyser {
     /// Knows no samples yet.
     pub fn new(study: Study, info: RunInfo) -> Self {
         Self(Auditor::new(study, info))
+    }
+
+    /// The same of cells at these levels of the study's axes, in place of the first ones.
+    #[must_use]
+    pub fn at(self, levels: BTreeMap<String, String>) -> Self {
+        Self(self.0.at(levels))
     }
 
     /// Of an auditor that has samples.

@@ -20,8 +20,8 @@ use super::OptionValueError;
 #[derive(Debug, Args)]
 #[command(after_help = EXIT_CODES)]
 pub struct CompareArgs {
-    /// Directories of two runs, the older or reference run first. With --published, of one or
-    /// more.
+    /// Directories of two runs, the older or reference run first; RUN@memory=8GiB is the run at
+    /// that level of its study's axes. With --published, of one or more.
     #[arg(required = true, value_name = "RUN")]
     pub runs: Vec<PathBuf>,
     /// Compare with what was published about the runs' studies.

@@ -38,6 +38,7 @@ pub fn cell(args: &CellArgs, as_json: bool) -> Result<u8, Failure> {
         print_json(&json!({
             "stack": levels.stack,
             "workload": levels.workload,
+            "further": levels.further,
             "block": result.cell.block,
             "out": out,
             "error": error,

@@ -3,6 +3,7 @@
 mod models;
 
 use disklab_audits::{AUDITS, Severity};
+use disklab_bench::AXES;
 use disklab_bench::safety::stable_names;
 use disklab_drive::{FAULT_CLAUSES, FAULTS};
 use disklab_measure::{BlockDevice, SystemRoot, Watched, drive_state};
@@ -41,6 +42,9 @@ pub fn list(what: Listed, as_json: bool) -> Result<u8, Failure> {
         Listed::Processors => processors(),
         Listed::Audits => audits(),
         Listed::Drives => drives(),
+        Listed::Axes => {
+            AXES.iter().map(|axis| Row::new(axis.name, axis.levels, Vec::new())).collect()
+        }
     };
     let models = if matches!(what, Listed::Drives) { models::models() } else { Vec::new() };
     if as_json {

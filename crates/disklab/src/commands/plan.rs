@@ -130,7 +130,10 @@ fn add_cells(lines: &mut Lines, plan: &Plan) {
     let levels = &plan.preflight.levels;
     let workloads: BTreeSet<_> = levels.iter().map(|l| &l.workload).collect();
     let stacks: BTreeSet<_> = levels.iter().map(|l| &l.stack).collect();
-    let each = format!("{} × {}", count(stacks.len(), "stack"), count(workloads.len(), "workload"));
+    let mut each = vec![count(stacks.len(), "stack"), count(workloads.len(), "workload")];
+    let axes = plan.campaign.study.axes.all();
+    each.extend(axes.iter().map(|axis| count(axis.levels().len(), "level") + " of " + axis.name()));
+    let each = each.join(" × ");
     let Some(how_long) = &plan.stop else {
         let repeats = count(plan.repeats as usize, "repeat");
         let order = format!("{repeats} in randomised complete blocks, seed {}", plan.seed);
@@ -231,11 +234,10 @@ fn kernel_words(zfs: bool, parts: Parts, found: Option<&Path>) -> String {
 
 fn cell_line(estimate: &RunEstimate<'_>, cell: &Cell) -> String {
     format!(
-        "{:>5}  block {}  {} · {}  about {}",
+        "{:>5}  block {}  {}  about {}",
         cell.number + 1,
         cell.block + 1,
-        cell.levels.stack,
-        cell.levels.workload,
+        cell.levels,
         show_seconds(estimate.seconds(cell))
     )
 }
@@ -296,6 +298,7 @@ fn describe(run: &CheckedRun, estimate: &RunEstimate<'_>, with_cells: bool) -> V
         "stacks": stacks,
         "left_out": plan.preflight.left_out,
         "not_asked": plan.unasked(),
+        "axes": plan.campaign.study.axes.all(),
     });
     if with_cells {
         value["order"] = json!(plan.cells);

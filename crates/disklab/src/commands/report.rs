@@ -6,10 +6,12 @@ use disklab_report::{
     Report, ReportFormat as Rendered, TextStyle, TwoStacks, first_screen, is_report, render,
 };
 use disklab_runner::RunnerError;
+use disklab_source::FileName;
 use disklab_store::Run;
 
 use super::outputs::{OutputError, write_named, write_own};
 use super::run::kept_note;
+use super::run_at;
 use crate::cli::{Format, ReportArgs};
 use crate::exit::{DONE, Failure};
 
@@ -24,22 +26,26 @@ pub fn report(args: &ReportArgs) -> Result<u8, Failure> {
             "--verbose is for --format text; the others have all intervals",
         ));
     }
-    let run = Run::open(&args.run).map_err(RunnerError::Open)?;
-    let report = Report::gather(&run)?;
-    let (format, name) = match asked {
-        Format::Html => (Rendered::Html, "report.html"),
-        Format::Md => (Rendered::Markdown, "report.md"),
-        Format::Json => (Rendered::Json, "report.json"),
-        Format::Csv => (Rendered::Csv, "report.csv"),
-        Format::Text => return text(args, &report),
+    let report = run_at::gather(&args.run)?;
+    let (folder, levels) = run_at::split(&args.run);
+    let (format, ending) = match asked {
+        Format::Html => (Rendered::Html, "html"),
+        Format::Md => (Rendered::Markdown, "md"),
+        Format::Json => (Rendered::Json, "json"),
+        Format::Csv => (Rendered::Csv, "csv"),
+        Format::Text => return text(args, &folder, &report),
     };
+    let at: Vec<String> = levels.iter().map(|(axis, level)| format!("{axis}={level}")).collect();
+    let at = if at.is_empty() { String::new() } else { format!("-{}", at.join("+")) };
+    // A level such as 20MB/s is no path.
+    let name = FileName::plain(&format!("report{at}"), 100).to_string() + "." + ending;
     let text = render(&report, format);
     match &args.out {
         Some(path) if path.as_os_str() == "-" => super::print(&text)?,
         out => {
             let written = match out {
                 Some(path) => write_named(path, &text).map(|()| path.clone()),
-                None => write_own(&args.run, name, &text, |head| is_report(format, head)),
+                None => write_own(&folder, &name, &text, |head| is_report(format, head)),
             };
             let path = written.map_err(OutputError::into_usage_error)?;
             super::print(&format!("{}\n", path.display()))?;
@@ -50,7 +56,11 @@ pub fn report(args: &ReportArgs) -> Result<u8, Failure> {
 
 /// Two stacks of the run next to each other.
 fn versus(args: &ReportArgs, names: [&str; 2]) -> Result<u8, Failure> {
-    let run = Run::open(&args.run).map_err(RunnerError::Open)?;
+    let (folder, levels) = run_at::split(&args.run);
+    if !levels.is_empty() {
+        return Err(Failure::usage_error("--versus compares stacks at the first levels of a run"));
+    }
+    let run = Run::open(&folder).map_err(RunnerError::Open)?;
     let two = TwoStacks::gather(&run, names)?;
     let text = match args.format.unwrap_or(Format::Text) {
         Format::Text => two.text(super::style_of_output(true).width()),
@@ -66,8 +76,8 @@ fn versus(args: &ReportArgs, names: [&str; 2]) -> Result<u8, Failure> {
 }
 
 /// The answers; with `--verbose`, their sentences and intervals.
-fn text(args: &ReportArgs, report: &Report) -> Result<u8, Failure> {
-    let page = args.run.join("report.html");
+fn text(args: &ReportArgs, folder: &Path, report: &Report) -> Result<u8, Failure> {
+    let page = folder.join("report.html");
     let style = match args.out {
         Some(_) => TextStyle { verbose: args.verbose, ..TextStyle::default() },
         None => super::style_of_output(args.verbose),

@@ -4,6 +4,7 @@ mod adaptive;
 mod audit_support;
 mod audits_in_the_lab;
 mod audits_on_this_machine;
+mod axes_in_the_lab;
 mod backup_in_the_lab;
 mod bus;
 mod cells;

@@ -1,6 +1,7 @@
 //! Which measurement a cell is.
 
 use std::collections::BTreeMap;
+use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
@@ -20,6 +21,24 @@ impl Levels {
     /// Those of a study that crosses nothing but stacks and workloads.
     pub fn new(stack: impl Into<String>, workload: impl Into<String>) -> Self {
         Self { stack: stack.into(), workload: workload.into(), further: BTreeMap::new() }
+    }
+
+    /// Those of the further axes, as `memory=8GiB linux=7.3`; empty if there are none.
+    pub fn further_words(&self) -> String {
+        let words: Vec<String> =
+            self.further.iter().map(|(a, level)| format!("{a}={level}")).collect();
+        words.join(" ")
+    }
+}
+
+/// As lists of cells show it: `raid5/ext4 · randread · memory=8GiB`.
+impl fmt::Display for Levels {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} · {}", self.stack, self.workload)?;
+        match self.further_words() {
+            none if none.is_empty() => Ok(()),
+            words => write!(f, " · {words}"),
+        }
     }
 }
 

@@ -3,6 +3,7 @@
 //! Pure. [`Levels`] say which it is, [`order()`] lays the cells of a run out in randomised
 //! complete blocks, and a [`CellPlan`] has everything that one needs.
 
+mod axes;
 mod drive;
 mod fault;
 mod layers;
@@ -13,6 +14,7 @@ mod order;
 mod plan;
 mod workload;
 
+pub use axes::{Axes, AxesError, AxisError, StudyAxis};
 pub use drive::{DriveKind, DriveModelPlan, DrivePlan};
 pub use fault::{FaultPlan, FaultTextError, MOST_FAULTS};
 pub use layers::{DATA, DriveRange, InputSpec, LayerSpec, PlannedInput, PlannedLayer};

@@ -47,6 +47,11 @@ pub struct LabPlan {
     pub limit: Duration,
 }
 
+impl LabPlan {
+    /// With less memory, programs such as mkfs.xfs are killed.
+    pub const LEAST_MEMORY: Bytes = Bytes::mib(128);
+}
+
 /// A host below a guest.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]

@@ -22,8 +22,8 @@ pub enum Draws {
 }
 
 /// Lays cells out in `repeats` blocks. Each block holds everything once, so
-/// that a drift of the machine hits all stacks alike. In each block the stacks are shuffled,
-/// and within a stack its workloads, whatever the order of other blocks was: which of two
+/// that a drift of the machine hits all stacks alike. In each block the stacks (each at each level
+/// of the further axes) are shuffled, and within a stack its workloads, whatever the order of other blocks was: which of two
 /// stacks is disturbed more is then a coin tossed anew in each block, which is what tests
 /// over blocks assume. (A block that reversed the one before would cancel even growth, but
 /// halve the number of tosses: where the ends of a block are slower, it gave four to five
@@ -31,11 +31,12 @@ pub enum Draws {
 /// on every machine, and the blocks of a shorter order are the first ones of a longer.
 pub fn order(levels: &[Levels], repeats: u32, seed: u64, draws: Draws) -> Vec<Cell> {
     let mut random = ChaCha8Rng::seed_from_u64(seed);
-    let mut by_stack: IndexMap<&str, Vec<&Levels>> = IndexMap::new();
+    // A stack on another machine, say, is made anew.
+    let mut by_stack: IndexMap<_, Vec<&Levels>> = IndexMap::new();
     for levels in levels {
-        by_stack.entry(&levels.stack).or_default().push(levels);
+        by_stack.entry((&levels.stack, &levels.further)).or_default().push(levels);
     }
-    let mut stacks: Vec<&str> = by_stack.keys().copied().collect();
+    let mut stacks: Vec<_> = by_stack.keys().copied().collect();
     let mut cells: Vec<Cell> = Vec::with_capacity(levels.len() * repeats as usize);
     for block in 0..repeats {
         stacks.shuffle(&mut random);
@@ -59,7 +60,7 @@ pub fn order(levels: &[Levels], repeats: u32, seed: u64, draws: Draws) -> Vec<Ce
     cells
 }
 
-/// The seed of a cell. It does not depend on the stack: within a block every
+/// The seed of a cell. It does not depend on the stack or a further axis: within a block every
 /// stack is given the same work, so that differences are the stacks' own.
 pub fn cell_seed(seed: u64, block: u32, workload: &str) -> u64 {
     first_64_bits(

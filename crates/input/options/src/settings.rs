@@ -4,18 +4,22 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
+use disklab_cell::StudyAxis;
 use disklab_study::StudyGoal;
 use disklab_units::Bytes;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::text::{self, flag, patterns, words};
+use crate::text::{self, axes, flag, patterns, words};
 use crate::{Bus, RunPart};
 
 /// What a run was asked for. What is `None` or empty was not given.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 pub struct RunSettings {
+    /// What the study is crossed with, in place of its own axes of the same names.
+    #[serde(with = "axes", skip_serializing_if = "Vec::is_empty")]
+    pub axis: Vec<StudyAxis>,
     /// How long a campaign may take.
     #[serde(with = "text", skip_serializing_if = "Option::is_none")]
     pub budget: Option<Duration>,

@@ -3,6 +3,7 @@
 use std::str::FromStr;
 use std::time::Duration;
 
+use disklab_cell::StudyAxis;
 use disklab_units::{Bytes, parse_duration, parse_share, show_share};
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serializer};
@@ -87,6 +88,23 @@ pub(crate) mod patterns {
     pub(crate) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<String>, D::Error> {
         let text = String::deserialize(from)?;
         Ok(text.split_whitespace().map(str::to_owned).collect())
+    }
+}
+
+/// Axes, which have no spaces.
+pub(crate) mod axes {
+    use super::*;
+
+    pub(crate) fn serialize<S: Serializer>(all: &[StudyAxis], to: S) -> Result<S::Ok, S::Error> {
+        let words: Vec<String> = all.iter().map(ToString::to_string).collect();
+        to.serialize_str(&words.join(" "))
+    }
+
+    pub(crate) fn deserialize<'de, D: Deserializer<'de>>(
+        from: D,
+    ) -> Result<Vec<StudyAxis>, D::Error> {
+        let text = String::deserialize(from)?;
+        text.split_whitespace().map(|word| word.parse().map_err(D::Error::custom)).collect()
     }
 }
 

@@ -22,7 +22,7 @@ mod study;
 pub use drive_request::{DriveRequest, DriveRequestError, DriveRequests};
 pub use lab::{BusError, SLOWEST_BUS, bus};
 pub use limits::{DRIVE_SIZES, MOST_CELLS, MOST_DRIVES, TooManyCells, check_run_size};
-pub use load::load;
+pub use load::{SPREADS, load};
 pub use machine::{MACHINES, MachineProfile, MachineSetting};
 pub use model_sizes::{model_size, nearest_models};
 pub use pattern::{matches, selects};

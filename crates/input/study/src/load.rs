@@ -4,7 +4,7 @@ use std::ops::RangeInclusive;
 use std::path::Path;
 use std::sync::Arc;
 
-use disklab_cell::Draws;
+use disklab_cell::{Axes, Draws, StudyAxis};
 use disklab_source::{FileName, Source, SourceError, did_you_mean, one_of};
 use disklab_units::{Bytes, parse_share_within};
 use sha2::{Digest, Sha256};
@@ -21,7 +21,7 @@ use crate::{
     ChartKind, DriveSpec, LeftOut, Measure, Part, Question, StackSpec, Study, StudyGoal,
     WorkloadSpec, matches,
 };
-use disklab_config::{Fields, Node, Setting};
+use disklab_config::{Fields, Key, Node, Setting};
 
 /// The words for `draws`.
 const DRAWS: [(&str, Draws); 2] = [("shared", Draws::Shared), ("apart", Draws::Apart)];
@@ -32,8 +32,9 @@ const EARLIER_FILES: [(&str, bool); 2] = [("drawn", true), ("none", false)];
 /// The words for `reference`.
 const REFERENCES: [(&str, bool); 2] = [("none", false), ("lab", true)];
 
-/// Beyond these it is one place, or the file system is full.
-const SPREADS: RangeInclusive<f64> = 0.01..=0.8;
+/// Shares of a file system over which files are laid out: beyond these it is one place, or the file
+/// system is full.
+pub const SPREADS: RangeInclusive<f64> = 0.01..=0.8;
 
 /// Reads a study. `name` is the file's name as the user gave it.
 ///
@@ -55,7 +56,7 @@ pub(crate) fn read(source: Source, on: Option<&DriveRequests>) -> Result<Study, 
     let repeats = fields.integer("repeats", 1..=1000)?.unwrap_or(3) as u32;
     let goal = fields.choice("goal", &StudyGoal::WORDS)?;
     let (draws, has_earlier_files, has_reference) = choices(&mut fields)?;
-    let spread = fields.take("spread").map_or(Ok(None), spread)?;
+    let (spread, axes) = (spread(fields.take("spread"))?, axes(fields.take("axes"))?);
     let drives = drives_on(&mut fields, on)?;
     let loop_drive_size = size_of_bench(&mut fields, "loop", "drive-size")?;
     let lab = lab(&mut fields)?;
@@ -83,6 +84,7 @@ pub(crate) fn read(source: Source, on: Option<&DriveRequests>) -> Result<Study, 
         has_earlier_files,
         has_reference,
         spread,
+        axes,
         baseline,
         drives,
         named_drives: on.cloned(),
@@ -113,13 +115,27 @@ fn choices(fields: &mut Fields<'_>) -> Result<(Draws, bool, bool), SourceError> 
 }
 
 /// A share, or `none`.
-fn spread(node: &Node) -> Result<Option<f64>, SourceError> {
+fn spread(node: Option<&Node>) -> Result<Option<f64>, SourceError> {
+    let Some(node) = node else { return Ok(None) };
     let text = node.as_text()?;
     if text == "none" {
         return Ok(None);
     }
     let share = parse_share_within(&text, SPREADS);
     share.map(Some).map_err(|why| node.error(format!("`spread`: {why}; or 'none'")))
+}
+
+/// A table with the levels of each axis. Which axes there are is the bench's knowledge.
+fn axes(node: Option<&Node>) -> Result<Axes, SourceError> {
+    let Some(node) = node else { return Ok(Axes::default()) };
+    let axis = |(key, levels): &(Key, Node)| {
+        let words: Vec<String> =
+            levels.items().iter().map(Node::as_text).collect::<Result<_, _>>()?;
+        StudyAxis::new(&key.name, words)
+            .map_err(|why| levels.error(format!("`{}`: {why}", key.name)))
+    };
+    let all = node.entries()?.iter().map(axis).collect::<Result<_, _>>()?;
+    Axes::new(all).map_err(|why| node.error(why.to_string()))
 }
 
 /// The workloads of so many stacks; a study of more pairs than any needs is refused.

@@ -3,7 +3,10 @@
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
-use disklab_cell::{Caches, Cell, Draws, LayerSpec, Levels, WorkloadPlan, making_seed, order};
+use disklab_cell::{
+    Axes, AxesError, Caches, Cell, Draws, LayerSpec, Levels, StudyAxis, WorkloadPlan, making_seed,
+    order,
+};
 use disklab_source::{FileName, Location, Source, SourceError};
 use disklab_units::{Bytes, BytesPerSecond};
 use indexmap::IndexMap;
@@ -39,6 +42,8 @@ pub struct Study {
     pub has_reference: bool,
     /// The share of a file system over which large files are laid out; as they come where absent.
     pub spread: Option<f64>,
+    /// What its stacks and workloads are crossed with.
+    pub axes: Axes,
     /// Stack that others are compared with, by default.
     pub baseline: Option<String>,
     /// The drives below it.
@@ -304,6 +309,19 @@ impl Study {
     pub fn on_drives(&self, requests: &DriveRequests) -> Result<Self, SourceError> {
         let Source { name, text } = &*self.source;
         read(Source { name: name.clone(), text: text.clone() }, Some(requests))
+    }
+
+    /// The same with stacks and workloads alone.
+    pub fn without_axes(self) -> Self {
+        Self { axes: Axes::default(), ..self }
+    }
+
+    /// The same with these axes in place of its own of the same names.
+    ///
+    /// # Errors
+    /// [`AxesError`] if they have too many combinations, or one is there twice.
+    pub fn crossed_with(self, axes: &[StudyAxis]) -> Result<Self, AxesError> {
+        Ok(Self { axes: self.axes.with(axes)?, ..self })
     }
 
     /// The cells with these levels, laid out by [`order()`] and seeded as the study says.

@@ -11,7 +11,7 @@ use crate::Report;
 const HEADER: &str = "study,bench,stack,layout,file_system,workload,step,direction,block,\
                       throughput_bytes_per_second,operations_per_second,elapsed_seconds,p50_ns,p99_ns,p999_ns,\
                       bytes,drive_read_bytes,drive_write_bytes,missed,part,operation,\
-                      drive_memory_read_share,drive_memory_read_bytes";
+                      drive_memory_read_share,drive_memory_read_bytes,axes";
 
 /// All observations of a report.
 pub(crate) fn text(report: &Report) -> String {
@@ -32,6 +32,7 @@ pub(crate) fn text(report: &Report) -> String {
         ]
         .map(quote)
         .join(",");
+        let axes = quote(&key.levels.further_words());
         for o in &group.observations {
             let [p50, p99, p999] =
                 o.latency.map_or([None; 3], |l| [l.p50_ns, l.p99_ns, l.p999_ns].map(Some));
@@ -46,7 +47,7 @@ pub(crate) fn text(report: &Report) -> String {
             let _ = write!(csv, ",{missed},{},{}", key.part.word(), group.operation.plural());
             let share = number(o.memory_reads.map(|memory| memory.of_reads));
             let bytes = o.memory_reads.map_or_else(String::new, |m| m.bytes.to_string());
-            let _ = write!(csv, ",{share},{bytes}\r\n");
+            let _ = write!(csv, ",{share},{bytes},{axes}\r\n");
         }
     }
     csv

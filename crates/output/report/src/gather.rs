@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use disklab_decision::Analyser;
+use disklab_decision::{Analyser, AxisEffect, Side};
 use disklab_sample::{DriveState, Environment, MountState, Overhead, Sample, Tool};
 use disklab_store::{CellRecord, Run, RunInfo};
 use disklab_study::Study;
@@ -15,25 +15,73 @@ use crate::{
 };
 
 impl Report {
-    /// Everything that a report on `run` needs. The run may still be continuing.
+    /// Everything that a report on `run` needs. The run may still be continuing. If its study has
+    /// axes, it is about their first levels, and says what the others change.
     ///
     /// # Errors
     /// [`ReportError::Store`] if the run cannot be read, [`ReportError::Study`] if this version
     /// refuses its study, [`ReportError::Published`] if the published figures that are built in
     /// cannot be read.
     pub fn gather(run: &Run) -> Result<Self, ReportError> {
+        let study = run.info()?.load_study().map_err(ReportError::Study)?;
+        let ordinary = study.axes.ordinary();
+        let mut report = Self::of_levels(run, study, ordinary.clone())?;
+        for axis in report.study.axes.clone().all() {
+            let first = &ordinary[axis.name()];
+            for level in axis.levels().iter().filter(|level| *level != first) {
+                let mut at = ordinary.clone();
+                at.insert(axis.name().to_owned(), level.clone());
+                let other = Self::of_levels(run, report.study.clone(), at)?;
+                let effect =
+                    AxisEffect::of(axis.name(), (first, &report.side()), (level, &other.side()));
+                report.effects.extend(effect);
+            }
+        }
+        Ok(report)
+    }
+
+    /// The same about other levels of the study's axes, each as axis and level.
+    ///
+    /// # Errors
+    /// As for [`Report::gather`], and [`ReportError::Level`] if the run has not such.
+    pub fn gather_at(run: &Run, levels: &[(String, String)]) -> Result<Self, ReportError> {
+        let study = run.info()?.load_study().map_err(ReportError::Study)?;
+        let mut at = study.axes.ordinary();
+        for (axis, level) in levels {
+            let known = study.axes.all().iter().find(|known| known.name() == axis);
+            if !known.is_some_and(|known| known.levels().contains(level)) {
+                let axes = study.axes.all().iter().map(ToString::to_string);
+                let known = match axes.collect::<Vec<_>>().join(" and ") {
+                    none if none.is_empty() => "its study crosses nothing".to_owned(),
+                    some => format!("it crosses {some}"),
+                };
+                let (axis, level) = (axis.clone(), level.clone());
+                return Err(ReportError::Level { axis, level, known });
+            }
+            at.insert(axis.clone(), level.clone());
+        }
+        Self::of_levels(run, study, at)
+    }
+
+    fn of_levels(
+        run: &Run,
+        study: Study,
+        at: BTreeMap<String, String>,
+    ) -> Result<Self, ReportError> {
         let info = run.info()?;
-        let study = info.load_study().map_err(ReportError::Study)?;
-        let cells = run.cells()?;
+        let mut cells = run.cells()?;
+        cells.retain(|record| record.cell.levels.further == at);
         let mut collector = Collector::default();
-        let mut analyser = Analyser::new(study.clone(), info.clone());
+        let mut analyser = Analyser::new(study.clone(), info.clone()).at(at.clone());
         for record in &cells {
             analyser.add_unfinished(record);
         }
         // Reading a sample costs most of the time, so both look at it at once.
         run.for_each_sample(|record, sample| {
-            collector.add(record, &sample);
-            analyser.add(record, sample);
+            if record.cell.levels.further == at {
+                collector.add(record, &sample);
+                analyser.add(record, sample);
+            }
         })?;
         let facts = collector.finish(&info, &study);
         let analysis = analyser.finish();
@@ -42,7 +90,28 @@ impl Report {
         let campaign = crate::campaign::outcome(run)?;
         let outputs = cells.iter().map(|record| &record.cell);
         let outputs = outputs.filter_map(|cell| Some((cell.number, run.outputs(cell)?))).collect();
-        Ok(Self { info, cells, outputs, sessions, study, analysis, facts, published, campaign })
+        let effects = Vec::new();
+        Ok(Self {
+            info,
+            cells,
+            outputs,
+            sessions,
+            at,
+            effects,
+            study,
+            analysis,
+            facts,
+            published,
+            campaign,
+        })
+    }
+}
+
+impl Report {
+    /// For a comparison with another.
+    pub(crate) fn side(&self) -> Side<'_> {
+        let Self { info, study, cells, analysis, .. } = self;
+        Side { info, study, cells, analysis }
     }
 }
 

@@ -3,13 +3,14 @@
 use disklab_audits::{Finding, Group, Observation};
 use disklab_cell::DATA;
 use disklab_comparisons::{Answer, Comparison, Point};
-use disklab_decision::{Recommendation, StackChoice};
+use disklab_decision::{AxisEffect, Recommendation, StackChoice};
 use disklab_stats::{Estimate, Interval, Method};
 use disklab_store::{CellRecord, CellState};
 use disklab_study::{ChartKind, Measure};
 use serde_json::{Map, Value, json};
 
 use crate::Report;
+use crate::versus::figure_json;
 use crate::view::{PERCENTILES, percentile_name, percentiles, severity_word};
 
 /// The schema's name.
@@ -39,11 +40,25 @@ pub(crate) fn text(report: &Report) -> String {
         "facts": report.facts,
         "published": report.published,
         "campaign": report.campaign,
+        "at": report.at,
+        "effects": report.effects.iter().map(effect).collect::<Value>(),
     });
     // Keys are text and numbers are finite or null, so this cannot fail.
     let mut text = serde_json::to_string_pretty(&value).unwrap_or_default();
     text.push('\n');
     text
+}
+
+fn effect(effect: &AxisEffect) -> Value {
+    let versus = &effect.versus;
+    json!({
+        "axis": effect.axis,
+        "level": effect.level,
+        "against": effect.ordinary,
+        "headline": effect.headline(),
+        "choices": effect.choices,
+        "figures": versus.pairs.iter().map(|p| figure_json(p, versus.margin)).collect::<Value>(),
+    })
 }
 
 fn recommendation(r: &Recommendation) -> Value {

@@ -5,6 +5,7 @@
 //! with percentage coordinates: they need no script and no library, and their
 //! text keeps its size on a phone.
 
+mod axes;
 mod campaign;
 mod chart;
 mod csv;

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use disklab_campaign::CampaignOutcome;
-use disklab_decision::Analysis;
+use disklab_decision::{Analysis, AxisEffect};
 use disklab_published::RowComparison;
 use disklab_source::SourceError;
 use disklab_store::{CellRecord, RunInfo, Session, StoreError};
@@ -23,6 +23,10 @@ pub struct Report {
     pub outputs: BTreeMap<u32, String>,
     /// All starts of the program on it.
     pub sessions: Vec<Session>,
+    /// The levels of the study's axes that it is about, by their axes; empty without axes.
+    pub at: BTreeMap<String, String>,
+    /// What other levels change, if it is about the first ones.
+    pub effects: Vec<AxisEffect>,
     /// Its study, read from the text that the run keeps.
     pub study: Study,
     /// Figures, answers, findings, and what to take for which purpose.
@@ -44,6 +48,16 @@ pub enum ReportError {
     /// The study that the run keeps cannot be read.
     #[error("the run's own copy of its study cannot be read: {0}")]
     Study(SourceError),
+    /// The run has no cells at a level that was asked for.
+    #[error("the run has no cells at {axis}={level}; {known}")]
+    Level {
+        /// As it was asked for.
+        axis: String,
+        /// As it was asked for.
+        level: String,
+        /// What it has instead, in words.
+        known: String,
+    },
     /// What was published cannot be read: disklab was built wrong.
     #[error("what was published cannot be read: {0}")]
     Published(SourceError),

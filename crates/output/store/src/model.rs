@@ -1,9 +1,11 @@
 //! What a run remembers, besides its samples.
 
+use std::sync::Arc;
+
 use disklab_cell::Cell;
 use disklab_options::{RunOrigin, RunSettings};
 use disklab_sample::{Environment, Reference};
-use disklab_source::SourceError;
+use disklab_source::{Location, SourceError};
 use disklab_study::{DriveRequests, LeftOut, PlannedStack, Study, load};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -63,7 +65,15 @@ impl RunInfo {
         if let Some(drives) = self.drives_of_run() {
             study = study.on_drives(&drives)?;
         }
-        if self.is_quick() { study.into_quick_form() } else { Ok(study) }
+        if self.is_quick() {
+            study = study.into_quick_form()?;
+        }
+        if self.is_import() {
+            // What others measured has no levels of them.
+            return Ok(study.without_axes());
+        }
+        let whole = Location { source: Arc::clone(&study.source), span: 0..0 };
+        study.crossed_with(&self.options.axis).map_err(|why| whole.error(why.to_string()))
     }
 
     /// The drives in place of the study's, if it ran on others.

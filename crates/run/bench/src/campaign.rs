@@ -3,8 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use disklab_cell::{
-    Cell, CellEstimate, CellPlan, DATA, DrivePlan, FaultPlan, HostPlan, MachinePlan, MakingPlan,
-    Needs, PlannedLayer,
+    Cell, CellEstimate, CellPlan, DATA, DrivePlan, FaultPlan, HostPlan, Levels, MachinePlan,
+    MakingPlan, Needs, PlannedLayer,
 };
 use disklab_source::SourceError;
 use disklab_stack::{Need, Stack};
@@ -12,6 +12,7 @@ use disklab_study::Study;
 use disklab_units::Bytes;
 use disklab_workload::{Context, WorkEvent, Workload, read_workload};
 
+use crate::axes::set_levels;
 use crate::{BenchError, Preflight};
 
 /// A study together with its stacks and workloads, ready to be checked and run.
@@ -38,13 +39,24 @@ pub struct BenchNeeds {
     pub drives: BTreeSet<usize>,
     /// Whether a kernel must have OpenZFS.
     pub zfs: bool,
+    /// Kernels of the lab that cells name; the bench's own is not among them.
+    pub linux: BTreeSet<String>,
+}
+
+/// The kernel that a cell names.
+fn linux_of(levels: &Levels) -> Option<String> {
+    levels.further.get("linux").cloned()
 }
 
 impl BenchNeeds {
     /// Those of one cell.
     pub fn of_plan(plan: &CellPlan) -> Self {
         let drives = plan.making.drives.iter().map(|drive| drive.position as usize).collect();
-        Self { drives, zfs: plan.needs.zfs }
+        Self {
+            drives,
+            zfs: plan.needs.zfs,
+            linux: linux_of(&plan.cell.levels).into_iter().collect(),
+        }
     }
 }
 
@@ -85,6 +97,7 @@ impl Campaign {
         BenchNeeds {
             drives: used.iter().flat_map(|at| self.study.stacks[*at].drives.clone()).collect(),
             zfs: used.iter().any(|at| self.stacks[*at].needs().contains(&Need::Zfs)),
+            linux: cells.iter().filter_map(|cell| linux_of(&cell.levels)).collect(),
         }
     }
 
@@ -122,7 +135,7 @@ impl Campaign {
             let space = workload.cost().space;
             self.add_stack(at, preflight, space, &mut making, &mut needs).ok_or_else(unknown)?;
         }
-        Ok(CellPlan {
+        let mut plan = CellPlan {
             format: CellPlan::FORMAT,
             cell: cell.clone(),
             making,
@@ -133,7 +146,9 @@ impl Campaign {
             faults: self.faults.clone(),
             needs,
             estimate: CellEstimate::default(),
-        })
+        };
+        set_levels(&mut plan)?;
+        Ok(plan)
     }
 
     /// Has this stack of the study be made for work that takes so much space. `None` if the bench has

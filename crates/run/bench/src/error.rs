@@ -12,6 +12,7 @@ use disklab_stack::StackError;
 use disklab_units::Bytes;
 use disklab_workload::WorkloadError;
 
+use crate::axes::WrongAxis;
 use crate::lab::{DrivesError, FaultProblem, ReportedFailure};
 use crate::safety::{DriveLoss, Refusal};
 
@@ -113,6 +114,12 @@ pub enum BenchError {
         /// What keeps it from being switched, and what to do.
         why: WriteCacheProblem,
     },
+    /// The lab has no such kernel.
+    #[error(transparent)]
+    UnknownLinux(disklab_lab_kernel::UnknownLinux),
+    /// A cell has a level that it cannot have here.
+    #[error(transparent)]
+    Axis(#[from] WrongAxis),
     /// A cell names a stack or a workload that the study does not have.
     #[error("cell {} ({} on {}) is not of study '{study}'", cell.number, cell.levels.workload, cell.levels.stack)]
     UnknownCell {

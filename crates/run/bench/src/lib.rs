@@ -4,6 +4,7 @@
 //! it becomes a [`CellExecutor`], which carries out the plans of cells. `loop`, `dir` and `disks` do it on this machine; the lab boots
 //! guests in which the same code does it.
 
+mod axes;
 mod bench;
 mod campaign;
 mod cell;
@@ -23,6 +24,7 @@ mod preflight;
 mod remount;
 pub mod safety;
 
+pub use axes::{AXES, KnownAxis, WrongAxis, check_axes, set_ordinary};
 pub use bench::{Bench, BenchProfile, CheckedBench, ConfirmedBench, PreparedBench};
 pub use campaign::{BenchNeeds, Campaign};
 pub use cell::check_plan;

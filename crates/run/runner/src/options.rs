@@ -3,7 +3,7 @@
 
 use std::fmt::Display;
 
-use disklab_cell::{FaultPlan, FaultTextError};
+use disklab_cell::{Axes, AxesError, FaultPlan, FaultTextError};
 use disklab_lab_kernel::LinuxChoice;
 use disklab_options::{BenchKind, RunOrigin, RunSettings};
 use disklab_store::RunInfo;
@@ -99,9 +99,23 @@ pub enum OptionsError {
          began"
     )]
     SelectionFixed,
+    /// Axes are named for a run that has its cells.
+    #[error("--axis cannot be another one with --resume: the cells were fixed when the run began")]
+    AxesFixed,
     /// There is nothing to resume in what other programs measured.
     #[error("the run was imported, so that nothing of it is left to run; start a new run")]
     Import,
+    /// Axes that cannot be crossed.
+    #[error("--axis: {0}")]
+    Axes(AxesError),
+    /// An axis, and an option for all its levels.
+    #[error("{flag} is for all cells, and the axis {axis} has a level for each: give one of them")]
+    AxisAndOption {
+        /// The option.
+        flag: &'static str,
+        /// By its name.
+        axis: &'static str,
+    },
     /// The number of repeats and a rule that decides it.
     #[error(
         "--repeats fixes how often each cell runs, and {} lets the samples or the clock decide: \
@@ -117,7 +131,7 @@ pub enum OptionsError {
     ZeroBudget,
     /// A guest's memory is too little, or more than there is.
     #[error(
-        "a guest's memory of {} (--memory, or the study's `settings.memory`): it takes from {} to what \
+        "a guest's memory of {} (--memory, an axis, or the study's `lab.memory`): it takes from {} to what \
          disklab may use here, {}",
         memory.iec(),
         least.iec(),
@@ -224,6 +238,26 @@ impl RunOptions {
         }
     }
 
+    /// Refuses options that an axis of the study overrules.
+    ///
+    /// # Errors
+    /// [`OptionsError::AxisAndOption`] with the first of them.
+    pub fn check_axes(&self, axes: &Axes) -> Result<(), OptionsError> {
+        let (settings, crossed) = (&self.settings, axes.ordinary());
+        let given = [
+            ("--bus", "bus", settings.bus.is_some()),
+            ("--kernel", "linux", settings.kernel.is_some()),
+            ("--linux", "linux", self.linux.is_some()),
+            ("--memory", "memory", settings.memory.is_some()),
+            ("--processor", "processor", settings.processor.is_some()),
+        ];
+        let twice = |(_, axis, given): &(_, &str, bool)| *given && crossed.contains_key(*axis);
+        match given.into_iter().find(twice) {
+            Some((flag, axis, _)) => Err(OptionsError::AxisAndOption { flag, axis }),
+            None => Ok(()),
+        }
+    }
+
     /// The same as when a run was begun: what is left out now is taken from then, and what
     /// is given must be the same.
     ///
@@ -241,6 +275,9 @@ impl RunOptions {
         differs("--repeats", self.repeats.as_ref(), &info.repeats)?;
         if self.settings.quick && !info.is_quick() {
             return Err(OptionsError::NotQuick);
+        }
+        if !self.settings.axis.is_empty() && self.settings.axis != info.options.axis {
+            return Err(OptionsError::AxesFixed);
         }
         if !self.settings.only.is_empty() || !self.settings.without.is_empty() {
             return Err(OptionsError::SelectionFixed);

@@ -3,7 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::OnceLock;
 
-use disklab_bench::{BenchError, BenchNeeds, BenchProfile, Campaign, Preflight, check_faults};
+use disklab_bench::{
+    BenchError, BenchNeeds, BenchProfile, Campaign, Preflight, WrongAxis, check_axes, check_faults,
+};
 use disklab_campaign::Goal;
 use disklab_cell::{Cell, CellPlan, Levels, MachinePlan};
 use disklab_options::{BenchKind, RunSettings};
@@ -50,6 +52,9 @@ pub enum PlanError {
     /// It has more cells than a run has.
     #[error(transparent)]
     TooManyCells(#[from] TooManyCells),
+    /// A cell cannot have a level of an axis.
+    #[error(transparent)]
+    Axis(#[from] WrongAxis),
     /// The best of one is no question.
     #[error(
         "--goal compares stacks, and no workload runs on two of them here, so that there is \
@@ -69,14 +74,23 @@ impl Plan {
     /// The plan for all that `preflight` says can run, `repeats` times.
     ///
     /// # Errors
-    /// [`PlanError::TooManyCells`] if the repeats of all cells are more than a run may have.
+    /// [`PlanError::TooManyCells`] if the repeats of all cells are more than a run may have,
+    /// [`PlanError::Axis`] if the bench cannot have a level of the study's axes.
     pub fn new(
         campaign: Campaign,
         bench: BenchProfile,
-        preflight: Preflight,
+        mut preflight: Preflight,
         repeats: u32,
         seed: u64,
     ) -> Result<Self, PlanError> {
+        let axes = &campaign.study.axes;
+        if let Some(first) = preflight.levels.first().cloned() {
+            let cell = Cell { number: 0, block: 0, levels: first, seed };
+            if let Ok(plan) = campaign.compile(&preflight, &cell, seed) {
+                check_axes(axes, &plan)?;
+            }
+        }
+        preflight.levels = axes.cross(&preflight.levels);
         check_run_size(preflight.levels.len(), repeats)?;
         let cells = campaign.study.order(&preflight.levels, repeats, seed);
         Ok(Self {
@@ -154,14 +168,15 @@ impl Plan {
         self.predictions.get_or_init(|| {
             let drives = self.drive_names().len();
             let block: Vec<Cell> = self.order(1);
-            let mut of_stacks: HashMap<&str, usize> = HashMap::new();
+            let made = |levels: &Levels| (levels.stack.clone(), levels.further.clone());
+            let mut of_stacks: HashMap<_, usize> = HashMap::new();
             for cell in &block {
-                *of_stacks.entry(&cell.levels.stack).or_default() += 1;
+                *of_stacks.entry(made(&cell.levels)).or_default() += 1;
             }
             let known = |cell: &Cell| {
                 let plan = self.compile(cell).ok()?;
                 let mut prediction = CellPrediction::new(&plan, self.bench.medium, drives).ok()?;
-                prediction.shared_by(of_stacks[cell.levels.stack.as_str()]);
+                prediction.shared_by(of_stacks[&made(&cell.levels)]);
                 Some((cell.levels.clone(), prediction))
             };
             block.iter().filter_map(known).collect()

@@ -132,6 +132,8 @@ impl PlannedRun {
             None => study,
         };
         let study = if options.settings.quick { study.into_quick_form()? } else { study };
+        let study = study.crossed_with(&options.settings.axis).map_err(OptionsError::Axes)?;
+        options.check_axes(&study.axes)?;
         let context = Context::new(options.scale(), &folder);
         let mut campaign = Campaign::new(study, &context)?;
         campaign.keep_files();
@@ -335,7 +337,8 @@ impl Benches<'_> {
         let planned = PlannedLab::of_study(self)?;
         let memory = planned.plan.memory;
         let bench = planned.bench(self.ledger(), executor, self.caller)?;
-        self.settings.memory = Some(memory);
+        let is_crossed = self.campaign.study.axes.ordinary().contains_key("memory");
+        self.settings.memory = (!is_crossed).then_some(memory);
         self.settings.kernel = self.kernel.map(|named| named.kernel.clone());
         Ok(bench.into())
     }

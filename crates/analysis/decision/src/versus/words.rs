@@ -178,6 +178,11 @@ impl Versus {
 
     /// The counts in a sentence: 'Of 12 figures 1 is slower, 2 are faster, …'.
     pub fn headline(&self) -> String {
+        self.headline_of("B against A")
+    }
+
+    /// The same, with what is compared in words.
+    pub(super) fn headline_of(&self, compared: &str) -> String {
         let [slower, faster, same, identical, unknown] = self.counts();
         let margin = margin_text(self.margin);
         let within = format!("equivalent within {margin}");
@@ -193,10 +198,10 @@ impl Versus {
         .map(|(n, what)| format!("{n} {} {what}", if n == 1 { "is" } else { "are" }))
         .collect();
         let mut text = if self.pairs.is_empty() {
-            "B against A: no figure was measured in both.".to_owned()
+            format!("{compared}: no figure was measured in both.")
         } else {
             format!(
-                "B against A: of {}, {}.",
+                "{compared}: of {}, {}.",
                 disklab_units::count(self.pairs.len(), "figure"),
                 list(parts.iter().map(String::as_str), 5)
             )

@@ -6,10 +6,9 @@ use std::path::Path;
 
 use disklab_decision::{RunVerdict, Terms};
 use disklab_report::{Report, TwoRuns, VersusFormat};
-use disklab_runner::RunnerError;
-use disklab_store::Run;
 
 use super::report::write_or_print;
+use super::run_at::gather;
 use crate::cli::CompareArgs;
 use crate::exit::{DONE, Failure, REGRESSION, TOO_FEW, TOO_NOISY};
 
@@ -31,7 +30,8 @@ pub fn compare(args: &CompareArgs, as_json: bool) -> Result<u8, Failure> {
         ..Terms::default()
     };
     // Called as the user called them.
-    let named = |folder: &Path| Ok::<_, Failure>((folder.display().to_string(), gather(folder)?));
+    let named =
+        |run: &Path| Ok::<(String, Report), Failure>((run.display().to_string(), gather(run)?));
     let runs = TwoRuns::compare(named(a)?, named(b)?, terms).map_err(Failure::usage_error)?;
     let format = if as_json { VersusFormat::Json } else { args.format.into() };
     let text = runs.render(format);
@@ -42,10 +42,4 @@ pub fn compare(args: &CompareArgs, as_json: bool) -> Result<u8, Failure> {
         RunVerdict::TooNoisy => TOO_NOISY,
         RunVerdict::TooFew => TOO_FEW,
     })
-}
-
-/// The report of the run in `folder`.
-fn gather(folder: &Path) -> Result<Report, Failure> {
-    let run = Run::open(folder).map_err(RunnerError::Open)?;
-    Ok(Report::gather(&run)?)
 }

@@ -65,6 +65,9 @@ fn head(report: &Report, width: usize) -> Vec<ScreenLine> {
     if report.info.is_quick() {
         rest.push_str(" · quick");
     }
+    if let Some(levels) = crate::axes::levels(report) {
+        rest.push_str(&format!(" · {levels}"));
+    }
     if report.info.scale != 1.0 {
         rest.push_str(&format!(" · scale {}", scale_words(report.info.scale)));
     }
@@ -157,6 +160,9 @@ fn notes(report: &Report, width: usize) -> Vec<ScreenLine> {
             format!("{}, none severe: see the page.", disklab_units::count(others, "finding"))
         };
         lines.extend(wrapped(&text, width).iter().map(|line| ScreenLine::plain(line)));
+    }
+    for line in crate::axes::lines(report) {
+        lines.extend(wrapped(&line, width).iter().map(|line| ScreenLine::plain(line)));
     }
     lines
 }

@@ -32,13 +32,14 @@ const NAMED: usize = 4;
 /// What is the same thing in a run as a whole: (name, whether it is the work, value).
 type Fact = (&'static str, bool, fn(&Report) -> String);
 
-const FACTS: [Fact; 14] = [
+const FACTS: [Fact; 15] = [
     ("form of the study", true, |r| (if r.info.is_quick() { "quick" } else { "whole" }).to_owned()),
     ("scale of sizes", true, |r| r.info.scale.to_string()),
     ("seed", false, |r| r.info.seed.to_string()),
     ("repeats", false, |r| r.info.repeats.to_string()),
     ("bench", false, |r| r.info.bench.to_string()),
     ("the bench's own words", false, |r| r.info.bench_about.clone()),
+    ("level of the axes", false, |r| crate::axes::levels(r).unwrap_or_default()),
     ("disklab", false, |r| r.info.disklab.clone()),
     ("kernel", false, |r| kernels(r)),
     ("lab kernel", false, |r| {

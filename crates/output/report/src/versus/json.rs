@@ -69,7 +69,7 @@ fn run(name: &str, report: &crate::Report) -> Value {
     })
 }
 
-fn figure(pair: &Pair, margin: f64) -> Value {
+pub(crate) fn figure(pair: &Pair, margin: f64) -> Value {
     let why = match &pair.change {
         Change::Unknown(why) => Some(why.word()),
         _ => None,

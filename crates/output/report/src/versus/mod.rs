@@ -11,6 +11,7 @@ mod two_runs;
 use disklab_source::{printable, printable_json};
 
 pub use differences::FigureDifference;
+pub(crate) use json::figure as figure_json;
 pub use two_runs::TwoRuns;
 
 /// The form in which a comparison is told.

@@ -1,7 +1,7 @@
 //! Two runs, and what the comparison says.
 
 use disklab_audits::Severity;
-use disklab_decision::{Side, Terms, Versus, VersusError};
+use disklab_decision::{Terms, Versus, VersusError};
 
 use super::differences::{FigureDifference, differences};
 use crate::Report;
@@ -36,7 +36,7 @@ impl TwoRuns {
         (name_b, b): (String, Report),
         terms: Terms,
     ) -> Result<Self, VersusError> {
-        let versus = Versus::of(&side(&a), &side(&b), &terms)?;
+        let versus = Versus::of(&a.side(), &b.side(), &terms)?;
         let differences = differences(&a, &b, &versus);
         Ok(Self { name_a, name_b, a, b, terms, differences, versus })
     }
@@ -127,15 +127,6 @@ impl SevereFindings<'_> {
             0 => self.first.to_owned(),
             more => format!("{} And {more} more like this.", self.first),
         }
-    }
-}
-
-fn side(report: &Report) -> Side<'_> {
-    Side {
-        info: &report.info,
-        study: &report.study,
-        cells: &report.cells,
-        analysis: &report.analysis,
     }
 }
 

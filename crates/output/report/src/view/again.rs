@@ -95,6 +95,7 @@ fn words(info: &RunInfo, sessions: &[Session], seed: Option<u64>) -> Vec<String>
             "looks" | "part" | "quick" => {}
             // In the lab, where files lie decides nothing.
             "scratch" if info.is_lab() => {}
+            "axis" => options.axis.iter().for_each(|axis| option(&name, axis.to_string())),
             "only" => each(&options.only),
             "without" => each(&options.without),
             "fault" => each(&options.fault),

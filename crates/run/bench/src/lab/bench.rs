@@ -21,7 +21,7 @@ use super::drives::ModelledDrives;
 use super::machine::{described, profile_of};
 use super::made_drives::MadeDrivesCache;
 use super::processor::processor_of;
-use super::workers::{LabShared, LabWorkers};
+use super::workers::{LabShared, LabWorkers, PreparedKernel};
 use crate::bench::{BenchProfile, BenchSteps};
 use crate::preflight::preflight_devices;
 use crate::{Bench, BenchError, BenchNeeds, Campaign, CellExecutor, Drives, Preflight};
@@ -44,8 +44,9 @@ pub struct LabKernel {
 /// have met the kernel's killer, those with 60 % have not.
 const FOR_GUESTS_PERCENT: u64 = 75;
 
-/// Gives the kernel, with ZFS in it if that is asked for; builds it if it is not there yet.
-pub type KernelSource = Box<dyn FnMut(bool) -> Result<LabKernel, BenchError>>;
+/// Gives the kernel of this name, or else the bench's own, with ZFS in it if that is asked for; builds
+/// it if it is not there yet.
+pub type KernelSource = Box<dyn FnMut(Option<&str>, bool) -> Result<LabKernel, BenchError>>;
 
 /// What all labs of a bench have in common.
 #[derive(Debug, Clone)]
@@ -157,11 +158,18 @@ impl BenchSteps for LabBench {
         needs: &BenchNeeds,
     ) -> Result<Box<dyn CellExecutor>, BenchError> {
         self.ledger.make()?;
-        let kernel = (self.kernels)(needs.zfs)?;
-        let identity = identity(&kernel.program, &self.executor)?;
-        let environment = self.environment(&kernel, identity);
+        let named = needs.linux.iter().map(|name| Some(name.as_str()));
+        let names: Vec<_> = if needs.linux.is_empty() { vec![None] } else { named.collect() };
+        let mut kernels = Vec::new();
+        for name in names {
+            let kernel = (self.kernels)(name, needs.zfs)?;
+            let environment = self.environment(&kernel, identity(&kernel.program, &self.executor)?);
+            kernels.push(PreparedKernel { name: name.map(str::to_owned), kernel, environment });
+        }
         let Self { settings, ledger, executor, .. } = *self;
-        let shared = LabShared { settings, kernel, made: MadeDrivesCache::default() };
+        let environment = kernels.first().map(|first| first.environment.clone());
+        let environment = environment.unwrap_or_default();
+        let shared = LabShared { settings, kernels, made: MadeDrivesCache::default() };
         Ok(Box::new(LabWorkers::new(shared, environment, ledger, executor)))
     }
 }

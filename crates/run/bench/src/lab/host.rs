@@ -32,7 +32,7 @@ pub(super) fn hosts(study: &Study) -> Result<Vec<Option<HostSettings>>, SourceEr
 ///
 /// # Errors
 /// Where its table is not that of a host, or the cache mode is unknown.
-pub(super) fn host_of(plan: &LabPlan) -> Result<Option<HostSettings>, SourceError> {
+pub(crate) fn host_of(plan: &LabPlan) -> Result<Option<HostSettings>, SourceError> {
     let Some(host) = &plan.host else { return Ok(None) };
     let cache = host.cache.as_ref().map(|word| cache_mode(word, &host.table.place));
     with_cache(&host.table, cache.transpose()?).map(Some)

@@ -24,6 +24,7 @@ pub use drives::{DrivesError, ModelledDrives, UnavailableSize};
 pub use fault_problem::FaultProblem;
 pub use faults::{check_faults, drive_faults};
 pub use guest::{GuestError, MountError, carry_out_in_guest};
+pub(crate) use host::host_of;
 pub use job::ReportedFailure;
 pub use model::find_model;
 pub use model_error::ModelError;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 use std::time::{Duration, Instant};
 
-use disklab_cell::{CellPlan, MachinePlan};
+use disklab_cell::{CellPlan, MachinePlan, MakingPlan};
 use disklab_drive::{HostStatistics, Nanos};
 use disklab_exec::{Interrupt, UntrustedDirectory};
 use disklab_lab::{Lab, LabError, LabOptions, LabReport, ReadsFromMemory, console};
@@ -21,7 +21,7 @@ use super::job::{
 };
 use super::made_drives::MadeDrives;
 use super::processor::processor_of;
-use super::workers::LabShared;
+use super::workers::{LabShared, PreparedKernel};
 use crate::{BenchError, CellError, CellOutcome, Phase};
 
 /// The directory of the guest that makes the stack, in the cell's.
@@ -97,7 +97,7 @@ impl OneCell {
         let shown = folder.join(RAW);
         std::fs::create_dir_all(&shown)
             .map_err(|e| CellError::Drives(BenchError::io("cannot make", &shown)(e)))?;
-        let job = self.job(GuestTask::Make(self.plan.making.clone()));
+        let job = self.job(GuestTask::Make(self.plan.making.clone())).map_err(CellError::Drives)?;
         self.tell_making();
         let options = self.options(&job, &folder, &shown).map_err(CellError::Drives)?;
         let made = boot(&job, &folder, options, Lab::run_and_keep);
@@ -120,7 +120,7 @@ impl OneCell {
         &self,
         made: &MadeDrives,
     ) -> Result<(Sample, Vec<TraceEntry>, LabReport), FailedGuest> {
-        let job = self.job(GuestTask::Work(self.plan.clone()));
+        let job = self.job(GuestTask::Work(self.plan.clone())).map_err(CellError::Drives)?;
         let mut options =
             self.options(&job, &self.folder, &self.shown).map_err(CellError::Drives)?;
         made.disks.begin(&mut options).map_err(CellError::Lab)?;
@@ -131,9 +131,15 @@ impl OneCell {
         done
     }
 
-    fn job(&self, task: GuestTask) -> GuestJob {
-        let programs = self.shared.kernel.programs.is_some();
-        GuestJob { task, fio: self.fio.clone(), programs }
+    fn job(&self, task: GuestTask) -> Result<GuestJob, BenchError> {
+        let kernel = self.kernel(task.making())?;
+        let programs = kernel.kernel.programs.is_some();
+        Ok(GuestJob { task, fio: self.fio.clone(), programs })
+    }
+
+    fn kernel(&self, making: &MakingPlan) -> Result<&PreparedKernel, BenchError> {
+        let MachinePlan::Lab(machine) = &making.machine else { return Err(BenchError::OtherBench) };
+        self.shared.kernel(machine)
     }
 
     fn options(
@@ -142,7 +148,8 @@ impl OneCell {
         folder: &Path,
         shown: &Path,
     ) -> Result<LabOptions, BenchError> {
-        let (LabShared { settings, kernel, .. }, making) = (&*self.shared, job.task.making());
+        let (settings, making) = (&self.shared.settings, job.task.making());
+        let kernel = &self.kernel(making)?.kernel;
         let MachinePlan::Lab(machine) = &making.machine else {
             return Err(BenchError::OtherBench);
         };
@@ -175,6 +182,13 @@ impl OneCell {
     fn add_report(&self, sample: &mut Sample, report: &LabReport) {
         self.add_memory_reads(sample, report);
         sample.notes.extend(fault_notes(&self.plan, report));
+        // Where a run has several kernels, each cell says which it had.
+        if let Ok(PreparedKernel { name: Some(_), environment, .. }) =
+            self.kernel(&self.plan.making)
+        {
+            sample.environment.kernel.clone_from(&environment.kernel);
+            sample.environment.lab_kernel.clone_from(&environment.lab_kernel);
+        }
         let seconds = report.virtual_time.0 as f64 / 1e9;
         let extra = &mut sample.environment.extra;
         let mut add = |name: &str, value: String| extra.insert(format!("lab.{name}"), value);

@@ -4,7 +4,7 @@ use std::time::Instant;
 
 use disklab_bench::CellExecutor;
 use disklab_campaign::{CampaignOutcome, Stop};
-use disklab_cell::Cell;
+use disklab_cell::{Cell, Levels};
 use disklab_decision::Analyser;
 use disklab_store::{CellRecord, CellState, Run};
 
@@ -107,7 +107,22 @@ fn needed(
         let most = rule.most_blocks();
         return (Vec::new(), levels.iter().map(|levels| (levels.clone(), most)).collect());
     };
-    look(&plan.campaign.study, levels, rules, records, &analyser.so_far(records))
+    // Decided is by the figures at the first levels of further axes; the others run as often.
+    let ordinary = plan.campaign.study.axes.ordinary();
+    let plain = |levels: &Levels| Levels::new(&levels.stack, &levels.workload);
+    let is_ordinary = |levels: &Levels| levels.further == ordinary;
+    let compared: Vec<Levels> = levels.iter().filter(|l| is_ordinary(l)).map(plain).collect();
+    let of_compared = records.iter().filter(|record| is_ordinary(&record.cell.levels));
+    let of_compared: Vec<CellRecord> = of_compared
+        .map(|record| {
+            let cell = Cell { levels: plain(&record.cell.levels), ..record.cell.clone() };
+            CellRecord { cell, ..record.clone() }
+        })
+        .collect();
+    let so_far = analyser.so_far(records);
+    let (contests, targets) = look(&plan.campaign.study, &compared, rules, &of_compared, &so_far);
+    let target = |levels: &Levels| Some((levels.clone(), *targets.get(&plain(levels))?));
+    (contests, levels.iter().filter_map(target).collect())
 }
 
 /// Keeps what came of the campaign with the run.

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use disklab_bench::{
     BenchError, Campaign, LabBench, LabKernel, LabSettings, ModelledDrives, find_processor,
-    free_space, study_processor,
+    free_space, set_ordinary, study_processor,
 };
 use disklab_cell::{HostPlan, LabPlan, Needs};
 use disklab_config::ModelSetting;
@@ -17,6 +17,7 @@ use disklab_lab::processors;
 use disklab_lab_kernel as kernel;
 use disklab_lab_kernel::{KernelError, LinuxChoice, LinuxVersion, NamedKernel, Parts, ZfsKernel};
 use disklab_stack::Ledger;
+use disklab_study::Study;
 use disklab_units::Bytes;
 
 use super::allowance::{machine_memory, usable_memory, usable_processors};
@@ -36,8 +37,6 @@ pub struct KernelBuilder {
 
 /// A guest's memory where neither the user nor the study says it: that of a small NAS.
 const MEMORY: Bytes = Bytes::gib(1);
-/// With less, programs such as mkfs.xfs are killed.
-const LEAST_MEMORY: Bytes = Bytes::mib(128);
 
 /// A guest that is not done then hangs: the longest published study took days, and
 /// an idle guest is there within a minute.
@@ -71,7 +70,7 @@ impl PlannedLab {
             Some(name) => find_processor(name, Path::new("")),
             None => study_processor(study, benches.study),
         };
-        let plan = LabPlan {
+        let mut plan = LabPlan {
             machine: study.lab_machine.name.to_owned(),
             memory,
             linux: options.linux.clone(),
@@ -82,8 +81,10 @@ impl PlannedLab {
             host: study.lab_host.clone().map(|table| HostPlan { table, cache: None }),
             limit: options.cell_limit.unwrap_or(CELL_LIMIT),
         };
+        set_ordinary(&study.axes, &mut plan);
         let cores = processors().map_err(RunnerError::Processors)?;
-        let at_once = at_once(benches.options.at_once, cores.len(), memory)?;
+        let most = most_memory(study, memory)?;
+        let at_once = at_once(benches.options.at_once, cores.len(), most)?;
         let (named, linux) = (benches.kernel.cloned(), benches.options.linux);
         Ok(Self { plan, drives, named, linux, scratch: benches.scratch.to_owned(), at_once, cores })
     }
@@ -132,16 +133,30 @@ impl PlannedLab {
         let settings = LabSettings { program, scratch, cores, at_once, machine_memory, content };
         let (builder, interrupt) = (caller.kernels, executor.interrupt.clone());
         let parts = Parts::with_options(plan.parts.iter().map(String::as_str));
-        let kernels = move |zfs| kernel_for(zfs, parts, named.as_ref(), linux, builder, &interrupt);
+        let kernels = move |level: Option<&str>, zfs| {
+            let read = |word: &str| word.parse().map_err(BenchError::UnknownLinux);
+            let linux = level.map_or(Ok(linux), |word| read(word).map(Some))?;
+            kernel_for(zfs, parts, named.as_ref(), linux, builder, &interrupt)
+        };
         Ok(LabBench::new(drives, plan, settings, Box::new(kernels), ledger, executor)?)
     }
+}
+
+/// The most that a guest of this study has, if it has so much where the study says nothing else.
+fn most_memory(study: &Study, memory: Bytes) -> Result<Bytes, OptionsError> {
+    let axis = study.axes.all().iter().find(|axis| axis.name() == "memory");
+    let Some(axis) = axis else { return Ok(memory) };
+    // What is no size is refused when all axes are checked.
+    let sizes = axis.levels().iter().filter_map(|level| level.parse().ok());
+    let most = sizes.max().unwrap_or(memory);
+    check_memory(most).map(|()| most)
 }
 
 /// Refuses a guest's memory that is too little, or more than this machine has.
 fn check_memory(memory: Bytes) -> Result<(), OptionsError> {
     let most = usable_memory();
-    if memory < LEAST_MEMORY || memory > most {
-        return Err(OptionsError::Memory { memory, least: LEAST_MEMORY, most });
+    if memory < LabPlan::LEAST_MEMORY || memory > most {
+        return Err(OptionsError::Memory { memory, least: LabPlan::LEAST_MEMORY, most });
     }
     Ok(())
 }

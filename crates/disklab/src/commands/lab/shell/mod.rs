@@ -12,7 +12,7 @@ use std::io::{IsTerminal, Read};
 use std::path::{Path, PathBuf};
 
 use disklab_bench::{ModelError, drive_faults, find_processor};
-use disklab_cell::FaultPlan;
+use disklab_cell::{FaultPlan, LabPlan};
 use disklab_exec::{Interrupt, read_input};
 use disklab_lab::processors;
 use disklab_lab::{
@@ -37,8 +37,6 @@ use drives::SessionDrive;
 use folder::session_folder;
 use operator::{ExitCode, ScriptOperator, SessionUser};
 
-/// With less, programs such as mkfs.xfs are killed.
-const LEAST_MEMORY: Bytes = Bytes::mib(128);
 /// The script's name in the lab's folder.
 const SCRIPT: &str = "script";
 /// Nobody writes a longer script.
@@ -167,13 +165,13 @@ fn finish(
 
 fn check_memory(memory: Bytes) -> Result<(), Failure> {
     let most = usable_memory();
-    if (LEAST_MEMORY..=most).contains(&memory) {
+    if (LabPlan::LEAST_MEMORY..=most).contains(&memory) {
         return Ok(());
     }
     Err(Failure::usage_error(format!(
         "--memory {}: a guest takes from {} to what disklab may use here, {}",
         memory.iec(),
-        LEAST_MEMORY.iec(),
+        LabPlan::LEAST_MEMORY.iec(),
         most.iec()
     )))
 }

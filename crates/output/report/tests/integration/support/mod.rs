@@ -137,6 +137,8 @@ pub fn made(layouts: usize, file_systems: usize, bench: &str, repeats: u32) -> R
         info,
         cells,
         outputs: Default::default(),
+        at: Default::default(),
+        effects: Vec::new(),
         sessions: vec![session],
         study,
         analysis,
