@@ -310,10 +310,11 @@ impl Submitted {
         let text = fs::read_to_string(&path).unwrap_or_default();
         let lines: Vec<&str> = text.trim().lines().collect();
         if lines.is_empty() {
+            let end = self.engine.end(job, &self.executor);
             return Failure::failed(format!(
-                "the job {what}, {job}, ended and left nothing in {}: it was cancelled, or its \
-                 node does not see this directory and {} (take directories that all nodes share); \
-                 `scontrol show job {job}` says where it ran and how it ended",
+                "the job {what}, {job}, ended{} and left nothing in {}: it was cancelled, or its \
+                 node does not see this directory and {}; take directories that all nodes share",
+                end.map(|end| format!(" ({end})")).unwrap_or_default(),
                 self.folder.display(),
                 self.program.display()
             ));

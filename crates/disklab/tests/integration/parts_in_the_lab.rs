@@ -9,9 +9,12 @@ use std::process::{Output, Stdio};
 use std::time::Duration;
 
 use disklab_runner::{PartHead, part_name};
-use disklab_store::{Run, RunInfo};
+use disklab_store::{CellState, Run, RunInfo};
+
+use rustix::process::Signal;
 use serde_json::{Value, json};
 
+use crate::lab_support::cluster::family;
 use crate::lab_support::kernel::kernel;
 use crate::lab_support::run::disklab as program;
 
@@ -172,6 +175,31 @@ fn killed_in_the_middle(home: &Path, part: &str, out: &str) {
     }
     part.kill().expect("killed");
     part.wait().expect("waited for");
+}
+
+/// Engines signal all processes of a job that is cancelled or whose time is over.
+#[test]
+fn cells_whose_guests_are_signalled_with_the_run_have_not_failed() {
+    let Some(_) = kernel() else { return };
+    let home = home();
+    let home = home.path();
+    plan(home);
+    let run = ["run", "--part", "plan/001", "--out", "part"];
+    let mut part = program(home);
+    let part = part.args(run).stderr(Stdio::null()).spawn().expect("it starts");
+    // It, and more than one process of a guest.
+    let mut all = Vec::new();
+    while all.len() < 4 {
+        all = family(part.id());
+        assert!(!all.is_empty(), "it ended before");
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    all.iter().for_each(|process| process.signal(Signal::TERM));
+    assert_eq!(part.wait_with_output().expect("it ends").status.code(), Some(130));
+    let begun = Run::open(&home.join("part")).expect("a run");
+    let records = begun.cells().expect("cells");
+    assert!(records.iter().all(|record| record.state != CellState::Failed), "{records:?}");
+    ends(home, &run, 0);
 }
 
 /// A part's file, in which the first line, or the first cell, is changed.

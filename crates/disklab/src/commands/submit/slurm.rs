@@ -170,6 +170,23 @@ impl Slurm {
         }
         Ok(Some(states))
     }
+
+    /// How a job ended, and where, as far as Slurm still knows it.
+    pub fn end(&self, job: JobId, executor: &Executor) -> Option<String> {
+        let scontrol = Invocation::new("scontrol").args(["show", "job"]).arg(job.to_string());
+        end_in(&executor.run(&scontrol).ok()?.text())
+    }
+}
+
+/// 'state FAILED, reason JobLaunchFailure, on n1', from what scontrol(1) prints.
+fn end_in(text: &str) -> Option<String> {
+    let of = |name: &str| {
+        let value = text.split_whitespace().find_map(|word| word.strip_prefix(name))?;
+        (!["(null)", "None"].contains(&value)).then_some(value)
+    };
+    let reason = of("Reason=").map(|reason| format!(", reason {reason}")).unwrap_or_default();
+    let node = of("BatchHost=").map(|node| format!(", on {node}")).unwrap_or_default();
+    of("JobState=").map(|state| format!("state {state}{reason}{node}"))
 }
 
 /// States of jobs that squeue(1) may still list. A requeued one waits under the same number.
@@ -223,6 +240,17 @@ mod tests {
             let error = text.parse::<Slurm>().expect_err(text).to_string();
             assert!(error.contains(expected), "{text}: {error}");
         }
+    }
+
+    #[test]
+    fn the_end_of_a_job_is_read() {
+        let text = "JobId=1 JobName=disklab-plan\n   JobState=FAILED Reason=JobLaunchFailure \
+                    Dependency=(null)\n   NodeList=n1\n   BatchHost=n1\n";
+        let end = end_in(text);
+        assert_eq!(end.as_deref(), Some("state FAILED, reason JobLaunchFailure, on n1"));
+        let cancelled = "JobId=3 JobState=CANCELLED Reason=None BatchHost=(null)";
+        assert_eq!(end_in(cancelled).as_deref(), Some("state CANCELLED"));
+        assert_eq!(end_in("slurm_load_jobs error: Invalid job id specified"), None);
     }
 
     #[test]

@@ -186,7 +186,8 @@ impl Drop for Cluster {
     }
 }
 
-struct Process {
+/// A process of this machine.
+pub struct Process {
     pid: i32,
     parent: i32,
     name: String,
@@ -196,8 +197,13 @@ struct Process {
 
 impl Process {
     fn kill(&self) {
+        self.signal(Signal::KILL);
+    }
+
+    /// Sends it a signal, if it is still there.
+    pub fn signal(&self, signal: Signal) {
         if let Some(pid) = Pid::from_raw(self.pid) {
-            let _ = kill_process(pid, Signal::KILL);
+            let _ = kill_process(pid, signal);
         }
     }
 
@@ -219,6 +225,20 @@ impl Process {
             variables: list("environ")?,
         })
     }
+}
+
+/// A process, and all that it started, and they.
+pub fn family(pid: u32) -> Vec<Process> {
+    let mut left = processes();
+    let is_first = |process: &mut Process| u32::try_from(process.pid) == Ok(pid);
+    let mut family: Vec<Process> = left.extract_if(.., is_first).collect();
+    let mut at = 0;
+    while at < family.len() {
+        let parent = family[at].pid;
+        family.extend(left.extract_if(.., |process| process.parent == parent));
+        at += 1;
+    }
+    family
 }
 
 fn processes() -> Vec<Process> {

@@ -139,6 +139,10 @@ impl LabWorkers {
         match finished {
             FinishedCell::Interrupted => Err(Interrupted.into()),
             FinishedCell::Outcome(outcome) => {
+                // What stops a run may have signalled its guests, too, as batch systems do.
+                if outcome.result.is_err() {
+                    self.executor.interrupt.check()?;
+                }
                 let _ = std::fs::remove_dir_all(&running.folder);
                 Ok(Some(EndedCell { cell: running.cell, outcome: *outcome }))
             }
