@@ -18,16 +18,19 @@ use crate::lab_support::cluster::family;
 use crate::lab_support::kernel::kernel;
 use crate::lab_support::run::disklab as program;
 
-/// With what lies next to a study, and a host that only one of the stacks has to itself.
+/// With what lies next to a study, a host that only one of the stacks has to itself, and guests of
+/// two sizes.
 pub const STUDY: &str = r#"
 id = "divided"
 title = "Divided"
-repeats = 2
+repeats = 1
 [lab]
 memory = "512 MiB"
 [lab.host]
 cache = "writeback"
 memory = "1 GiB"
+[axes]
+memory = ["512 MiB", "640 MiB"]
 [[drives]]
 model = "./mine.toml"
 count = 2
@@ -243,10 +246,16 @@ fn a_strangers_part_is_refused_before_anything_is_touched() {
         ("invalid part '4/3'", at(0, "/info/options/part", json!("4/3"))),
         ("a cell does not run in the lab", {
             changed(&first, 1, |part| {
-                (part["making"]["machine"], part["making"]["drives"]) = (there, json!([]));
+                (part["making"]["machine"], part["making"]["drives"]) = (there.clone(), json!([]));
             })
         }),
-        ("two cells have other machines", at(1, "/making/machine/lab/memory", json!(1 << 30))),
+        ("a value that no run has", at(0, "/machine", there.clone())),
+        ("does not know the machine", at(0, "/machine/lab/machine", json!("/etc"))),
+        ("a guest's memory of", at(1, "/making/machine/lab/memory", json!(1_u64 << 60))),
+        (
+            "it has no cells",
+            at(0, "/cells", json!(0)).lines().next().expect("a head").to_owned() + "\n",
+        ),
         ("it has a cell twice", at(2, "/cell", part_of(&second, "/cell"))),
         ("needs OpenZFS", changed(&first, 1, |cell| cell["needs"]["zfs"] = json!(true))),
         ("unknown layer", at(1, "/making/stack/0/name", json!("rm"))),
@@ -339,13 +348,14 @@ fn parts_that_cannot_be_are_usage_errors() {
         (&["--parts", "0", "--to", "p"], "0 is not in"),
         (&["--parts", "2"], "--to"),
         (&["--parts", "2", "--to", "p", "--goal", "rank"], "fix the number with --repeats"),
-        (&["--parts", "2", "--to", "p", "--on", "dir:d"], "only runs in the lab"),
     ] {
         let said = ends(home, &[&study[..], words].concat(), 2);
         assert!(said.contains(expected), "{expected}: {said}");
     }
+    let dir = ["first-look", "--repeats", "1", "--on", "dir:d", "--to", "p"];
     for (words, expected) in [
-        (&["--part", "none", "--out", "p"][..], "cannot read none"),
+        (&dir[..], "only runs in the lab"),
+        (&["--part", "none", "--out", "p"], "cannot read none"),
         (&["--part", "d", "--out", "p"], "d is a directory: name a part in it"),
         (&["--part", "d", "--part-index", "1", "--out", "p"], "d has no part 1"),
         (&["--part", "d", "--part-index", "--out", "p"], "none of SLURM_ARRAY_TASK_ID"),

@@ -13,7 +13,7 @@ use disklab_units::{Bytes, show_duration};
 
 use crate::leftovers::LeftoversError;
 use crate::options::OptionsError;
-use crate::parts::PartProblem;
+use crate::parts::{PartProblem, then_and_now};
 use crate::pilot::PilotError;
 use crate::plan::PlanError;
 use crate::plan_problem::PlanProblem;
@@ -223,13 +223,6 @@ pub enum DirectoryProblem {
     /// Others lead there, or may lead root elsewhere.
     #[error("{0}")]
     Others(NamedPathError),
-}
-
-/// 'the kernel was '6.1' and is '6.12'; …'.
-pub(crate) fn then_and_now(differences: &[Difference]) -> String {
-    let words =
-        differences.iter().map(|d| format!("{} was '{}' and is '{}'", d.what, d.one, d.other));
-    words.collect::<Vec<_>>().join("; ")
 }
 
 impl RunnerError {

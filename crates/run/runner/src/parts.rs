@@ -18,6 +18,7 @@ use crate::{CheckedRun, Plan, RunEstimate, RunnerError};
 pub use carry_out::{CarriedOutPart, PartOptions, carry_out_part};
 pub use file::{PartHead, PartPlan};
 pub use problem::PartProblem;
+pub(crate) use problem::then_and_now;
 
 /// The file of a part.
 pub fn part_name(RunPart { number, of }: RunPart) -> String {
@@ -63,10 +64,12 @@ pub fn write_parts(
                 options: RunSettings { part: Some(part), ..info.options.clone() },
                 ..info.clone()
             },
+            machine: plan.preflight.machine.clone(),
             zfs: needs.zfs,
+            linux: needs.linux.clone(),
             cells: positions.len(),
             seconds: positions.iter().map(|at| costs[*at].seconds).sum(),
-            memory: plan.settings.memory.unwrap_or_default(),
+            memory: positions.iter().map(|at| costs[*at].memory).max().unwrap_or_default(),
         };
         let cells: Vec<_> = positions.iter().map(|at| plan.cells[*at].clone()).collect();
         let plans = estimate.compiled(&cells).map(|plan| plan.map_err(RunnerError::bench));
@@ -109,6 +112,7 @@ fn costs(estimate: &RunEstimate<'_>, plan: &Plan) -> Result<Vec<CellCost>, Bench
         drives: compiled.making.digest(),
         seconds: compiled.estimate.seconds,
         content: compiled.estimate.content,
+        memory: file::memory_of(&compiled),
     };
     estimate.compiled(&plan.cells).map(|compiled| compiled.map(cost)).collect()
 }

@@ -163,10 +163,7 @@ impl PlannedRun {
         Selection::new(&options.settings.only, &options.settings.without)
             .narrow(&mut preflight, &campaign.study)?;
         let repeats = options.repeats.unwrap_or(campaign.study.repeats);
-        let seed = match options.seed {
-            Some(seed) => seed,
-            None => draw_seed()?,
-        };
+        let seed = options.seed.map_or_else(draw_seed, Ok)?;
         let room = Room::of(&options.bench(), scratch.path());
         let mut plan = Plan::new(campaign, bench.profile(), preflight, repeats, seed)?;
         plan.check_faults().map_err(RunnerError::prepare)?;

@@ -11,6 +11,7 @@ use disklab_sample::Environment;
 use disklab_stack::Ledger;
 use disklab_store::{CellState, Provenance, Run, StoreError};
 
+use super::file::memory_of;
 use super::{PartPlan, PartProblem};
 use crate::places::{check_outputs, claim_outputs, holds_run, ledger_folder};
 use crate::recorder::run_recorded;
@@ -148,18 +149,18 @@ fn bench(
     scratch: &Scratch,
     caller: &Caller,
 ) -> Result<(Bench, BenchNeeds, usize), RunnerError> {
-    let mut needs = BenchNeeds { zfs: part.head.zfs, ..BenchNeeds::default() };
+    let head = &part.head;
+    let mut needs =
+        BenchNeeds { zfs: head.zfs, linux: head.linux.clone(), ..BenchNeeds::default() };
     for plan in &part.plans {
         needs.drives.extend(BenchNeeds::of_plan(plan).drives);
     }
-    let machine = part.plans.first().map(|plan| &plan.making.machine);
-    let Some(MachinePlan::Lab(lab)) = machine else {
-        return Err(PartProblem::NotInTheLab.into());
-    };
-    let of_lab = Needs { zfs: part.head.zfs, ..Needs::default() };
+    let MachinePlan::Lab(lab) = &head.machine else { return Err(PartProblem::NotInTheLab.into()) };
+    let of_lab = Needs { zfs: head.zfs, ..Needs::default() };
     let kernel = options.kernel.as_deref();
+    let most = part.plans.iter().map(memory_of).max().unwrap_or_default();
     let lab = PlannedLab::of_plan(lab, &of_lab, kernel, scratch.path())?;
-    let lab = lab.side_by_side(options.at_once)?;
+    let lab = lab.side_by_side(options.at_once, most)?;
     let (executor, ledger) =
         (Executor::new(caller.interrupt.clone()), Ledger::planned(&ledger_folder(&caller.state)));
     let at_once = lab.at_once();

@@ -14,6 +14,8 @@ pub(crate) struct CellCost {
     pub seconds: f64,
     /// What its drives will hold that takes space.
     pub content: Bytes,
+    /// Memory of its guest.
+    pub memory: Bytes,
 }
 
 /// Into how many pieces of a part's length cells on the same drives are divided: more balance
@@ -100,7 +102,12 @@ mod tests {
     use super::*;
 
     fn cell(drives: u32, seconds: f64) -> CellCost {
-        CellCost { drives: drives.to_string(), seconds, content: Bytes::mib(1) }
+        CellCost {
+            drives: drives.to_string(),
+            seconds,
+            content: Bytes::mib(1),
+            memory: Bytes::gib(1),
+        }
     }
 
     fn seconds(cells: &[CellCost], part: &[usize]) -> f64 {

@@ -5,6 +5,7 @@ use std::fs::File;
 use std::io::{BufRead, BufReader, BufWriter, Error, ErrorKind, Read, Write};
 use std::path::{Path, PathBuf};
 
+use disklab_bench::BenchNeeds;
 use disklab_cell::{Cell, CellPlan, MachinePlan};
 use disklab_exec::open_regular;
 use disklab_options::RunPart;
@@ -28,13 +29,18 @@ pub struct PartHead {
     pub format: u32,
     /// The run that it is a part of; which part, is one of its options.
     pub info: RunInfo,
-    /// Whether the run's kernel has OpenZFS, whatever this part needs.
+    /// A guest of the run in the ordinary case.
+    pub machine: MachinePlan,
+    /// Whether the run's kernels have OpenZFS, whatever this part needs.
     pub zfs: bool,
+    /// The kernels of the lab that cells of the run name.
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+    pub linux: BTreeSet<String>,
     /// How many cells follow.
     pub cells: usize,
     /// Real seconds that they take one after the other, as predicted.
     pub seconds: f64,
-    /// Memory of a guest.
+    /// The most memory of one of their guests.
     pub memory: Bytes,
 }
 
@@ -86,22 +92,30 @@ impl PartPlan {
             plans.push(plan);
         }
         lines.end()?;
+        let Some(first) = plans.first() else {
+            return Err(not_a_part(path, "it has no cells").into());
+        };
+        // The machine that no cell need have is checked as if the first had it.
+        let mut ordinary = first.clone();
+        ordinary.making.machine = head.machine.clone();
         let part = Self { head, plans };
         part.check().map_err(|why| not_a_part(path, why))?;
+        check_cell(&ordinary)?;
         Ok(part)
     }
 
     /// Whether its cells can be those of one run.
     fn check(&self) -> Result<(), &'static str> {
         let (mut numbers, mut cells) = (BTreeSet::new(), BTreeSet::new());
-        let mut machine: Option<MachinePlan> = None;
         for plan in &self.plans {
-            let own = without_host(&plan.making.machine).ok_or("a cell does not run in the lab")?;
-            if machine.get_or_insert_with(|| own.clone()) != &own {
-                return Err("two cells have other machines");
+            if !matches!(plan.making.machine, MachinePlan::Lab(_)) {
+                return Err("a cell does not run in the lab");
             }
             if plan.needs.zfs && !self.head.zfs {
                 return Err("a cell needs OpenZFS, and the run's kernel has none");
+            }
+            if !BenchNeeds::of_plan(plan).linux.is_subset(&self.head.linux) {
+                return Err("a cell needs a kernel that the run does not have");
             }
             let Cell { number, block, levels, .. } = &plan.cell;
             if !numbers.insert(*number) || !cells.insert((*block, levels)) {
@@ -117,12 +131,12 @@ impl PartPlan {
     }
 }
 
-/// What all guests of a run have: how the host caches is a stack's own. `None` elsewhere.
-fn without_host(machine: &MachinePlan) -> Option<MachinePlan> {
-    let MachinePlan::Lab(lab) = machine else { return None };
-    let mut lab = lab.clone();
-    lab.host.iter_mut().for_each(|host| host.cache = None);
-    Some(MachinePlan::Lab(lab))
+/// Memory of a guest; none elsewhere.
+pub(super) fn memory_of(plan: &CellPlan) -> Bytes {
+    match &plan.making.machine {
+        MachinePlan::Lab(lab) => lab.memory,
+        _ => Bytes::ZERO,
+    }
 }
 
 fn not_a_part(path: &Path, why: impl ToString) -> PartProblem {
@@ -154,7 +168,8 @@ impl Lines {
             return Err(not_a_part(path, why));
         }
         let head: PartHead = serde_json::from_str(&line).map_err(wrong)?;
-        let known = head.info.is_lab() && head.info.options.part.is_some();
+        let is_lab = head.info.is_lab() && matches!(head.machine, MachinePlan::Lab(_));
+        let known = is_lab && head.info.options.part.is_some();
         if !known || head.cells as u64 > MOST_CELLS || !head.seconds.is_finite() {
             return Err(not_a_part(path, "its first line has a value that no run has"));
         }

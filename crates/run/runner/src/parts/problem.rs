@@ -5,7 +5,12 @@ use std::path::PathBuf;
 use disklab_cell::CellPlanError;
 use disklab_store::Difference;
 
-use crate::error::then_and_now;
+/// 'the kernel was '6.1' and is '6.12'; …'.
+pub(crate) fn then_and_now(differences: &[Difference]) -> String {
+    let words =
+        differences.iter().map(|d| format!("{} was '{}' and is '{}'", d.what, d.one, d.other));
+    words.collect::<Vec<_>>().join("; ")
+}
 
 /// A run cannot be divided into parts, or a part cannot be carried out here.
 #[derive(Debug, thiserror::Error)]

@@ -108,9 +108,15 @@ impl PlannedLab {
         Ok(Self { plan, drives, named, linux, scratch, at_once: 1, cores })
     }
 
-    /// The same with several cells at once: as many as asked for, or else as there is room for.
-    pub(crate) fn side_by_side(self, wanted: Option<usize>) -> Result<Self, OptionsError> {
-        let at_once = at_once(wanted, self.cores.len(), self.plan.memory)?;
+    /// The same with several cells at once, the largest with so much memory: as many as asked for,
+    /// or else as there is room for.
+    pub(crate) fn side_by_side(
+        self,
+        wanted: Option<usize>,
+        memory: Bytes,
+    ) -> Result<Self, OptionsError> {
+        check_memory(memory)?;
+        let at_once = at_once(wanted, self.cores.len(), memory)?;
         Ok(Self { at_once, ..self })
     }
 
