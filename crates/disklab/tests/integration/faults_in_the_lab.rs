@@ -65,6 +65,79 @@ fn an_array_that_loses_a_drive_is_measured_and_reported() {
     assert!(report("html").contains("--fault 'drive 2: dies at 10 s'"));
 }
 
+/// A file is written, and read while a drive of its stack fails, is replaced and rebuilt.
+fn cared_for(layers: &str, drives: u32, events: &str) -> String {
+    format!(
+        "id = 's'\ntitle = 's'\nrepeats = 1\n[lab]\nmemory = '1 GiB'\n[[drives]]\nname = 'd'\n\
+         model = 'hgst-10tb'\nsize = '2 GB'\ncount = {drives}\n[stacks]\n\
+         s = {{ layers = '{layers}', drives = {drives} }}\n[[workloads]]\nid = 'w'\n\
+         caches = 'keep'\nevents = [{events}]\n\
+         fio = {{ rw = 'randread', bs = '64k', size = '64m', direct = 1, time_based = 1, runtime = '20s' }}\n"
+    )
+}
+
+fn event_notes(study: &str, more: &[&str]) -> Vec<String> {
+    let home = tempfile::tempdir().expect("temp");
+    let arguments: Vec<&str> = ["--seed", "1"].iter().chain(more).copied().collect();
+    let (_, sample) = samples(home.path(), study, &arguments).remove(0);
+    let notes = sample.notes.iter().filter(|note| note.about == "events");
+    notes.map(|note| note.text.clone()).collect()
+}
+
+#[test]
+fn a_drive_is_failed_replaced_and_rebuilt_while_the_work_runs() {
+    let Some(_) = kernel() else { return };
+    if !has_programs(&["mdadm", "mkfs.ext4", "lvm"]) {
+        return;
+    }
+    let events = "{ do = 'fail', drive = 2, at = '2 s' }, { do = 'replace', drive = 2, at = '5 s' }, \
+                  { do = 'rebuild', at = '6 s' }, { do = 'scrub', at = '7 s' }";
+    for (layers, drives, runtime, found) in [
+        ("md-raid5[resync=skip]/ext4", 3, "'170s'", "md-raid5: 0 sectors differ"),
+        ("shr[resync=skip]/ext4", 3, "'170s'", "shr: 0 sectors differ"),
+    ] {
+        let study = cared_for(layers, drives, events).replace("'20s'", runtime);
+        let notes = event_notes(&study, &[]);
+        let [fail, replace, rebuild, scrub] = &notes[..] else { panic!("{layers}: {notes:?}") };
+        assert!(fail.starts_with("fail drive 2: 2.000 s after 'w' began"), "{layers}: {fail}");
+        assert!(replace.starts_with("replace drive 2: 5.0"), "{layers}: {replace}");
+        assert!(rebuild.starts_with("rebuild: "), "{layers}: {rebuild}");
+        assert!(scrub.contains(found), "{layers}: {scrub}");
+        assert!(!scrub.contains("did not happen"), "{layers}: {scrub}");
+    }
+}
+
+#[test]
+fn a_scrub_finds_what_rotted() {
+    let Some(_) = kernel() else { return };
+    if !has_programs(&["mdadm", "mkfs.ext4"]) {
+        return;
+    }
+    let events = "{ do = 'scrub', at = '5 s' }";
+    let rot = ["--fault", "drive 1: rots 300 bytes at 1 s"];
+    let notes = event_notes(&cared_for("md-raid1/ext4", 2, events), &rot);
+    let [scrub] = &notes[..] else { panic!("{notes:?}") };
+    assert!(scrub.contains("sectors differ") && !scrub.contains(" 0 sectors"), "{scrub}");
+}
+
+#[test]
+fn an_event_that_a_stack_cannot_have_is_refused() {
+    let home = tempfile::tempdir().expect("temp");
+    for (layers, event, expected) in [
+        ("md-raid5/ext4", "{ do = 'fail', drive = 4 }", "there is no drive 4, only 3"),
+        ("md-raid0/ext4", "{ do = 'fail', drive = 1 }", "none of its layers can"),
+        ("md-raid0/ext4", "{ do = 'scrub' }", "none of its layers can"),
+        ("btrfs-raid1", "{ do = 'replace', drive = 1 }", "none of its layers can"),
+        ("md-raid5/ext4", "{ do = 'replace' }", "needs `drive`"),
+    ] {
+        std::fs::write(home.path().join("s.toml"), cared_for(layers, 3, event)).expect("written");
+        for command in [&["plan", "s.toml"][..], &["run", "s.toml", "--out", "run"]] {
+            disklab(home.path()).args(command).assert().code(2).stderr(contains(expected));
+        }
+    }
+    assert!(!home.path().join("run").exists());
+}
+
 #[test]
 fn a_shell_has_failing_drives() {
     let Some(_) = kernel() else { return };

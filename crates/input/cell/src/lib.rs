@@ -4,6 +4,7 @@
 //! complete blocks, and a [`CellPlan`] has everything that one needs.
 
 mod axes;
+mod care;
 mod drive;
 mod fault;
 mod layers;
@@ -15,6 +16,7 @@ mod plan;
 mod workload;
 
 pub use axes::{Axes, AxesError, AxisError, StudyAxis};
+pub use care::Care;
 pub use drive::{DriveKind, DriveModelPlan, DrivePlan};
 pub use fault::{FaultPlan, FaultTextError, MOST_FAULTS};
 pub use layers::{DATA, DriveRange, InputSpec, LayerSpec, PlannedInput, PlannedLayer};

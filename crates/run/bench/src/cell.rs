@@ -13,9 +13,11 @@ use disklab_source::SourceError;
 use disklab_stack::{Ledger, StackError};
 use disklab_units::Bytes;
 use disklab_workload::{
-    Context, FileSpread, Remounter, StudyFiles, WorkContext, WorkEvent, Workload, read_workload,
+    Caretaker, Context, FileSpread, Remounter, StudyFiles, WorkContext, WorkEvent, Workload,
+    read_workload,
 };
 
+use crate::caretaker::{StackCaretaker, check_care};
 use crate::lab::{check_faults, check_lab};
 use crate::making::{Begin, MadeStack, Making};
 use crate::remount::StackRemount;
@@ -52,6 +54,7 @@ impl<'a> CellWork<'a> {
             MachinePlan::Lab(lab) => check_lab(plan, lab)?,
             MachinePlan::Loop | MachinePlan::Disks => {}
         }
+        check_care(&self.events, stack, sizes.len())?;
         let volume = stack.shape(&sizes).map_err(StackError::from)?;
         let space = self.workload.cost().space;
         if space > volume.size {
@@ -96,6 +99,11 @@ impl<'a> CellWork<'a> {
         CellContext {
             directory,
             remount: made.remount.as_ref().map(|remount| StackRemount { remount, stack }),
+            caretaker: Some(StackCaretaker {
+                stack,
+                made,
+                drives: watched.iter().map(|drive| drive.device.clone()).collect(),
+            }),
             device: made.device.clone(),
             device_is_ata: drives.are_ata(),
             tell_smart: drives.tell_smart(),
@@ -114,6 +122,18 @@ impl<'a> CellWork<'a> {
 /// [`BenchError`] with the first that cannot.
 pub fn check_plan(plan: &CellPlan) -> Result<(), BenchError> {
     CellWork::of(plan)?.check()
+}
+
+/// Refuses a plan whose stack cannot have the events of its workload.
+///
+/// # Errors
+/// [`BenchError::Care`] with the first, and those of layers and work that are wrong.
+pub fn check_events(plan: &CellPlan) -> Result<(), BenchError> {
+    if plan.workload.events.is_none() || matches!(plan.making.machine, MachinePlan::Directory(_)) {
+        return Ok(());
+    }
+    let work = CellWork::of(plan)?;
+    check_care(&work.events, &work.making.stack, plan.making.drives.len())
 }
 
 /// Runs one cell from its beginning to its end: `run` makes and measures, and whatever it has
@@ -171,6 +191,8 @@ pub(crate) struct CellContext<'a> {
     pub directory: &'a Path,
     /// How its file system is mounted again, where that is ours to do.
     pub remount: Option<StackRemount<'a>>,
+    /// What an operator does to its stack, where it has one.
+    pub caretaker: Option<StackCaretaker<'a>>,
     pub device: Option<PathBuf>,
     pub device_is_ata: bool,
     /// Whether smartctl is worth asking.
@@ -211,6 +233,7 @@ impl CellWork<'_> {
             seed: self.plan.cell.seed,
             caches: self.plan.workload.caches,
             remount: place.remount.as_ref().map(|again| again as &dyn Remounter),
+            caretaker: place.caretaker.as_ref().map(|own| own as &dyn Caretaker),
             emptied: false,
             events: &self.events,
             steps: Vec::new(),

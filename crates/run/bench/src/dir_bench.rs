@@ -164,6 +164,7 @@ fn in_directory(
         directory: &directory,
         device: None,
         remount: None,
+        caretaker: None,
         device_is_ata: false,
         tell_smart: false,
         simulated: false,

@@ -82,6 +82,16 @@ pub enum BenchError {
         #[source]
         why: FaultProblem,
     },
+    /// A stack cannot have an event of its workload.
+    #[error("an event is to {what} of '{stack}': {why}")]
+    Care {
+        /// What is to be done.
+        what: &'static str,
+        /// In the notation of its layers.
+        stack: String,
+        /// Why it cannot be.
+        why: String,
+    },
     /// Drives that must not be used, and why.
     #[error("{}", lines(.0))]
     Refused(Vec<Objection>),

@@ -7,6 +7,7 @@
 mod axes;
 mod bench;
 mod campaign;
+mod caretaker;
 mod cell;
 mod consent;
 mod device_bench;
@@ -27,7 +28,7 @@ pub mod safety;
 pub use axes::{AXES, KnownAxis, WrongAxis, check_axes, set_ordinary};
 pub use bench::{Bench, BenchProfile, CheckedBench, ConfirmedBench, PreparedBench};
 pub use campaign::{BenchNeeds, Campaign};
-pub use cell::check_plan;
+pub use cell::{check_events, check_plan};
 pub use consent::confirm_erasing;
 pub use device_bench::DeviceBench;
 pub use dir_bench::{DirBench, free_space};

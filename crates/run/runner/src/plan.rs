@@ -4,7 +4,8 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::OnceLock;
 
 use disklab_bench::{
-    BenchError, BenchNeeds, BenchProfile, Campaign, Preflight, WrongAxis, check_axes, check_faults,
+    BenchError, BenchNeeds, BenchProfile, Campaign, Preflight, WrongAxis, check_axes, check_events,
+    check_faults,
 };
 use disklab_campaign::Goal;
 use disklab_cell::{Cell, CellPlan, Levels, MachinePlan};
@@ -109,20 +110,25 @@ impl Plan {
         })
     }
 
-    /// Refuses faults that the drives of one of its stacks cannot have, and says of the bench that
-    /// its drives have these.
+    /// Refuses faults and events that one of its stacks cannot have, and says of the bench that
+    /// its drives have these faults.
     ///
     /// # Errors
-    /// [`BenchError::Fault`] with the first.
-    pub(crate) fn check_faults(&mut self) -> Result<(), BenchError> {
-        if self.campaign.faults.is_empty() {
+    /// [`BenchError::Fault`] and [`BenchError::Care`] with the first.
+    pub(crate) fn check_stacks(&mut self) -> Result<(), BenchError> {
+        let Campaign { study, faults, .. } = &self.campaign;
+        if !faults.is_empty() || study.workloads.iter().any(|workload| workload.events.is_some()) {
+            let mut levels = BTreeSet::new();
+            for cell in self.cells.iter().filter(|cell| levels.insert(&cell.levels)) {
+                let plan = self.compile(cell)?;
+                check_events(&plan)?;
+                check_faults(&plan)?;
+            }
+        }
+        if faults.is_empty() {
             return Ok(());
         }
-        let mut stacks = BTreeSet::new();
-        for cell in self.cells.iter().filter(|cell| stacks.insert(&cell.levels.stack)) {
-            check_faults(&self.compile(cell)?)?;
-        }
-        let faults: Vec<String> = self.campaign.faults.iter().map(ToString::to_string).collect();
+        let faults: Vec<String> = faults.iter().map(ToString::to_string).collect();
         self.bench.about.push_str(&format!("; with faults: {}", faults.join("; ")));
         Ok(())
     }

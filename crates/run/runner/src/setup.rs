@@ -166,7 +166,7 @@ impl PlannedRun {
         let seed = options.seed.map_or_else(draw_seed, Ok)?;
         let room = Room::of(&options.bench(), scratch.path());
         let mut plan = Plan::new(campaign, bench.profile(), preflight, repeats, seed)?;
-        plan.check_faults().map_err(RunnerError::prepare)?;
+        plan.check_stacks().map_err(RunnerError::prepare)?;
         if let BenchKind::Dir(path) = &kind {
             plan.campaign.study.title = title_of_directory(path, plan.campaign.study.has_reference);
         }

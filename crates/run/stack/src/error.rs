@@ -85,6 +85,28 @@ pub enum StackError {
         /// What it would be known by.
         uuid: String,
     },
+    /// A layer cannot do what is asked of it while it is in use.
+    #[error("{layer} cannot {what}")]
+    NotByLayer {
+        /// The layer, or the whole stack.
+        layer: String,
+        /// What was asked for.
+        what: &'static str,
+    },
+    /// A layer has no device on a drive.
+    #[error("{layer} has no device on {}", drive.display())]
+    NotOnDrive {
+        /// Its name in the study's stack.
+        layer: String,
+        /// The drive's node.
+        drive: PathBuf,
+    },
+    /// A layer lacks redundancy, and nothing is rebuilt.
+    #[error("{layer} stays degraded: no rebuild begins; replace the drive first")]
+    StaysDegraded {
+        /// Its name in the study's stack.
+        layer: String,
+    },
     /// The kernel has stopped initialising a file system.
     #[error(
         "ext4: the kernel has stopped initialising {} with {left} block groups left; use \

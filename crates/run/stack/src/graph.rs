@@ -324,6 +324,9 @@ impl StackBuilder<'_> {
                 form = layer.make(form, context)?;
                 context.below.reads_zeros = layer.leaves_zeros(context.below.reads_zeros);
             }
+            if context.branch.is_empty() {
+                context.forms.push(form.clone());
+            }
             count = if let Form::Devices(devices) = &form { devices.len() } else { 0 };
             device = match (&form, below.as_slice()) {
                 (Form::Devices(_), _) => None,

@@ -3,8 +3,9 @@
 use std::fmt::Debug;
 use std::fs::File;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
-use disklab_cell::LayerSpec;
+use disklab_cell::{Care, LayerSpec};
 use disklab_exec::{ExecError, Executor, Finished, Invocation};
 use disklab_source::SourceError;
 use disklab_units::Bytes;
@@ -84,6 +85,44 @@ pub trait Layer: Debug + Send + Sync {
     /// caller tears down.
     fn assemble(&self, below: Form, context: &mut LayerContext<'_>) -> Result<Form, StackError>;
 
+    /// What can be done to it while it is in use.
+    fn care(&self) -> &'static [Care] {
+        &[]
+    }
+
+    /// Declares its devices on this drive failed.
+    ///
+    /// # Errors
+    /// [`StackError::NotByLayer`] if it cannot, [`StackError::NotOnDrive`] if it has none there.
+    fn fail(&self, at: &LayerInUse<'_>, _drive: &Path) -> Result<(), StackError> {
+        Err(at.cannot(Care::Fail))
+    }
+
+    /// Takes its devices on this drive out, and puts them in again as if they were new; what was on
+    /// them is rebuilt meanwhile.
+    ///
+    /// # Errors
+    /// As for [`Layer::fail`].
+    fn replace(&self, at: &LayerInUse<'_>, _drive: &Path) -> Result<(), StackError> {
+        Err(at.cannot(Care::Replace))
+    }
+
+    /// Whether it is redundant, and how far a rebuild is.
+    ///
+    /// # Errors
+    /// [`StackError::NotByLayer`] if it does not say.
+    fn progress(&self, at: &LayerInUse<'_>) -> Result<RebuildProgress, StackError> {
+        Err(at.cannot(Care::Rebuild))
+    }
+
+    /// Has all that it holds read and checked, and says what was found.
+    ///
+    /// # Errors
+    /// [`StackError::NotByLayer`] if it cannot.
+    fn scrub(&self, at: &LayerInUse<'_>) -> Result<String, StackError> {
+        Err(at.cannot(Care::Scrub))
+    }
+
     /// Whether [`Layer::assemble`] finds its own devices among others.
     fn finds_its_devices(&self) -> bool {
         false
@@ -117,6 +156,61 @@ impl Form {
     }
 }
 
+/// Whether a layer is redundant.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum RebuildProgress {
+    /// As it was made.
+    Redundant,
+    /// It is being rebuilt; this share is done.
+    Rebuilding(f64),
+    /// It lacks redundancy, and nothing is being done about it.
+    Degraded,
+}
+
+/// A layer of a stack that is in use.
+#[derive(Debug)]
+pub struct LayerInUse<'a> {
+    /// Its name, for errors.
+    pub layer: &'a str,
+    /// What it made.
+    pub form: &'a Form,
+    /// Runs the programs.
+    pub executor: &'a Executor,
+}
+
+impl LayerInUse<'_> {
+    /// Runs a program and asks for exit code 0.
+    ///
+    /// # Errors
+    /// [`StackError::Program`] with the layer and the end of what it printed.
+    pub(crate) fn run(&self, invocation: &Invocation) -> Result<Finished, StackError> {
+        self.executor.check(invocation).map_err(|source| self.program(source))
+    }
+
+    fn program(&self, source: ExecError) -> StackError {
+        StackError::Program { layer: self.layer.to_owned(), source }
+    }
+
+    /// That the layer cannot do this.
+    pub(crate) fn cannot(&self, care: Care) -> StackError {
+        StackError::NotByLayer { layer: self.layer.to_owned(), what: care.words() }
+    }
+
+    /// That the layer has no device on this drive.
+    pub(crate) fn not_on(&self, drive: &Path) -> StackError {
+        StackError::NotOnDrive { layer: self.layer.to_owned(), drive: drive.to_owned() }
+    }
+
+    /// Sleeps for a moment.
+    ///
+    /// # Errors
+    /// [`StackError::Program`] of an interrupt.
+    pub(crate) fn sleep(&self) -> Result<(), StackError> {
+        let moment = Duration::from_secs(1);
+        self.executor.interrupt.sleep(moment).map_err(|stop| self.program(stop.into()))
+    }
+}
+
 /// Where a stack is being made, and with what.
 #[derive(Debug)]
 pub struct LayerContext<'a> {
@@ -143,6 +237,8 @@ pub struct LayerContext<'a> {
     pub below: DeviceState,
     /// What was mounted so far, bottom-up, and how to mount it again.
     pub mounted: Vec<Remount>,
+    /// What each layer on the way to the directory made, bottom-up.
+    pub(crate) forms: Vec<Form>,
     /// What else than data the layer is built on that is being made.
     pub(crate) inputs: Inputs<PathBuf>,
     /// How many of the devices below it are the layer's own.
@@ -183,6 +279,7 @@ impl<'a> LayerContext<'a> {
             drives_are_zero: false,
             below: DeviceState::default(),
             mounted: Vec::new(),
+            forms: Vec::new(),
             inputs: Inputs::default(),
             own: 0,
             branch: String::new(),

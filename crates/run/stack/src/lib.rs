@@ -6,6 +6,7 @@
 //! `kill -9`.
 
 mod blkid;
+mod care;
 mod error;
 mod find;
 mod format_writes;
@@ -21,6 +22,7 @@ mod machine;
 mod md_arrays;
 mod mounts;
 mod need;
+mod on_drive;
 mod reading;
 mod redundancy;
 mod remount;
@@ -34,11 +36,12 @@ mod udev;
 pub mod undo;
 mod wait;
 
+pub use care::care_for;
 pub use error::{LedgerElsewhere, LeftAlone, LineProblem, QueueProblem, StackError, Undecidable};
 pub use format_writes::{DeviceState, FirstPass, FormatWrites, PassKind};
 pub use inputs::{InputKind, Inputs};
 pub use kept_writes::KeptWrites;
-pub use layer::{Form, Layer, LayerContext, LayerKind, MadePool};
+pub use layer::{Form, Layer, LayerContext, LayerInUse, LayerKind, MadePool, RebuildProgress};
 pub use layers::{LAYERS, find_layer};
 pub use ledger::{
     Distrust, InvalidLedgerId, Ledger, LedgerId, Leftover, LeftoverDecision, Recovery, decide,

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use disklab_cell::{LayerSpec, PlannedLayer};
+use disklab_cell::{Care, LayerSpec, PlannedLayer};
 use disklab_source::SourceError;
 use disklab_study::StackSpec;
 use disklab_units::Bytes;
@@ -33,6 +33,8 @@ pub struct Made {
     pub device: Option<PathBuf>,
     /// How that directory is unmounted and mounted again.
     pub remount: Option<Remount>,
+    /// What each layer made, bottom-up.
+    pub(crate) forms: Vec<Form>,
 }
 
 impl Stack {
@@ -91,6 +93,15 @@ impl Stack {
         let place = place.unwrap_or(&spec.place);
         let remedy = below.and_then(|below| groups_instead(&why, below));
         Err(place.error(format!("stack '{}': {why}{}", spec.id, remedy.unwrap_or_default())))
+    }
+
+    /// Whether one of its layers can do this while it is in use.
+    pub fn can(&self, care: Care) -> bool {
+        self.layers.iter().any(|node| node.layer.care().contains(&care))
+    }
+
+    pub(crate) fn nodes(&self) -> &[GraphNode] {
+        &self.layers
     }
 
     /// Its layers, bottom-up.
@@ -241,7 +252,8 @@ impl Stack {
         // What lies below it, such as the file system of a loop file, stays mounted.
         let top = |mounted: &&Remount| mounted.directory() == directory;
         let remount = context.mounted.iter().rev().find(top).cloned();
-        Ok(Made { directory, device, remount })
+        let forms = std::mem::take(&mut context.forms);
+        Ok(Made { directory, device, remount, forms })
     }
 }
 

@@ -14,7 +14,7 @@ use crate::WorkloadError;
 use crate::caches::{self, Remounter};
 use crate::data::ByteStream;
 use crate::duration::nanoseconds;
-use crate::events::{StepEvents, WorkEvent};
+use crate::events::{Caretaker, StepEvents, WorkEvent};
 use crate::since_boot::since_boot;
 use crate::spread::{FileSpread, NotSpread};
 use crate::steady::note;
@@ -73,6 +73,8 @@ pub struct WorkContext<'a> {
     /// What unmounts the directory's file system and mounts it again, where that is the
     /// bench's to do.
     pub remount: Option<&'a dyn Remounter>,
+    /// What an operator does to the stack, where there is one.
+    pub caretaker: Option<&'a dyn Caretaker>,
     /// Whether caches have been emptied for the next step; see
     /// [`empty_caches`](Self::empty_caches).
     pub emptied: bool,
@@ -144,9 +146,9 @@ impl<'a> WorkContext<'a> {
         self.empty_caches()?;
         self.emptied = false;
         let place = (name, self.steps.is_empty());
-        let events =
-            StepEvents::new(self.events, place, self.directory, self.remount, self.executor);
-        events.before()?;
+        let hands = (self.remount, self.caretaker);
+        let events = StepEvents::new(self.events, place, self.directory, hands, self.executor);
+        events.before()?.into_iter().for_each(|text| self.note("events", text));
         let meter = Meter::start(&self.watched, SERIES_INTERVAL);
         let began = Instant::now();
         let (outcome, elapsed, happened) =

@@ -150,6 +150,12 @@ pub enum WorkloadError {
     /// The cell's file system could not be mounted again.
     #[error(transparent)]
     Remount(Box<dyn Error + Send + Sync>),
+    /// What was to be done to the stack could not be done.
+    #[error(transparent)]
+    Care(Box<dyn Error + Send + Sync>),
+    /// The bench has no stack.
+    #[error("there is no stack here to {0}")]
+    NoCaretaker(&'static str),
     /// An event of the study unmounts what is not the bench's to unmount.
     #[error("remount: the file system was there before, and is not disklab's to unmount")]
     NoRemount,

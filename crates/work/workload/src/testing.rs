@@ -59,6 +59,7 @@ pub fn context<'a>(
         seed: 42,
         caches: Caches::Keep,
         remount: None,
+        caretaker: None,
         emptied: false,
         spread: None,
         spread_over: None,

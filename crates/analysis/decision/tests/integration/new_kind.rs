@@ -121,6 +121,7 @@ fn steps(drive_bytes: u64) -> Vec<Step> {
         seed: 1,
         caches: Caches::Keep,
         remount: None,
+        caretaker: None,
         emptied: false,
         spread: None,
         spread_over: None,

@@ -2,37 +2,39 @@
 //! in [`EVENTS`].
 
 mod drop_caches;
+mod fail;
+mod kind;
+mod rebuild;
 mod remount;
+mod replace;
+mod scrub;
 mod sync;
 
 use std::path::Path;
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::time::{Duration, Instant};
 
-use disklab_cell::WorkloadPlan;
-use disklab_config::Fields;
+use disklab_cell::{Care, WorkloadPlan};
+use disklab_config::{Fields, Node};
 use disklab_exec::Executor;
 use disklab_sample::{Step, StepEvent};
 use disklab_source::{SourceError, did_you_mean, one_of};
 
 use crate::duration::nanoseconds;
 use crate::{Remounter, Workload, WorkloadError};
-
-/// A kind of event: one line of the table.
-#[derive(Debug)]
-pub struct EventKind {
-    /// Its word in a study, such as `drop-caches`.
-    pub name: &'static str,
-    /// What it does, in a line.
-    pub summary: &'static str,
-    /// Why it cannot happen while a step runs, if so.
-    pub only_before: Option<&'static str>,
-    /// Makes it happen.
-    happen: fn(&EventPlace<'_>) -> Result<(), WorkloadError>,
-}
+use kind::EventPlace;
+pub use kind::{Caretaker, EventKind};
 
 /// All kinds.
-pub const EVENTS: [EventKind; 3] = [drop_caches::KIND, remount::KIND, sync::KIND];
+pub const EVENTS: [EventKind; 7] = [
+    drop_caches::KIND,
+    fail::KIND,
+    rebuild::KIND,
+    remount::KIND,
+    replace::KIND,
+    scrub::KIND,
+    sync::KIND,
+];
 
 /// The most events of a workload.
 const MOST: usize = 100;
@@ -45,13 +47,8 @@ pub struct WorkEvent {
     step: Option<String>,
     /// How long after the step's beginning; before it if absent.
     at: Option<Duration>,
-}
-
-/// Where an event happens.
-struct EventPlace<'a> {
-    directory: &'a Path,
-    remount: Option<&'a dyn Remounter>,
-    executor: &'a Executor,
+    /// The number of a drive in the stack, from 1.
+    drive: Option<u32>,
 }
 
 impl WorkEvent {
@@ -74,6 +71,7 @@ impl WorkEvent {
             let mut fields = Fields::new(item, "an event")?;
             let word = fields.require_text("do")?;
             let (step, at) = (fields.text("step")?, fields.duration("at")?);
+            let drive = fields.integer("drive", 1..=4096)?;
             fields.finish()?;
             let kind = EVENTS.iter().find(|kind| kind.name == word).ok_or_else(|| {
                 let known = || EVENTS.iter().map(|kind| kind.name);
@@ -91,9 +89,15 @@ impl WorkEvent {
                 let found = format!("found '{step}'{hint}");
                 return Err(item.error(format!("`step`: expected {}, {found}", one_of(known()))));
             }
-            Ok(Self { kind, step, at })
+            let drive = drive_of(kind, drive.map(|drive| drive as u32), item)?;
+            Ok(Self { kind, step, at, drive })
         };
         items.iter().map(read).collect()
+    }
+
+    /// What it does to the stack, and to which of its drives, from 1.
+    pub fn care(&self) -> Option<(Care, Option<u32>)> {
+        self.kind.care.map(|care| (care, self.drive))
     }
 
     /// Whether each had a step among these, which are all that there were.
@@ -111,9 +115,25 @@ impl WorkEvent {
         })
     }
 
+    /// What happened: its kind, its drive and what came of it.
+    fn what(&self, result: Option<String>) -> String {
+        let drive = self.drive.map(|drive| format!(" drive {drive}")).unwrap_or_default();
+        let result = result.map(|result| format!(" ({result})")).unwrap_or_default();
+        format!("{}{drive}{result}", self.kind.name)
+    }
+
     /// Whether it is one of this step's, the first of the workload or a later one.
     fn is_of(&self, step: &str, is_first: bool) -> bool {
         self.step.as_ref().map_or(is_first, |own| own == step)
+    }
+}
+
+/// The drive of an event, if its kind is done to one.
+fn drive_of(kind: &EventKind, drive: Option<u32>, item: &Node) -> Result<Option<u32>, SourceError> {
+    match (matches!(kind.care, Some(Care::Fail | Care::Replace)), drive) {
+        (true, None) => Err(item.error(format!("{} needs `drive`, such as 2", kind.name))),
+        (false, Some(_)) => Err(item.error(format!("{} has no `drive`", kind.name))),
+        (_, drive) => Ok(drive),
     }
 }
 
@@ -130,14 +150,14 @@ impl<'a> StepEvents<'a> {
         events: &'a [WorkEvent],
         (step, is_first): (&str, bool),
         directory: &'a Path,
-        remount: Option<&'a dyn Remounter>,
+        (remount, caretaker): (Option<&'a dyn Remounter>, Option<&'a dyn Caretaker>),
         executor: &'a Executor,
     ) -> Self {
         let own = || events.iter().filter(|event| event.is_of(step, is_first));
         let mut during: Vec<_> = own().filter_map(|event| Some((event.at?, event))).collect();
         during.sort_by_key(|(at, _)| *at);
         let before = own().filter(|event| event.at.is_none()).collect();
-        Self { place: EventPlace { directory, remount, executor }, before, during }
+        Self { place: EventPlace { directory, remount, caretaker, executor }, before, during }
     }
 
     /// Whether something happens while the step runs.
@@ -145,12 +165,24 @@ impl<'a> StepEvents<'a> {
         !self.during.is_empty()
     }
 
-    /// Makes happen what is to happen before the step.
+    /// Makes happen what is to happen before the step, and says what came of it.
     ///
     /// # Errors
     /// Of the first that fails.
-    pub(crate) fn before(&self) -> Result<(), WorkloadError> {
-        self.before.iter().try_for_each(|event| (event.kind.happen)(&self.place))
+    pub(crate) fn before(&self) -> Result<Vec<String>, WorkloadError> {
+        let mut said = Vec::new();
+        for event in &self.before {
+            let began = Instant::now();
+            let result = (event.kind.happen)(&self.place, event.drive)?;
+            if event.kind.care.is_some() {
+                let what = event.what(result);
+                said.push(format!(
+                    "{what}: before the step, for {:.3} s",
+                    began.elapsed().as_secs_f64()
+                ));
+            }
+        }
+        Ok(said)
     }
 
     /// Makes happen, each at its time after `began`, what is to happen while the step runs, until
@@ -170,9 +202,9 @@ impl<'a> StepEvents<'a> {
                 break;
             }
             let at_ns = nanoseconds(began.elapsed());
-            (event.kind.happen)(&self.place)?;
+            let result = (event.kind.happen)(&self.place, event.drive)?;
             let took_ns = nanoseconds(began.elapsed()).saturating_sub(at_ns);
-            happened.push(StepEvent { what: event.kind.name.to_owned(), at_ns, took_ns });
+            happened.push(StepEvent { what: event.what(result), at_ns, took_ns });
         }
         Ok(happened)
     }
@@ -196,7 +228,6 @@ mod tests {
     use std::sync::Arc;
 
     use disklab_cell::Caches;
-    use disklab_config::Node;
     use disklab_exec::Interrupt;
     use disklab_source::Source;
 
@@ -236,6 +267,9 @@ mod tests {
             ("[{ do = 'remount', at = '1 s' }]", "remount has no `at`: while a step runs"),
             ("[{ do = 'sync', at = 'soon' }]", "soon"),
             ("[{ do = 'sync', when = '1 s' }]", "when"),
+            ("[{ do = 'fail', at = '1 s' }]", "fail needs `drive`"),
+            ("[{ do = 'fail', drive = 0 }]", "drive"),
+            ("[{ do = 'scrub', drive = 1 }]", "scrub has no `drive`"),
         ] {
             let error = read(events).expect_err(events).to_string();
             assert!(error.contains(expected) && error.starts_with("test.toml:1"), "{error}");

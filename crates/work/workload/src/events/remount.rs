@@ -1,6 +1,6 @@
 //! Mounting the file system again.
 
-use super::EventKind;
+use super::kind::EventKind;
 use crate::WorkloadError;
 use crate::caches::sync_of;
 
@@ -8,12 +8,13 @@ pub(super) const KIND: EventKind = EventKind {
     name: "remount",
     summary: "unmounts the file system and mounts it again; a pool is exported and imported",
     only_before: Some("while a step runs, its files are open"),
-    happen: |place| {
+    care: None,
+    happen: |place, _| {
         let remount = place.remount.ok_or(WorkloadError::NoRemount)?;
         sync_of(place.directory)?;
         if let Some(why) = remount.unmount(place.executor)? {
             return Err(WorkloadError::StaysMounted(why));
         }
-        remount.mount(place.executor).map(|_| ())
+        remount.mount(place.executor).map(|_| None)
     },
 };

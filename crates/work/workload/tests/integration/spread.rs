@@ -96,6 +96,7 @@ fn prepared(root: &Path, seed: u64) -> (PathBuf, Option<u64>, String) {
         seed,
         caches: Caches::Keep,
         remount: None,
+        caretaker: None,
         emptied: false,
         simulated: false,
         spread: Some(FileSpread { share: 0.5 }),

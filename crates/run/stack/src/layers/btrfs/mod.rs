@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use disklab_cell::LayerSpec;
+use disklab_cell::{Care, LayerSpec};
 use disklab_exec::Invocation;
 use disklab_source::SourceError;
 use disklab_units::Bytes;
@@ -14,11 +14,12 @@ use super::file_system::{
 use crate::reading::OptionReader;
 use crate::redundancy::{Stripe, combine, members, tolerance};
 use crate::{
-    DeviceState, Form, FormatWrites, KeptWrites, Layer, LayerContext, LayerKind, Need, Shape,
-    ShapeError, StackError, Volume, undo,
+    DeviceState, Form, FormatWrites, KeptWrites, Layer, LayerContext, LayerInUse, LayerKind, Need,
+    Shape, ShapeError, StackError, Volume, undo,
 };
 
 mod allocate;
+mod care;
 mod chunks;
 mod profile;
 
@@ -295,6 +296,14 @@ impl Layer for Btrfs {
         let devices = file_system(self.name).all(&devices, &point.uuid, context)?;
         context.enter(undo::RemoveBtrfs { uuid: point.uuid.clone(), devices: devices.clone() })?;
         self.mount(point, &devices, context)
+    }
+
+    fn care(&self) -> &'static [Care] {
+        &[Care::Scrub]
+    }
+
+    fn scrub(&self, at: &LayerInUse<'_>) -> Result<String, StackError> {
+        care::scrub(at)
     }
 }
 

@@ -1,16 +1,19 @@
 //! Linux md: arrays over all devices below, or over groups of them.
 
-use disklab_cell::LayerSpec;
+use std::path::Path;
+
+use disklab_cell::{Care, LayerSpec};
 use disklab_source::SourceError;
 use disklab_units::Bytes;
 
 use crate::reading::OptionReader;
 use crate::redundancy::{devices, members};
 use crate::{
-    DeviceState, Form, FormatWrites, InputKind, Inputs, Layer, LayerContext, LayerKind, Need,
-    PassKind, Shape, ShapeError, StackError, Volume,
+    DeviceState, Form, FormatWrites, InputKind, Inputs, Layer, LayerContext, LayerInUse, LayerKind,
+    Need, PassKind, RebuildProgress, Shape, ShapeError, StackError, Volume,
 };
 
+pub(super) mod care;
 mod create;
 mod level;
 mod resync;
@@ -312,6 +315,30 @@ impl Layer for Md {
 
     fn finds_its_devices(&self) -> bool {
         true
+    }
+
+    fn care(&self) -> &'static [Care] {
+        if self.level.is_redundant() {
+            &[Care::Fail, Care::Replace, Care::Rebuild, Care::Scrub]
+        } else {
+            &[]
+        }
+    }
+
+    fn fail(&self, at: &LayerInUse<'_>, drive: &Path) -> Result<(), StackError> {
+        care::fail(at, drive)
+    }
+
+    fn replace(&self, at: &LayerInUse<'_>, drive: &Path) -> Result<(), StackError> {
+        care::replace(at, drive)
+    }
+
+    fn progress(&self, at: &LayerInUse<'_>) -> Result<RebuildProgress, StackError> {
+        care::progress(at)
+    }
+
+    fn scrub(&self, at: &LayerInUse<'_>) -> Result<String, StackError> {
+        care::scrub(at)
     }
 }
 

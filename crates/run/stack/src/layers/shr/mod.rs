@@ -5,9 +5,9 @@
 //! its swap space, about 4.5 GiB) are left out: they are idle while a volume is
 //! measured.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
-use disklab_cell::LayerSpec;
+use disklab_cell::{Care, LayerSpec};
 use disklab_source::SourceError;
 use disklab_units::Bytes;
 
@@ -17,8 +17,8 @@ use super::partition::device_size;
 use crate::reading::OptionReader;
 use crate::redundancy::{Stripe, combine, devices, members};
 use crate::{
-    DeviceState, Form, FormatWrites, Layer, LayerContext, LayerKind, Need, Shape, ShapeError,
-    StackError, Volume,
+    DeviceState, Form, FormatWrites, Layer, LayerContext, LayerInUse, LayerKind, Need,
+    RebuildProgress, Shape, ShapeError, StackError, Volume,
 };
 
 mod partitions;
@@ -205,6 +205,26 @@ impl Layer for Shr {
         }
         let (_, volume) = VolumeGroup::assemble(self.layer, &arrays, context)?;
         Ok(Form::Devices(vec![volume]))
+    }
+
+    fn care(&self) -> &'static [Care] {
+        &[Care::Fail, Care::Replace, Care::Rebuild, Care::Scrub]
+    }
+
+    fn fail(&self, at: &LayerInUse<'_>, drive: &Path) -> Result<(), StackError> {
+        md::care::fail(at, drive)
+    }
+
+    fn replace(&self, at: &LayerInUse<'_>, drive: &Path) -> Result<(), StackError> {
+        md::care::replace(at, drive)
+    }
+
+    fn progress(&self, at: &LayerInUse<'_>) -> Result<RebuildProgress, StackError> {
+        md::care::progress(at)
+    }
+
+    fn scrub(&self, at: &LayerInUse<'_>) -> Result<String, StackError> {
+        md::care::scrub(at)
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use disklab_cell::LayerSpec;
+use disklab_cell::{Care, LayerSpec};
 use disklab_exec::Invocation;
 use disklab_source::SourceError;
 
@@ -13,10 +13,11 @@ use crate::remount::import;
 use crate::udev;
 use crate::undo::{DATASET_NAME, POOL_MARK};
 use crate::{
-    Form, InputKind, Inputs, KeptWrites, Layer, LayerContext, LayerKind, MadePool, Need, Remount,
-    Shape, ShapeError, StackError, Volume, seeded, undo,
+    Form, InputKind, Inputs, KeptWrites, Layer, LayerContext, LayerInUse, LayerKind, MadePool,
+    Need, RebuildProgress, Remount, Shape, ShapeError, StackError, Volume, seeded, undo,
 };
 
+mod care;
 pub(super) mod properties;
 mod space;
 
@@ -469,6 +470,31 @@ impl Layer for Zfs {
 
     fn finds_its_devices(&self) -> bool {
         true
+    }
+
+    fn care(&self) -> &'static [Care] {
+        match self.vdev {
+            Vdev::Stripe => &[Care::Scrub],
+            Vdev::Mirror | Vdev::RaidZ(_) => {
+                &[Care::Fail, Care::Replace, Care::Rebuild, Care::Scrub]
+            }
+        }
+    }
+
+    fn fail(&self, at: &LayerInUse<'_>, drive: &Path) -> Result<(), StackError> {
+        care::fail(at, drive)
+    }
+
+    fn replace(&self, at: &LayerInUse<'_>, drive: &Path) -> Result<(), StackError> {
+        care::replace(at, drive)
+    }
+
+    fn progress(&self, at: &LayerInUse<'_>) -> Result<RebuildProgress, StackError> {
+        care::progress(at)
+    }
+
+    fn scrub(&self, at: &LayerInUse<'_>) -> Result<String, StackError> {
+        care::scrub(at)
     }
 }
 

@@ -1,0 +1,94 @@
+//! Pools in use: a device fails, is replaced, all is scrubbed.
+
+use std::path::{Path, PathBuf};
+
+use disklab_exec::Invocation;
+use disklab_measure::{BlockDevice, SystemRoot};
+
+use crate::on_drive::is_on;
+use crate::udev::zpool;
+use crate::{Form, LayerInUse, RebuildProgress, StackError};
+
+/// The pool's name, without that of a data set.
+fn pool<'a>(at: &'a LayerInUse<'_>) -> &'a str {
+    let Form::Pool { name, .. } = at.form else { return "" };
+    name.split('/').next().unwrap_or(name)
+}
+
+fn status(at: &LayerInUse<'_>) -> Result<String, StackError> {
+    Ok(at.run(&Invocation::new("zpool").args(["status", "-LP", pool(at)]))?.text())
+}
+
+/// The pool's device on this drive.
+fn member(at: &LayerInUse<'_>, drive: &Path) -> Result<PathBuf, StackError> {
+    let root = SystemRoot::here();
+    let status = status(at)?;
+    let mut devices = status.split_whitespace().filter(|word| word.starts_with("/dev/"));
+    let is_member =
+        |word: &&str| BlockDevice::at(&root, Path::new(word)).is_some_and(|d| is_on(&d, drive));
+    devices.find(is_member).map(PathBuf::from).ok_or_else(|| at.not_on(drive))
+}
+
+/// `zpool offline -f`, which declares it faulted.
+pub(super) fn fail(at: &LayerInUse<'_>, drive: &Path) -> Result<(), StackError> {
+    let member = member(at, drive)?;
+    at.run(&zpool().args(["offline", "-f", pool(at)]).arg(member)).map(drop)
+}
+
+/// Has the device, as one that never was in a pool, take its own place.
+pub(super) fn replace(at: &LayerInUse<'_>, drive: &Path) -> Result<(), StackError> {
+    let member = member(at, drive)?;
+    at.run(&zpool().args(["offline", "-f", pool(at)]).arg(&member))?;
+    at.run(&zpool().args(["labelclear", "-f"]).arg(&member))?;
+    at.run(&zpool().args(["replace", "-f", pool(at)]).arg(&member)).map(drop)
+}
+
+pub(super) fn progress(at: &LayerInUse<'_>) -> Result<RebuildProgress, StackError> {
+    Ok(progress_of(&status(at)?))
+}
+
+/// From what `zpool status` prints.
+fn progress_of(status: &str) -> RebuildProgress {
+    let mut lines = status.lines().map(str::trim);
+    if status.contains("resilver in progress") {
+        let done = lines.find_map(|line| {
+            let (before, _) = line.split_once("% done")?;
+            before.rsplit([' ', ',']).next()?.parse::<f64>().ok()
+        });
+        return RebuildProgress::Rebuilding((done.unwrap_or(0.0) / 100.0).clamp(0.0, 1.0));
+    }
+    match lines.find_map(|line| line.strip_prefix("state:")).map(str::trim) {
+        Some("ONLINE") => RebuildProgress::Redundant,
+        _ => RebuildProgress::Degraded,
+    }
+}
+
+/// Scrubs the pool, and waits for it.
+pub(super) fn scrub(at: &LayerInUse<'_>) -> Result<String, StackError> {
+    at.run(&zpool().args(["scrub", "-w", pool(at)]))?;
+    Ok(format!("{}: {}", at.layer, scrubbed(&status(at)?)))
+}
+
+/// What a scrub found: `repaired 0B … with 0 errors`.
+fn scrubbed(status: &str) -> String {
+    let scan = status.lines().find_map(|line| line.trim().strip_prefix("scan: scrub "));
+    let scan = scan.map(|scan| scan.split(" on ").next().unwrap_or(scan));
+    scan.unwrap_or("nothing is known of what it found").to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_zpool_prints_is_parsed() {
+        let resilvers = " state: DEGRADED\n  scan: resilver in progress since Thu\n\
+                         \t25.4M / 52M scanned, 1M / 52M issued\n\t1M resilvered, 12.50% done, no";
+        assert_eq!(progress_of(resilvers), RebuildProgress::Rebuilding(0.125));
+        assert_eq!(progress_of("  pool: p\n state: ONLINE\n"), RebuildProgress::Redundant);
+        assert_eq!(progress_of(" state: DEGRADED\n"), RebuildProgress::Degraded);
+        assert_eq!(progress_of(""), RebuildProgress::Degraded);
+        let scan = "  scan: scrub repaired 12K in 00:00:01 with 0 errors on Thu Jan  1 2026\n";
+        assert_eq!(scrubbed(scan), "repaired 12K in 00:00:01 with 0 errors");
+    }
+}

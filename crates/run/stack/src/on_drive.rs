@@ -1,0 +1,17 @@
+//! Which drive a device is on.
+
+use std::path::Path;
+
+use disklab_measure::{BlockDevice, SystemRoot};
+
+/// Whether a device, such as a partition, is on this drive.
+pub(crate) fn is_on(device: &BlockDevice, drive: &Path) -> bool {
+    let Some(drive) = BlockDevice::at(&SystemRoot::here(), drive) else { return false };
+    fn is_on(device: &BlockDevice, drive: &BlockDevice, depth: u32) -> bool {
+        device.name() == drive.name()
+            || device.whole().name() == drive.name()
+            || depth > 0 && device.slaves().iter().any(|below| is_on(below, drive, depth - 1))
+    }
+    // No stack is so high.
+    is_on(device, &drive, 16)
+}

@@ -1,0 +1,53 @@
+//! What an event is, and where it happens.
+
+use std::path::Path;
+
+use disklab_cell::Care;
+use disklab_exec::Executor;
+
+use crate::{Remounter, WorkloadError};
+
+/// A kind of event: one line of the table.
+#[derive(Debug)]
+pub struct EventKind {
+    /// Its word in a study, such as `drop-caches`.
+    pub name: &'static str,
+    /// What it does, in a line.
+    pub summary: &'static str,
+    /// Why it cannot happen while a step runs, if so.
+    pub only_before: Option<&'static str>,
+    /// What it does to the stack, if anything.
+    pub care: Option<Care>,
+    /// Makes it happen, to this drive of the stack if it is for one, and says what came of it.
+    pub(super) happen: fn(&EventPlace<'_>, Option<u32>) -> Result<Option<String>, WorkloadError>,
+}
+
+/// What an operator does to the stack below the work.
+pub trait Caretaker: std::fmt::Debug + Sync {
+    /// Does it, and says what came of it, if anything. `drive` is the number of a drive in the
+    /// stack, counted from 1, for what is done to one.
+    ///
+    /// # Errors
+    /// Where no layer can do it, or a program fails.
+    fn care(
+        &self,
+        care: Care,
+        drive: Option<u32>,
+        executor: &Executor,
+    ) -> Result<Option<String>, WorkloadError>;
+}
+
+/// Where an event happens.
+pub(crate) struct EventPlace<'a> {
+    pub directory: &'a Path,
+    pub remount: Option<&'a dyn Remounter>,
+    pub caretaker: Option<&'a dyn Caretaker>,
+    pub executor: &'a Executor,
+}
+
+impl EventPlace<'_> {
+    pub fn care(&self, care: Care, drive: Option<u32>) -> Result<Option<String>, WorkloadError> {
+        let caretaker = self.caretaker.ok_or(WorkloadError::NoCaretaker(care.words()))?;
+        caretaker.care(care, drive, self.executor)
+    }
+}
