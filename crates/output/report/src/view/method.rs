@@ -51,7 +51,8 @@ pub(crate) fn measured(report: &Report) -> String {
         |of: fn(&CellRecord) -> &str| report.cells.iter().map(of).collect::<BTreeSet<&str>>().len();
     let workloads = count(number(|c| &c.cell.levels.workload), "workload");
     let stacks = count(number(|c| &c.cell.levels.stack), "stack");
-    format!("{stacks} × {workloads}, {times}")
+    let at = crate::axes::levels(report).map_or_else(String::new, |at| format!(" at {at}"));
+    format!("{stacks} × {workloads}{at}, {times}")
 }
 
 /// How many cells are done, failed and waiting, in a sentence.
