@@ -6,6 +6,7 @@
 
 mod analyse;
 mod analysis;
+mod axis_effect;
 mod contradictions;
 mod directory;
 #[cfg(test)]
@@ -19,10 +20,9 @@ mod versus;
 
 pub use analyse::{AnalyseError, analyse};
 pub use analysis::{Analyser, Analysis};
+pub use axis_effect::AxisEffect;
 pub use purposes::{
     AdviceChange, Aspect, Confidence, DECIDES, DecidingFigure, NextBest, PURPOSES, Purpose,
     PurposeRank, RankVerdict, Recommendation, Score, StackChoice, Trade, recommend,
 };
-pub use versus::{
-    AxisEffect, Missing, Pair, RunVerdict, Side, Terms, Unmatched, Versus, VersusError,
-};
+pub use versus::{Missing, Pair, RunVerdict, Side, Terms, Unmatched, Versus, VersusError};

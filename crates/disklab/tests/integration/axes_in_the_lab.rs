@@ -131,3 +131,60 @@ fn a_wrong_axis_is_refused_before_anything_is_made() {
         assert!(!home.path().join("run").exists(), "{words:?}");
     }
 }
+
+/// Stacks with and without a second drive, and what is wrong with it.
+fn with_fault(does: &str) -> String {
+    format!(
+        "id = \"faults\"\ntitle = \"What a slow drive costs\"\nrepeats = 3\n\
+         [[drives]]\nname = \"d\"\nmodel = \"hdn721010ale604\"\nsize = \"20 GB\"\ncount = 2\n\
+         [stacks]\nsingle = {{ layers = \"ext4\", drives = 1 }}\nmirror = \"md-raid1/ext4\"\n\
+         [[faults]]\nid = \"ill\"\ndoes = {does}\n[[workloads]]\nid = \"safe\"\n\
+         dd = {{ direction = \"write\", bs = \"64k\", count = 24, flags = \"dsync\" }}\n"
+    )
+}
+
+#[test]
+fn a_fault_is_a_level() {
+    let Some(_) = kernel() else { return };
+    if !has_programs(&["mkfs.ext4", "mdadm"]) {
+        return;
+    }
+    let home = tempfile::tempdir().expect("temp");
+    let home = home.path();
+    std::fs::write(home.join("study.toml"), with_fault("\"drive 2: slow by 10\"")).expect("a file");
+    let words = ["run", "study.toml", "--seed", "1", "--out", "run"];
+    let code = disklab(home).args(words).output().expect("it starts").status.code();
+    assert!(matches!(code, Some(0 | 1)), "{code:?}");
+    let mut cells = BTreeMap::new();
+    for record in Run::open(&home.join("run")).expect("a run").cells().expect("cells") {
+        let words = format!("{} {}", record.cell.levels.stack, record.cell.levels.further_words());
+        *cells.entry(words).or_default() += 1;
+    }
+    // One drive has no second one.
+    let expected = ["mirror fault=ill", "mirror fault=none", "single fault=none"];
+    assert_eq!(cells, expected.map(|cell| (cell.to_owned(), 3)).into());
+    let text = stdout(home, &["report", "run", "--format", "text"]);
+    assert!(text.contains("fault ill against none: of 1 figure, 1 is slower."), "{text}");
+}
+
+#[test]
+fn a_wrong_fault_is_an_error_at_its_line() {
+    let Some(_) = kernel() else { return };
+    let home = tempfile::tempdir().expect("temp");
+    for (does, why) in [
+        ("\"drive 3: dies\"", "there is no drive 3"),
+        ("\"drive 2: explodes\"", "explodes"),
+        ("\"drive 2: rots within 10 % to 120 %\"", "120 %"),
+        ("\"the second drive dies\"", "expected 'drive N: …'"),
+        ("[]", "`does`"),
+    ] {
+        std::fs::write(home.path().join("study.toml"), with_fault(does)).expect("a file");
+        let mut command = disklab(home.path());
+        let output = command.args(["run", "study.toml", "--out", "run"]).output();
+        let output = output.expect("it starts");
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(2), "{does}: {said}");
+        assert!(said.contains(why) && said.contains("study.toml:14:"), "{does}: {said}");
+        assert!(!home.path().join("run").exists(), "{does}");
+    }
+}

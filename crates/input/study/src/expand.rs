@@ -4,9 +4,9 @@ use std::collections::{BTreeSet, HashSet};
 
 use disklab_source::{Location, SourceError};
 
+use crate::id::check_id;
 use crate::layout::{LayoutSpec, StudyDrives, check_stack_id, layout};
 use crate::limits::{MOST_EXCLUSIONS, MOST_STACKS, MOST_WORKLOADS};
-use crate::load::check_id;
 use crate::parameters::{ParameterTexts, PlaceholderFiller, combinations, without_parameters};
 use crate::shipped::{CACHES, changed, used};
 use crate::{DriveSpec, LeftOut, StackSpec, WorkloadSpec, matches};

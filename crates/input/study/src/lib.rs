@@ -5,6 +5,8 @@
 
 mod drive_request;
 mod expand;
+mod faults;
+mod id;
 mod kept_files;
 mod lab;
 mod layout;
@@ -20,6 +22,7 @@ mod shipped;
 mod study;
 
 pub use drive_request::{DriveRequest, DriveRequestError, DriveRequests};
+pub use faults::{FAULT_AXIS, NO_FAULT, StudyFault};
 pub use lab::{BusError, SLOWEST_BUS, bus};
 pub use limits::{DRIVE_SIZES, MOST_CELLS, MOST_DRIVES, TooManyCells, check_run_size};
 pub use load::{SPREADS, load};

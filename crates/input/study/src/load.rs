@@ -11,6 +11,8 @@ use sha2::{Digest, Sha256};
 
 use crate::drive_request::DriveRequests;
 use crate::expand::{StudyStacks, excluded, stacks, workloads};
+use crate::faults::faults;
+use crate::id::check_id;
 use crate::kept_files::{kept_files, without_kept};
 use crate::lab::lab;
 use crate::limits::{DRIVE_SIZES, MOST_DRIVES, MOST_PAIRS, MOST_QUESTIONS};
@@ -56,11 +58,11 @@ pub(crate) fn read(source: Source, on: Option<&DriveRequests>) -> Result<Study, 
     let repeats = fields.integer("repeats", 1..=1000)?.unwrap_or(3) as u32;
     let goal = fields.choice("goal", &StudyGoal::WORDS)?;
     let (draws, has_earlier_files, has_reference) = choices(&mut fields)?;
-    let (spread, axes) = (spread(fields.take("spread"))?, axes(fields.take("axes"))?);
+    let spread = spread(fields.take("spread"))?;
+    let (faults, axes) = faults(fields.take("faults"), axes(fields.take("axes"))?)?;
     let drives = drives_on(&mut fields, on)?;
     let loop_drive_size = size_of_bench(&mut fields, "loop", "drive-size")?;
-    let lab = lab(&mut fields)?;
-    let processor = fields.take("processor").cloned();
+    let (lab, processor) = (lab(&mut fields)?, fields.take("processor").cloned());
     let StudyStacks { stacks, left_out } = stacks(&mut fields, &drives, on.is_some())?;
     lab.check(&stacks)?;
     let workloads = workloads_for(fields.require("workloads")?, stacks.len())?;
@@ -85,6 +87,7 @@ pub(crate) fn read(source: Source, on: Option<&DriveRequests>) -> Result<Study, 
         has_reference,
         spread,
         axes,
+        faults,
         baseline,
         drives,
         named_drives: on.cloned(),
@@ -173,22 +176,6 @@ fn digest(source: &Source, workloads: &[WorkloadSpec]) -> String {
         hash.update(&shipped.text);
     }
     hash.finalize().iter().map(|b| format!("{b:02x}")).collect()
-}
-
-/// An id, which becomes part of file names.
-pub(crate) fn check_id(node: &Node) -> Result<FileName, SourceError> {
-    let id = node.as_text()?;
-    let fits = |c: char| c.is_ascii_alphanumeric() || "-_.=+".contains(c);
-    if id.len() <= 100
-        && id.chars().all(fits)
-        && !id.starts_with('.')
-        && let Ok(id) = FileName::new(&id)
-    {
-        return Ok(id);
-    }
-    Err(node.error(format!(
-        "invalid id '{id}': expected letters, digits and any of - _ . = +, such as 'dd-write-4k'"
-    )))
 }
 
 /// The name of a drive that the study names, or else that of its model. A model may be a

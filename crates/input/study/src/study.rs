@@ -14,6 +14,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::LeftOut;
 use crate::drive_request::DriveRequests;
+use crate::faults::StudyFault;
 use crate::load::read;
 use crate::machine::MachineProfile;
 use crate::quick::QuickForm;
@@ -44,6 +45,8 @@ pub struct Study {
     pub spread: Option<f64>,
     /// What its stacks and workloads are crossed with.
     pub axes: Axes,
+    /// The levels of the axis `fault` besides none.
+    pub faults: Vec<StudyFault>,
     /// Stack that others are compared with, by default.
     pub baseline: Option<String>,
     /// The drives below it.

@@ -5,7 +5,7 @@ use std::path::Path;
 use disklab_cell::{Axes, Caches, CellPlan, LabPlan, MachinePlan, StudyAxis};
 use disklab_lab_kernel::LinuxChoice;
 use disklab_source::did_you_mean;
-use disklab_study::MACHINES;
+use disklab_study::{FAULT_AXIS, MACHINES, NO_FAULT, Study};
 use disklab_units::parse_share_within;
 
 use crate::lab::{find_processor, host_of};
@@ -23,12 +23,12 @@ pub struct KnownAxis {
 enum SetLevel {
     /// To the lab's guest.
     Lab(fn(&mut LabPlan, &str) -> Result<(), String>),
-    /// To the cell, on any bench.
-    Cell(fn(&mut CellPlan, &str) -> Result<(), String>),
+    /// To the cell of the study, on any bench.
+    Cell(fn(&mut CellPlan, &Study, &str) -> Result<(), String>),
 }
 
 /// All of them.
-pub static AXES: [KnownAxis; 8] = [
+pub static AXES: [KnownAxis; 9] = [
     KnownAxis {
         name: "bus",
         levels: "throughput of the bus that all drives share, or none (lab)",
@@ -43,13 +43,28 @@ pub static AXES: [KnownAxis; 8] = [
     KnownAxis {
         name: "caches",
         levels: "when what is in memory is dropped: cold, drop, keep",
-        set: SetLevel::Cell(|plan, level| {
+        set: SetLevel::Cell(|plan, _, level| {
             plan.workload.caches = match level {
                 "cold" => Caches::Cold,
                 "drop" => Caches::Drop,
                 "keep" => Caches::Keep,
                 _ => return Err("expected cold, drop or keep".to_owned()),
             };
+            Ok(())
+        }),
+    },
+    KnownAxis {
+        name: FAULT_AXIS,
+        levels: "what goes wrong with drives: the ids of the study's [[faults]], or none (lab)",
+        set: SetLevel::Cell(|plan, study, level| {
+            if level == NO_FAULT {
+                return Ok(());
+            }
+            let known = || study.faults.iter().map(|fault| fault.id.as_str());
+            let fault = study.faults.iter().find(|fault| fault.id == level).ok_or_else(|| {
+                format!("the study has no such fault{}", did_you_mean(level, known()))
+            })?;
+            plan.faults.extend(fault.does.iter().cloned());
             Ok(())
         }),
     },
@@ -106,7 +121,7 @@ pub static AXES: [KnownAxis; 8] = [
     KnownAxis {
         name: "spread",
         levels: "share of the file system over which large files are laid out, or none",
-        set: SetLevel::Cell(|plan, level| {
+        set: SetLevel::Cell(|plan, _, level| {
             let share = |text| parse_share_within(text, disklab_study::SPREADS);
             plan.spread = match level {
                 "none" => None,
@@ -139,7 +154,7 @@ pub enum WrongAxis {
 }
 
 /// Gives a cell's plan a level of an axis.
-fn set(plan: &mut CellPlan, axis: &str, level: &str) -> Result<(), WrongAxis> {
+fn set(plan: &mut CellPlan, study: &Study, axis: &str, level: &str) -> Result<(), WrongAxis> {
     let known = AXES.iter().find(|known| known.name == axis).ok_or_else(|| {
         let hint = did_you_mean(axis, AXES.iter().map(|known| known.name));
         WrongAxis::Unknown(axis.to_owned(), hint)
@@ -148,7 +163,7 @@ fn set(plan: &mut CellPlan, axis: &str, level: &str) -> Result<(), WrongAxis> {
     let done = match (&known.set, &mut plan.making.machine) {
         (SetLevel::Lab(set), MachinePlan::Lab(lab)) => set(lab, level),
         (SetLevel::Lab(_), _) => Err(LAB.to_owned()),
-        (SetLevel::Cell(set), _) => set(plan, level),
+        (SetLevel::Cell(set), _) => set(plan, study, level),
     };
     done.map_err(wrong)
 }
@@ -171,16 +186,21 @@ pub fn set_ordinary(axes: &Axes, lab: &mut LabPlan) {
 ///
 /// # Errors
 /// [`WrongAxis`] with the first that the plan cannot have.
-pub(crate) fn set_levels(plan: &mut CellPlan) -> Result<(), WrongAxis> {
+pub(crate) fn set_levels(plan: &mut CellPlan, study: &Study) -> Result<(), WrongAxis> {
     let further = plan.cell.levels.further.clone();
-    further.iter().try_for_each(|(axis, level)| set(plan, axis, level))
+    further.iter().try_for_each(|(axis, level)| set(plan, study, axis, level))
 }
 
-/// Refuses axes that a cell with this plan cannot have.
+/// Refuses axes of a study that a cell with this plan cannot have.
 ///
 /// # Errors
 /// [`WrongAxis`] with the first level that is wrong.
-pub fn check_axes(axes: &Axes, plan: &CellPlan) -> Result<(), WrongAxis> {
-    let check = |axis: &StudyAxis, level: &String| set(&mut plan.clone(), axis.name(), level);
-    axes.all().iter().try_for_each(|axis| axis.levels().iter().try_for_each(|l| check(axis, l)))
+pub fn check_axes(study: &Study, plan: &CellPlan) -> Result<(), WrongAxis> {
+    let check =
+        |axis: &StudyAxis, level: &String| set(&mut plan.clone(), study, axis.name(), level);
+    study
+        .axes
+        .all()
+        .iter()
+        .try_for_each(|axis| axis.levels().iter().try_for_each(|l| check(axis, l)))
 }

@@ -147,7 +147,7 @@ impl Campaign {
             needs,
             estimate: CellEstimate::default(),
         };
-        set_levels(&mut plan)?;
+        set_levels(&mut plan, study)?;
         Ok(plan)
     }
 

@@ -12,6 +12,7 @@ mod adaptive;
 mod drives;
 mod error;
 mod estimate;
+mod faults;
 mod leftovers;
 mod observer;
 mod one_cell;

@@ -4,8 +4,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::OnceLock;
 
 use disklab_bench::{
-    BenchError, BenchNeeds, BenchProfile, Campaign, Preflight, WrongAxis, check_axes, check_events,
-    check_faults,
+    BenchError, BenchNeeds, BenchProfile, Campaign, Preflight, WrongAxis, check_axes,
 };
 use disklab_campaign::Goal;
 use disklab_cell::{Cell, CellPlan, Levels, MachinePlan};
@@ -88,7 +87,7 @@ impl Plan {
         if let Some(first) = preflight.levels.first().cloned() {
             let cell = Cell { number: 0, block: 0, levels: first, seed };
             if let Ok(plan) = campaign.compile(&preflight, &cell, seed) {
-                check_axes(axes, &plan)?;
+                check_axes(&campaign.study, &plan)?;
             }
         }
         preflight.levels = axes.cross(&preflight.levels);
@@ -108,29 +107,6 @@ impl Plan {
             reference: None,
             predictions: OnceLock::new(),
         })
-    }
-
-    /// Refuses faults and events that one of its stacks cannot have, and says of the bench that
-    /// its drives have these faults.
-    ///
-    /// # Errors
-    /// [`BenchError::Fault`] and [`BenchError::Care`] with the first.
-    pub(crate) fn check_stacks(&mut self) -> Result<(), BenchError> {
-        let Campaign { study, faults, .. } = &self.campaign;
-        if !faults.is_empty() || study.workloads.iter().any(|workload| workload.events.is_some()) {
-            let mut levels = BTreeSet::new();
-            for cell in self.cells.iter().filter(|cell| levels.insert(&cell.levels)) {
-                let plan = self.compile(cell)?;
-                check_events(&plan)?;
-                check_faults(&plan)?;
-            }
-        }
-        if faults.is_empty() {
-            return Ok(());
-        }
-        let faults: Vec<String> = faults.iter().map(ToString::to_string).collect();
-        self.bench.about.push_str(&format!("; with faults: {}", faults.join("; ")));
-        Ok(())
     }
 
     /// What its cells need of their bench before the first of them begins.

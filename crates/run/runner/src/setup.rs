@@ -18,7 +18,7 @@ use disklab_measure::{SystemRoot, Watched, devices_under, mounts};
 use disklab_options::RunSettings;
 use disklab_prediction::Medium;
 use disklab_stack::Ledger;
-use disklab_study::Study;
+use disklab_study::{DriveRequests, Study};
 use disklab_units::Bytes;
 use disklab_workload::Context;
 
@@ -127,13 +127,7 @@ impl PlannedRun {
         let drives = options.drives.as_ref().map(known_drives).transpose()?;
         // Those below a directory are for what it is compared with.
         let drives = drives.filter(|_| matches!(options.bench(), BenchKind::Lab));
-        let study = match &drives {
-            Some(drives) => study.on_drives(drives)?,
-            None => study,
-        };
-        let study = if options.settings.quick { study.into_quick_form()? } else { study };
-        let study = study.crossed_with(&options.settings.axis).map_err(OptionsError::Axes)?;
-        options.check_axes(&study.axes)?;
+        let study = adapted(study, options, drives.as_ref())?;
         let context = Context::new(options.scale(), &folder);
         let mut campaign = Campaign::new(study, &context)?;
         campaign.keep_files();
@@ -166,7 +160,7 @@ impl PlannedRun {
         let seed = options.seed.map_or_else(draw_seed, Ok)?;
         let room = Room::of(&options.bench(), scratch.path());
         let mut plan = Plan::new(campaign, bench.profile(), preflight, repeats, seed)?;
-        plan.check_stacks().map_err(RunnerError::prepare)?;
+        plan.check_stacks()?;
         if let BenchKind::Dir(path) = &kind {
             plan.campaign.study.title = title_of_directory(path, plan.campaign.study.has_reference);
         }
@@ -339,6 +333,23 @@ impl Benches<'_> {
         self.settings.kernel = self.kernel.map(|named| named.kernel.clone());
         Ok(bench.into())
     }
+}
+
+/// The study as the options have it: on these drives, in its quick form, crossed with their axes.
+fn adapted(
+    mut study: Study,
+    options: &RunOptions,
+    drives: Option<&DriveRequests>,
+) -> Result<Study, RunnerError> {
+    if let Some(drives) = drives {
+        study = study.on_drives(drives)?;
+    }
+    if options.settings.quick {
+        study = study.into_quick_form()?;
+    }
+    let study = study.crossed_with(&options.settings.axis).map_err(OptionsError::Axes)?;
+    options.check_axes(&study.axes)?;
+    Ok(study)
 }
 
 /// What a run in a directory asks: a study's own title may ask for layouts, of which there is

@@ -4,7 +4,6 @@
 //! between them is in the ratios too. So a caller tells the differences of the two
 //! environments first.
 
-mod axis;
 mod matching;
 #[cfg(test)]
 mod tests;
@@ -18,7 +17,6 @@ use disklab_store::{CellRecord, RunInfo};
 use disklab_study::{Measure, Study};
 
 use crate::Analysis;
-pub use axis::AxisEffect;
 use matching::{Matched, Renamed, matched, missing, unmatched};
 
 /// One of the two runs.

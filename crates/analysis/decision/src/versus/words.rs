@@ -182,7 +182,7 @@ impl Versus {
     }
 
     /// The same, with what is compared in words.
-    pub(super) fn headline_of(&self, compared: &str) -> String {
+    pub(crate) fn headline_of(&self, compared: &str) -> String {
         let [slower, faster, same, identical, unknown] = self.counts();
         let margin = margin_text(self.margin);
         let within = format!("equivalent within {margin}");

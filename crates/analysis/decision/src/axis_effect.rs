@@ -1,7 +1,9 @@
 //! What another level of an axis changes, within one run.
 
-use super::{Pair, Side, Terms, Versus};
 use disklab_comparisons::Change;
+
+use crate::purposes::StackChoice;
+use crate::versus::{Pair, Side, Terms, Versus};
 
 /// What is within this counts as the same, as a share.
 const MARGIN: f64 = 0.05;
@@ -59,7 +61,7 @@ fn choices(a: &Side<'_>, b: &Side<'_>, at: &str) -> Vec<String> {
     for there in &b.analysis.recommendations {
         let here = a.analysis.recommendations.iter().find(|r| r.purpose == there.purpose);
         for choice in &there.decisions {
-            let same = |other: &&crate::StackChoice| other.survives == choice.survives;
+            let same = |other: &&StackChoice| other.survives == choice.survives;
             let Some(before) = here.and_then(|r| r.decisions.iter().find(same)) else { continue };
             if before.take == choice.take || before.as_good.contains(&choice.take) {
                 continue;
