@@ -52,8 +52,7 @@ pub(crate) fn read(source: Source, on: Option<&DriveRequests>) -> Result<Study, 
     let source = Arc::new(source);
     let root = Node::parse(&source)?;
     let mut fields = Fields::new(&root, "the study")?;
-    let id = check_id(fields.require("id")?)?;
-    let title = fields.require_line("title")?;
+    let (id, title) = (check_id(fields.require("id")?)?, fields.require_line("title")?);
     let about = fields.text("about")?.unwrap_or_default();
     let repeats = fields.integer("repeats", 1..=1000)?.unwrap_or(3) as u32;
     let goal = fields.choice("goal", &StudyGoal::WORDS)?;
