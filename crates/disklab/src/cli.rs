@@ -114,7 +114,7 @@ pub enum CliCommand {
 
 /// What a campaign is, for `run`, `plan` and `sensitivity` alike.
 #[derive(Debug, Clone, Args)]
-pub struct CampaignArgs {
+pub struct StudyArgs {
     /// Run only cells whose STACK:WORKLOAD matches, such as 'raid5/*:dd-*'; without a
     /// ':', whose stack or workload matches. Repeatable.
     #[arg(long, value_name = "PATTERN", help_heading = "What")]
@@ -169,7 +169,7 @@ pub struct CampaignArgs {
     pub disks: DiskArgs,
 }
 
-impl CampaignArgs {
+impl StudyArgs {
     /// The same without the command line.
     pub fn options(&self) -> RunOptions {
         RunOptions {
@@ -209,7 +209,7 @@ pub struct RunArgs {
     #[arg(add = ArgValueCompleter::new(complete::study))]
     pub study: Option<String>,
     #[command(flatten)]
-    pub campaign: CampaignArgs,
+    pub campaign: StudyArgs,
     #[command(flatten)]
     pub how_long: HowLongArgs,
     /// Do not ask before erasing.
@@ -234,7 +234,7 @@ pub struct PlanArgs {
     #[arg(add = ArgValueCompleter::new(complete::study))]
     pub study: String,
     #[command(flatten)]
-    pub campaign: CampaignArgs,
+    pub campaign: StudyArgs,
     #[command(flatten)]
     pub how_long: HowLongArgs,
     /// Predict from what the cells of this run took, begun or finished, of the same study

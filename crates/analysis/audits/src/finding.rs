@@ -30,12 +30,12 @@ pub enum Severity {
 
 /// Which groups' figures are suspect: by a severe finding, or since they do not compare with others.
 #[derive(Debug)]
-pub struct Suspicions<'a> {
+pub struct SuspectGroups<'a> {
     severe: Vec<&'a Finding>,
     correlated: Vec<&'a Finding>,
 }
 
-impl<'a> Suspicions<'a> {
+impl<'a> SuspectGroups<'a> {
     /// Of all findings, those by which figures lose their verdict.
     pub fn of(findings: &'a [Finding]) -> Self {
         let all = findings.iter();

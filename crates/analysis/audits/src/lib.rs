@@ -23,7 +23,7 @@ pub use auditor::{Audited, Auditor};
 pub use audits::{AUDITS, Audit, CORRELATED_REPEATS, Reproducer, TWO_MODES, audits_markdown};
 pub use describe::{Described, describe, figure_id};
 pub use evidence::Unfinished;
-pub use finding::{Finding, Severity, Suspicions};
+pub use finding::{Finding, Severity, SuspectGroups};
 pub use groups::{DriveBytes, Group, GroupKey, LatencySummary, MemoryReadShare, Observation};
 pub use measure::measure_of;
 pub use measure_name::{measure_heading, measure_in_sentence};

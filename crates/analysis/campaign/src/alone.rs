@@ -1,11 +1,11 @@
 //! The looks at a stack that stands alone: until its figure is as exact as was asked for.
 
 use crate::width::is_within;
-use crate::{Conclusion, Contest, Decision, Next, Rank, Relation, Rules};
+use crate::{Conclusion, Contest, Decision, Next, Rank, Rules, StackStanding};
 
 /// See [`decide`](crate::decide()). The first stack counts.
 pub(crate) fn play_alone(rules: &Rules, contest: &Contest, share: f64) -> Decision {
-    let mut rank = Rank { relation: Relation::NoValues, ratio: None, blocks: 0 };
+    let mut rank = Rank { relation: StackStanding::NoValues, ratio: None, blocks: 0 };
     let (mut looked, mut next) = (0, None);
     for look in rules.looks() {
         if contest.blocks(0) < look {
@@ -18,15 +18,15 @@ pub(crate) fn play_alone(rules: &Rules, contest: &Contest, share: f64) -> Decisi
         }
         let figure = contest.figure(0, look);
         let is_exact = figure.is_some_and(|figure| is_within(figure, share));
-        let relation = if is_exact { Relation::Exact } else { Relation::Inexact };
+        let relation = if is_exact { StackStanding::Exact } else { StackStanding::Inexact };
         rank = Rank { relation, ratio: figure, blocks: look };
         if is_exact {
             break;
         }
     }
     let conclusion = match rank.relation {
-        Relation::Exact => Conclusion::Precise,
-        Relation::Inexact => Conclusion::Inconclusive { open: 1, groups: vec![vec![0]] },
+        StackStanding::Exact => Conclusion::Precise,
+        StackStanding::Inexact => Conclusion::Inconclusive { open: 1, groups: vec![vec![0]] },
         _ => Conclusion::Nothing,
     };
     Decision { next, looked, ranks: vec![rank], conclusion }
@@ -36,7 +36,7 @@ pub(crate) fn play_alone(rules: &Rules, contest: &Contest, share: f64) -> Decisi
 mod tests {
     use proptest::prelude::*;
 
-    use crate::{Conclusion, Contest, Decision, Goal, Relation, Rules, decide};
+    use crate::{Conclusion, Contest, Decision, Goal, Rules, StackStanding, decide};
 
     fn looked(values: &[Option<f64>], share: f64) -> Decision {
         let contest = Contest { higher_is_better: true, values: vec![values.to_vec()] };
@@ -48,12 +48,12 @@ mod tests {
         let equal = looked(&[Some(5.0); 3], 0.01);
         assert_eq!((equal.next, &equal.conclusion), (None, &Conclusion::Precise));
         let zeros = looked(&[Some(0.0); 3], 0.01);
-        assert_eq!(zeros.ranks[0].relation, Relation::Exact);
+        assert_eq!(zeros.ranks[0].relation, StackStanding::Exact);
         // exp(9.925·s/√3) of the logarithms, worked by hand: 5.9 % either way.
         let calm = [Some(100.0), Some(101.0), Some(102.0)];
         let at_five = looked(&calm, 0.05);
         assert_eq!(at_five.next.as_ref().map(|next| next.blocks), Some(4));
-        assert_eq!(at_five.ranks[0].relation, Relation::Inexact);
+        assert_eq!(at_five.ranks[0].relation, StackStanding::Inexact);
         let at_six = looked(&calm, 0.06);
         assert_eq!((at_six.looked, at_six.next), (3, None));
         let (centre, interval) = at_six.ranks[0].ratio.expect("a figure");

@@ -28,7 +28,7 @@ pub struct Next {
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Rank {
     /// How it stands.
-    pub relation: Relation,
+    pub relation: StackStanding,
     /// How many times as good it is as the stack that the relation names, at the last look
     /// at which it took part, with the interval that the decision rests on. Of a stack that
     /// stands alone: its figure.
@@ -39,7 +39,7 @@ pub struct Rank {
 
 /// How a stack stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Relation {
+pub enum StackStanding {
     /// It leads those that are left.
     Leads,
     /// It is significantly worse than this stack.

@@ -3,7 +3,7 @@
 use disklab_stats::{Interval, VariancePrior};
 
 use crate::width::is_within;
-use crate::{Conclusion, Contest, Decision, Goal, Next, Rank, Relation, Rules};
+use crate::{Conclusion, Contest, Decision, Goal, Next, Rank, Rules, StackStanding};
 
 /// What a pair's interval says of the first against the second.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -30,7 +30,7 @@ struct Play<'a> {
 /// See [`decide`](crate::decide()).
 pub(crate) fn play(rules: &Rules, contest: &Contest) -> Decision {
     let stacks = contest.stacks();
-    let nothing = Rank { relation: Relation::NoValues, ratio: None, blocks: 0 };
+    let nothing = Rank { relation: StackStanding::NoValues, ratio: None, blocks: 0 };
     let mut play = Play {
         rules,
         contest,
@@ -109,7 +109,7 @@ impl Play<'_> {
         while let Some(&leader) =
             self.running.iter().max_by(|a, b| self.score(**a).total_cmp(&self.score(**b)))
         {
-            self.ranks[leader] = Rank { relation: Relation::Leads, ratio: None, blocks: look };
+            self.ranks[leader] = Rank { relation: StackStanding::Leads, ratio: None, blocks: look };
             let mut beaten_by = None;
             for stack in self.running.clone() {
                 if stack == leader {
@@ -117,9 +117,9 @@ impl Play<'_> {
                 }
                 let (pair, ratio) = self.pair(stack, leader, look);
                 let relation = match pair {
-                    Pair::Open | Pair::Better => Relation::Open(leader),
-                    Pair::Worse => Relation::Behind(leader),
-                    Pair::Tied => Relation::Tied(leader),
+                    Pair::Open | Pair::Better => StackStanding::Open(leader),
+                    Pair::Worse => StackStanding::Behind(leader),
+                    Pair::Tied => StackStanding::Tied(leader),
                 };
                 self.ranks[stack] = Rank { relation, ratio, blocks: look };
                 if pair == Pair::Better {
@@ -131,7 +131,8 @@ impl Play<'_> {
             }
             let Some(winner) = beaten_by else { break };
             let (_, ratio) = self.pair(leader, winner, look);
-            self.ranks[leader] = Rank { relation: Relation::Behind(winner), ratio, blocks: look };
+            self.ranks[leader] =
+                Rank { relation: StackStanding::Behind(winner), ratio, blocks: look };
             self.running.retain(|s| *s != leader);
         }
     }
@@ -162,13 +163,13 @@ impl Play<'_> {
             let rank = if let Some(before) = place.checked_sub(1).map(|p| ordered[p]) {
                 let (_, ratio) = self.pair(stack, before, look);
                 let relation = match self.pairs[stack][before] {
-                    Pair::Open | Pair::Better => Relation::Open(before),
-                    Pair::Worse => Relation::Behind(before),
-                    Pair::Tied => Relation::Tied(before),
+                    Pair::Open | Pair::Better => StackStanding::Open(before),
+                    Pair::Worse => StackStanding::Behind(before),
+                    Pair::Tied => StackStanding::Tied(before),
                 };
                 Rank { relation, ratio, blocks: look }
             } else {
-                Rank { relation: Relation::Leads, ratio: None, blocks: look }
+                Rank { relation: StackStanding::Leads, ratio: None, blocks: look }
             };
             self.ranks[stack] = rank;
         }
@@ -178,12 +179,16 @@ impl Play<'_> {
     /// Takes out those whose ratio to the first stack is exact enough.
     fn look_at_widths(&mut self, look: usize, share: f64) {
         let Some(&baseline) = self.running.first() else { return };
-        self.ranks[baseline] = Rank { relation: Relation::Baseline, ratio: None, blocks: look };
+        self.ranks[baseline] =
+            Rank { relation: StackStanding::Baseline, ratio: None, blocks: look };
         for stack in self.running.clone().into_iter().skip(1) {
             let (_, ratio) = self.pair(stack, baseline, look);
             let exact = ratio.is_some_and(|ratio| is_within(ratio, share));
-            let relation =
-                if exact { Relation::Precise(baseline) } else { Relation::Open(baseline) };
+            let relation = if exact {
+                StackStanding::Precise(baseline)
+            } else {
+                StackStanding::Open(baseline)
+            };
             self.ranks[stack] = Rank { relation, ratio, blocks: look };
             if exact {
                 self.running.retain(|s| *s != stack);
@@ -203,7 +208,7 @@ impl Play<'_> {
 
     fn conclusion(&self) -> Conclusion {
         let present: Vec<usize> = (0..self.ranks.len())
-            .filter(|s| self.ranks[*s].relation != Relation::NoValues)
+            .filter(|s| self.ranks[*s].relation != StackStanding::NoValues)
             .collect();
         if self.looked == 0 || present.len() < 2 {
             return Conclusion::Nothing;
@@ -215,7 +220,7 @@ impl Play<'_> {
                 let open: Vec<usize> = present
                     .iter()
                     .copied()
-                    .filter(|s| matches!(self.ranks[*s].relation, Relation::Open(_)))
+                    .filter(|s| matches!(self.ranks[*s].relation, StackStanding::Open(_)))
                     .collect();
                 if open.is_empty() {
                     Conclusion::Precise
@@ -227,15 +232,15 @@ impl Play<'_> {
     }
 
     fn best(&self, present: &[usize]) -> Conclusion {
-        let leader = present.iter().find(|s| self.ranks[**s].relation == Relation::Leads);
+        let leader = present.iter().find(|s| self.ranks[**s].relation == StackStanding::Leads);
         let Some(&leader) = leader else { return Conclusion::Nothing };
-        let of = |wanted: Relation| {
+        let of = |wanted: StackStanding| {
             let mut all: Vec<usize> =
                 present.iter().copied().filter(|s| self.ranks[*s].relation == wanted).collect();
             all.sort_by(|a, b| self.score(*b).total_cmp(&self.score(*a)));
             all
         };
-        let (open, tied) = (of(Relation::Open(leader)), of(Relation::Tied(leader)));
+        let (open, tied) = (of(StackStanding::Open(leader)), of(StackStanding::Tied(leader)));
         let mut group = vec![leader];
         group.extend(&open);
         group.extend(&tied);

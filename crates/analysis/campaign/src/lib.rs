@@ -52,6 +52,6 @@ mod width;
 
 pub use contest::Contest;
 pub use decide::decide;
-pub use decision::{Conclusion, Decision, Next, Rank, Relation};
+pub use decision::{Conclusion, Decision, Next, Rank, StackStanding};
 pub use outcome::{CampaignOutcome, Exactness, FigureOutcome, Nearest, Stop};
 pub use rules::{Goal, Rules};

@@ -4,7 +4,7 @@ use disklab_units::share_words;
 use serde::{Deserialize, Serialize};
 
 use crate::width::reach;
-use crate::{Conclusion, Contest, Decision, Relation};
+use crate::{Conclusion, Contest, Decision, StackStanding};
 
 /// Names told in one sentence; of more, their number.
 const NAMES: usize = 6;
@@ -89,7 +89,7 @@ impl Exactness {
     /// From a decision for a precision.
     pub fn of(wanted: f64, decision: &Decision, figure: Option<String>) -> Self {
         let shares = decision.ranks.iter().filter_map(|rank| match rank.relation {
-            Relation::NoValues | Relation::Baseline => None,
+            StackStanding::NoValues | StackStanding::Baseline => None,
             _ => Some(rank.ratio.map(reach)),
         });
         let reached = shares.collect::<Option<Vec<f64>>>().and_then(|shares| {
@@ -140,13 +140,13 @@ impl FigureOutcome {
             (false, None) if decision.conclusion == Conclusion::Nothing => Stop::Decided,
             (false, None) => Stop::MostBlocks,
         };
-        let leader = decision.ranks.iter().position(|r| r.relation == Relation::Leads);
+        let leader = decision.ranks.iter().position(|r| r.relation == StackStanding::Leads);
         let nearest = decision
             .ranks
             .iter()
             .enumerate()
             .filter_map(|(stack, rank)| match (rank.relation, rank.ratio) {
-                (Relation::Behind(than), Some((ratio, interval))) if Some(than) == leader => {
+                (StackStanding::Behind(than), Some((ratio, interval))) if Some(than) == leader => {
                     let interval = (interval.low, interval.high);
                     Some(Nearest { stack: name(stack), than: name(than), ratio, interval })
                 }

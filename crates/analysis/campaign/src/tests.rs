@@ -4,7 +4,7 @@ use proptest::prelude::*;
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
-use crate::{Conclusion, Contest, Goal, Next, Relation, Rules, decide};
+use crate::{Conclusion, Contest, Goal, Next, Rules, StackStanding, decide};
 
 /// Stacks of these levels with even noise of about this standard deviation, on blocks
 /// that drift.
@@ -56,7 +56,7 @@ fn the_best_is_found_with_a_part_of_the_blocks() {
     let rules = Rules::new(Goal::Best);
     let (decision, cells) = carried_out(&rules, &all);
     assert_eq!(decision.conclusion, Conclusion::Best(vec![1, 5]), "{decision:?}");
-    assert!(matches!(decision.ranks[2].relation, Relation::Behind(_)));
+    assert!(matches!(decision.ranks[2].relation, StackStanding::Behind(_)));
     assert!(cells < 6 * 10, "{cells}");
 }
 
@@ -68,7 +68,7 @@ fn less_time_is_better() {
     assert_eq!(decision.conclusion, Conclusion::Best(vec![2]));
     let rank = decision.ranks[1];
     // How many times as good: 60 ÷ 100.
-    let decided = matches!(rank.relation, Relation::Behind(2));
+    let decided = matches!(rank.relation, StackStanding::Behind(2));
     assert!(decided && rank.ratio.is_some_and(|(r, _)| (r - 0.6).abs() < 0.02), "{rank:?}");
 }
 
@@ -110,7 +110,7 @@ fn precision_stops_stack_by_stack() {
     let (decision, cells) = carried_out(&rules, &all);
     assert_eq!(decision.conclusion, Conclusion::Precise);
     assert!(cells < 60, "{cells}");
-    assert_eq!(decision.ranks[0].relation, Relation::Baseline);
+    assert_eq!(decision.ranks[0].relation, StackStanding::Baseline);
     let (centre, interval) = decision.ranks[1].ratio.expect("compared");
     assert!(interval.contains(0.5) && interval.high / centre <= 1.05 + 1e-12);
 }
@@ -135,7 +135,7 @@ fn failed_cells_and_single_stacks_end_it() {
     all.values[0][1] = Some(f64::NAN);
     let (decision, _) = carried_out(&rules, &all);
     assert_eq!(decision.conclusion, Conclusion::Ranking(vec![vec![0], vec![2]]));
-    assert_eq!(decision.ranks[1].relation, Relation::NoValues);
+    assert_eq!(decision.ranks[1].relation, StackStanding::NoValues);
 }
 
 #[test]
@@ -144,7 +144,7 @@ fn of_campaigns_without_a_difference_few_find_one() {
     let rules = Rules { tie: 0.0, ..Rules::new(Goal::Rank) };
     let wrong = (0..200).filter(|seed| {
         let (decision, _) = carried_out(&rules, &contest(&[1.0; 5], 0.05, 30, 100 + seed));
-        decision.ranks.iter().any(|r| matches!(r.relation, Relation::Behind(_)))
+        decision.ranks.iter().any(|r| matches!(r.relation, StackStanding::Behind(_)))
     });
     let wrong = wrong.count();
     assert!(wrong <= 10, "{wrong}");

@@ -19,5 +19,5 @@ pub use quantity::{
     Distance, Quantity, Unit, confidence_level, plain_value, range, ratio, show_figure, times,
     times_range, value,
 };
-pub use screen::Screen;
-pub use two_runs::{Change, JudgedFigure, MOST, Manner, TwoSample, Values, Why, judge};
+pub use screen::StandingClaims;
+pub use two_runs::{Change, JudgedFigure, MOST, Manner, TwoSample, UnknownReason, Values, judge};

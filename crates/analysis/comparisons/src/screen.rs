@@ -16,7 +16,7 @@ use crate::{Answer, Comparison};
 
 /// The comparisons of a run that stand among all of them.
 #[derive(Debug)]
-pub struct Screen(Vec<(Key, bool)>);
+pub struct StandingClaims(Vec<(Key, bool)>);
 
 /// Group, baseline's group, measure: the same figures may answer several questions.
 type Key = (usize, usize, Measure);
@@ -25,7 +25,7 @@ fn key(measure: Measure, comparison: &Comparison) -> Key {
     (comparison.group, comparison.baseline_group, measure)
 }
 
-impl Screen {
+impl StandingClaims {
     /// Looks at all answers together.
     pub fn of(groups: &[Group], answers: &[&Answer]) -> Self {
         let mut keys: Vec<Key> = Vec::new();

@@ -3,7 +3,7 @@
 use disklab_comparisons::Change;
 
 use crate::purposes::StackChoice;
-use crate::versus::{Pair, Side, Terms, Versus};
+use crate::versus::{ComparedRun, ComparisonTerms, Pair, Versus};
 
 /// What is within this counts as the same, as a share.
 const MARGIN: f64 = 0.05;
@@ -28,10 +28,11 @@ impl AxisEffect {
     /// measured nothing yet.
     pub fn of(
         axis: &str,
-        (ordinary, a): (&str, &Side<'_>),
-        (level, b): (&str, &Side<'_>),
+        (ordinary, a): (&str, &ComparedRun<'_>),
+        (level, b): (&str, &ComparedRun<'_>),
     ) -> Option<Self> {
-        let terms = Terms { margin: MARGIN, unplanned: true, ..Terms::default() };
+        let terms =
+            ComparisonTerms { margin: MARGIN, unplanned: true, ..ComparisonTerms::default() };
         let versus = Versus::of(a, b, &terms).ok()?;
         let choices = choices(a, b, &format!("{axis} {level}"));
         let [axis, ordinary, level] = [axis, ordinary, level].map(str::to_owned);
@@ -56,7 +57,7 @@ impl AxisEffect {
 }
 
 /// A sentence for each purpose for which another stack is to be taken at B's level.
-fn choices(a: &Side<'_>, b: &Side<'_>, at: &str) -> Vec<String> {
+fn choices(a: &ComparedRun<'_>, b: &ComparedRun<'_>, at: &str) -> Vec<String> {
     let mut sentences = Vec::new();
     for there in &b.analysis.recommendations {
         let here = a.analysis.recommendations.iter().find(|r| r.purpose == there.purpose);

@@ -2,7 +2,7 @@
 //! another, and severe findings that no other sentence names.
 
 use disklab_audits::{Finding, Severity, describe};
-use disklab_comparisons::{Comparison, ComparisonOutcome, Screen, ratio};
+use disklab_comparisons::{Comparison, ComparisonOutcome, StandingClaims, ratio};
 use disklab_study::Measure;
 use disklab_units::{count, list};
 
@@ -48,7 +48,7 @@ impl Mixed<'_> {
 pub(crate) fn mixed<'a>(
     writers: &'a [AnswerWriter<'_>],
     sure: impl Iterator<Item = (usize, &'a Comparison)>,
-    screen: &Screen,
+    screen: &StandingClaims,
 ) -> Option<String> {
     let mut all: Vec<Mixed<'a>> = Vec::new();
     for (writer, comparison) in sure {

@@ -25,4 +25,6 @@ pub use purposes::{
     AdviceChange, Aspect, Confidence, DECIDES, DecidingFigure, NextBest, PURPOSES, Purpose,
     PurposeRank, RankVerdict, Recommendation, Score, StackChoice, Trade, recommend,
 };
-pub use versus::{Missing, Pair, RunVerdict, Side, Terms, Unmatched, Versus, VersusError};
+pub use versus::{
+    ComparedRun, ComparisonTerms, Missing, Pair, RunVerdict, Unmatched, Versus, VersusError,
+};

@@ -2,8 +2,8 @@
 
 use std::collections::HashSet;
 
-use disklab_audits::{Finding, Group, Suspicions, describe};
-use disklab_comparisons::{Answer, Comparison, ComparisonOutcome, Lead, Screen, leads};
+use disklab_audits::{Finding, Group, SuspectGroups, describe};
+use disklab_comparisons::{Answer, Comparison, ComparisonOutcome, Lead, StandingClaims, leads};
 use disklab_stats::CONFIDENCE;
 use disklab_study::{Part, Study};
 use disklab_units::{count, list};
@@ -26,11 +26,11 @@ pub(crate) fn summary(
     answers: &[Answer],
     findings: &[Finding],
 ) -> Vec<String> {
-    let suspicions = Suspicions::of(findings);
+    let suspicions = SuspectGroups::of(findings);
     let (asked, others): (Vec<&Answer>, Vec<&Answer>) = answers.iter().partition(|a| a.by_study);
     let writer = |answer| AnswerWriter { study, groups, suspicions: &suspicions, answer };
     let writers: Vec<AnswerWriter<'_>> = asked.iter().copied().map(writer).collect();
-    let screen = Screen::of(groups, &asked);
+    let screen = StandingClaims::of(groups, &asked);
     let chosen = strongest(&writers, &screen);
     let mut all: Vec<String> =
         chosen.iter().filter_map(|(t, c)| writers[*t].full_difference(c)).collect();
@@ -71,7 +71,10 @@ fn is_suspect(writer: &AnswerWriter<'_>, comparison: &Comparison) -> bool {
 
 /// The strongest differences without doubt that stand among all of the run, at first no more than two of one
 /// question and one of one stack there; then whatever is left, if there is room.
-fn strongest<'a>(writers: &'a [AnswerWriter<'_>], screen: &Screen) -> Vec<(usize, &'a Comparison)> {
+fn strongest<'a>(
+    writers: &'a [AnswerWriter<'_>],
+    screen: &StandingClaims,
+) -> Vec<(usize, &'a Comparison)> {
     let mut sure: Vec<(usize, &Comparison)> =
         comparisons(writers, &[ComparisonOutcome::Better, ComparisonOutcome::Worse])
             .filter(|(t, c)| !is_suspect(&writers[*t], c))
@@ -105,7 +108,7 @@ fn strongest<'a>(writers: &'a [AnswerWriter<'_>], screen: &Screen) -> Vec<(usize
 fn fastest(
     writers: &[AnswerWriter<'_>],
     compared: &[(usize, &Comparison)],
-    screen: &Screen,
+    screen: &StandingClaims,
 ) -> Vec<String> {
     let mut all: Vec<(usize, Lead<'_>)> = Vec::new();
     for (index, writer) in writers.iter().enumerate() {
@@ -217,7 +220,7 @@ fn once(answers: &[&Answer]) -> Option<String> {
 }
 
 /// How many differences hold in their answer, but not among all of the run.
-fn fallen(writers: &[AnswerWriter<'_>], screen: &Screen) -> Option<String> {
+fn fallen(writers: &[AnswerWriter<'_>], screen: &StandingClaims) -> Option<String> {
     let number = comparisons(writers, &[ComparisonOutcome::Better, ComparisonOutcome::Worse])
         .filter(|(t, c)| !is_suspect(&writers[*t], c))
         .filter(|(t, c)| !screen.stands(writers[*t].answer.measure, c))

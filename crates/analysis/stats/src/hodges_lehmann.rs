@@ -16,7 +16,7 @@ const EXACT: usize = 60;
 
 /// A shift, with its interval.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Shift {
+pub struct LocationShift {
     /// The shift: the median of all pairs' means, or differences.
     pub centre: f64,
     /// Its interval; none where there are too few values for the confidence asked.
@@ -30,7 +30,7 @@ pub struct Shift {
 /// `confidence` if the differences are symmetric about it, whatever their tails: from
 /// 6 differences on for 0.95. None for no values, for more than 2,000, and where a
 /// value is not finite.
-pub fn paired_shift(differences: &[f64], confidence: f64) -> Option<Shift> {
+pub fn paired_shift(differences: &[f64], confidence: f64) -> Option<LocationShift> {
     let n = differences.len();
     if n == 0 || n > MOST || differences.iter().any(|d| !d.is_finite()) {
         return None;
@@ -53,7 +53,7 @@ pub fn paired_shift(differences: &[f64], confidence: f64) -> Option<Shift> {
 /// between the two. The interval covers the shift with at least `confidence` if the
 /// two differ in nothing else. None where a side is empty, where there are more than
 /// 2,000 on a side, and where a value is not finite.
-pub fn unpaired_shift(x: &[f64], y: &[f64], confidence: f64) -> Option<Shift> {
+pub fn unpaired_shift(x: &[f64], y: &[f64], confidence: f64) -> Option<LocationShift> {
     let (m, n) = (x.len(), y.len());
     if m.max(n) > MOST || x.iter().chain(y).any(|v| !v.is_finite()) {
         return None;
@@ -76,7 +76,7 @@ fn large(mean: f64, variance: f64, confidence: f64) -> Option<(usize, f64)> {
     (count >= 1.0).then_some((count as usize, confidence))
 }
 
-fn shift(mut pairs: Vec<f64>, ranks: Option<(usize, f64)>, p: f64) -> Shift {
+fn shift(mut pairs: Vec<f64>, ranks: Option<(usize, f64)>, p: f64) -> LocationShift {
     pairs.sort_unstable_by(f64::total_cmp);
     let n = pairs.len();
     let (a, b) = (pairs[(n - 1) / 2], pairs[n / 2]);
@@ -86,7 +86,7 @@ fn shift(mut pairs: Vec<f64>, ranks: Option<(usize, f64)>, p: f64) -> Shift {
         high: pairs[n - count],
         confidence,
     });
-    Shift { centre, interval, p }
+    LocationShift { centre, interval, p }
 }
 
 /// A difference of finite values that stays finite.

@@ -33,7 +33,7 @@ pub use blocks::{
 };
 pub use blocks_needed::{Ask, BlocksError, Planned, Tails, blocks_needed};
 pub use estimate::{Estimate, Method, estimate, estimate_at};
-pub use hodges_lehmann::{Shift, unpaired_shift};
+pub use hodges_lehmann::{LocationShift, unpaired_shift};
 pub use holm::holm;
 pub use interval::Interval;
 pub use median::{median, median_low};

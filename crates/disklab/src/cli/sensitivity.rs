@@ -6,7 +6,7 @@ use super::complete;
 use clap::Args;
 use clap_complete::ArgValueCompleter;
 
-use super::CampaignArgs;
+use super::StudyArgs;
 
 /// Find claims that depend on an uncertain drive parameter.
 ///
@@ -22,7 +22,7 @@ pub struct SensitivityArgs {
     #[arg(required_unless_present = "resume")]
     pub study: Option<String>,
     #[command(flatten)]
-    pub campaign: CampaignArgs,
+    pub campaign: StudyArgs,
     /// Only parameters of this drive model. Repeatable.
     #[arg(
         long,

@@ -8,7 +8,7 @@ mod text;
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use disklab_bench::Campaign;
+use disklab_bench::LoadedStudy;
 use disklab_cell::Cell;
 use disklab_sample::Sample;
 use disklab_stack::Need;
@@ -87,7 +87,7 @@ impl ShippedRun {
     ///
     /// # Errors
     /// [`Failure`] if this version of disklab reads the study otherwise.
-    pub fn campaign(&self) -> Result<Campaign, Failure> {
+    pub fn campaign(&self) -> Result<LoadedStudy, Failure> {
         campaign(&self.info)
     }
 
@@ -124,10 +124,10 @@ fn unknown(study: &str) -> Failure {
 }
 
 /// A run's study, ready to be run.
-fn campaign(info: &RunInfo) -> Result<Campaign, Failure> {
+fn campaign(info: &RunInfo) -> Result<LoadedStudy, Failure> {
     let study = load(&info.study_file, &info.study_text).map_err(Failure::failed)?;
     let context = Context::new(info.scale, ".");
-    Campaign::new(study, &context).map_err(Failure::failed)
+    LoadedStudy::new(study, &context).map_err(Failure::failed)
 }
 
 /// The programs that the stacks and workloads of a run's study need.

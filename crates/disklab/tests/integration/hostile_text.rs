@@ -4,7 +4,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use crate::command_support::disklab;
-use disklab_cell::{Draws, Levels, order};
+use disklab_cell::{Levels, SeedSharing, order};
 use disklab_options::RunSettings;
 use disklab_sample::Environment;
 use disklab_source::is_hidden;
@@ -37,7 +37,7 @@ fn prepared(folder: &Path) {
         reference: None,
         environment: Environment { kernel: NASTY.to_owned(), ..Environment::default() },
     };
-    let cells = order(&[Levels::new("ext4", "w")], 1, 1, Draws::Shared);
+    let cells = order(&[Levels::new("ext4", "w")], 1, 1, SeedSharing::Shared);
     let mut run = Run::create(folder, &info, &cells).expect("create");
     run.begin_cell(&cells[0]).expect("begin");
     run.fail(&cells[0], NASTY, &[], 0.5).expect("fail");

@@ -23,6 +23,6 @@ pub use layers::{DATA, DriveRange, InputSpec, LayerSpec, PlannedInput, PlannedLa
 pub use levels::{Cell, Levels};
 pub use machine::{HostPlan, LabPlan, MachinePlan};
 pub use notation::{LONGEST_LAYERS, parse_layers, parse_options};
-pub use order::{Draws, cell_seed, making_seed, order};
+pub use order::{SeedSharing, cell_seed, making_seed, order};
 pub use plan::{CellEstimate, CellPlan, CellPlanError, MakingPlan, Needs};
 pub use workload::{Caches, WorkloadPlan};

@@ -12,7 +12,7 @@ use crate::{Cell, Levels};
 /// units of its models the lab's drives are and where their platters stand; a cell's own, which
 /// data and offsets its workload draws.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Draws {
+pub enum SeedSharing {
     /// All stacks have the same: their ratio is theirs alone.
     #[default]
     Shared,
@@ -29,7 +29,7 @@ pub enum Draws {
 /// halve the number of tosses: where the ends of a block are slower, it gave four to five
 /// times as many false differences as promised.) ChaCha8 keeps the order the same for a seed
 /// on every machine, and the blocks of a shorter order are the first ones of a longer.
-pub fn order(levels: &[Levels], repeats: u32, seed: u64, draws: Draws) -> Vec<Cell> {
+pub fn order(levels: &[Levels], repeats: u32, seed: u64, draws: SeedSharing) -> Vec<Cell> {
     let mut random = ChaCha8Rng::seed_from_u64(seed);
     // A stack on another machine, say, is made anew.
     let mut by_stack: IndexMap<_, Vec<&Levels>> = IndexMap::new();
@@ -50,8 +50,8 @@ pub fn order(levels: &[Levels], repeats: u32, seed: u64, draws: Draws) -> Vec<Ce
                     block,
                     levels: levels.clone(),
                     seed: match draws {
-                        Draws::Shared => shared,
-                        Draws::Apart => stack_seed(shared, &levels.stack),
+                        SeedSharing::Shared => shared,
+                        SeedSharing::Apart => stack_seed(shared, &levels.stack),
                     },
                 });
             }
@@ -73,11 +73,11 @@ pub fn cell_seed(seed: u64, block: u32, workload: &str) -> u64 {
 
 /// The seed of what a cell's stack is made with, and of the drives below it: the same for all work
 /// of a block, so that what is made once serves all of it, and drawn anew in each block.
-pub fn making_seed(seed: u64, cell: &Cell, draws: Draws) -> u64 {
+pub fn making_seed(seed: u64, cell: &Cell, draws: SeedSharing) -> u64 {
     let shared = cell_seed(seed, cell.block, "");
     match draws {
-        Draws::Shared => shared,
-        Draws::Apart => stack_seed(shared, &cell.levels.stack),
+        SeedSharing::Shared => shared,
+        SeedSharing::Apart => stack_seed(shared, &cell.levels.stack),
     }
 }
 
@@ -111,7 +111,7 @@ mod tests {
     }
 
     fn shared(levels: &[Levels], repeats: u32, seed: u64) -> Vec<Cell> {
-        order(levels, repeats, seed, Draws::Shared)
+        order(levels, repeats, seed, SeedSharing::Shared)
     }
 
     proptest! {
@@ -175,7 +175,7 @@ mod tests {
     fn stacks_that_draw_apart_share_nothing_but_the_order() {
         let levels = crossed(4, 2);
         let shared = shared(&levels, 3, 1);
-        let apart = order(&levels, 3, 1, Draws::Apart);
+        let apart = order(&levels, 3, 1, SeedSharing::Apart);
         let seeds: BTreeSet<u64> = apart.iter().map(|cell| cell.seed).collect();
         assert_eq!(seeds.len(), apart.len());
         let reseeded: Vec<Cell> =

@@ -4,7 +4,7 @@ use std::ops::RangeInclusive;
 use std::path::Path;
 use std::sync::Arc;
 
-use disklab_cell::{Axes, Draws, StudyAxis};
+use disklab_cell::{Axes, SeedSharing, StudyAxis};
 use disklab_source::{FileName, Source, SourceError, did_you_mean, one_of};
 use disklab_units::{Bytes, parse_share_within};
 use sha2::{Digest, Sha256};
@@ -26,7 +26,8 @@ use crate::{
 use disklab_config::{Fields, Key, Node, Setting};
 
 /// The words for `draws`.
-const DRAWS: [(&str, Draws); 2] = [("shared", Draws::Shared), ("apart", Draws::Apart)];
+const DRAWS: [(&str, SeedSharing); 2] =
+    [("shared", SeedSharing::Shared), ("apart", SeedSharing::Apart)];
 
 /// The words for `earlier-files`.
 const EARLIER_FILES: [(&str, bool); 2] = [("drawn", true), ("none", false)];
@@ -110,7 +111,7 @@ pub(crate) fn read(source: Source, on: Option<&DriveRequests>) -> Result<Study, 
 }
 
 /// `draws`, `earlier-files` and `reference`.
-fn choices(fields: &mut Fields<'_>) -> Result<(Draws, bool, bool), SourceError> {
+fn choices(fields: &mut Fields<'_>) -> Result<(SeedSharing, bool, bool), SourceError> {
     let draws = fields.choice("draws", &DRAWS)?.unwrap_or_default();
     let has_earlier_files = fields.choice("earlier-files", &EARLIER_FILES)?.unwrap_or(true);
     Ok((draws, has_earlier_files, fields.choice("reference", &REFERENCES)?.unwrap_or(false)))

@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 use disklab_cell::{
-    Axes, AxesError, Caches, Cell, Draws, LayerSpec, Levels, StudyAxis, WorkloadPlan, making_seed,
-    order,
+    Axes, AxesError, Caches, Cell, LayerSpec, Levels, SeedSharing, StudyAxis, WorkloadPlan,
+    making_seed, order,
 };
 use disklab_source::{FileName, Location, Source, SourceError};
 use disklab_units::{Bytes, BytesPerSecond};
@@ -36,7 +36,7 @@ pub struct Study {
     /// Stacks that differ by less are equivalent for that goal, if the study says so.
     pub precision: Option<f64>,
     /// Whether the stacks of a block are given the same drives and the same work.
-    pub draws: Draws,
+    pub draws: SeedSharing,
     /// Whether directories and files are made before a workload's own, drawn for each repeat.
     pub has_earlier_files: bool,
     /// Whether it is about a directory, whose figures are compared with the lab's.

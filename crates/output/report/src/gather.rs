@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use disklab_decision::{Analyser, AxisEffect, Side};
+use disklab_decision::{Analyser, AxisEffect, ComparedRun};
 use disklab_sample::{DriveState, Environment, MountState, Overhead, Sample, Tool};
 use disklab_store::{CellRecord, Run, RunInfo};
 use disklab_study::Study;
@@ -109,9 +109,9 @@ impl Report {
 
 impl Report {
     /// For a comparison with another.
-    pub(crate) fn side(&self) -> Side<'_> {
+    pub(crate) fn side(&self) -> ComparedRun<'_> {
         let Self { info, study, cells, analysis, .. } = self;
-        Side { info, study, cells, analysis }
+        ComparedRun { info, study, cells, analysis }
     }
 }
 

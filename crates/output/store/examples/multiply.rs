@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use std::path::Path;
 use std::process::ExitCode;
 
-use disklab_cell::{Draws, Levels, order};
+use disklab_cell::{Levels, SeedSharing, order};
 use disklab_store::Run;
 
 fn main() -> ExitCode {
@@ -37,7 +37,7 @@ fn multiply(from: &Path, blocks: &str, to: &Path) -> Result<usize, Box<dyn std::
     let mut info = small.info()?;
     info.repeats = blocks.parse()?;
     let levels: Vec<Levels> = samples.keys().cloned().collect();
-    let cells = order(&levels, info.repeats, info.seed, Draws::Shared);
+    let cells = order(&levels, info.repeats, info.seed, SeedSharing::Shared);
     let mut large = Run::create(to, &info, &cells)?;
     for cell in &cells {
         let sample = &samples[&cell.levels];

@@ -3,7 +3,7 @@
 use disklab_prediction::Medium;
 use disklab_sample::Environment;
 
-use crate::{BenchError, BenchNeeds, Campaign, CellExecutor, Preflight};
+use crate::{BenchError, BenchNeeds, CellExecutor, LoadedStudy, Preflight};
 
 /// What a bench is like, for plans and predictions.
 #[derive(Debug, Clone, PartialEq)]
@@ -26,7 +26,7 @@ pub(crate) trait BenchSteps {
     fn profile(&self) -> BenchProfile;
 
     /// What of a campaign can run here, and what cannot and why. Touches nothing.
-    fn preflight(&self, campaign: &Campaign) -> Preflight;
+    fn preflight(&self, campaign: &LoadedStudy) -> Preflight;
 
     /// What the bench itself lacks.
     fn missing(&self) -> Vec<String> {
@@ -81,7 +81,7 @@ impl Bench {
     }
 
     /// What of a campaign can run here, and what cannot and why. Touches nothing.
-    pub fn preflight(&self, campaign: &Campaign) -> Preflight {
+    pub fn preflight(&self, campaign: &LoadedStudy) -> Preflight {
         self.0.preflight(campaign)
     }
 
@@ -196,7 +196,7 @@ mod tests {
             }
         }
 
-        fn preflight(&self, _: &Campaign) -> Preflight {
+        fn preflight(&self, _: &LoadedStudy) -> Preflight {
             Preflight::new(MachinePlan::Loop, Vec::new())
         }
 

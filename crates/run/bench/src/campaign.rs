@@ -17,7 +17,7 @@ use crate::{BenchError, Preflight};
 
 /// A study together with its stacks and workloads, ready to be checked and run.
 #[derive(Debug)]
-pub struct Campaign {
+pub struct LoadedStudy {
     /// Where the indices below lead to.
     pub study: Study,
     /// Its stacks, by the same index.
@@ -60,7 +60,7 @@ impl BenchNeeds {
     }
 }
 
-impl Campaign {
+impl LoadedStudy {
     /// Understands a study.
     ///
     /// # Errors

@@ -14,7 +14,7 @@ use crate::making::Begin;
 use crate::own_directory::CellsDirectory;
 use crate::preflight::preflight_devices;
 use crate::{
-    Bench, BenchError, BenchNeeds, Campaign, CellExecutor, CellWatcher, Drives, EndedCell,
+    Bench, BenchError, BenchNeeds, CellExecutor, CellWatcher, Drives, EndedCell, LoadedStudy,
     Preflight,
 };
 
@@ -107,7 +107,7 @@ impl<D: Drives + 'static> BenchSteps for DeviceBench<D> {
         }
     }
 
-    fn preflight(&self, campaign: &Campaign) -> Preflight {
+    fn preflight(&self, campaign: &LoadedStudy) -> Preflight {
         preflight_devices(campaign, &self.drives, &self.machine, self.planned.clone())
     }
 

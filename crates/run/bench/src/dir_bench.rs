@@ -18,7 +18,7 @@ use crate::making::Begin;
 use crate::own_directory::OwnDirectory;
 use crate::preflight::runnable_workloads;
 use crate::{
-    Bench, BenchError, BenchNeeds, Campaign, CellError, CellExecutor, CellWatcher, EndedCell,
+    Bench, BenchError, BenchNeeds, CellError, CellExecutor, CellWatcher, EndedCell, LoadedStudy,
     Phase, Preflight,
 };
 
@@ -74,7 +74,7 @@ impl BenchSteps for DirBench {
         }
     }
 
-    fn preflight(&self, campaign: &Campaign) -> Preflight {
+    fn preflight(&self, campaign: &LoadedStudy) -> Preflight {
         let mut preflight =
             Preflight::new(MachinePlan::Directory(self.directory.clone()), Vec::new());
         let free = free_space(&self.directory);

@@ -27,7 +27,7 @@ pub mod safety;
 
 pub use axes::{AXES, KnownAxis, WrongAxis, check_axes, set_ordinary};
 pub use bench::{Bench, BenchProfile, CheckedBench, ConfirmedBench, PreparedBench};
-pub use campaign::{BenchNeeds, Campaign};
+pub use campaign::{BenchNeeds, LoadedStudy};
 pub use cell::{check_events, check_plan};
 pub use consent::confirm_erasing;
 pub use device_bench::DeviceBench;

@@ -6,7 +6,7 @@ use disklab_stack::{Machine, Need, Redundancy, Stack, Volume};
 use disklab_study::{LeftOut, PlannedStack, StackSpec};
 use disklab_units::Bytes;
 
-use crate::{Campaign, Drives};
+use crate::{Drives, LoadedStudy};
 
 /// What can run, and what cannot and why.
 #[derive(Debug, Clone)]
@@ -37,7 +37,7 @@ impl Preflight {
 
 /// Checks a campaign for a bench that makes its stacks on drives.
 pub(crate) fn preflight_devices(
-    campaign: &Campaign,
+    campaign: &LoadedStudy,
     drives: &dyn Drives,
     machine: &Machine,
     planned: MachinePlan,
@@ -129,7 +129,7 @@ fn volume_of(
 
 /// The workloads whose programs are here, by index; the others are left out.
 pub(crate) fn runnable_workloads(
-    campaign: &Campaign,
+    campaign: &LoadedStudy,
     has_device: bool,
     are_ata: bool,
     left_out: &mut Vec<LeftOut>,

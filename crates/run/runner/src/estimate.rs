@@ -13,7 +13,7 @@ use crate::RunnerError;
 use crate::adaptive::block_seconds;
 use crate::pilot::Pilot;
 use crate::plan::Plan;
-use crate::setup::Room;
+use crate::setup::DataDirectory;
 
 /// What cells will cost together.
 #[derive(Debug, Clone, PartialEq)]
@@ -75,7 +75,7 @@ impl<'a> RunEstimate<'a> {
     ///
     /// # Errors
     /// [`RunnerError::NoRoom`], with what is needed and what is free.
-    pub fn check_room(&self, room: Option<&Room>) -> Result<(), RunnerError> {
+    pub fn check_room(&self, room: Option<&DataDirectory>) -> Result<(), RunnerError> {
         let Some(room) = room else { return Ok(()) };
         let needed = self.total().space;
         if needed <= room.usable {

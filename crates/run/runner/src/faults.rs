@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use disklab_bench::{BenchError, Campaign, FaultProblem, check_events, check_faults};
+use disklab_bench::{BenchError, FaultProblem, LoadedStudy, check_events, check_faults};
 use disklab_cell::Levels;
 use disklab_study::{FAULT_AXIS, LeftOut, StudyFault};
 
@@ -27,7 +27,7 @@ impl Plan {
     /// # Errors
     /// [`RunnerError`] with the first of them.
     pub(crate) fn check_stacks(&mut self) -> Result<(), RunnerError> {
-        let Campaign { study, faults, .. } = &self.campaign;
+        let LoadedStudy { study, faults, .. } = &self.campaign;
         let has_events = study.workloads.iter().any(|work| work.events.is_some());
         if faults.is_empty() && study.faults.is_empty() && !has_events {
             return Ok(());

@@ -53,7 +53,8 @@ pub use plan_problem::PlanProblem;
 pub use run::{OpenRun, ResumeRequest, Resumed, RunRequest, resume, run_until_done, session};
 pub use selection::SelectionError;
 pub use setup::{
-    Caller, CheckedRun, KernelBuilder, PlannedRun, Room, check_zfs, kernel_parts, usable_memory,
+    Caller, CheckedRun, DataDirectory, KernelBuilder, PlannedRun, check_zfs, kernel_parts,
+    usable_memory,
 };
 pub use stop_options::{StopOptions, parse_precision};
 pub use studies::{FoundStudy, SHIPPED_STUDIES, StudyError, find_study, is_shipped, is_study};

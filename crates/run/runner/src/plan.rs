@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::OnceLock;
 
 use disklab_bench::{
-    BenchError, BenchNeeds, BenchProfile, Campaign, Preflight, WrongAxis, check_axes,
+    BenchError, BenchNeeds, BenchProfile, LoadedStudy, Preflight, WrongAxis, check_axes,
 };
 use disklab_campaign::Goal;
 use disklab_cell::{Cell, CellPlan, Levels, MachinePlan};
@@ -22,7 +22,7 @@ use crate::{StopRule, VERSION};
 #[derive(Debug)]
 pub struct Plan {
     /// The study, understood.
-    pub campaign: Campaign,
+    pub campaign: LoadedStudy,
     /// What it is like, for predictions and reports.
     pub bench: BenchProfile,
     /// What of the study can run there, and is selected.
@@ -77,7 +77,7 @@ impl Plan {
     /// [`PlanError::TooManyCells`] if the repeats of all cells are more than a run may have,
     /// [`PlanError::Axis`] if the bench cannot have a level of the study's axes.
     pub fn new(
-        campaign: Campaign,
+        campaign: LoadedStudy,
         bench: BenchProfile,
         mut preflight: Preflight,
         repeats: u32,

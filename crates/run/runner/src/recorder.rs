@@ -108,13 +108,13 @@ impl<'a> Answers<'a> {
         observer: &mut dyn Observer,
     ) -> Result<(), RunnerError> {
         if let Some((sample, seconds)) = sample {
-            self.tell_ahead(cell, sample, seconds, observer);
+            self.report_leader(cell, sample, seconds, observer);
         }
         if self.is_due(cell) { self.tell(run, observer) } else { Ok(()) }
     }
 
     /// Tells how the stacks rank with this sample.
-    fn tell_ahead(
+    fn report_leader(
         &mut self,
         cell: &Cell,
         sample: Sample,

@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use disklab_bench::{
-    Bench, Campaign, CheckedBench, DeviceBench, DirBench, DiskDrives, LoopDrives, free_space,
+    Bench, CheckedBench, DeviceBench, DirBench, DiskDrives, LoadedStudy, LoopDrives, free_space,
 };
 use disklab_cell::{Levels, MachinePlan};
 use disklab_exec::{Executor, Interrupt};
@@ -56,7 +56,7 @@ pub struct PlannedRun {
     pub plan: Plan,
     /// Where the cells' data go; `None` if that is the drives themselves, as the plan has left
     /// out what does not fit on them.
-    pub room: Option<Room>,
+    pub room: Option<DataDirectory>,
     bench: Bench,
     scratch: Scratch,
     /// The lab's kernel, if the user named one.
@@ -69,7 +69,7 @@ pub struct CheckedRun {
     /// What would be run.
     pub plan: Plan,
     /// As [`PlannedRun::room`].
-    pub room: Option<Room>,
+    pub room: Option<DataDirectory>,
     pub(crate) bench: CheckedBench,
     pub(crate) scratch: Scratch,
     named_kernel: Option<NamedKernel>,
@@ -78,7 +78,7 @@ pub struct CheckedRun {
 
 /// A folder that the cells' data go to.
 #[derive(Debug, Clone)]
-pub struct Room {
+pub struct DataDirectory {
     /// On whose file system they will be.
     pub folder: PathBuf,
     /// Bytes free there.
@@ -89,7 +89,7 @@ pub struct Room {
     pub(crate) remedy: &'static str,
 }
 
-impl Room {
+impl DataDirectory {
     /// That of a bench whose large files go to `scratch`.
     fn of(bench: &BenchKind, scratch: &Path) -> Option<Self> {
         let (folder, existing, remedy) = match bench {
@@ -129,7 +129,7 @@ impl PlannedRun {
         let drives = drives.filter(|_| matches!(options.bench(), BenchKind::Lab));
         let study = adapted(study, options, drives.as_ref())?;
         let context = Context::new(options.scale(), &folder);
-        let mut campaign = Campaign::new(study, &context)?;
+        let mut campaign = LoadedStudy::new(study, &context)?;
         campaign.keep_files();
         campaign.faults = options.faults()?;
         let scratch = Scratch::new(options.settings.scratch.as_deref(), out)?;
@@ -158,7 +158,7 @@ impl PlannedRun {
             .narrow(&mut preflight, &campaign.study)?;
         let repeats = options.repeats.unwrap_or(campaign.study.repeats);
         let seed = options.seed.map_or_else(draw_seed, Ok)?;
-        let room = Room::of(&options.bench(), scratch.path());
+        let room = DataDirectory::of(&options.bench(), scratch.path());
         let mut plan = Plan::new(campaign, bench.profile(), preflight, repeats, seed)?;
         plan.check_stacks()?;
         if let BenchKind::Dir(path) = &kind {
@@ -237,7 +237,7 @@ impl PlannedRun {
         }
         self.plan.check_cells()?;
         self.scratch.check()?;
-        if let Some(Room { folder, .. }) = &self.room
+        if let Some(DataDirectory { folder, .. }) = &self.room
             && self.plan.bench.name.starts_with("dir:")
         {
             check_writable("--on dir:", folder)?;
@@ -266,7 +266,7 @@ impl CheckedRun {
 /// Makes the bench that options ask for.
 struct Benches<'a> {
     options: &'a RunOptions,
-    campaign: &'a Campaign,
+    campaign: &'a LoadedStudy,
     /// For large files and mount points.
     scratch: &'a Path,
     /// In which a study's own files are looked for.
@@ -381,7 +381,7 @@ fn absolute(path: &Path) -> Result<PathBuf, RunnerError> {
 
 /// Twice the largest workload and room for a file system's own, and no less
 /// than the study asks for.
-fn loop_drive_size(campaign: &Campaign) -> Bytes {
+fn loop_drive_size(campaign: &LoadedStudy) -> Bytes {
     let space = campaign.workloads.iter().map(|w| w.cost().space).max().unwrap_or_default();
     let asked = campaign.study.loop_drive_size.unwrap_or(Bytes::gib(1));
     (space.saturating_mul(2) + Bytes::mib(512)).max(asked).round_up(Bytes::mib(64))

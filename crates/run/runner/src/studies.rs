@@ -116,7 +116,8 @@ mod tests {
             let found = find_study(id).unwrap_or_else(|e| panic!("{e}"));
             assert_eq!(found.study.id, *id);
             let context = disklab_workload::Context::new(1.0, found.folder);
-            disklab_bench::Campaign::new(found.study, &context).unwrap_or_else(|e| panic!("{e}"));
+            disklab_bench::LoadedStudy::new(found.study, &context)
+                .unwrap_or_else(|e| panic!("{e}"));
         }
     }
 
@@ -127,7 +128,7 @@ mod tests {
     fn below_floors(study: Study, scale: f64) -> Vec<String> {
         let context = disklab_workload::Context::new(scale, ".");
         let campaign =
-            disklab_bench::Campaign::new(study, &context).unwrap_or_else(|e| panic!("{e}"));
+            disklab_bench::LoadedStudy::new(study, &context).unwrap_or_else(|e| panic!("{e}"));
         let mut found = Vec::new();
         for (spec, workload) in campaign.study.workloads.iter().zip(&campaign.workloads) {
             for (step, below) in too_little(&spec.id, workload.as_ref(), Some(DRIVE_MEMORY)) {
@@ -162,7 +163,7 @@ mod tests {
         for study in [study("nas"), study("nas").into_quick_form().expect("it has one")] {
             let context = disklab_workload::Context::new(1.0, ".");
             let campaign =
-                disklab_bench::Campaign::new(study, &context).unwrap_or_else(|e| panic!("{e}"));
+                disklab_bench::LoadedStudy::new(study, &context).unwrap_or_else(|e| panic!("{e}"));
             let costs = campaign.workloads.iter().map(|workload| workload.cost());
             let random: Vec<_> = costs.filter(|cost| cost.random_write.0 > 0).collect();
             assert_eq!(random.len(), 3, "vm-image, sqlite and postgresql");
@@ -183,7 +184,7 @@ mod tests {
             let found = find_study(id).unwrap_or_else(|e| panic!("{e}"));
             let study = found.study.into_quick_form().expect("it has one");
             let context = disklab_workload::Context::new(1.0, found.folder);
-            disklab_bench::Campaign::new(study, &context).unwrap_or_else(|e| panic!("{e}"));
+            disklab_bench::LoadedStudy::new(study, &context).unwrap_or_else(|e| panic!("{e}"));
         }
     }
 

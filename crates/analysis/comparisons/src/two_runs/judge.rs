@@ -5,7 +5,7 @@ use disklab_stats::{Ask, BlocksError, CONFIDENCE, Tails, blocks_needed, holm};
 use disklab_study::Measure;
 
 use super::two_sample::{TwoSample, interval_of_all, two_sample};
-use super::{Change, Why};
+use super::{Change, UnknownReason};
 
 /// Fewer repeats on a side show no noise that one could plan by.
 const FEWEST: usize = 3;
@@ -108,20 +108,24 @@ fn change(
         return Change::Identical;
     }
     if !values.suspicions.is_empty() {
-        return Change::Unknown(Why::Suspect(values.suspicions.clone()));
+        return Change::Unknown(UnknownReason::Suspect(values.suspicions.clone()));
     }
-    let Some(ratio) = ratio else { return Change::Unknown(Why::NoRatio) };
+    let Some(ratio) = ratio else { return Change::Unknown(UnknownReason::NoRatio) };
     let Some(interval) = ratio.interval else {
-        return Change::Unknown(Why::TooFew { needed: None });
+        return Change::Unknown(UnknownReason::TooFew { needed: None });
     };
     let band = 1.0 + manner.margin;
     let within = interval.lies_within(1.0 / band, band);
     if !values.correlated.is_empty() && (within || !are_apart(&values.a, &values.b, band)) {
-        return Change::Unknown(Why::Suspect(values.correlated.clone()));
+        return Change::Unknown(UnknownReason::Suspect(values.correlated.clone()));
     }
     if within {
         let modes = modes_in(values);
-        return if modes.is_empty() { Change::Same } else { Change::Unknown(Why::Suspect(modes)) };
+        return if modes.is_empty() {
+            Change::Same
+        } else {
+            Change::Unknown(UnknownReason::Suspect(modes))
+        };
     }
     let beyond = interval.low > band || interval.high < 1.0 / band;
     if beyond && p <= 1.0 - CONFIDENCE {
@@ -168,10 +172,10 @@ fn are_identical(values: &Values, manner: Manner) -> bool {
 
 /// Why nothing can be said, and how many repeats on each side would do, by the planner of
 /// campaigns.
-fn why(values: &Values, manner: Manner, family: usize) -> Why {
+fn why(values: &Values, manner: Manner, family: usize) -> UnknownReason {
     let fewest = values.a.len().min(values.b.len());
     if fewest < FEWEST || !manner.planned {
-        return Why::TooFew { needed: None };
+        return UnknownReason::TooFew { needed: None };
     }
     let ask = Ask {
         effect: manner.margin,
@@ -182,11 +186,13 @@ fn why(values: &Values, manner: Manner, family: usize) -> Why {
         ..Ask::new(family)
     };
     match blocks_needed(&pilot(values), &ask) {
-        Ok(planned) if planned.blocks > fewest => Why::TooFew { needed: Some(planned.blocks) },
+        Ok(planned) if planned.blocks > fewest => {
+            UnknownReason::TooFew { needed: Some(planned.blocks) }
+        }
         // There are as many already: it is the ratio that lies on the edge.
-        Ok(_) => Why::OnTheEdge,
-        Err(BlocksError::TooNoisy { noise, .. }) => Why::TooNoisy { noise },
-        Err(_) => Why::TooFew { needed: None },
+        Ok(_) => UnknownReason::OnTheEdge,
+        Err(BlocksError::TooNoisy { noise, .. }) => UnknownReason::TooNoisy { noise },
+        Err(_) => UnknownReason::TooFew { needed: None },
     }
 }
 
@@ -274,9 +280,15 @@ mod tests {
         assert_eq!(rate(&calm, &[130.0, 131.0, 129.5]), Change::Faster);
         assert_eq!(rate(&calm, &[100.2, 101.1, 99.3]), Change::Same);
         assert_eq!(rate(&calm, &calm), Change::Identical);
-        assert_eq!(rate(&[100.0], &[80.0]), Change::Unknown(Why::TooFew { needed: None }));
+        assert_eq!(
+            rate(&[100.0], &[80.0]),
+            Change::Unknown(UnknownReason::TooFew { needed: None })
+        );
         // Equal once is no evidence on a real machine, and all there can be in the lab.
-        assert_eq!(rate(&[100.0], &[100.0]), Change::Unknown(Why::TooFew { needed: None }));
+        assert_eq!(
+            rate(&[100.0], &[100.0]),
+            Change::Unknown(UnknownReason::TooFew { needed: None })
+        );
         assert_eq!(one(Measure::Throughput, &[7.0], &[7.0], LAB), Change::Identical);
         assert_eq!(one(Measure::Elapsed, &calm, &[80.0, 81.0, 79.5], REAL), Change::Faster);
         assert_eq!(
@@ -294,10 +306,12 @@ mod tests {
     fn unknown_changes_say_why() {
         let rate = |a: &[f64], b: &[f64]| one(Measure::Throughput, a, b, REAL);
         let wild = rate(&[100.0, 300.0, 50.0], &[120.0, 40.0, 250.0]);
-        let Change::Unknown(Why::TooNoisy { noise }) = wild else { panic!("{wild:?}") };
+        let Change::Unknown(UnknownReason::TooNoisy { noise }) = wild else { panic!("{wild:?}") };
         assert!(noise > 0.5, "{noise}");
         let few = rate(&[100.0, 102.0, 98.0], &[101.0, 99.0, 104.0]);
-        let Change::Unknown(Why::TooFew { needed: Some(needed) }) = few else { panic!("{few:?}") };
+        let Change::Unknown(UnknownReason::TooFew { needed: Some(needed) }) = few else {
+            panic!("{few:?}")
+        };
         assert!((4..=MOST).contains(&needed), "{needed}");
         // Slower, but perhaps by less than 5 %.
         let a: Vec<f64> = (0..20).map(|n| 100.0 + f64::from(n % 5) / 5.0).collect();
@@ -306,12 +320,15 @@ mod tests {
             .enumerate()
             .map(|(n, v)| v / 1.05 + 0.2 * f64::from((n as i32 * 7) % 3 - 1))
             .collect();
-        assert_eq!(rate(&a, &b), Change::Unknown(Why::OnTheEdge));
-        assert_eq!(rate(&[0.0, 1.0], &[1.0, 2.0]), Change::Unknown(Why::NoRatio));
+        assert_eq!(rate(&a, &b), Change::Unknown(UnknownReason::OnTheEdge));
+        assert_eq!(rate(&[0.0, 1.0], &[1.0, 2.0]), Change::Unknown(UnknownReason::NoRatio));
         let mut suspect = values(Measure::Throughput, &[100.0, 101.0, 99.0], &[50.0, 51.0, 50.5]);
         suspect.suspicions.push("read-from-cache".to_owned());
         let got = judge(&[suspect], REAL).remove(0).change;
-        assert_eq!(got, Change::Unknown(Why::Suspect(vec!["read-from-cache".to_owned()])));
+        assert_eq!(
+            got,
+            Change::Unknown(UnknownReason::Suspect(vec!["read-from-cache".to_owned()]))
+        );
     }
 
     #[test]
@@ -324,7 +341,8 @@ mod tests {
             values.correlated.push("correlated-repeats in B".to_owned());
             (independent, judge(&[values], REAL).remove(0).change)
         };
-        let suspect = Change::Unknown(Why::Suspect(vec!["correlated-repeats in B".to_owned()]));
+        let suspect =
+            Change::Unknown(UnknownReason::Suspect(vec!["correlated-repeats in B".to_owned()]));
         assert_eq!(change(0.935), (Change::Slower, suspect.clone()));
         assert_eq!(change(1.001), (Change::Same, suspect));
         assert_eq!(change(0.5), (Change::Slower, Change::Slower));
@@ -339,7 +357,7 @@ mod tests {
         let wide = Manner { margin: 0.3, ..REAL };
         let got = judge(&[values(Measure::Throughput, &a, &b)], wide).remove(0).change;
         let both = vec!["two-modes in A".to_owned(), "two-modes in B".to_owned()];
-        assert_eq!(got, Change::Unknown(Why::Suspect(both)));
+        assert_eq!(got, Change::Unknown(UnknownReason::Suspect(both)));
     }
 
     #[test]

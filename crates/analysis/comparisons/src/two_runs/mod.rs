@@ -19,12 +19,12 @@ pub enum Change {
     /// The same values to the last digit.
     Identical,
     /// The samples do not say.
-    Unknown(Why),
+    Unknown(UnknownReason),
 }
 
 /// Why the samples do not say.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Why {
+pub enum UnknownReason {
     /// More repeats would do: so many on each side, where the noise is known.
     TooFew {
         /// Repeats on each side that show a change as large as the margin.
@@ -57,7 +57,7 @@ impl Change {
     }
 }
 
-impl Why {
+impl UnknownReason {
     /// In a word, for programs: `too-few`, `too-noisy`, `on-the-edge`, `suspect`,
     /// `no-ratio`.
     pub fn word(&self) -> &'static str {

@@ -2,7 +2,7 @@
 
 use std::error::Error;
 
-use disklab_cell::{Cell, Draws, Levels, order};
+use disklab_cell::{Cell, Levels, SeedSharing, order};
 use disklab_decision::{Analyser, Analysis};
 use disklab_options::{BenchKind, RunSettings};
 use disklab_sample::{
@@ -102,7 +102,7 @@ impl RunFixture {
             .iter()
             .flat_map(|s| self.workloads.iter().map(move |w| Levels::new(s, w)))
             .collect();
-        let cells = order(&levels, blocks, random.random(), Draws::Shared);
+        let cells = order(&levels, blocks, random.random(), SeedSharing::Shared);
         let disturbances = noise_model.disturbances(random, cells.len(), levels.len());
         let rate = |cell: &Cell, disturbance: f64| truth[self.stack(cell)] * disturbance.exp();
         cells.into_iter().zip(disturbances).map(|(c, d)| (c.clone(), rate(&c, d))).collect()

@@ -1,7 +1,7 @@
 //! How often the analysis is wrong, covers the truth, and finds what is there.
 
 use disklab_audits::Severity;
-use disklab_campaign::{Conclusion, Contest, Decision, Goal, Relation, Rules, decide};
+use disklab_campaign::{Conclusion, Contest, Decision, Goal, Rules, StackStanding, decide};
 use disklab_comparisons::ComparisonOutcome;
 use disklab_decision::Analysis;
 use disklab_stats::{Ask, blocks_needed};
@@ -238,13 +238,13 @@ pub fn adaptive(fixture: &RunFixture, noise_model: &NoiseModel, campaigns: u32) 
             fixture.by_stack(&fixture.campaign(noise_model, &equal, most as u32, &mut random));
         let (decision, _) = carried_out(&rules, &values);
         all.false_order
-            .count(decision.ranks.iter().any(|r| matches!(r.relation, Relation::Behind(_))));
+            .count(decision.ranks.iter().any(|r| matches!(r.relation, StackStanding::Behind(_))));
         let values =
             fixture.by_stack(&fixture.campaign(noise_model, &different, most as u32, &mut random));
         let (decision, cells) = carried_out(&rules, &values);
         all.cells.hits += cells as u64;
         all.cells.of += (most * different.len()) as u64;
-        let leader = decision.ranks.iter().position(|r| r.relation == Relation::Leads);
+        let leader = decision.ranks.iter().position(|r| r.relation == StackStanding::Leads);
         // The others are at least 7 % below the first.
         all.false_best.count(
             leader.is_some_and(|l| l != 0) && matches!(decision.conclusion, Conclusion::Best(_)),

@@ -1,6 +1,6 @@
 //! The figures of a run that show what a purpose asks for.
 
-use disklab_audits::{Finding, Group, Suspicions, describe};
+use disklab_audits::{Finding, Group, SuspectGroups, describe};
 use disklab_sample::{Direction, Task};
 use disklab_study::{Measure, Part, Study};
 
@@ -17,7 +17,7 @@ pub(super) fn criteria(
     stacks: &[&str],
 ) -> (Vec<Criterion>, Vec<String>) {
     let (mut criteria, mut suspect): (Vec<Criterion>, Vec<String>) = (Vec::new(), Vec::new());
-    let suspicions = Suspicions::of(findings);
+    let suspicions = SuspectGroups::of(findings);
     for aspect in purpose.aspects {
         // What shows it best, if it was measured; else what stands for it.
         let found = aspect.work.iter().map(|tasks| {
@@ -39,7 +39,7 @@ pub(super) fn criteria(
 fn figures(
     study: &Study,
     groups: &[Group],
-    suspicions: &Suspicions<'_>,
+    suspicions: &SuspectGroups<'_>,
     aspect: &'static Aspect,
     tasks: &[Task],
     stacks: &[&str],

@@ -11,7 +11,7 @@ mod nothing;
 mod tests;
 mod unsteady;
 
-use disklab_audits::{Finding, Group, Suspicions, Unsteady, describe, measure_in_sentence};
+use disklab_audits::{Finding, Group, SuspectGroups, Unsteady, describe, measure_in_sentence};
 use disklab_comparisons::{Answer, Comparison, ComparisonOutcome, Distance, Point, value};
 use disklab_stats::Interval;
 use disklab_study::{Measure, Study};
@@ -32,7 +32,7 @@ pub(crate) fn sentences_of_answers(
     unsteady: &Unsteady,
     answers: &[Answer],
 ) -> Vec<Vec<String>> {
-    let suspicions = Suspicions::of(findings);
+    let suspicions = SuspectGroups::of(findings);
     let of = |answer: &Answer| {
         let covered: Vec<&Group> = answer.covered.iter().map(|g| &groups[*g]).collect();
         let without = unsteady::unsteady_sentences(unsteady, &covered);
@@ -52,7 +52,7 @@ pub(crate) fn sentences_of_answers(
 fn sentences(
     study: &Study,
     groups: &[Group],
-    suspicions: &Suspicions<'_>,
+    suspicions: &SuspectGroups<'_>,
     answer: &Answer,
 ) -> Vec<String> {
     let writer = AnswerWriter { study, groups, suspicions, answer };
@@ -95,7 +95,7 @@ pub(crate) fn strength(interval: Option<Interval>) -> f64 {
 pub(crate) struct AnswerWriter<'a> {
     pub study: &'a Study,
     pub groups: &'a [Group],
-    pub suspicions: &'a Suspicions<'a>,
+    pub suspicions: &'a SuspectGroups<'a>,
     pub answer: &'a Answer,
 }
 

@@ -6,7 +6,7 @@ use disklab_audits::{Group, GroupKey};
 use disklab_comparisons::Point;
 use disklab_study::{Measure, Part};
 
-use super::{Missing, Side, Unmatched};
+use super::{ComparedRun, Missing, Unmatched};
 
 /// The same figure in both runs.
 #[derive(Debug, Clone, Copy)]
@@ -31,7 +31,11 @@ impl Renamed<'_> {
 }
 
 /// All figures that B's questions are about and that A has too, each once, in B's order.
-pub(super) fn matched<'a>(a: &Side<'a>, b: &Side<'a>, renamed: &Renamed<'_>) -> Vec<Matched<'a>> {
+pub(super) fn matched<'a>(
+    a: &ComparedRun<'a>,
+    b: &ComparedRun<'a>,
+    renamed: &Renamed<'_>,
+) -> Vec<Matched<'a>> {
     let mut seen: BTreeSet<(usize, String)> = BTreeSet::new();
     let mut all = Vec::new();
     let asked = b.analysis.answers.iter().enumerate().filter(|(_, answer)| answer.by_study);
@@ -57,7 +61,12 @@ fn has(group: &Group, measure: Measure) -> bool {
 /// A's group of B's figure: the same stack, workload, step, direction and part; where both
 /// workloads have but one step, whatever these are called, as other programs' outputs name
 /// no steps.
-fn counterpart(a: &Side<'_>, b: &Side<'_>, renamed: &Renamed<'_>, key: &GroupKey) -> Option<usize> {
+fn counterpart(
+    a: &ComparedRun<'_>,
+    b: &ComparedRun<'_>,
+    renamed: &Renamed<'_>,
+    key: &GroupKey,
+) -> Option<usize> {
     let same_work = |k: &GroupKey| {
         renamed.in_b(&k.levels.stack) == key.levels.stack
             && renamed.in_b(&k.levels.workload) == key.levels.workload
@@ -81,23 +90,24 @@ fn counterpart(a: &Side<'_>, b: &Side<'_>, renamed: &Renamed<'_>, key: &GroupKey
 
 /// What has no counterpart.
 pub(super) fn unmatched(
-    a: &Side<'_>,
-    b: &Side<'_>,
+    a: &ComparedRun<'_>,
+    b: &ComparedRun<'_>,
     renamed: &Renamed<'_>,
     matched: &[Matched<'_>],
 ) -> Unmatched {
-    let stacks = |side: &Side<'_>, name: &dyn Fn(&str) -> String| -> Vec<(String, String)> {
+    let stacks = |side: &ComparedRun<'_>, name: &dyn Fn(&str) -> String| -> Vec<(String, String)> {
         distinct(
             side.cells.iter().map(|c| (c.cell.levels.stack.clone(), name(&c.cell.levels.stack))),
         )
     };
-    let workloads = |side: &Side<'_>, name: &dyn Fn(&str) -> String| -> Vec<(String, String)> {
-        distinct(
-            side.cells
-                .iter()
-                .map(|c| (c.cell.levels.workload.clone(), name(&c.cell.levels.workload))),
-        )
-    };
+    let workloads =
+        |side: &ComparedRun<'_>, name: &dyn Fn(&str) -> String| -> Vec<(String, String)> {
+            distinct(
+                side.cells
+                    .iter()
+                    .map(|c| (c.cell.levels.workload.clone(), name(&c.cell.levels.workload))),
+            )
+        };
     let old = |name: &str| renamed.in_b(name).to_owned();
     let own = |name: &str| name.to_owned();
     let only = |these: &[(String, String)], those: &[(String, String)]| -> Vec<String> {
@@ -139,7 +149,7 @@ pub(super) fn unmatched(
 }
 
 /// Whether A should have measured this, and has not.
-fn missing_cell(a: &Side<'_>, key: &GroupKey, renamed: &Renamed<'_>) -> bool {
+fn missing_cell(a: &ComparedRun<'_>, key: &GroupKey, renamed: &Renamed<'_>) -> bool {
     let mut cells = a.cells.iter().filter(|c| {
         renamed.in_b(&c.cell.levels.stack) == key.levels.stack
             && renamed.in_b(&c.cell.levels.workload) == key.levels.workload
@@ -149,9 +159,13 @@ fn missing_cell(a: &Side<'_>, key: &GroupKey, renamed: &Renamed<'_>) -> bool {
 
 /// Cells of stacks and workloads that both runs have, and that one of them did not finish
 /// even once.
-pub(super) fn missing(a: &Side<'_>, b: &Side<'_>, renamed: &Renamed<'_>) -> Vec<Missing> {
+pub(super) fn missing(
+    a: &ComparedRun<'_>,
+    b: &ComparedRun<'_>,
+    renamed: &Renamed<'_>,
+) -> Vec<Missing> {
     type Work = (String, String);
-    let of = |side: &Side<'_>, in_b: bool| -> Vec<(Work, bool, Option<String>)> {
+    let of = |side: &ComparedRun<'_>, in_b: bool| -> Vec<(Work, bool, Option<String>)> {
         let mut all: Vec<(Work, bool, Option<String>)> = Vec::new();
         for record in side.cells {
             let name = |id: &str| if in_b { id.to_owned() } else { renamed.in_b(id).to_owned() };

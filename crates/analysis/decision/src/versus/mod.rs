@@ -9,8 +9,8 @@ mod matching;
 mod tests;
 mod words;
 
-use disklab_audits::{CORRELATED_REPEATS, Finding, Suspicions, describe};
-use disklab_comparisons::{Change, JudgedFigure, Manner, Values, Why, judge};
+use disklab_audits::{CORRELATED_REPEATS, Finding, SuspectGroups, describe};
+use disklab_comparisons::{Change, JudgedFigure, Manner, UnknownReason, Values, judge};
 use disklab_sample::OperationKind;
 use disklab_stats::{Estimate, Interval, estimate};
 use disklab_store::{CellRecord, RunInfo};
@@ -21,7 +21,7 @@ use matching::{Matched, Renamed, matched, missing, unmatched};
 
 /// One of the two runs.
 #[derive(Debug, Clone, Copy)]
-pub struct Side<'a> {
+pub struct ComparedRun<'a> {
     /// Bench, options and machine, which say whether the figures may be compared.
     pub info: &'a RunInfo,
     /// As the run keeps it: the two may differ.
@@ -34,7 +34,7 @@ pub struct Side<'a> {
 
 /// How two runs are to be compared.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Terms {
+pub struct ComparisonTerms {
     /// What is within 1 ± this counts as the same, as a share: 0.05 is 5 %. More than 0.
     pub margin: f64,
     /// Stacks and workloads that have another name in B: (A's, B's).
@@ -187,13 +187,17 @@ impl Versus {
     ///
     /// # Errors
     /// Where they have nothing in common, or a name that is mapped does not exist.
-    pub fn of(a: &Side<'_>, b: &Side<'_>, terms: &Terms) -> Result<Self, VersusError> {
+    pub fn of(
+        a: &ComparedRun<'_>,
+        b: &ComparedRun<'_>,
+        terms: &ComparisonTerms,
+    ) -> Result<Self, VersusError> {
         check_names(a, b, &terms.renamed)?;
         let renamed = Renamed(&terms.renamed);
         let matched = matched(a, b, &renamed);
         let missing = missing(a, b, &renamed);
         if matched.is_empty() && missing.is_empty() {
-            let empty = |side: &Side<'_>| side.analysis.groups.is_empty();
+            let empty = |side: &ComparedRun<'_>| side.analysis.groups.is_empty();
             match (empty(a), empty(b)) {
                 (true, true) => return Err(VersusError::NothingMeasured { run: "both runs" }),
                 (true, false) => return Err(VersusError::NothingMeasured { run: "A" }),
@@ -208,7 +212,7 @@ impl Versus {
             findings.iter().filter(known).cloned().collect()
         };
         let (found_a, found_b) = (accepted(&a.analysis.findings), accepted(&b.analysis.findings));
-        let suspicions = (Suspicions::of(&found_a), Suspicions::of(&found_b));
+        let suspicions = (SuspectGroups::of(&found_a), SuspectGroups::of(&found_b));
         let values: Vec<Values> = matched.iter().map(|m| values(a, b, &suspicions, m)).collect();
         let judged =
             judge(&values, Manner { margin: terms.margin, lab, planned: !terms.unplanned });
@@ -227,7 +231,9 @@ impl Versus {
         let any = |wanted: fn(&Change) -> bool| self.pairs.iter().any(|p| wanted(&p.change));
         if any(|c| *c == Change::Slower) {
             RunVerdict::Regression
-        } else if any(|c| matches!(c, Change::Unknown(why) if !matches!(why, Why::TooFew { .. }))) {
+        } else if any(
+            |c| matches!(c, Change::Unknown(why) if !matches!(why, UnknownReason::TooFew { .. })),
+        ) {
             RunVerdict::TooNoisy
         } else if !self.missing.is_empty() || any(|c| matches!(c, Change::Unknown(_))) {
             RunVerdict::TooFew
@@ -238,12 +244,12 @@ impl Versus {
 }
 
 fn values(
-    a: &Side<'_>,
-    b: &Side<'_>,
-    suspicions: &(Suspicions<'_>, Suspicions<'_>),
+    a: &ComparedRun<'_>,
+    b: &ComparedRun<'_>,
+    suspicions: &(SuspectGroups<'_>, SuspectGroups<'_>),
     matched: &Matched<'_>,
 ) -> Values {
-    let of = |side: &Side<'_>, group: usize| -> Vec<f64> {
+    let of = |side: &ComparedRun<'_>, group: usize| -> Vec<f64> {
         let observations = &side.analysis.groups[group].observations;
         observations.iter().filter_map(|o| o.value(matched.measure)).collect()
     };
@@ -273,7 +279,7 @@ fn values(
 }
 
 fn pair(
-    b: &Side<'_>,
+    b: &ComparedRun<'_>,
     matched: &Matched<'_>,
     values: &Values,
     judged: JudgedFigure,
@@ -303,7 +309,7 @@ fn pair(
 }
 
 /// All names of stacks and workloads of a run.
-fn names<'a>(side: &Side<'a>) -> Vec<&'a str> {
+fn names<'a>(side: &ComparedRun<'a>) -> Vec<&'a str> {
     let mut all: Vec<&str> = Vec::new();
     let stacks = side.cells.iter().map(|c| c.cell.levels.stack.as_str());
     for name in stacks.chain(side.cells.iter().map(|c| c.cell.levels.workload.as_str())) {
@@ -317,7 +323,7 @@ fn names<'a>(side: &Side<'a>) -> Vec<&'a str> {
 /// So many names are told.
 const NAMES: usize = 6;
 
-fn contents(side: &Side<'_>) -> String {
+fn contents(side: &ComparedRun<'_>) -> String {
     match disklab_units::list(names(side), NAMES) {
         none if none.is_empty() => "no cells".to_owned(),
         some => some,
@@ -325,8 +331,8 @@ fn contents(side: &Side<'_>) -> String {
 }
 
 fn check_names(
-    a: &Side<'_>,
-    b: &Side<'_>,
+    a: &ComparedRun<'_>,
+    b: &ComparedRun<'_>,
     renamed: &[(String, String)],
 ) -> Result<(), VersusError> {
     for (old, new) in renamed {

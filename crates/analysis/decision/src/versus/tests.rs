@@ -8,18 +8,18 @@ use crate::testing::RunFixture;
 const ASK: &str =
     "[[questions]]\nask = \"?\"\nworkloads = [\"dd-4k\", \"dd-1M\"]\nmeasure = \"throughput\"";
 
-fn terms() -> Terms {
-    Terms { margin: 0.05, ..Terms::default() }
+fn terms() -> ComparisonTerms {
+    ComparisonTerms { margin: 0.05, ..ComparisonTerms::default() }
 }
 
-fn versus(a: &RunFixture, b: &RunFixture, terms: &Terms) -> Result<Versus, VersusError> {
+fn versus(a: &RunFixture, b: &RunFixture, terms: &ComparisonTerms) -> Result<Versus, VersusError> {
     let (of_a, of_b) = (a.analyse(), b.analyse());
     let cells = |fixture: &RunFixture| {
         fixture.cells.iter().map(|(c, _)| c.clone()).collect::<Vec<CellRecord>>()
     };
     let (cells_a, cells_b) = (cells(a), cells(b));
-    let side_a = Side { info: &a.info, study: &a.study, cells: &cells_a, analysis: &of_a };
-    let side_b = Side { info: &b.info, study: &b.study, cells: &cells_b, analysis: &of_b };
+    let side_a = ComparedRun { info: &a.info, study: &a.study, cells: &cells_a, analysis: &of_a };
+    let side_b = ComparedRun { info: &b.info, study: &b.study, cells: &cells_b, analysis: &of_b };
     Versus::of(&side_a, &side_b, terms)
 }
 
@@ -63,8 +63,10 @@ fn renamed_stacks_are_the_same() {
     b.repeats("raid1/ext4", "dd-4k", &[200e3, 201e3, 199e3]);
     let error = versus(&a, &b, &terms()).expect_err("nothing in common");
     assert!(error.to_string().contains("A has single/ext4 and dd-4k, B has"), "{error}");
-    let renamed =
-        |old: &str, new: &str| Terms { renamed: vec![(old.to_owned(), new.to_owned())], ..terms() };
+    let renamed = |old: &str, new: &str| ComparisonTerms {
+        renamed: vec![(old.to_owned(), new.to_owned())],
+        ..terms()
+    };
     let got = versus(&a, &b, &renamed("single/ext4", "raid1/ext4")).expect("mapped");
     assert_eq!((got.pairs.len(), got.verdict()), (1, RunVerdict::Fine));
     assert!(got.unmatched.sentences().is_empty(), "{:?}", got.unmatched);
@@ -123,7 +125,7 @@ fn suspect_figures_carry_no_verdict_unless_that_is_accepted() {
     assert_eq!(got.verdict(), RunVerdict::TooNoisy);
     let verdict = got.pairs[0].verdict(0.05);
     assert_eq!(verdict, "unknown: suspect (zeros-compressed in A, zeros-compressed in B)");
-    let accepted = Terms { accepted: vec!["zeros-compressed".to_owned()], ..terms() };
+    let accepted = ComparisonTerms { accepted: vec!["zeros-compressed".to_owned()], ..terms() };
     let got = versus(&fixture(1.0), &fixture(2.0), &accepted).expect("in common");
     assert_eq!(got.verdict(), RunVerdict::Regression);
 }

@@ -1,6 +1,6 @@
 //! Two runs in words.
 
-use disklab_comparisons::{Change, Distance, MOST, Why, ratio, value};
+use disklab_comparisons::{Change, Distance, MOST, UnknownReason, ratio, value};
 use disklab_stats::Interval;
 use disklab_study::Measure;
 use disklab_units::{list, per_cent};
@@ -61,10 +61,10 @@ impl Pair {
         }
     }
 
-    fn why(&self, why: &Why, margin: &str) -> String {
+    fn why(&self, why: &UnknownReason, margin: &str) -> String {
         let (a, b) = (self.a.n, self.b.n);
         match why {
-            Why::TooFew { needed: None } if a.min(b) == 1 => {
+            UnknownReason::TooFew { needed: None } if a.min(b) == 1 => {
                 let where_ = match (a, b) {
                     (1, 1) => "in both runs",
                     (1, _) => "in A",
@@ -72,27 +72,27 @@ impl Pair {
                 };
                 format!("measured once {where_}; at least 3 repeats on each side are needed")
             }
-            Why::TooFew { needed: None } => {
+            UnknownReason::TooFew { needed: None } => {
                 format!("{} repeats are too few; at least 3 on each side are needed", a.min(b))
             }
-            Why::TooFew { needed: Some(n) } => {
+            UnknownReason::TooFew { needed: Some(n) } => {
                 format!("about {n} repeats on each side would show {margin}")
             }
-            Why::TooNoisy { noise } => format!(
+            UnknownReason::TooNoisy { noise } => format!(
                 "with noise of {} from repeat to repeat, {MOST} on each side would not show {margin}",
                 per_cent(*noise)
             ),
-            Why::OnTheEdge => {
+            UnknownReason::OnTheEdge => {
                 format!("too close to the {margin} margin for more repeats to help")
             }
-            Why::Suspect(audits) => format!("suspect ({})", audits.join(", ")),
-            Why::NoRatio => "a value is 0, which has no ratio".to_owned(),
+            UnknownReason::Suspect(audits) => format!("suspect ({})", audits.join(", ")),
+            UnknownReason::NoRatio => "a value is 0, which has no ratio".to_owned(),
         }
     }
 
     /// The direction, where that is known.
-    fn so_far(&self, why: &Why) -> String {
-        if matches!(why, Why::Suspect(_) | Why::NoRatio) {
+    fn so_far(&self, why: &UnknownReason) -> String {
+        if matches!(why, UnknownReason::Suspect(_) | UnknownReason::NoRatio) {
             return String::new();
         }
         let Some(interval) = self.interval.filter(|i| !i.contains(1.0)) else {

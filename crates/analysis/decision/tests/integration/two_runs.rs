@@ -4,7 +4,7 @@
 
 use disklab_cell::Cell;
 use disklab_comparisons::Change;
-use disklab_decision::{Side, Terms, Versus};
+use disklab_decision::{ComparedRun, ComparisonTerms, Versus};
 use disklab_store::{CellRecord, CellState};
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
@@ -55,13 +55,13 @@ fn play_accepting(
         let b = fixture.campaign(noise_model, &[RATE * factor; 2], blocks, &mut random);
         let (cells_a, cells_b) = (records(&a), records(&b));
         let (of_a, of_b) = (fixture.analyse(a), fixture.analyse(b));
-        let one = Side { info, study, cells: &cells_a, analysis: &of_a };
-        let two = Side { info, study, cells: &cells_b, analysis: &of_b };
-        let terms = Terms {
+        let one = ComparedRun { info, study, cells: &cells_a, analysis: &of_a };
+        let two = ComparedRun { info, study, cells: &cells_b, analysis: &of_b };
+        let terms = ComparisonTerms {
             margin: 0.05,
             unplanned: true,
             accepted: accepted.iter().map(|name| (*name).to_owned()).collect(),
-            ..Terms::default()
+            ..ComparisonTerms::default()
         };
         let got = Versus::of(&one, &two, &terms).expect("in common");
         tally.pairs_of_runs += 1;

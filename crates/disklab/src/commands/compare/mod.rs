@@ -4,7 +4,7 @@ mod published;
 
 use std::path::Path;
 
-use disklab_decision::{RunVerdict, Terms};
+use disklab_decision::{ComparisonTerms, RunVerdict};
 use disklab_report::{Report, TwoRuns, VersusFormat};
 
 use super::report::write_or_print;
@@ -23,11 +23,11 @@ pub fn compare(args: &CompareArgs, as_json: bool) -> Result<u8, Failure> {
             n => format!("compare takes two runs, A and B, not {n}; --published takes several"),
         }));
     };
-    let terms = Terms {
+    let terms = ComparisonTerms {
         margin: args.margin,
         renamed: args.map.clone(),
         accepted: args.accept.clone(),
-        ..Terms::default()
+        ..ComparisonTerms::default()
     };
     // Called as the user called them.
     let named =

@@ -81,7 +81,7 @@ enum NoScratchFile {
 /// The file or the partition, and how much of it may be written.
 #[derive(Debug)]
 pub struct ScratchFile {
-    room: Room,
+    room: DataDirectory,
     /// Where it begins on the drive.
     begin: u64,
     bytes: u64,
@@ -89,7 +89,7 @@ pub struct ScratchFile {
 }
 
 #[derive(Debug)]
-enum Room {
+enum DataDirectory {
     File(OwnedFd),
     Partition(Box<BlankPartition>),
 }
@@ -120,7 +120,12 @@ impl ScratchFile {
                 return Err(refuse(NoScratchFile::TooLittleRoom { free, needed }));
             }
             let (begin, bytes) = (blank.begin, bytes / PIECE * PIECE);
-            return Ok(Self { room: Room::Partition(Box::new(blank)), begin, bytes, rotates });
+            return Ok(Self {
+                room: DataDirectory::Partition(Box::new(blank)),
+                begin,
+                bytes,
+                rotates,
+            });
         }
         Self::in_directory(place, subject, most).map_err(refuse)
     }
@@ -149,7 +154,7 @@ impl ScratchFile {
         let file = file.map_err(NoScratchFile::System)?;
         fallocate(&file, FallocateFlags::empty(), 0, bytes).map_err(NoScratchFile::System)?;
         let begin = partition_begin + first_byte(&file).map_err(NoScratchFile::System)?;
-        Ok(Self { room: Room::File(file), begin, bytes, rotates: subject.rotates })
+        Ok(Self { room: DataDirectory::File(file), begin, bytes, rotates: subject.rotates })
     }
 
     /// The bytes of the drive that it takes, as far as it is in one piece.
@@ -168,8 +173,8 @@ impl ScratchFile {
         (moved, interrupt): (Rc<Cell<u64>>, &Interrupt),
     ) -> Result<(RealDrive, Option<Claim>), ProbeError> {
         let (file, held) = match self.room {
-            Room::File(file) => (file, None),
-            Room::Partition(blank) => (blank.file, Some(blank.claim)),
+            DataDirectory::File(file) => (file, None),
+            DataDirectory::Partition(blank) => (blank.file, Some(blank.claim)),
         };
         let drive = RealDrive::new(File::from(file), self.bytes, slots, interrupt);
         let failed = |source| ProbeError::Failed { what: "preparing to write", offset: 0, source };

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use disklab_bench::Campaign;
+use disklab_bench::LoadedStudy;
 use disklab_exec::{Executor, Interrupt};
 use disklab_lab_kernel::{
     self as kernel, BuildProgress, KernelError, LeftOutPatch, LinuxChoice, LinuxSource,
@@ -76,7 +76,7 @@ fn left_out_line(LeftOutPatch { name, effect }: &LeftOutPatch) -> String {
 fn study_parts(name: &str) -> Result<Parts, Failure> {
     let FoundStudy { study, folder } = find_study(name)?;
     let campaign =
-        Campaign::new(study, &Context::new(1.0, folder)).map_err(Failure::usage_error)?;
+        LoadedStudy::new(study, &Context::new(1.0, folder)).map_err(Failure::usage_error)?;
     Ok(kernel_parts(&campaign))
 }
 

@@ -1,6 +1,6 @@
 //! Studies that are too large are refused within seconds, and the largest are laid out so.
 
-use disklab_cell::{Draws, Levels, order};
+use disklab_cell::{Levels, SeedSharing, order};
 use disklab_exec::thread_cpu_seconds;
 use disklab_source::SourceError;
 use disklab_study::{Study, load};
@@ -120,7 +120,7 @@ fn the_largest_studies_are_laid_out_within_seconds() {
         .iter()
         .flat_map(|s| study.workloads.iter().map(|w| Levels::new(&s.id, &w.id)))
         .collect();
-    assert_eq!(order(&levels, 2, 1, Draws::Shared).len(), 200_000);
+    assert_eq!(order(&levels, 2, 1, SeedSharing::Shared).len(), 200_000);
     assert!(thread_cpu_seconds() - before < 60.0);
 }
 

@@ -1,6 +1,6 @@
 //! How it was measured, and what the measuring itself cost.
 
-use disklab_cell::Draws;
+use disklab_cell::SeedSharing;
 use disklab_units::significant;
 use maud::{Markup, html};
 
@@ -22,7 +22,7 @@ pub(crate) fn section(report: &Report) -> Markup {
                         @if is_adaptive(info) { "up to " }
                         (times(info.repeats)) ", each time on a freshly made stack. The order \
                          of each repeat is random and drawn by itself, from seed " code { (info.seed) }
-                        @if report.study.draws == Draws::Shared {
+                        @if report.study.draws == SeedSharing::Shared {
                             "; all stacks of a repeat were given the same work"
                         }
                         "."

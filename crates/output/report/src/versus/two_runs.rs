@@ -1,7 +1,7 @@
 //! Two runs, and what the comparison says.
 
 use disklab_audits::Severity;
-use disklab_decision::{Terms, Versus, VersusError};
+use disklab_decision::{ComparisonTerms, Versus, VersusError};
 
 use super::differences::{FigureDifference, differences};
 use crate::Report;
@@ -19,7 +19,7 @@ pub struct TwoRuns {
     /// The run that is compared.
     pub b: Report,
     /// What the terms were.
-    pub terms: Terms,
+    pub terms: ComparisonTerms,
     /// What else differs between the runs than what was measured.
     pub differences: Vec<FigureDifference>,
     /// What the figures say.
@@ -34,7 +34,7 @@ impl TwoRuns {
     pub fn compare(
         (name_a, a): (String, Report),
         (name_b, b): (String, Report),
-        terms: Terms,
+        terms: ComparisonTerms,
     ) -> Result<Self, VersusError> {
         let versus = Versus::of(&a.side(), &b.side(), &terms)?;
         let differences = differences(&a, &b, &versus);

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use crate::campaign::is_adaptive;
-use disklab_cell::Draws;
+use disklab_cell::SeedSharing;
 use disklab_options::{BenchKind, RunOrigin};
 use disklab_sample::Tool;
 use disklab_store::{CellRecord, CellState, RunInfo};
@@ -145,8 +145,8 @@ pub(crate) fn intervals(report: &Report) -> String {
     if info.is_lab() && info.repeats > 1 {
         text.push_str(LAB_INTERVALS);
         text.push_str(match report.study.draws {
-            Draws::Shared => SHARED_DRAWS,
-            Draws::Apart => OWN_DRAWS,
+            SeedSharing::Shared => SHARED_DRAWS,
+            SeedSharing::Apart => OWN_DRAWS,
         });
     }
     text

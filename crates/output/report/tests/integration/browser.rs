@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
-use disklab_decision::Terms;
+use disklab_decision::ComparisonTerms;
 use disklab_exec::{Executor, Invocation, find_program};
 use disklab_report::{ReportFormat, TwoRuns, VersusFormat, render};
 use serde::Deserialize;
@@ -367,7 +367,7 @@ fn a_page_with_published_results_fits() {
 fn a_page_of_two_runs_fits() {
     let runs = ["a", "b"].map(|name| (name.to_owned(), support::made(2, 2, "loop", 2)));
     let [a, b] = runs;
-    let terms = Terms { margin: 0.05, unplanned: true, ..Terms::default() };
+    let terms = ComparisonTerms { margin: 0.05, unplanned: true, ..ComparisonTerms::default() };
     let runs = TwoRuns::compare(a, b, terms).expect("in common");
     check(&runs.render(VersusFormat::Html));
 }

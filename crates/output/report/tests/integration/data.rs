@@ -18,7 +18,7 @@ fn csv_has_a_line_per_observation() {
     let csv = render(&report, ReportFormat::Csv);
     let observations: usize = report.analysis.groups.iter().map(|g| g.observations.len()).sum();
     assert_eq!(csv.lines().count(), 1 + observations);
-    assert!(csv.lines().all(|l| l.split(',').count() == 23));
+    assert!(csv.lines().all(|l| l.split(',').count() == 24));
 }
 
 #[test]

@@ -1,13 +1,13 @@
 //! Two runs against each other: every form, what differs, hostile names.
 
-use disklab_decision::Terms;
+use disklab_decision::ComparisonTerms;
 use disklab_report::{Report, TwoRuns, VersusFormat};
 
 use crate::markdown::check_tables;
 use crate::{support, wellformed};
 
-fn terms() -> Terms {
-    Terms { margin: 0.05, unplanned: true, ..Terms::default() }
+fn terms() -> ComparisonTerms {
+    ComparisonTerms { margin: 0.05, unplanned: true, ..ComparisonTerms::default() }
 }
 
 fn compared(a: Report, b: Report) -> TwoRuns {

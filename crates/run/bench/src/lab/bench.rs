@@ -24,7 +24,7 @@ use super::processor::processor_of;
 use super::workers::{LabShared, LabWorkers, PreparedKernel};
 use crate::bench::{BenchProfile, BenchSteps};
 use crate::preflight::preflight_devices;
-use crate::{Bench, BenchError, BenchNeeds, Campaign, CellExecutor, Drives, Preflight};
+use crate::{Bench, BenchError, BenchNeeds, CellExecutor, Drives, LoadedStudy, Preflight};
 
 /// A kernel for guests, and what belongs to it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -148,7 +148,7 @@ impl BenchSteps for LabBench {
         notes
     }
 
-    fn preflight(&self, campaign: &Campaign) -> Preflight {
+    fn preflight(&self, campaign: &LoadedStudy) -> Preflight {
         let planned = MachinePlan::Lab(Box::new(self.plan.clone()));
         preflight_devices(campaign, &self.drives, &self.machine, planned)
     }

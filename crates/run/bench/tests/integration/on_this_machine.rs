@@ -3,10 +3,10 @@
 use std::path::{Path, PathBuf};
 
 use disklab_bench::{
-    Bench, BenchError, Campaign, CellExecutor, CellOutcome, CellWatcher, DeviceBench, DirBench,
-    EndedCell, LoopDrives, Phase, Preflight,
+    Bench, BenchError, CellExecutor, CellOutcome, CellWatcher, DeviceBench, DirBench, EndedCell,
+    LoadedStudy, LoopDrives, Phase, Preflight,
 };
-use disklab_cell::{Cell, Draws, Levels, MachinePlan, order};
+use disklab_cell::{Cell, Levels, MachinePlan, SeedSharing, order};
 use disklab_exec::{Executor, Interrupt};
 use disklab_prediction::Medium;
 use disklab_sample::Sample;
@@ -73,7 +73,7 @@ impl CellWatcher for Collector {
 /// Carries cells out, one after the other.
 fn carry_out(
     executor: &mut dyn CellExecutor,
-    campaign: &Campaign,
+    campaign: &LoadedStudy,
     preflight: &Preflight,
     cells: &[Cell],
     collector: &mut Collector,
@@ -95,9 +95,9 @@ fn carry_out(
     result
 }
 
-fn campaign() -> Campaign {
+fn campaign() -> LoadedStudy {
     let context = Context::new(1.0, ".");
-    Campaign::new(load("t.toml", STUDY).expect("study"), &context).expect("campaign")
+    LoadedStudy::new(load("t.toml", STUDY).expect("study"), &context).expect("campaign")
 }
 
 /// The loop bench in `folder`, or a line on what the machine lacks.
@@ -116,7 +116,7 @@ fn loop_bench(folder: &Path, state: &Path, interrupt: &Interrupt) -> Option<Benc
 }
 
 /// A bench on which these cells run.
-fn ready(bench: Bench, campaign: &Campaign, cells: &[Cell]) -> Box<dyn CellExecutor> {
+fn ready(bench: Bench, campaign: &LoadedStudy, cells: &[Cell]) -> Box<dyn CellExecutor> {
     let needs = campaign.needs(cells);
     let checked = bench.check(&needs).expect("checked");
     checked.confirm(true).and_then(|bench| bench.prepare(&needs)).expect("ready")
@@ -157,7 +157,7 @@ fn the_loop_bench_makes_measures_and_tears_down() {
     };
     assert!(left_out("cached").contains("write cache"), "{preflight:?}");
     assert!(left_out("too-large").contains("--scale"), "{preflight:?}");
-    let cells = order(&preflight.levels, 1, 1, Draws::Shared);
+    let cells = order(&preflight.levels, 1, 1, SeedSharing::Shared);
     assert!(cells.iter().any(|c| c.levels.stack == "btrfs-raid1"));
     let mut sink = Collector::new(temp.path());
     let mut bench = ready(bench, &campaign, &cells);
@@ -205,7 +205,7 @@ fn scratch_of_the_user_is_left_as_it_is() {
                 let mut levels = preflight.levels.clone();
                 levels.retain(|l| l.stack == "md/ext4" || l.stack == "btrfs-raid1");
                 levels.push(Levels::new("single/ext4", "write"));
-                let cells = order(&levels, 2, 1, Draws::Shared);
+                let cells = order(&levels, 2, 1, SeedSharing::Shared);
                 let mut sink = Collector::new(&raw);
                 let mut bench = ready(bench, &campaign, &cells);
                 carry_out(bench.as_mut(), &campaign, &preflight, &cells, &mut sink).expect("run");
@@ -236,7 +236,7 @@ fn an_interrupted_cell_is_torn_down_and_not_handed_over() {
             return;
         };
         let campaign = campaign();
-        let cells = order(&[Levels::new("single/ext4", "write")], 1, 1, Draws::Shared);
+        let cells = order(&[Levels::new("single/ext4", "write")], 1, 1, SeedSharing::Shared);
         let mut sink = Collector::new(temp.path());
         sink.interrupt_at = Some((at, interrupt));
         let preflight = bench.preflight(&campaign);
@@ -257,7 +257,7 @@ fn a_cell_that_fails_is_torn_down_and_reported() {
     };
     // 400 MiB of drive, and the largest workload does not fit: never checked,
     // but carried out all the same.
-    let cells = order(&[Levels::new("single/ext4", "too-large")], 1, 1, Draws::Shared);
+    let cells = order(&[Levels::new("single/ext4", "too-large")], 1, 1, SeedSharing::Shared);
     let mut sink = Collector::new(temp.path());
     let campaign = campaign();
     let preflight = bench.preflight(&campaign);
@@ -281,7 +281,7 @@ fn a_directory_is_measured_as_it_is() {
     let campaign = campaign();
     let preflight = bench.preflight(&campaign);
     assert!(preflight.levels.contains(&Levels::new("as-it-is", "write")), "{preflight:?}");
-    let cells = order(&[Levels::new("as-it-is", "write")], 1, 1, Draws::Shared);
+    let cells = order(&[Levels::new("as-it-is", "write")], 1, 1, SeedSharing::Shared);
     let mut sink = Collector::new(temp.path());
     let mut bench = ready(bench, &campaign, &cells);
     carry_out(bench.as_mut(), &campaign, &preflight, &cells, &mut sink).expect("carry out");

@@ -40,7 +40,7 @@ fn key(cell: &Cell) -> (u32, &Levels) {
 
 #[cfg(test)]
 mod tests {
-    use disklab_cell::{Draws, order};
+    use disklab_cell::{SeedSharing, order};
     use disklab_store::CellState;
 
     use super::*;
@@ -63,7 +63,7 @@ mod tests {
 
     #[test]
     fn the_first_block_is_that_of_the_order() {
-        let order = order(&levels(), 5, 7, Draws::Shared);
+        let order = order(&levels(), 5, 7, SeedSharing::Shared);
         let targets: Targets = levels().into_iter().map(|p| (p, 3)).collect();
         assert_eq!(next_cells(&targets, &order, &[], false), order[..6]);
         assert_eq!(next_cells(&targets, &order, &[], true), order[..18]);
@@ -71,7 +71,7 @@ mod tests {
 
     #[test]
     fn remaining_cells_keep_their_order_in_the_block() {
-        let order = order(&levels(), 5, 7, Draws::Shared);
+        let order = order(&levels(), 5, 7, SeedSharing::Shared);
         let records = done(&order[..12]);
         let needed = [("a", "x"), ("c", "x")];
         let targets: Targets = needed.iter().map(|(s, w)| (Levels::new(*s, *w), 4)).collect();
@@ -90,7 +90,7 @@ mod tests {
 
     #[test]
     fn a_hole_is_filled_first() {
-        let order = order(&levels(), 4, 1, Draws::Shared);
+        let order = order(&levels(), 4, 1, SeedSharing::Shared);
         let mut records = done(&order[..18]);
         records.retain(|r| !(r.cell.block == 1 && r.cell.levels.stack == "b"));
         let targets: Targets = levels().into_iter().map(|p| (p, 4)).collect();

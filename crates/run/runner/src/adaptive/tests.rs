@@ -1,7 +1,7 @@
 //! Whole campaigns on values that are made up, with the run's own order and analysis.
 
 use disklab_campaign::{CampaignOutcome, Goal, Rules, Stop};
-use disklab_cell::{Cell, Draws, Levels, order};
+use disklab_cell::{Cell, Levels, SeedSharing, order};
 use disklab_decision::Analyser;
 use disklab_options::{BenchKind, RunSettings};
 use disklab_sample::{Direction, Environment, Figure, OperationKind, Sample, Step};
@@ -137,7 +137,8 @@ impl Machine {
     /// Runs until nothing more is needed. It is killed whenever so many cells are done, and
     /// begins each time with nothing but the records.
     fn run(&self, rules: &Rules, killed_after: usize, fails: &str) -> Vec<CellRecord> {
-        let all = order(&self.levels, rules.most_blocks as u32, self.info.seed, Draws::Shared);
+        let all =
+            order(&self.levels, rules.most_blocks as u32, self.info.seed, SeedSharing::Shared);
         let mut records: Vec<CellRecord> = Vec::new();
         loop {
             let mut done = 0;

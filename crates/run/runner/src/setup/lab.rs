@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use disklab_bench::{
-    BenchError, Campaign, LabBench, LabKernel, LabSettings, ModelledDrives, find_processor,
+    BenchError, LabBench, LabKernel, LabSettings, LoadedStudy, ModelledDrives, find_processor,
     free_space, set_ordinary, study_processor,
 };
 use disklab_cell::{HostPlan, LabPlan, Needs};
@@ -214,12 +214,12 @@ pub fn check_zfs(named: &NamedKernel, zfs: bool) -> Result<(), BenchError> {
 
 /// The parts of the lab's kernel that a study's stacks need. Those of all its stacks, so that
 /// a run with fewer of them does not cause another build before the next.
-pub fn kernel_parts(campaign: &Campaign) -> Parts {
+pub fn kernel_parts(campaign: &LoadedStudy) -> Parts {
     Parts::with_options(kernel_options(campaign).iter().map(String::as_str))
 }
 
 /// The options that these parts are of, each once.
-fn kernel_options(campaign: &Campaign) -> Vec<String> {
+fn kernel_options(campaign: &LoadedStudy) -> Vec<String> {
     let needs = campaign.stacks.iter().flat_map(|stack| stack.needs());
     let options: BTreeSet<String> = needs.filter_map(|need| need.kernel_option()).collect();
     options.into_iter().collect()
@@ -228,7 +228,7 @@ fn kernel_options(campaign: &Campaign) -> Vec<String> {
 /// Whether these cells need the kernel with ZFS, and where that, the plain one or the one that
 /// was named is, if it is there.
 pub(super) fn kernel_of(
-    campaign: &Campaign,
+    campaign: &LoadedStudy,
     zfs: bool,
     named: Option<&NamedKernel>,
     linux: Option<LinuxChoice>,

@@ -53,10 +53,10 @@ pub(super) const KIND: LayerKind = LayerKind {
 const HEADER: Bytes = Bytes::mib(16);
 
 fn parse(spec: &LayerSpec) -> Result<Box<dyn Layer>, SourceError> {
-    Ok(Box::new(understand(spec)?))
+    Ok(Box::new(read_options(spec)?))
 }
 
-fn understand(spec: &LayerSpec) -> Result<Crypt, SourceError> {
+fn read_options(spec: &LayerSpec) -> Result<Crypt, SourceError> {
     let mut reading = OptionReader::new(spec);
     let cipher = reading.text("cipher").map(str::to_owned);
     if let Some(cipher) = &cipher {
@@ -215,7 +215,7 @@ mod tests {
 
     #[test]
     fn command_lines() {
-        let crypt = understand(&spec(
+        let crypt = read_options(&spec(
             "crypt[cipher=aes-xts-plain64,key-size=256,sector-size=4K,discard,no-workqueue]",
         ))
         .expect("crypt");
@@ -242,7 +242,7 @@ mod tests {
             ("crypt[discard=yes]", "expected no value"),
             ("crypt[key=secret]", "'key' is not an option of crypt"),
         ] {
-            let error = understand(&spec(text)).expect_err(text);
+            let error = read_options(&spec(text)).expect_err(text);
             assert!(error.message.contains(words), "{text}: {}", error.message);
         }
     }
@@ -263,7 +263,7 @@ mod tests {
         fn no_option_panics(key in "cipher|key-size|sector-size|discard", value in ".{0,15}") {
             let mut spec = spec("crypt");
             spec.options = vec![(key, Some(value))];
-            let _ = understand(&spec);
+            let _ = read_options(&spec);
         }
     }
 }

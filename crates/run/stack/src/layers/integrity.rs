@@ -82,10 +82,10 @@ const MOST_JOURNAL: u64 = 131_072;
 const INTERLEAVE: u64 = 32_768;
 
 fn parse(spec: &LayerSpec) -> Result<Box<dyn Layer>, SourceError> {
-    Ok(Box::new(understand(spec)?))
+    Ok(Box::new(read_options(spec)?))
 }
 
-fn understand(spec: &LayerSpec) -> Result<Integrity, SourceError> {
+fn read_options(spec: &LayerSpec) -> Result<Integrity, SourceError> {
     let mut reading = OptionReader::new(spec);
     let algorithm = reading.word("algorithm", &ALGORITHMS)?.unwrap_or(ALGORITHMS[0].1);
     let modes = [("journal", Mode::Journal), ("bitmap", Mode::Bitmap), ("direct", Mode::Direct)];
@@ -222,7 +222,7 @@ mod tests {
 
     #[test]
     fn command_lines() {
-        let integrity = understand(&spec("integrity[algorithm=sha256,mode=bitmap]")).expect("ok");
+        let integrity = read_options(&spec("integrity[algorithm=sha256,mode=bitmap]")).expect("ok");
         assert_eq!(
             integrity.format(Path::new("/dev/sda")).command_line(),
             "integritysetup --batch-mode format --integrity sha256 --tag-size 32 --sector-size 512 \
@@ -242,7 +242,7 @@ mod tests {
             ("integrity[mode=none]", "expected 'journal', 'bitmap' or 'direct'"),
             ("integrity[sector-size=3]", "a power of two from 512 B"),
         ] {
-            let error = understand(&spec(text)).expect_err(text);
+            let error = read_options(&spec(text)).expect_err(text);
             assert!(error.message.contains(words), "{text}: {}", error.message);
         }
     }
@@ -254,7 +254,7 @@ mod tests {
             [("crc32c", 258_152), ("xxhash64", 256_104), ("sha256", 243_728)]
         {
             let text = format!("integrity[algorithm={algorithm}]");
-            let room = understand(&spec(&text)).expect("ok").room(Bytes::mib(128)).0 / 512;
+            let room = read_options(&spec(&text)).expect("ok").room(Bytes::mib(128)).0 / 512;
             assert!(sectors - 256 <= room && room <= sectors + 256, "{algorithm}: {room}");
         }
     }
@@ -262,7 +262,7 @@ mod tests {
     #[test]
     fn a_journal_writes_all_twice() {
         let writes = |text: &str| {
-            let integrity = understand(&spec(text)).expect("ok");
+            let integrity = read_options(&spec(text)).expect("ok");
             match integrity.shape(&Shape::drives(&[Bytes::gib(1)])) {
                 Ok(Shape::Devices(volumes)) => volumes[0].drive_writes[0],
                 other => panic!("{other:?}"),

@@ -46,10 +46,10 @@ struct Queue {
 }
 
 fn parse(spec: &LayerSpec) -> Result<Box<dyn Layer>, SourceError> {
-    Ok(Box::new(understand(spec)?))
+    Ok(Box::new(read_options(spec)?))
 }
 
-fn understand(spec: &LayerSpec) -> Result<Queue, SourceError> {
+fn read_options(spec: &LayerSpec) -> Result<Queue, SourceError> {
     let mut reading = OptionReader::new(spec);
     let mut settings = Vec::new();
     if let Some(name) = reading.word("scheduler", &SCHEDULERS)? {
@@ -154,10 +154,10 @@ mod tests {
     #[test]
     fn options_are_understood() {
         let queue = "queue[read-ahead=4M,max-request=128K,requests=256,scheduler=bfq]";
-        let found = understand(&spec(queue)).expect("queue");
+        let found = read_options(&spec(queue)).expect("queue");
         let texts: Vec<_> = found.settings.iter().map(|(s, v)| format!("{s}={v}")).collect();
         assert_eq!(texts, ["scheduler=bfq", "requests=256", "max-request=128", "read-ahead=4096"]);
-        assert_eq!(understand(&spec("queue[read-ahead=0]")).expect("off").settings.len(), 1);
+        assert_eq!(read_options(&spec("queue[read-ahead=0]")).expect("off").settings.len(), 1);
         for (text, words) in [
             ("queue[max-request=0]", "from 4 KiB to 1 GiB"),
             ("queue[max-request=6K]", "a multiple of 4 KiB"),
@@ -166,14 +166,14 @@ mod tests {
             ("queue[requests=1]", "from 4 to 2048"),
             ("queue[readahead=4M]", "did you mean 'read-ahead'"),
         ] {
-            let error = understand(&spec(text)).expect_err(text);
+            let error = read_options(&spec(text)).expect_err(text);
             assert!(error.message.contains(words), "{text}: {}", error.message);
         }
     }
 
     #[test]
     fn devices_pass_through_and_directories_do_not() {
-        let queue = understand(&spec("queue[max-request=128K]")).expect("queue");
+        let queue = read_options(&spec("queue[max-request=128K]")).expect("queue");
         let drives = Shape::drives(&[Bytes::gib(1), Bytes::gib(2)]);
         let Ok(Shape::Devices(volumes)) = queue.shape(&drives) else { panic!("devices") };
         assert_eq!(volumes.iter().map(|v| v.size).collect::<Vec<_>>(), [1, 2].map(Bytes::gib));
@@ -188,7 +188,7 @@ mod tests {
             for name in ["max-request", "read-ahead", "scheduler", "requests"] {
                 let mut spec = spec("queue");
                 spec.options = vec![(name.to_owned(), Some(value.clone()))];
-                if let Ok(queue) = understand(&spec) {
+                if let Ok(queue) = read_options(&spec) {
                     // What goes into sysfs is a number or one of four words.
                     let (setting, text) = &queue.settings[0];
                     let word = *setting == QueueSetting::Scheduler;

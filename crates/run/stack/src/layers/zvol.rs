@@ -53,10 +53,10 @@ const FILL: f64 = 0.8;
 const PATIENCE: Duration = Duration::from_secs(30);
 
 fn parse(spec: &LayerSpec) -> Result<Box<dyn Layer>, SourceError> {
-    Ok(Box::new(understand(spec)?))
+    Ok(Box::new(read_options(spec)?))
 }
 
-fn understand(spec: &LayerSpec) -> Result<Zvol, SourceError> {
+fn read_options(spec: &LayerSpec) -> Result<Zvol, SourceError> {
     let mut reading = OptionReader::new(spec);
     let size = reading.size("size")?;
     let count = reading.integer("count", 1..=64)?.unwrap_or(1);
@@ -221,7 +221,7 @@ mod tests {
 
     #[test]
     fn command_lines() {
-        let zvol = understand(&spec("zvol[volblocksize=16K,size=10G,lz4,sync=always]"));
+        let zvol = read_options(&spec("zvol[volblocksize=16K,size=10G,lz4,sync=always]"));
         let line = zvol.expect("zvol").create("p/volume-0", Bytes::gib(10)).command_line();
         assert_eq!(
             line.replace('\'', ""),
@@ -232,7 +232,7 @@ mod tests {
 
     #[test]
     fn shares_out_most_of_the_pool() {
-        let zvol = understand(&spec("zvol[count=4]")).expect("zvol");
+        let zvol = read_options(&spec("zvol[count=4]")).expect("zvol");
         let Ok(Shape::Devices(volumes)) = zvol.shape(&pool(Bytes::gib(100))) else {
             panic!("no devices")
         };
@@ -255,10 +255,10 @@ mod tests {
             ),
             ("zvol", 0, ShapeError::NothingLeft { layer: "zvol", got: Bytes::ZERO }),
         ] {
-            let error = understand(&spec(text)).expect(text).shape(&pool(Bytes::gib(size)));
+            let error = read_options(&spec(text)).expect(text).shape(&pool(Bytes::gib(size)));
             assert_eq!(error.expect_err(text), expected);
         }
-        let zvol = understand(&spec("zvol")).expect("zvol");
+        let zvol = read_options(&spec("zvol")).expect("zvol");
         let error = zvol.shape(&Shape::drives(&[Bytes::gib(1)])).expect_err("a drive");
         assert_eq!(error.to_string(), "zvol needs a ZFS pool, got 1 device");
         for (text, words) in [
@@ -266,7 +266,7 @@ mod tests {
             ("zvol[ashift=12]", "'ashift' is not an option of zvol"),
             ("zvol[count=0]", "an integer from 1 to 64"),
         ] {
-            let error = understand(&spec(text)).expect_err(text).message;
+            let error = read_options(&spec(text)).expect_err(text).message;
             assert!(error.contains(words), "{text}: {error}");
         }
     }

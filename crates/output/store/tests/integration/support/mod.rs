@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use disklab_cell::{Cell, Draws, Levels, order};
+use disklab_cell::{Cell, Levels, SeedSharing, order};
 use disklab_options::{BenchKind, RunSettings};
 use disklab_sample::{
     Direction, DriveTraffic, Environment, Figure, Latency, LatencyHistogram, OperationKind, Sample,
@@ -34,7 +34,7 @@ pub fn info() -> RunInfo {
 
 pub fn cells() -> Vec<Cell> {
     let pairs = [("a/ext4", "w1"), ("a/ext4", "w2"), ("b[x,y=1]/xfs", "w1")];
-    order(&pairs.map(|(s, w)| Levels::new(s, w)), 2, u64::MAX, Draws::Shared)
+    order(&pairs.map(|(s, w)| Levels::new(s, w)), 2, u64::MAX, SeedSharing::Shared)
 }
 
 pub fn sample(bytes: u64) -> Sample {

@@ -44,10 +44,10 @@ pub(super) const KIND: LayerKind = LayerKind {
 };
 
 fn parse(spec: &LayerSpec) -> Result<Box<dyn Layer>, SourceError> {
-    Ok(Box::new(understand(spec)?))
+    Ok(Box::new(read_options(spec)?))
 }
 
-fn understand(spec: &LayerSpec) -> Result<Lvm, SourceError> {
+fn read_options(spec: &LayerSpec) -> Result<Lvm, SourceError> {
     let mut reading = OptionReader::new(spec);
     // The most stripes that LVM takes (lvcreate(8)).
     let stripes = reading.integer("stripes", 1..=128)?.unwrap_or(1);
@@ -101,7 +101,7 @@ mod tests {
     #[test]
     fn options_are_understood() {
         assert_eq!(
-            understand(&spec("lvm[stripes=4,stripe-size=128K,size=200G]")).expect("lvm"),
+            read_options(&spec("lvm[stripes=4,stripe-size=128K,size=200G]")).expect("lvm"),
             Lvm { stripes: 4, stripe_size: Some(Bytes::kib(128)), size: Some(Bytes::gib(200)) }
         );
         for (text, words) in [
@@ -111,7 +111,7 @@ mod tests {
             ("lvm[size=all]", "not a size"),
             ("lvm[stripe=2]", "did you mean 'stripes'"),
         ] {
-            let error = understand(&spec(text)).expect_err(text);
+            let error = read_options(&spec(text)).expect_err(text);
             assert!(error.message.contains(words), "{text}: {}", error.message);
         }
     }

@@ -67,10 +67,10 @@ const LEVELS: [(&str, Level); 4] = [
 const UNLIMITED: &str = "10000000k";
 
 fn parse(spec: &LayerSpec) -> Result<Box<dyn Layer>, SourceError> {
-    Ok(Box::new(understand(spec)?))
+    Ok(Box::new(read_options(spec)?))
 }
 
-fn understand(spec: &LayerSpec) -> Result<LvmRaid, SourceError> {
+fn read_options(spec: &LayerSpec) -> Result<LvmRaid, SourceError> {
     let found = LEVELS.iter().find(|(name, _)| *name == spec.name);
     let (layer, level) = *found.ok_or_else(|| spec.error("no kind of LVM RAID"))?;
     let mut reading = OptionReader::new(spec);
@@ -256,7 +256,7 @@ mod tests {
     use crate::reading::tests::spec;
 
     fn shape(text: &str, drives: usize) -> Result<Volume, ShapeError> {
-        let raid = understand(&spec(text)).expect(text);
+        let raid = read_options(&spec(text)).expect(text);
         match raid.shape(&Shape::drives(&vec![Bytes::gib(1); drives]))? {
             Shape::Devices(mut volumes) => Ok(volumes.remove(0)),
             other => panic!("{other:?}"),
@@ -291,7 +291,7 @@ mod tests {
 
     #[test]
     fn arguments_and_first_syncs() {
-        let raid = |text: &str| understand(&spec(text)).expect(text);
+        let raid = |text: &str| read_options(&spec(text)).expect(text);
         let line = |text: &str, devices, resync| raid(text).arguments(devices, resync).join(" ");
         assert_eq!(
             line("lvm-raid10[stripe-size=128K,size=10G]", 4, Resync::Skip),
@@ -307,7 +307,7 @@ mod tests {
         assert_eq!(raid("lvm-raid5").resync(lab), Resync::Skip);
         assert_eq!(raid("lvm-raid5").resync(DeviceState::default()), Resync::Wait);
         assert_eq!(raid("lvm-raid6").resync(lab), Resync::Wait);
-        assert!(understand(&spec("lvm-raid6[resync=skip]")).is_err());
+        assert!(read_options(&spec("lvm-raid6[resync=skip]")).is_err());
         let five = Shape::drives(&[Bytes::gib(1); 5]);
         let writes = |text: &str, state| raid(text).format_writes(&five, state);
         assert_eq!(writes("lvm-raid5", lab).passes, []);

@@ -161,10 +161,10 @@ const COPIES_LAYOUTS: [(&str, (&str, u32)); 9] = [
 ];
 
 fn parse(spec: &LayerSpec) -> Result<Box<dyn Layer>, SourceError> {
-    Ok(Box::new(understand(spec)?))
+    Ok(Box::new(read_options(spec)?))
 }
 
-fn understand(spec: &LayerSpec) -> Result<Md, SourceError> {
+fn read_options(spec: &LayerSpec) -> Result<Md, SourceError> {
     let found = LEVELS.iter().find(|(name, _)| *name == spec.name);
     let (layer, mut level) = *found.ok_or_else(|| spec.error("no kind of md array"))?;
     let mut reading = OptionReader::new(spec);
@@ -351,7 +351,7 @@ mod tests {
 
     #[test]
     fn options_are_understood() {
-        let md = understand(&spec("md-raid5[chunk=64K,layout=left-asymmetric,resync=wait]"));
+        let md = read_options(&spec("md-raid5[chunk=64K,layout=left-asymmetric,resync=wait]"));
         assert_eq!(
             md.expect("raid5"),
             Md {
@@ -365,9 +365,9 @@ mod tests {
                 stripe_cache: None,
             }
         );
-        let md = understand(&spec("md-raid10[layout=far3,bitmap=internal]")).expect("raid10");
+        let md = read_options(&spec("md-raid10[layout=far3,bitmap=internal]")).expect("raid10");
         assert_eq!((md.level, md.layout, md.bitmap), (Level::Raid10(3), Some("f3"), Some(true)));
-        let md = understand(&spec("md-raid6[stripe-cache=4096]")).expect("raid6");
+        let md = read_options(&spec("md-raid6[stripe-cache=4096]")).expect("raid6");
         assert_eq!(md.stripe_cache, Some(4096));
     }
 
@@ -384,7 +384,7 @@ mod tests {
             ("md-raid5[width=1]", "an integer from 2 to 255"),
             ("md-raid5[stripe-cache=3]", "an integer from 17 to 32768"),
         ] {
-            let error = understand(&spec(text)).expect_err(text);
+            let error = read_options(&spec(text)).expect_err(text);
             assert!(error.message.contains(words), "{text}: {}", error.message);
         }
     }
@@ -392,10 +392,10 @@ mod tests {
     #[test]
     fn groups_become_arrays_side_by_side() {
         let six = Shape::drives(&[Bytes::gib(10); 6]);
-        let shape = understand(&spec("md-raid5[width=3]")).expect("raid5").shape(&six);
+        let shape = read_options(&spec("md-raid5[width=3]")).expect("raid5").shape(&six);
         let Ok(Shape::Devices(arrays)) = shape else { panic!("{shape:?}") };
         assert_eq!(arrays.len(), 2);
-        let whole = understand(&spec("md-raid0")).expect("raid0").shape(&Shape::Devices(arrays));
+        let whole = read_options(&spec("md-raid0")).expect("raid0").shape(&Shape::Devices(arrays));
         let Ok(Shape::Devices(whole)) = whole else { panic!("{whole:?}") };
         assert_eq!((whole.len(), whole[0].tolerates), (1, 1));
         assert!(whole[0].drive_writes.iter().all(|w| (w - 0.25).abs() < 1e-9), "{whole:?}");
@@ -403,7 +403,7 @@ mod tests {
             ("md-raid5[width=4]", "md-raid5: 6 devices do not make arrays of 4"),
             ("md-raid6[width=3]", "md-raid6 needs at least 4 devices, got 3"),
         ] {
-            let error = understand(&spec(text)).expect("md").shape(&six).expect_err(text);
+            let error = read_options(&spec(text)).expect("md").shape(&six).expect_err(text);
             assert_eq!(error.to_string(), words);
         }
     }
@@ -413,7 +413,7 @@ mod tests {
     fn every_listed_option_is_understood() {
         for kind in [LINEAR, RAID0, RAID1, RAID4, RAID5, RAID6, RAID10] {
             for (option, _) in kind.options {
-                let error = understand(&spec(&format!("{}[{option}=§]", kind.name)));
+                let error = read_options(&spec(&format!("{}[{option}=§]", kind.name)));
                 let message = error.expect_err("no value").message;
                 assert!(message.contains(&format!("`{option}`")), "{}: {message}", kind.name);
             }
@@ -429,7 +429,7 @@ mod tests {
         ) {
             let mut spec = spec(LEVELS[level].0);
             spec.options = vec![(key, Some(value))];
-            let _ = understand(&spec);
+            let _ = read_options(&spec);
         }
     }
 }

@@ -65,10 +65,10 @@ pub(super) const SHR2: LayerKind = LayerKind {
 const CHUNK: Bytes = Bytes::kib(64);
 
 fn parse(spec: &LayerSpec) -> Result<Box<dyn Layer>, SourceError> {
-    Ok(Box::new(understand(spec)?))
+    Ok(Box::new(read_options(spec)?))
 }
 
-fn understand(spec: &LayerSpec) -> Result<Shr, SourceError> {
+fn read_options(spec: &LayerSpec) -> Result<Shr, SourceError> {
     let (layer, kind) = if spec.name == SHR2.name {
         (SHR2.name, SliceKind::Shr2)
     } else {
@@ -254,7 +254,7 @@ mod tests {
     use crate::reading::tests::spec;
 
     fn shape(text: &str, sizes: &[Bytes]) -> Result<Volume, ShapeError> {
-        let shr = understand(&spec(text)).expect("shr");
+        let shr = read_options(&spec(text)).expect("shr");
         match shr.shape(&Shape::drives(sizes))? {
             Shape::Devices(mut volumes) if volumes.len() == 1 => Ok(volumes.remove(0)),
             other => panic!("{other:?}"),
@@ -295,7 +295,7 @@ mod tests {
 
     #[test]
     fn drives_sold_as_equal_make_one_slice() {
-        let shr = understand(&spec("shr")).expect("shr");
+        let shr = read_options(&spec("shr")).expect("shr");
         let sizes = [Bytes(4_000_787_030_016), Bytes(4_000_785_948_160), Bytes(4_001_000_000_000)];
         assert_eq!(shr.slices(&sizes).expect("slices").len(), 1);
     }

@@ -119,10 +119,10 @@ pub(super) const ZPOOL: Need = Need::Program { name: "zpool", package: "zfsutils
 pub(super) const ZFS: Need = Need::Program { name: "zfs", package: "zfsutils-linux" };
 
 fn parse(spec: &LayerSpec) -> Result<Box<dyn Layer>, SourceError> {
-    Ok(Box::new(understand(spec)?))
+    Ok(Box::new(read_options(spec)?))
 }
 
-fn understand(spec: &LayerSpec) -> Result<Zfs, SourceError> {
+fn read_options(spec: &LayerSpec) -> Result<Zfs, SourceError> {
     let found = VDEVS.iter().find(|(name, _)| *name == spec.name);
     let (layer, vdev) = *found.ok_or_else(|| spec.error("no kind of ZFS pool"))?;
     let own: &[&str] = if vdev == Vdev::Stripe { &["dataset"] } else { &["width", "dataset"] };
@@ -595,7 +595,7 @@ mod tests {
     use crate::reading::tests::spec;
 
     fn line(text: &str, devices: &[&str]) -> String {
-        let zfs = understand(&spec(text)).expect("zfs");
+        let zfs = read_options(&spec(text)).expect("zfs");
         let devices: Vec<PathBuf> = devices.iter().map(PathBuf::from).collect();
         let vdevs = zfs.vdevs(&devices).expect("vdevs");
         let lines = zfs.create(&new(&zfs), &vdevs, &Inputs::default()).command_line();
@@ -647,7 +647,7 @@ mod tests {
              zfs create -o recordsize=16384 -o encryption=on -o keyformat=hex -o \
              keylocation=prompt -o disklab:mark=m -o mountpoint=/run/p p/data"
         );
-        assert!(understand(&spec("zfs[dataset=tank]")).is_err());
+        assert!(read_options(&spec("zfs[dataset=tank]")).is_err());
     }
 
     #[test]
@@ -674,18 +674,18 @@ mod tests {
             ("zfs-mirror[width=2]", 3, "zfs-mirror: 3 devices do not make vdevs of 2"),
             ("zfs", 0, "zfs needs at least 1 devices, got 0"),
         ] {
-            let error = understand(&spec(text)).expect("zfs").shape(&drives(count));
+            let error = read_options(&spec(text)).expect("zfs").shape(&drives(count));
             assert_eq!(error.expect_err(text).to_string(), words);
         }
-        let error = understand(&spec("zfs[width=2]")).expect_err("stripe").message;
+        let error = read_options(&spec("zfs[width=2]")).expect_err("stripe").message;
         assert!(error.contains("'width' is not an option of zfs"), "{error}");
-        let error = understand(&spec("zfs-mirror[width=1]")).expect_err("one").message;
+        let error = read_options(&spec("zfs-mirror[width=1]")).expect_err("one").message;
         assert!(error.contains("a number of devices from 2, found '1'"), "{error}");
     }
 
     #[test]
     fn a_pool_is_no_device() {
-        let zfs = understand(&spec("zfs")).expect("zfs");
+        let zfs = read_options(&spec("zfs")).expect("zfs");
         let pool = zfs.shape(&Shape::drives(&[disklab_units::Bytes::gib(10)])).expect("pool");
         assert!(matches!(pool, Shape::Pool(_)));
         let error = zfs.shape(&pool).expect_err("pool");
