@@ -81,7 +81,7 @@ fn files_in_a_run_are_regular() {
             &["report", "run"][..],
             &["compare", "run", "other"],
             &["compare", "other", "run"],
-            &["merge", "other", "run", "--to", "made"],
+            &["merge", "run", "other", "--to", "made"],
             &["plan", "btrfs-raid1", "--from", "run"],
             &["run", "--resume", "--out", "run"],
         ] {
