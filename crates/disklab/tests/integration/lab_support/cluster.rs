@@ -91,7 +91,7 @@ impl Cluster {
              JobAcctGatherType=jobacct_gather/none\n\
              AccountingStorageType=accounting_storage/none\nSwitchType=switch/none\n\
              MpiDefault=none\nMailProg=/bin/true\nReturnToService=2\nSlurmdTimeout=3\n\
-             MessageTimeout=2\nKillWait=2\nInactiveLimit=0\n\
+             MessageTimeout=10\nKillWait=2\nInactiveLimit=0\n\
              SchedulerParameters=sched_interval=1,batch_sched_delay=0,sched_min_interval=1\n\
              SlurmdParameters=config_overrides\n\
              PartitionName=main Nodes=ALL Default=YES MaxTime=INFINITE State=UP\n",
