@@ -178,6 +178,7 @@ fn reference_has_plans_and_results() {
     let plan = json!({
         "format": 2, "cell": cell, "making": making, "workload": work, "scale": 1.0,
         "files": { "a": "b" }, "spread": 0.5,
+        "faults": [{ "drive": 1, "does": "dies" }],
         "needs": { "kernel": [], "programs": [] },
         "estimate": { "seconds": 1.0, "clock_seconds": 1.0, "content": 1 },
     });
