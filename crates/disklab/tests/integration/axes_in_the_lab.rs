@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use crate::lab_support::has_programs;
 use crate::lab_support::kernel::kernel;
-use crate::lab_support::run::disklab;
+use crate::lab_support::run::{answer, disklab};
 
 /// A file that was just written is read: from memory if that is kept.
 const STUDY: &str = "id = \"axes\"\ntitle = \"What caches change\"\nrepeats = 3\n\
@@ -27,8 +27,7 @@ fn run(home: &Path, words: &[&str]) {
 }
 
 fn stdout(home: &Path, words: &[&str]) -> String {
-    let output = disklab(home).args(words).output().expect("it starts");
-    String::from_utf8(output.stdout).expect("UTF-8")
+    String::from_utf8(answer(home, words).stdout).expect("UTF-8")
 }
 
 /// How often each combination has run.

@@ -4,7 +4,7 @@
 use std::collections::VecDeque;
 use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Output, Stdio};
+use std::process::{Child, Stdio};
 use std::time::Duration;
 
 use disklab_bench::{
@@ -20,7 +20,7 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 
 use crate::lab_support::kernel::kernel;
-use crate::lab_support::run::disklab as program;
+use crate::lab_support::run::{answer as disklab, disklab as program, said};
 
 /// With what lies next to a study, a drive file and a job file, and a host.
 const STUDY: &str = r#"
@@ -50,14 +50,6 @@ fio = { job-file = "own.fio" }
 "#;
 
 const JOB: &str = "[one]\nioengine=psync\ndirect=1\nrw=randread\nbs=4k\nsize=8m\nio_size=256k\n";
-
-fn disklab(home: &Path, arguments: &[&str]) -> Output {
-    program(home).args(arguments).output().expect("it starts")
-}
-
-fn said(output: &Output) -> String {
-    String::from_utf8_lossy(&output.stderr).into_owned()
-}
 
 fn study_in(home: &Path) {
     let model = disklab_drive::SHIPPED.iter().find(|(id, _)| *id == "hdn721010ale604");

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
-use std::process::{Output, Stdio};
+use std::process::Stdio;
 use std::time::Duration;
 
 use disklab_runner::{PartHead, part_name};
@@ -16,7 +16,7 @@ use serde_json::{Value, json};
 
 use crate::lab_support::cluster::family;
 use crate::lab_support::kernel::kernel;
-use crate::lab_support::run::disklab as program;
+use crate::lab_support::run::{answer as disklab, disklab as program, said};
 
 /// With what lies next to a study, a host that only one of the stacks has to itself, and guests of
 /// two sizes.
@@ -63,14 +63,6 @@ pub fn home() -> tempfile::TempDir {
     fs::write(home.path().join("mine.toml"), model.expect("a shipped model").1).expect("a model");
     fs::write(home.path().join("divided.toml"), STUDY).expect("a study");
     home
-}
-
-pub fn disklab(home: &Path, arguments: &[&str]) -> Output {
-    program(home).args(arguments).output().expect("it starts")
-}
-
-fn said(output: &Output) -> String {
-    String::from_utf8_lossy(&output.stderr).into_owned()
 }
 
 /// With this exit code; returns what it said.

@@ -25,10 +25,14 @@ impl Levels {
 
     /// Those of the further axes, as `memory=8GiB linux=7.3`; empty if there are none.
     pub fn further_words(&self) -> String {
-        let words: Vec<String> =
-            self.further.iter().map(|(a, level)| format!("{a}={level}")).collect();
-        words.join(" ")
+        level_words(&self.further)
     }
+}
+
+/// Levels by their axes, as `memory=8GiB linux=7.3`.
+pub fn level_words(levels: &BTreeMap<String, String>) -> String {
+    let words: Vec<String> = levels.iter().map(|(axis, level)| format!("{axis}={level}")).collect();
+    words.join(" ")
 }
 
 /// As lists of cells show it: `raid5/ext4 · randread · memory=8GiB`.

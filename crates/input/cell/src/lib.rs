@@ -20,7 +20,7 @@ pub use care::Care;
 pub use drive::{DriveKind, DriveModelPlan, DrivePlan};
 pub use fault::{FaultPlan, FaultTextError, MOST_FAULTS};
 pub use layers::{DATA, DriveRange, InputSpec, LayerSpec, PlannedInput, PlannedLayer};
-pub use levels::{Cell, Levels};
+pub use levels::{Cell, Levels, level_words};
 pub use machine::{HostPlan, LabPlan, MachinePlan};
 pub use notation::{LONGEST_LAYERS, parse_layers, parse_options};
 pub use order::{SeedSharing, cell_seed, making_seed, order};

@@ -1,5 +1,6 @@
 //! What the further levels of a study's axes change.
 
+use disklab_cell::level_words;
 use disklab_decision::{AxisEffect, Pair};
 use maud::{Markup, html};
 
@@ -21,9 +22,7 @@ pub(crate) fn lines(report: &Report) -> Vec<String> {
 
 /// What the report is about, if that is not all of the run: 'memory=1GiB linux=6.12'.
 pub(crate) fn levels(report: &Report) -> Option<String> {
-    let levels: Vec<String> =
-        report.at.iter().map(|(axis, level)| format!("{axis}={level}")).collect();
-    (!levels.is_empty()).then(|| levels.join(" "))
+    (!report.at.is_empty()).then(|| level_words(&report.at))
 }
 
 /// The section; empty if the study crosses nothing.

@@ -23,19 +23,26 @@ impl Report {
     /// refuses its study, [`ReportError::Published`] if the published figures that are built in
     /// cannot be read.
     pub fn gather(run: &Run) -> Result<Self, ReportError> {
-        let study = run.info()?.load_study().map_err(ReportError::Study)?;
+        let info = run.info()?;
+        let study = info.load_study().map_err(ReportError::Study)?;
         let ordinary = study.axes.ordinary();
-        let mut report = Self::of_levels(run, study, ordinary.clone())?;
-        for axis in report.study.axes.clone().all() {
+        let (mut of_levels, mut others) = (Vec::new(), Vec::new());
+        for axis in study.axes.all() {
             let first = &ordinary[axis.name()];
             for level in axis.levels().iter().filter(|level| *level != first) {
                 let mut at = ordinary.clone();
                 at.insert(axis.name().to_owned(), level.clone());
-                let other = Self::of_levels(run, report.study.clone(), at)?;
-                let effect =
-                    AxisEffect::of(axis.name(), (first, &report.side()), (level, &other.side()));
-                report.effects.extend(effect);
+                others.push((axis.name(), first, level));
+                of_levels.push(OfLevels::new(at, &study, &info));
             }
+        }
+        let mut first = OfLevels::new(ordinary.clone(), &study, &info);
+        OfLevels::read(run, std::iter::once(&mut first).chain(&mut of_levels))?;
+        let mut report = first.report(run, &study, &info)?;
+        for ((axis, first, level), other) in others.into_iter().zip(of_levels) {
+            let other = other.report(run, &study, &info)?;
+            let effect = AxisEffect::of(axis, (first, &report.side()), (level, &other.side()));
+            report.effects.extend(effect);
         }
         Ok(report)
     }
@@ -45,7 +52,8 @@ impl Report {
     /// # Errors
     /// As for [`Report::gather`], and [`ReportError::Level`] if the run has not such.
     pub fn gather_at(run: &Run, levels: &[(String, String)]) -> Result<Self, ReportError> {
-        let study = run.info()?.load_study().map_err(ReportError::Study)?;
+        let info = run.info()?;
+        let study = info.load_study().map_err(ReportError::Study)?;
         let mut at = study.axes.ordinary();
         for (axis, level) in levels {
             let known = study.axes.all().iter().find(|known| known.name() == axis);
@@ -60,49 +68,68 @@ impl Report {
             }
             at.insert(axis.clone(), level.clone());
         }
-        Self::of_levels(run, study, at)
+        let mut of_levels = OfLevels::new(at, &study, &info);
+        OfLevels::read(run, [&mut of_levels])?;
+        of_levels.report(run, &study, &info)
+    }
+}
+
+/// What a report needs of the cells at some levels of the study's axes.
+struct OfLevels {
+    at: BTreeMap<String, String>,
+    cells: Vec<CellRecord>,
+    collector: Collector,
+    analyser: Analyser,
+}
+
+impl OfLevels {
+    fn new(at: BTreeMap<String, String>, study: &Study, info: &RunInfo) -> Self {
+        let analyser = Analyser::new(study.clone(), info.clone()).at(at.clone());
+        Self { at, cells: Vec::new(), collector: Collector::default(), analyser }
     }
 
-    fn of_levels(
-        run: &Run,
-        study: Study,
-        at: BTreeMap<String, String>,
-    ) -> Result<Self, ReportError> {
-        let info = run.info()?;
-        let mut cells = run.cells()?;
-        cells.retain(|record| record.cell.levels.further == at);
-        let mut collector = Collector::default();
-        let mut analyser = Analyser::new(study.clone(), info.clone()).at(at.clone());
-        for record in &cells {
-            analyser.add_unfinished(record);
+    fn has(&self, record: &CellRecord) -> bool {
+        record.cell.levels.further == self.at
+    }
+
+    /// Reads the run's samples once, for all these levels.
+    fn read<'a>(run: &Run, all: impl IntoIterator<Item = &'a mut Self>) -> Result<(), ReportError> {
+        let mut all: Vec<&mut Self> = all.into_iter().collect();
+        for record in run.cells()? {
+            if let Some(own) = all.iter_mut().find(|own| own.has(&record)) {
+                own.analyser.add_unfinished(&record);
+                own.cells.push(record);
+            }
         }
         // Reading a sample costs most of the time, so both look at it at once.
         run.for_each_sample(|record, sample| {
-            if record.cell.levels.further == at {
-                collector.add(record, &sample);
-                analyser.add(record, sample);
+            if let Some(own) = all.iter_mut().find(|own| own.has(record)) {
+                own.collector.add(record, &sample);
+                own.analyser.add(record, sample);
             }
         })?;
-        let facts = collector.finish(&info, &study);
+        Ok(())
+    }
+
+    fn report(self, run: &Run, study: &Study, info: &RunInfo) -> Result<Report, ReportError> {
+        let Self { at, cells, collector, analyser } = self;
+        let facts = collector.finish(info, study);
         let analysis = analyser.finish();
-        let published = published::published_rows(&info, &study, &cells, &analysis)?;
-        let sessions = run.sessions()?;
-        let campaign = crate::campaign::outcome(run)?;
+        let published = published::published_rows(info, study, &cells, &analysis)?;
         let outputs = cells.iter().map(|record| &record.cell);
         let outputs = outputs.filter_map(|cell| Some((cell.number, run.outputs(cell)?))).collect();
-        let effects = Vec::new();
-        Ok(Self {
-            info,
+        Ok(Report {
+            info: info.clone(),
             cells,
             outputs,
-            sessions,
+            sessions: run.sessions()?,
             at,
-            effects,
-            study,
+            effects: Vec::new(),
+            study: study.clone(),
             analysis,
             facts,
             published,
-            campaign,
+            campaign: crate::campaign::outcome(run)?,
         })
     }
 }

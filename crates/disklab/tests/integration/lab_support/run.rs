@@ -1,7 +1,7 @@
 //! Running a study in the lab, as a user does.
 
 use std::path::Path;
-use std::process::Command;
+use std::process::{Command, Output};
 
 use disklab_lab_kernel::KERNEL_VARIABLE;
 use disklab_sample::Sample;
@@ -18,6 +18,16 @@ pub fn disklab(home: &Path) -> Command {
         command.env(KERNEL_VARIABLE, kernel);
     }
     command
+}
+
+/// What the program answers to these words.
+pub fn answer(home: &Path, words: &[&str]) -> Output {
+    disklab(home).args(words).output().expect("it starts")
+}
+
+/// What it says on standard error.
+pub fn said(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stderr).into_owned()
 }
 
 /// The samples of a run of `study` in a new home, each with its workload, in order of

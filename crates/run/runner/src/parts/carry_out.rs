@@ -61,15 +61,18 @@ pub fn carry_out_part(
 ) -> Result<CarriedOutPart, RunnerError> {
     let scratch = Scratch::new(options.scratch.as_deref(), out)?;
     scratch.check()?;
-    let begun = begun(&part, out, caller, observer)?;
-    if let Some(run) = &begun {
-        if options.retry_failed {
-            run.retry_failed().map_err(RunnerError::Record)?;
+    let begun = match begun(&part, out, caller, observer)? {
+        None => None,
+        Some(run) => {
+            if options.retry_failed {
+                run.retry_failed().map_err(RunnerError::Record)?;
+            }
+            if waiting(&run)?.is_empty() {
+                return done(run, true);
+            }
+            Some(run)
         }
-        if waiting(run)?.is_empty() {
-            return done(begun, true);
-        }
-    }
+    };
     let (bench, needs, at_once) = bench(&part, options, &scratch, caller)?;
     let missing = bench.missing();
     if !missing.is_empty() {
@@ -92,7 +95,7 @@ pub fn carry_out_part(
     scratch.make()?;
     run.begin_session(&session()).map_err(RunnerError::Record)?;
     carry_out(part, &mut run, executor.as_mut(), at_once, observer)?;
-    done(Some(run), false)
+    done(run, false)
 }
 
 /// The run in `out`, if there is one: it must be this part's.
@@ -135,8 +138,7 @@ fn waiting(run: &Run) -> Result<BTreeSet<u32>, RunnerError> {
     Ok(waiting.map(|record| record.cell.number).collect())
 }
 
-fn done(run: Option<Run>, was_done: bool) -> Result<CarriedOutPart, RunnerError> {
-    let Some(run) = run else { return Err(RunnerError::Interrupted) };
+fn done(run: Run, was_done: bool) -> Result<CarriedOutPart, RunnerError> {
     let records = run.cells().map_err(RunnerError::Record)?;
     let failed = records.iter().filter(|record| record.state == CellState::Failed).count();
     Ok(CarriedOutPart { run, failed, was_done })
