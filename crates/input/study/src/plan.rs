@@ -1,6 +1,6 @@
 //! What will run on a bench, and what will not.
 
-use disklab_cell::{DATA, PlannedLayer};
+use disklab_cell::{DATA, LossTree, PlannedLayer};
 use serde::{Deserialize, Serialize};
 
 /// A stack on a bench.
@@ -16,6 +16,9 @@ pub struct PlannedStack {
     pub capacity: u64,
     /// How many drives may fail.
     pub tolerates: u32,
+    /// Which drives must fail before data are lost, by their places in `drives`; a directory as it
+    /// is, and runs of older versions, do not say it.
+    pub loss: Option<LossTree>,
     /// Whether it keeps data by copies alone, all of them equal: a read may take any of them.
     pub copies: bool,
 }

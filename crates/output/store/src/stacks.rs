@@ -1,6 +1,6 @@
 //! Planned stacks as a run keeps them: layers in a study's notation, as people read them.
 
-use disklab_cell::PlannedLayer;
+use disklab_cell::{LossTree, PlannedLayer};
 use disklab_study::PlannedStack;
 use serde::de::Error;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -12,6 +12,8 @@ struct StackRow {
     drives: Vec<String>,
     capacity: u64,
     tolerates: u32,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    loss: Option<LossTree>,
     /// Runs of older versions do not say it.
     #[serde(default)]
     copies: bool,
@@ -27,6 +29,7 @@ pub(crate) fn serialize<S: Serializer>(
         drives: stack.drives.clone(),
         capacity: stack.capacity,
         tolerates: stack.tolerates,
+        loss: stack.loss.clone(),
         copies: stack.copies,
     }))
 }
@@ -38,10 +41,10 @@ pub(crate) fn deserialize<'de, D: Deserializer<'de>>(
 }
 
 fn planned<E: Error>(row: StackRow) -> Result<PlannedStack, E> {
-    let StackRow { id, layers, drives, capacity, tolerates, copies } = row;
+    let StackRow { id, layers, drives, capacity, tolerates, loss, copies } = row;
     let layers = PlannedLayer::parse_notation(&layers).map_err(|why| {
         let why = why.message;
         E::custom(format!("the layers of its stack '{id}' cannot be read: {why}"))
     })?;
-    Ok(PlannedStack { id, layers, drives, capacity, tolerates, copies })
+    Ok(PlannedStack { id, layers, drives, capacity, tolerates, loss, copies })
 }

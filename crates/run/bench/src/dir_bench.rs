@@ -99,6 +99,7 @@ impl BenchSteps for DirBench {
             drives,
             capacity: free.0,
             tolerates: 0,
+            loss: None,
             copies: false,
         }];
         preflight

@@ -81,7 +81,8 @@ pub(crate) fn preflight_devices(
                 layers: stack.planned(),
                 drives: spec.drives.iter().map(|d| study.drives[*d].name.to_string()).collect(),
                 capacity: volume.size.0,
-                tolerates: volume.tolerates,
+                tolerates: volume.tolerates(),
+                loss: Some(volume.loss),
                 copies: volume.redundancy == Redundancy::Copies,
             });
         }

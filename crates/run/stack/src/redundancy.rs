@@ -3,12 +3,10 @@
 
 use std::path::PathBuf;
 
+use disklab_cell::LossTree;
 use disklab_units::Bytes;
 
 use crate::{Form, Redundancy, Shape, ShapeError, SmallWrite, StackError, Volume};
-
-/// More sets of drives than this are not tried; see [`tolerance`].
-const MOST_SETS: u64 = 200_000;
 
 /// The devices that `layer` is built on.
 ///
@@ -112,6 +110,20 @@ impl Stripe {
         SmallWrite { reads: f64::from(reads), writes: f64::from(writes) }
     }
 
+    /// Which drives must fail: fewer copies than members are on neighbours.
+    fn loss(self, members: &[Volume]) -> LossTree {
+        match self {
+            Self::Copies(copies) if (copies as usize) < members.len() => {
+                let copies = copies.max(1) as usize;
+                let step = (1..=copies).rev().find(|step| {
+                    copies.is_multiple_of(*step) && members.len().is_multiple_of(*step)
+                });
+                near_copies(copies, step.unwrap_or(1), members)
+            }
+            _ => lost_beyond(self.survives(), members),
+        }
+    }
+
     /// The same in requests to the drives below the members.
     fn small_write_on(self, members: &[Volume], shares: &[f64]) -> SmallWrite {
         let own = self.small_write();
@@ -130,6 +142,21 @@ impl Stripe {
     }
 }
 
+/// Lost with more than so many of these, whichever they are.
+pub(crate) fn lost_beyond(survives: u32, members: &[Volume]) -> LossTree {
+    let each = members.iter().map(|member| member.size.0).min().unwrap_or(0);
+    LossTree::parts(survives, each, members.iter().map(|member| member.loss.clone()).collect())
+}
+
+/// Lost with so many neighbours among these, the first of which is at each multiple of `step`.
+pub(crate) fn near_copies(copies: usize, step: usize, members: &[Volume]) -> LossTree {
+    let least = members.iter().map(|member| member.size.0).min().unwrap_or(0);
+    // Each member is in so many sets of neighbours, and has a like part of each.
+    let each = least / (copies / step.max(1)).max(1) as u64;
+    let of: Vec<LossTree> = members.iter().map(|member| member.loss.clone()).collect();
+    LossTree::neighbours(copies, step, each, &of)
+}
+
 /// A volume that keeps data on `members` so. `shares[i]` is how many bytes go to member `i` for
 /// one byte written to the whole.
 pub(crate) fn combine(members: &[Volume], shares: &[f64], size: Bytes, stripe: Stripe) -> Volume {
@@ -143,109 +170,15 @@ pub(crate) fn combine(members: &[Volume], shares: &[f64], size: Bytes, stripe: S
     let below = members.iter().map(|member| member.redundancy).max();
     Volume {
         size,
-        tolerates: tolerance(members, stripe.survives()),
+        loss: stripe.loss(members),
         drive_writes,
         redundancy: stripe.redundancy().max(below.unwrap_or(Redundancy::None)),
         small_write: stripe.small_write_on(members, shares),
     }
 }
 
-/// How many drives may fail, whichever they are, before more than `survives`
-/// members are lost.
-///
-/// Of a member only two things are known: the drives it is built on, and how many
-/// of them may fail. So any set of one more counts as fatal to it, which makes
-/// the result a guarantee: the truth is never less.
-pub(crate) fn tolerance(members: &[Volume], survives: u32) -> u32 {
-    let kills = survives as usize + 1;
-    let mut costs: Vec<u32> = members.iter().map(|m| m.tolerates + 1).collect();
-    if costs.len() < kills {
-        // No number of lost members kills it; that all drives do is all we know.
-        costs.sort_unstable();
-        return costs.iter().sum::<u32>().saturating_sub(1);
-    }
-    costs.sort_unstable();
-    let apart: u32 = costs[..kills].iter().sum();
-    if !share_drives(members) {
-        return apart - 1;
-    }
-    // Members that share drives fall together, so fewer failures may do.
-    let least = costs[0];
-    let drives = members.iter().map(|m| m.drive_writes.len()).max().unwrap_or(0);
-    let stands: Vec<Vec<bool>> =
-        members.iter().map(|m| m.drive_writes.iter().map(|write| *write > 0.0).collect()).collect();
-    let mut tried = 0;
-    for failed in least..apart {
-        let mut set = Vec::new();
-        match some_set_kills(members, &stands, kills, drives, failed as usize, &mut set, &mut tried)
-        {
-            Some(true) => return failed - 1,
-            Some(false) => {}
-            // Too many sets: what is proven so far is a guarantee, too.
-            None => return failed - 1,
-        }
-    }
-    apart - 1
-}
-
-fn share_drives(members: &[Volume]) -> bool {
-    let mut seen = Vec::new();
-    for member in members {
-        for (drive, write) in member.drive_writes.iter().enumerate() {
-            if *write > 0.0 {
-                if seen.contains(&drive) {
-                    return true;
-                }
-                seen.push(drive);
-            }
-        }
-        // The drives of one member never clash with each other.
-    }
-    false
-}
-
-/// Whether some set of `left` more drives after those in `set` kills enough
-/// members; nothing where there are too many sets to try.
-fn some_set_kills(
-    members: &[Volume],
-    stands: &[Vec<bool>],
-    kills: usize,
-    drives: usize,
-    left: usize,
-    set: &mut Vec<usize>,
-    tried: &mut u64,
-) -> Option<bool> {
-    if left == 0 {
-        *tried += 1;
-        if *tried > MOST_SETS {
-            return None;
-        }
-        let dead = members
-            .iter()
-            .zip(stands)
-            .filter(|(member, stands)| {
-                let lost = set.iter().filter(|d| stands.get(**d) == Some(&true)).count();
-                lost > member.tolerates as usize
-            })
-            .count();
-        return Some(dead >= kills);
-    }
-    let from = set.last().map_or(0, |last| last + 1);
-    for drive in from..drives {
-        set.push(drive);
-        let found = some_set_kills(members, stands, kills, drives, left - 1, set, tried);
-        set.pop();
-        if found != Some(false) {
-            return found;
-        }
-    }
-    Some(false)
-}
-
 #[cfg(test)]
 mod tests {
-    use proptest::prelude::*;
-
     use super::*;
     use crate::Shape;
 
@@ -258,25 +191,6 @@ mod tests {
 
     fn array(members: &[Volume], survives: u32) -> Volume {
         combine(members, &vec![1.0; members.len()], Bytes::gib(1), Stripe::Copies(survives + 1))
-    }
-
-    #[test]
-    fn nested_arrays_on_drives_of_their_own() {
-        let d = drives(6);
-        let mirrors: Vec<_> = d.chunks(2).map(|pair| array(pair, 1)).collect();
-        assert!(mirrors.iter().all(|m| m.tolerates == 1));
-        assert_eq!(array(&mirrors, 0).tolerates, 1, "stripe of mirrors");
-        assert_eq!(array(&mirrors, 1).tolerates, 3, "raid5 of mirrors");
-        assert_eq!(array(&[d[0].clone(), mirrors[1].clone(), mirrors[2].clone()], 1).tolerates, 2);
-    }
-
-    #[test]
-    fn members_on_the_same_drive_fall_together() {
-        let d = drives(2);
-        let halves = vec![d[0].clone(), d[0].clone(), d[1].clone()];
-        assert_eq!(array(&halves, 1).tolerates, 0, "two thirds of a raid5 on one drive");
-        let mirror = array(&d, 1);
-        assert_eq!(array(&[mirror.clone(), mirror], 0).tolerates, 1, "linear over two mirrors");
     }
 
     #[test]
@@ -330,39 +244,5 @@ mod tests {
             combine(&[mirrored], &[1.0], Bytes(1), Stripe::parity(4, 1)).redundancy,
             Redundancy::Parity
         );
-    }
-
-    proptest! {
-        // The fast path for members apart agrees with trying all sets.
-        #[test]
-        fn guaranteed_by_brute_force(
-            widths in prop::collection::vec(1_usize..4, 1..4),
-            overlap in 0_usize..3,
-            survives in 0_u32..3,
-        ) {
-            let total = 9;
-            let mut start = 0;
-            let members: Vec<_> = widths.iter().map(|width| {
-                let mut drive_writes = vec![0.0; total];
-                for drive in start..start + width {
-                    drive_writes[drive % total] = 1.0;
-                }
-                start += width.saturating_sub(overlap);
-                let tolerates = u32::try_from(*width).unwrap_or(1) - 1;
-                Volume { tolerates, drive_writes, ..drives(1).remove(0) }
-            }).collect();
-            let promised = tolerance(&members, survives);
-            for failed in 0..1_u32 << total {
-                if failed.count_ones() > promised {
-                    continue;
-                }
-                let dead = members.iter().filter(|m| {
-                    let lost = m.drive_writes.iter().enumerate()
-                        .filter(|(d, w)| **w > 0.0 && failed >> d & 1 == 1).count();
-                    lost > m.tolerates as usize
-                }).count();
-                prop_assert!(dead <= survives as usize, "{failed:b} kills {dead}");
-            }
-        }
     }
 }

@@ -1,5 +1,6 @@
 //! What a stack will be, known before anything is touched.
 
+use disklab_cell::LossTree;
 use disklab_units::Bytes;
 
 use crate::Below;
@@ -9,8 +10,8 @@ use crate::Below;
 pub struct Volume {
     /// Usable bytes (an estimate where a file system or pool takes its share).
     pub size: Bytes,
-    /// How many drives may fail, whichever they are, before data is lost.
-    pub tolerates: u32,
+    /// Which drives must fail before data is lost.
+    pub loss: LossTree,
     /// Bytes written to each of the study's drives for one byte written to the
     /// volume in large sequential writes, on average over the volume.
     pub drive_writes: Vec<f64>,
@@ -63,9 +64,15 @@ impl Volume {
             let mut drive_writes = vec![0.0; sizes.len()];
             drive_writes[index] = 1.0;
             let (redundancy, small_write) = (Redundancy::None, SmallWrite::ONE);
-            Self { size: *size, tolerates: 0, drive_writes, redundancy, small_write }
+            let loss = LossTree::Drive(u32::try_from(index).unwrap_or(u32::MAX));
+            Self { size: *size, loss, drive_writes, redundancy, small_write }
         };
         sizes.iter().enumerate().map(drive).collect()
+    }
+
+    /// How many drives may fail, whichever they are, before data is lost.
+    pub fn tolerates(&self) -> u32 {
+        self.loss.tolerates()
     }
 
     /// Adds what `other` writes to drives for `share` bytes.

@@ -183,6 +183,7 @@ mod tests {
             drives: vec!["d".to_owned(); drives],
             capacity: 0,
             tolerates,
+            loss: None,
             copies,
         };
         let mirror = || stack(2, 1, true);

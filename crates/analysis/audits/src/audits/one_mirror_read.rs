@@ -82,6 +82,7 @@ mod tests {
             drives: Vec::new(),
             capacity: 0,
             tolerates: u32::from(copies),
+            loss: None,
             copies,
         };
         let stacks = [("btrfs-raid1", true), ("raid1/ext4", true), ("single/ext4", false)];

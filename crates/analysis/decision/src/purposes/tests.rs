@@ -27,6 +27,7 @@ fn fixture() -> RunFixture {
             drives: Vec::new(),
             capacity: 0,
             tolerates,
+            loss: None,
             copies: false,
         })
         .to_vec();

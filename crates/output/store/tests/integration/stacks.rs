@@ -1,6 +1,6 @@
 //! Planned stacks: typed here, layers in a study's notation in the run.
 
-use disklab_cell::{DriveRange, PlannedInput, PlannedLayer};
+use disklab_cell::{DriveRange, LossTree, PlannedInput, PlannedLayer};
 use disklab_store::{PlannedStack, Run, RunInfo, StoreError};
 use proptest::prelude::*;
 use rusqlite::Connection;
@@ -37,10 +37,12 @@ proptest! {
     #[test]
     fn planned_stacks_are_read_back(
         layers in prop::collection::vec(layer(), 0..4), capacity: u64, tolerates in 0_u32..4,
-        copies: bool,
+        copies: bool, is_known: bool,
     ) {
+        let pair = || LossTree::parts(1, 7, vec![LossTree::Drive(0), LossTree::Drive(1)]);
+        let loss = is_known.then(pair);
         let (id, drives) = ("raid5/ext4".to_owned(), vec!["a-1".to_owned(), "a-2".to_owned()]);
-        let stacks = vec![PlannedStack { id, layers, drives, capacity, tolerates, copies }];
+        let stacks = vec![PlannedStack { id, layers, drives, capacity, tolerates, loss, copies }];
         let info = RunInfo { stacks, ..info() };
         prop_assert_eq!(stored(&info), info);
     }
@@ -51,8 +53,15 @@ fn layers_that_cannot_be_read_are_refused_in_one_sentence() {
     let temp = tempfile::tempdir().expect("temp");
     let layers = PlannedLayer::parse_notation("md-raid5[chunk=64K]/ext4").expect("layers");
     let (id, drives) = ("raid5/ext4".to_owned(), Vec::new());
-    let stacks =
-        vec![PlannedStack { id, layers, drives, capacity: 1, tolerates: 1, copies: false }];
+    let stacks = vec![PlannedStack {
+        id,
+        layers,
+        drives,
+        capacity: 1,
+        tolerates: 1,
+        loss: None,
+        copies: false,
+    }];
     Run::create(temp.path(), &RunInfo { stacks, ..info() }, &cells()).expect("create");
     let connection = Connection::open(temp.path().join("run.sqlite")).expect("open");
     let statement = "UPDATE run SET info = replace(info, 'md-raid5[chunk=64K]', 'md-raid5[chunk')";

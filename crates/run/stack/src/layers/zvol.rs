@@ -213,10 +213,12 @@ fn devices_in(folder: &Path) -> BTreeSet<String> {
 mod tests {
     use super::*;
     use crate::reading::tests::spec;
+    use crate::redundancy::lost_beyond;
 
     fn pool(size: Bytes) -> Shape {
         let Shape::Devices(mut drives) = Shape::drives(&[size; 3]) else { panic!("no drives") };
-        Shape::Pool(Volume { tolerates: 1, drive_writes: vec![0.5; 3], ..drives.remove(0) })
+        let loss = lost_beyond(1, &drives);
+        Shape::Pool(Volume { loss, drive_writes: vec![0.5; 3], ..drives.remove(0) })
     }
 
     #[test]
@@ -238,7 +240,7 @@ mod tests {
         };
         assert_eq!(volumes.len(), 4);
         assert_eq!(volumes[0].size, Bytes::gib(20));
-        assert_eq!(volumes[0].tolerates, 1);
+        assert_eq!(volumes[0].tolerates(), 1);
     }
 
     #[test]

@@ -111,7 +111,7 @@ fn raid_50_and_60_are_groups_below_a_stripe() {
         let volume = stack.shape(&vec![Bytes::gib(1000); drives]).expect(text);
         let held = volume.size.0 as f64 / Bytes::gib(1000).0 as f64;
         assert!((held / data - 1.0).abs() < 0.01, "{text}: {held}");
-        assert_eq!(volume.tolerates, tolerates, "{text}");
+        assert_eq!(volume.tolerates(), tolerates, "{text}");
         assert!(volume.drive_writes.iter().all(|w| (w * data - 1.0).abs() < 0.01), "{volume:?}");
     }
 }
@@ -132,7 +132,7 @@ fn inputs_change_what_is_written_and_may_fail_but_not_the_space() {
         let tb = |drives| vec![Bytes::gib(1000); drives];
         let volume = parse(text, drives).expect(text).shape(&tb(drives)).expect(text);
         let plain = parse(plain, 4).expect(plain).shape(&tb(4)).expect(plain);
-        assert_eq!((volume.size, volume.tolerates), (plain.size, tolerates), "{text}");
+        assert_eq!((volume.size, volume.tolerates()), (plain.size, tolerates), "{text}");
         let (data, others) = volume.drive_writes.split_at(4);
         assert_eq!(data, plain.drive_writes, "{text}");
         let is_near = |(a, b): (&f64, &f64)| (a - b).abs() < 1e-9;
@@ -237,7 +237,7 @@ proptest! {
         prop_assert_eq!(parse(&described, sizes.len()).map(|s| s.needs()), Ok(stack.needs()));
         let sizes: Vec<Bytes> = sizes.into_iter().map(Bytes).collect();
         if let Ok(volume) = stack.shape(&sizes) {
-            prop_assert!((volume.tolerates as usize) < sizes.len());
+            prop_assert!((volume.tolerates() as usize) < sizes.len());
             prop_assert_eq!(volume.drive_writes.len(), sizes.len());
             prop_assert!(volume.drive_writes.iter().all(|w| w.is_finite() && *w >= 0.0));
         }

@@ -119,7 +119,7 @@ fn up_and_down(text: &str, mib: &[u64]) -> Option<Vec<(String, String)>> {
     assert!(held.0 as f64 <= promised * 1.35, "{text}: {held} of {}", bare.size);
     write_file(&made.directory);
     assert_file_is_whole(&made.directory, text);
-    fail_drives(&fixture.drives, bare.tolerates, text);
+    fail_drives(&fixture.drives, bare.tolerates(), text);
     fs::write("/proc/sys/vm/drop_caches", "3").expect("drop caches");
     assert_file_is_whole(&made.directory, text);
     fixture.tear_down_to(mark);

@@ -223,6 +223,7 @@ fn drives_for_something_else_than_data_may_differ() {
                 drives: vec!["hdd".to_owned(), "nvme".to_owned()],
                 capacity: 1,
                 tolerates: 0,
+                loss: None,
                 copies: false,
             }];
             let hdd = drive("hdd", "Blue", "mq-deadline", "write back");

@@ -37,6 +37,7 @@ pub(super) fn info(bench: &str, text: &str, study: &Study, repeats: u32) -> RunI
                 drives: (1..=4).map(|n| format!("hgst-{n}")).collect(),
                 capacity: 30_000_000_000_000,
                 tolerates: 1,
+                loss: None,
                 copies: false,
             })
             .collect(),

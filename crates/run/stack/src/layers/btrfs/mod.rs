@@ -12,7 +12,7 @@ use super::file_system::{
     label,
 };
 use crate::reading::OptionReader;
-use crate::redundancy::{Stripe, combine, members, tolerance};
+use crate::redundancy::{Stripe, combine, lost_beyond, members};
 use crate::{
     DeviceState, Form, FormatWrites, KeptWrites, Layer, LayerContext, LayerInUse, LayerKind, Need,
     Shape, ShapeError, StackError, Volume, undo,
@@ -225,8 +225,8 @@ impl Layer for Btrfs {
         let (size, shares) = allocate(&sizes, self.data, metadata);
         // The loss of the metadata is the loss of the data.
         let [stripe, of_metadata] = [self.data, metadata].map(|p| p.stripe(volumes.len()));
-        let tolerates = tolerance(volumes, stripe.survives().min(of_metadata.survives()));
-        Ok(Shape::Directory(Volume { tolerates, ..combine(volumes, &shares, size, stripe) }))
+        let loss = lost_beyond(stripe.survives().min(of_metadata.survives()), volumes);
+        Ok(Shape::Directory(Volume { loss, ..combine(volumes, &shares, size, stripe) }))
     }
 
     fn shape_of_first(&self, below: &Shape, data: Bytes) -> Result<Shape, ShapeError> {

@@ -112,7 +112,7 @@ fn shapes_of_the_family() {
         let volume = shape(text, &drives).expect(text);
         let found = volume.size.0 as f64 / 1e12;
         assert!((found / terabytes - 1.0).abs() < 0.01, "{text}: {found}");
-        assert_eq!(volume.tolerates, tolerates, "{text}");
+        assert_eq!(volume.tolerates(), tolerates, "{text}");
         assert_eq!(volume.drive_writes.len(), 4);
         for factor in volume.drive_writes {
             assert!((factor - writes).abs() < 0.001, "{text}: {factor}");
@@ -146,12 +146,13 @@ fn redundancy_below_counts() {
         let mut drive_writes = vec![0.0; 4];
         drive_writes[index] = 1.0;
         drive_writes[index + 1] = 1.0;
-        Volume { tolerates: 1, drive_writes, ..drives[index].clone() }
+        let loss = lost_beyond(1, &drives[index..index + 2]);
+        Volume { loss, drive_writes, ..drives[index].clone() }
     };
     let below = Shape::Devices(vec![mirror(0), mirror(2)]);
     let Ok(Shape::Directory(volume)) = layer("btrfs-raid1").expect("layer").shape(&below) else {
         panic!("no directory");
     };
-    assert_eq!(volume.tolerates, 3);
+    assert_eq!(volume.tolerates(), 3);
     assert!(volume.drive_writes.iter().all(|w| (w - 1.0).abs() < 0.001));
 }

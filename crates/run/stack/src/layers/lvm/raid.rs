@@ -276,7 +276,7 @@ mod tests {
             ("lvm-raid5[size=100M]", 3, 104, 1, 0.5),
         ] {
             let volume = shape(text, drives).expect(text);
-            assert_eq!((volume.size, volume.tolerates), (Bytes::mib(mib), tolerates), "{text}");
+            assert_eq!((volume.size, volume.tolerates()), (Bytes::mib(mib), tolerates), "{text}");
             assert!(volume.drive_writes.iter().all(|w| (w - each).abs() < 1e-9), "{text}");
         }
         for (text, drives, words) in [

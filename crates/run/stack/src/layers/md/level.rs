@@ -291,7 +291,7 @@ mod tests {
             (Level::Raid10(3), 2, 0.75),
         ] {
             let volume = level.array("x", &four, None).expect("array");
-            assert_eq!(volume.tolerates, tolerates, "{level:?}");
+            assert_eq!(volume.tolerates(), tolerates, "{level:?}");
             for write in volume.drive_writes {
                 assert!((write - each).abs() < 1e-9, "{level:?}: {write}");
             }
@@ -327,7 +327,7 @@ mod tests {
                     prop_assert!(write * volume.size.0 as f64 <= size.0 as f64 * (1.0 + 1e-9));
                 }
                 let copies: f64 = volume.drive_writes.iter().sum();
-                prop_assert!(copies >= 1.0 + f64::from(volume.tolerates.min(1)) / 12.0 - 1e-9);
+                prop_assert!(copies >= 1.0 + f64::from(volume.tolerates().min(1)) / 12.0 - 1e-9);
             }
         }
     }

@@ -2,12 +2,12 @@
 
 use std::path::Path;
 
-use disklab_cell::{Care, LayerSpec};
+use disklab_cell::{Care, LayerSpec, LossTree};
 use disklab_source::SourceError;
 use disklab_units::Bytes;
 
 use crate::reading::OptionReader;
-use crate::redundancy::{devices, members};
+use crate::redundancy::{devices, members, near_copies};
 use crate::{
     DeviceState, Form, FormatWrites, InputKind, Inputs, Layer, LayerContext, LayerInUse, LayerKind,
     Need, PassKind, RebuildProgress, Shape, ShapeError, StackError, Volume,
@@ -238,6 +238,14 @@ impl Md {
         Ok(if devices.is_empty() { vec![devices] } else { devices.chunks(width).collect() })
     }
 
+    /// Which members must fail, where the layout says: those of far and offset copies are on the next
+    /// member, the last one's on the first (md(4), 'RAID10').
+    fn loss(&self, members: &[Volume]) -> Option<LossTree> {
+        let Level::Raid10(copies) = self.level else { return None };
+        let is_near = self.layout.is_none_or(|layout| layout.starts_with('n'));
+        (!is_near).then(|| near_copies(copies as usize, 1, members))
+    }
+
     /// What happens to the members of a new array.
     pub(super) fn resync(&self, below: DeviceState) -> Resync {
         let skips = below.reads_zeros || below.simulated;
@@ -259,7 +267,10 @@ impl Md {
 impl Layer for Md {
     fn shape(&self, below: &Shape) -> Result<Shape, ShapeError> {
         let groups = self.groups(members(self.layer, below)?)?;
-        let array = |group: &&[Volume]| self.level.array(self.layer, group, self.chunk);
+        let array = |group: &&[Volume]| {
+            let array = self.level.array(self.layer, group, self.chunk)?;
+            Ok(Volume { loss: self.loss(group).unwrap_or_else(|| array.loss.clone()), ..array })
+        };
         groups.iter().map(array).collect::<Result<_, _>>().map(Shape::Devices)
     }
 
@@ -397,7 +408,7 @@ mod tests {
         assert_eq!(arrays.len(), 2);
         let whole = read_options(&spec("md-raid0")).expect("raid0").shape(&Shape::Devices(arrays));
         let Ok(Shape::Devices(whole)) = whole else { panic!("{whole:?}") };
-        assert_eq!((whole.len(), whole[0].tolerates), (1, 1));
+        assert_eq!((whole.len(), whole[0].tolerates()), (1, 1));
         assert!(whole[0].drive_writes.iter().all(|w| (w - 0.25).abs() < 1e-9), "{whole:?}");
         for (text, words) in [
             ("md-raid5[width=4]", "md-raid5: 6 devices do not make arrays of 4"),

@@ -166,7 +166,7 @@ mod tests {
             let pool = geometry(vdev).pool("zfs", &[&drives]).expect("pool");
             let held = pool.size.0 as f64 / 1e12;
             assert!((held - tb).abs() < 0.1, "{vdev:?}: {held}");
-            assert_eq!(pool.tolerates, tolerates, "{vdev:?}");
+            assert_eq!(pool.tolerates(), tolerates, "{vdev:?}");
         }
     }
 
@@ -175,7 +175,7 @@ mod tests {
         let drives = drives(4, Bytes::gib(100));
         let (one, two) = drives.split_at(2);
         let pool = geometry(Vdev::Mirror).pool("zfs", &[one, two]).expect("pool");
-        assert_eq!(pool.tolerates, 1);
+        assert_eq!(pool.tolerates(), 1);
         assert!(pool.drive_writes.iter().all(|w| (w - 0.5).abs() < 1e-9));
     }
 
