@@ -7,7 +7,7 @@
 #   make shipped-run  run that study, keep its figures in runs/
 #   make published  run the five published studies in the lab, rewrite docs/generated/published
 #   make book       build the documents as a book in target/book
-#   make dist       build a static program, a tarball and a .deb in target/dist
+#   make dist       build static programs for x86-64 and aarch64, tarballs and .debs in target/dist
 #   make try-dist   install what `make dist` built on bare Debian 12 and 13, and run it (as root)
 #   make install    build the optimised program, install it to PREFIX
 

@@ -152,6 +152,9 @@ pub(crate) fn runnable_workloads(
             let why = format!("needs {}", missing.join(", "));
             let packages = programs.iter().map(|(_, package)| *package);
             left_out.push(LeftOut::workload(&spec.id, why).lacking(packages));
+        } else if let Some((what, package)) = workload.lacks() {
+            let left = LeftOut::workload(&spec.id, format!("needs {what}"));
+            left_out.push(left.lacking([package]));
         } else if workload.needs_device() && !has_device {
             left_out.push(LeftOut::workload(&spec.id, "needs a block device of its own"));
         } else {

@@ -90,11 +90,24 @@ fn compile_time(objects: u64) -> Duration {
 /// beginning.
 ///
 /// # Errors
-/// [`KernelError::Tools`] with what is missing and its packages, or what is wrong with the source.
+/// [`KernelError::Machine`] if there is no such kernel for this processor, [`KernelError::Tools`] with
+/// what is missing and its packages, or what is wrong with the source.
 pub fn check(source: &LinuxSource, executor: &Executor) -> Result<(), KernelError> {
+    check_processor()?;
     let found = source.find(Path::new("/"), executor);
     tools::check(executor, found.as_ref().is_ok_and(|f| matches!(f.origin, Origin::Tree(_))))?;
     found.map(drop)
+}
+
+/// Whether there can be a lab on this machine's processor.
+///
+/// # Errors
+/// [`KernelError::Machine`].
+pub fn check_processor() -> Result<(), KernelError> {
+    match std::env::consts::ARCH {
+        "x86_64" => Ok(()),
+        other => Err(KernelError::Machine(other.to_owned())),
+    }
 }
 
 fn ensure_variant(
@@ -105,9 +118,7 @@ fn ensure_variant(
     executor: &Executor,
     progress: &mut dyn FnMut(BuildProgress),
 ) -> Result<PathBuf, KernelError> {
-    if std::env::consts::ARCH != "x86_64" {
-        return Err(KernelError::Machine(std::env::consts::ARCH.to_owned()));
-    }
+    check_processor()?;
     let cache = &std::path::absolute(cache).map_err(KernelError::io("cannot find", cache))?;
     cache::check_cache(cache)?;
     let mut found = source.find(Path::new("/"), executor)?;

@@ -25,7 +25,11 @@ pub enum NamedProblem {
 #[derive(Debug, thiserror::Error)]
 pub enum KernelError {
     /// User-Mode Linux does not exist for this machine's processor.
-    #[error("the lab needs an x86-64 processor: User-Mode Linux is not built for '{0}'")]
+    #[error(
+        "there is no User-Mode Linux, which the lab is, for '{0}', only for x86-64. What is measured on \
+         this machine itself works here: `disklab run` and `plan` with --on dir:PATH, --on loop or --on \
+         disks:/dev/disk/by-id/…"
+    )]
     Machine(String),
     /// Programs or headers that the build needs are not installed.
     #[error(

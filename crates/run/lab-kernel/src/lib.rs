@@ -44,7 +44,7 @@ pub use apt_problem::AptProblem;
 pub use cache::{
     KERNEL_VARIABLE, ZfsKernel, cache_folder, check_cache, find, find_version, find_zfs,
 };
-pub use ensure::{build_time, check, ensure, ensure_zfs, zfs_build_time};
+pub use ensure::{build_time, check, check_processor, ensure, ensure_zfs, zfs_build_time};
 pub use error::{KernelError, NamedProblem};
 pub use left_out::{LeftOutPatch, left_out};
 pub use linux::{LinuxChoice, LinuxVersion, SyscallInterception, UnknownLinux};

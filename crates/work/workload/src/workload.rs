@@ -21,6 +21,12 @@ pub trait Workload: Debug + Send + Sync {
         Vec::new()
     }
 
+    /// What it asks of a program that the one on this machine does not have, and the Debian package
+    /// whose has it.
+    fn lacks(&self) -> Option<(String, &'static str)> {
+        None
+    }
+
     /// Why it cannot run on a bench without a block device of its own, if so.
     fn needs_device(&self) -> bool {
         false

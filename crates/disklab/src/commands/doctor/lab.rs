@@ -34,6 +34,10 @@ pub fn lab() -> (Vec<DoctorRow>, Vec<&'static str>) {
             ),
             Vec::new(),
         ),
+        // Then there is none to find, and nothing else matters.
+        Err(error @ KernelError::Machine(_)) => {
+            return (vec![DoctorRow::new("lab kernel", false, error.to_string())], Vec::new());
+        }
         Err(error) => (error.to_string(), packages(&error)),
     };
     // What the build lacks matters only where there is no kernel.

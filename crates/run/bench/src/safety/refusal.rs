@@ -48,6 +48,8 @@ pub enum Cause {
     },
     /// There is nothing of that name.
     Missing,
+    /// This system has no such names at all.
+    NoStableNames,
     /// The link points to nothing.
     Dangling {
         /// What it points to.
@@ -182,6 +184,11 @@ impl fmt::Display for Cause {
             }
             Self::Missing => f.write_str(
                 "there is no such name; `ls -l /dev/disk/by-id` shows the drives of this machine",
+            ),
+            Self::NoStableNames => f.write_str(
+                "this system has no /dev/disk/by-id, whose names alone mean the same drive after the \
+                 next start, so that disklab takes none of its disks; --on dir:PATH measures a file \
+                 system that is on them, and leaves what is there alone",
             ),
             Self::Dangling { target } => write!(
                 f,

@@ -81,6 +81,9 @@ pub fn resolve(root: &SystemRoot, names: &[String]) -> Result<Vec<Target>, Vec<R
 }
 
 fn find(root: &SystemRoot, name: &Path) -> Result<Target, Cause> {
+    if !root.path(BY_ID).is_dir() {
+        return Err(Cause::NoStableNames);
+    }
     if !is_by_id(name) {
         let device = BlockDevice::at(root, name);
         if device.is_none() && root.path(name).symlink_metadata().is_err() {
@@ -275,6 +278,19 @@ mod tests {
             assert!(text.contains(word), "{text}");
         }
         assert!(texts[0].contains(A), "{}", texts[0]);
+    }
+
+    #[test]
+    fn a_system_without_stable_names_says_what_can_be_done() {
+        let (_folder, tree) = made();
+        std::fs::remove_dir_all(tree.path("/dev/disk/by-id")).expect("removed");
+        for name in [A, "/dev/sda", "ata-TESTDRIVE_1000_A"] {
+            let text = refused(&tree, &[name]).remove(0);
+            assert!(
+                text.contains("no /dev/disk/by-id") && text.contains("--on dir:PATH"),
+                "{text}"
+            );
+        }
     }
 
     #[test]

@@ -132,6 +132,8 @@ impl PlannedLab {
         executor: Executor,
         caller: &Caller,
     ) -> Result<LabBench, RunnerError> {
+        let no_lab = |source| RunnerError::prepare(BenchError::Kernel { zfs: false, source });
+        kernel::check_processor().map_err(no_lab)?;
         let Self { plan, drives, named, linux, scratch, at_once, cores } = self;
         let program = guest_program().map_err(RunnerError::OwnProgram)?;
         let content = ContentLimits::of_free(free_space(&existing_ancestor(&scratch)).0);

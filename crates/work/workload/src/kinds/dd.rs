@@ -2,7 +2,7 @@
 
 use disklab_cell::WorkloadPlan;
 use disklab_config::{Fields, Node};
-use disklab_exec::Invocation;
+use disklab_exec::{Invocation, find_program};
 use disklab_sample::{
     ContentProfile, Direction, Durability, Figure, FileSet, OperationKind, Order, Requests,
     StepProfile, SyncCall, TimeIn,
@@ -144,6 +144,19 @@ impl Dd {
         dd
     }
 
+    /// What of its flags and conversions the dd of BusyBox 1.36 does not know.
+    fn unknown_to_busybox(&self) -> Vec<String> {
+        const FLAGS: [&str; 3] = ["append", "direct", "fullblock"];
+        const CONVERSIONS: [&str; 2] = ["fsync", "notrunc"];
+        let option = if self.writes { "oflag" } else { "iflag" };
+        let flags = self.flags.iter().filter(|flag| !FLAGS.contains(&flag.as_str()));
+        let conversions = self.conversions.iter().filter(|c| !CONVERSIONS.contains(&c.as_str()));
+        flags
+            .map(|flag| format!("{option}={flag}"))
+            .chain(conversions.map(|conversion| format!("conv={conversion}")))
+            .collect()
+    }
+
     fn has(&self, flag: &str) -> bool {
         self.flags.iter().any(|f| f == flag)
     }
@@ -157,6 +170,17 @@ fn size(bytes: Bytes) -> String {
 impl Workload for Dd {
     fn programs(&self) -> Vec<(&'static str, &'static str)> {
         vec![("dd", "coreutils")]
+    }
+
+    fn lacks(&self) -> Option<(String, &'static str)> {
+        // On small systems it is a link to a program that is many.
+        let dd = find_program("dd")?.canonicalize().ok()?;
+        let name = dd.file_name()?.to_str()?;
+        let unknown = self.unknown_to_busybox();
+        let lacks = name.starts_with("busybox") && !unknown.is_empty();
+        lacks.then(|| {
+            (format!("a dd that knows {}, as BusyBox's does not", unknown.join(", ")), "coreutils")
+        })
     }
 
     fn cost(&self) -> Cost {
@@ -328,9 +352,8 @@ mod tests {
         }
     }
 
-    #[test]
-    fn the_command_is_the_published_one() {
-        let dd = Dd {
+    fn published() -> Dd {
+        Dd {
             writes: true,
             block: Bytes::gib(1),
             count: 2,
@@ -338,7 +361,23 @@ mod tests {
             flags: vec!["dsync".to_owned()],
             random: false,
             conversions: Vec::new(),
-        };
+        }
+    }
+
+    #[test]
+    fn what_the_dd_of_busybox_lacks_is_known() {
+        let words = |words: &[&str]| words.iter().map(|word| (*word).to_owned()).collect();
+        let dd = Dd { conversions: words(&["fdatasync", "fsync"]), ..published() };
+        assert_eq!(dd.unknown_to_busybox(), ["oflag=dsync", "conv=fdatasync"]);
+        let dd = Dd { writes: false, flags: words(&["direct", "nocache"]), ..published() };
+        assert_eq!(dd.unknown_to_busybox(), ["iflag=nocache"]);
+        let dd = Dd { flags: words(&["direct", "append"]), ..published() };
+        assert!(dd.unknown_to_busybox().is_empty());
+    }
+
+    #[test]
+    fn the_command_is_the_published_one() {
+        let dd = published();
         assert_eq!(
             dd.invocation().argv().join(" "),
             "dd if=/dev/zero of=test bs=1G count=2 oflag=dsync"
