@@ -1,6 +1,7 @@
 //! The command line: one definition for the parser, the help, the man pages and
 //! the shell completions.
 
+mod archive;
 mod bench;
 mod cell;
 mod compare;
@@ -29,6 +30,9 @@ use disklab_cell::StudyAxis;
 use disklab_runner::{BenchKind, RunOptions, RunSettings};
 
 use crate::exit::Failure;
+pub use archive::{
+    ArchiveAddArgs, ArchiveArgs, ArchiveCommand, ArchiveFormat, ArchiveListArgs, ArchiveQueryArgs,
+};
 pub use bench::{DiskArgs, LabArgs, LoopArgs};
 pub use cell::CellArgs;
 pub use compare::CompareArgs;
@@ -83,6 +87,8 @@ pub enum CliCommand {
     Shipped(ShippedArgs),
     Compare(CompareArgs),
     Merge(MergeArgs),
+    #[command(subcommand)]
+    Archive(ArchiveCommand),
     Import(ImportArgs),
     Sensitivity(SensitivityArgs),
     /// List what disklab knows.

@@ -1,5 +1,6 @@
 //! The commands, one file each.
 
+mod archive;
 mod cell;
 mod compare;
 mod doctor;
@@ -40,6 +41,7 @@ pub fn dispatch(cli: Cli) -> Result<u8, Failure> {
         CliCommand::Shipped(args) => shipped::shipped(&args, json),
         CliCommand::Compare(args) => compare::compare(&args, json),
         CliCommand::Merge(args) => merge::merge(&args, json),
+        CliCommand::Archive(command) => archive::archive(&command, json),
         CliCommand::Import(args) => import::import(args, json),
         CliCommand::Sensitivity(args) => sensitivity::sensitivity_command(&args, json),
         CliCommand::List { what } => list::list(what, json),

@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use disklab_archive::ArchiveError;
 use disklab_bench::ModelError;
 use disklab_engine::EngineError;
 use disklab_import::ImportError;
@@ -71,6 +72,13 @@ impl Failure {
 impl From<RunnerError> for Failure {
     fn from(error: RunnerError) -> Self {
         Self { code: runner_code(&error), message: runner_message(&error) }
+    }
+}
+
+impl From<ArchiveError> for Failure {
+    fn from(error: ArchiveError) -> Self {
+        let code = if error.is_usage_error() { USAGE_ERROR } else { FAILED };
+        Self { code, message: error.to_string() }
     }
 }
 

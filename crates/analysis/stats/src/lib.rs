@@ -32,6 +32,7 @@ pub use blocks::{
     BlockTest, block_interval, block_ratio, block_ratio_judged, fewest_despite_a_stall,
 };
 pub use blocks_needed::{Ask, BlocksError, Planned, Tails, blocks_needed};
+pub use change_points::level_changes;
 pub use estimate::{Estimate, Method, estimate, estimate_at};
 pub use hodges_lehmann::{LocationShift, unpaired_shift};
 pub use holm::holm;

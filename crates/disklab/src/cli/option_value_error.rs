@@ -21,4 +21,10 @@ pub enum OptionValueError {
     /// Not the name of an audit.
     #[error("there is no audit '{0}'; `disklab list audits` names them")]
     Audit(String),
+    /// Not a measure.
+    #[error("expected throughput, iops, latency-p50, latency-p99, latency-p999, elapsed or missed")]
+    Measure,
+    /// Not a time of a calendar.
+    #[error("expected a date such as 2026-03-01, or a time such as 2026-03-01T02:00Z")]
+    Time,
 }

@@ -25,3 +25,4 @@ pub use error::{NoPart, StoreError};
 pub use model::{CellRecord, CellState, RunInfo, Session};
 pub use provenance::{Difference, Provenance, RunAspect};
 pub use run::Run;
+pub use untrusted::open_guarded;

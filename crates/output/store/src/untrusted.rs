@@ -51,6 +51,17 @@ impl Steps {
     }
 }
 
+/// Opens another database of disklab's with the same bounds: it, too, may come from anybody.
+///
+/// # Errors
+/// [`StoreError::Unexpected`] and [`StoreError::UnknownJournal`] if opening it could do more than that.
+pub fn open_guarded(path: &Path, flags: OpenFlags) -> Result<Connection, StoreError> {
+    check_side_files(path)?;
+    let connection = Connection::open_with_flags(path, flags).map_err(StoreError::sqlite(path))?;
+    guard(&connection).map_err(StoreError::sqlite(path))?;
+    Ok(connection)
+}
+
 /// Sets the bounds of a connection, before its first statement.
 pub(crate) fn guard(connection: &Connection) -> rusqlite::Result<Steps> {
     let steps = Steps::default();

@@ -1,0 +1,13 @@
+//! Figures of many runs in one database, SQLite or PostgreSQL: what became of each, and where it
+//! changed. No run is changed by it.
+
+mod archive;
+mod database;
+mod error;
+mod run;
+mod series;
+
+pub use archive::{AddedRun, Archive, ListedRun, SeriesFilter};
+pub use error::ArchiveError;
+pub use run::ArchivedRun;
+pub use series::{Series, SeriesChange, SeriesPoint};
