@@ -90,6 +90,7 @@ impl RunFixture {
             stacks: Vec::new(),
             left_out: Vec::new(),
             reference: None,
+            machines: Default::default(),
             environment: Environment::default(),
         };
         Self { study, info, cells: Vec::new() }

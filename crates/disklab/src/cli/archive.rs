@@ -23,28 +23,34 @@ Environment:
 /// Keep the figures of many runs in one database, and ask what became of them.
 ///
 /// A run is read, never changed, and its figures are kept with their intervals, stacks, drives,
-/// kernels and times: in a SQLite file, or on a PostgreSQL server. `query` shows a figure over time, and
-/// where it changed.
+/// kernels and times: in a SQLite file, or on a PostgreSQL server, which several machines may fill. `query`
+/// shows a figure over time, and where it changed. docs/generated/archive.md has the tables.
 #[derive(Debug, Subcommand)]
 #[command(after_help = EXAMPLES)]
 pub enum ArchiveCommand {
-    /// Add runs: all of them, or none. A run that is there already is added again only if it has
-    /// other cells by now.
+    /// Add runs: all of them, or none. They may be of earlier versions, or cut off. A run that is there
+    /// already, wherever it lies, is added again only if it has other cells by now.
     Add(ArchiveAddArgs),
     /// List the runs, the oldest first.
     List(ArchiveListArgs),
     /// Show figures over time, one series for each stack, workload and setting, and where they changed.
     ///
-    /// A change is a change point by PELT, which has at least two runs before and after it; fewer than eight
-    /// runs have none. What else changed between the two runs, such as the kernel, is said with it.
+    /// Figures are one series if they agree in study, stack, workload, levels, step and direction, and their
+    /// runs in bench, scale and the options on which figures depend, of real machines in processor and memory.
+    /// Kernels, versions and the study's text may differ: what of them changed where the figure did is said. Runs
+    /// are in the order in which they began, by the clocks of their machines.
+    ///
+    /// A change is a change point by PELT, the method that finds a step's steady part, with a penalty of 8 ln n
+    /// for independent values: of series without a change at most one in fifty claims any, and one of four
+    /// deviations in the middle of thirty runs is found. It needs two runs on each side, and a series eight.
     Query(ArchiveQueryArgs),
 }
 
 /// Which archive.
 #[derive(Debug, Clone, Args)]
 pub struct ArchiveArgs {
-    /// The archive: a file, or postgres://USER@HOST/DATABASE. [default: that of DISKLAB_ARCHIVE, or
-    /// archive.sqlite in the user's data directory]
+    /// The archive: a file, or postgres://USER@HOST/DATABASE (without TLS: by a local socket or a
+    /// tunnel). [default: that of DISKLAB_ARCHIVE, or archive.sqlite in the user's data directory]
     #[arg(long, value_name = "PATH|URL")]
     pub archive: Option<String>,
 }
@@ -112,9 +118,12 @@ fn parse_measure(text: &str) -> Result<Measure, OptionValueError> {
 }
 
 fn parse_time(text: &str) -> Result<Timestamp, OptionValueError> {
-    let date = |text: &str| text.parse::<Date>().ok()?.to_zoned(TimeZone::UTC).ok();
-    let time = text.parse().ok().or_else(|| date(text).map(|midnight| midnight.timestamp()));
-    time.ok_or(OptionValueError::Time)
+    let midnight = || {
+        // A `Date` is also read from a time of a day, which would be lost.
+        let date = (text.len() == "2026-03-01".len()).then(|| text.parse::<Date>().ok())??;
+        Some(date.to_zoned(TimeZone::UTC).ok()?.timestamp())
+    };
+    text.parse().ok().or_else(midnight).ok_or(OptionValueError::Time)
 }
 
 #[cfg(test)]

@@ -5,7 +5,7 @@ mod query;
 use std::fmt::Write as _;
 use std::path::PathBuf;
 
-use disklab_archive::{AddedRun, Archive, ArchivedRun, ListedRun};
+use disklab_archive::{AddedRun, ArchivedRun, ListedRun, RunArchive};
 use disklab_source::csv_cell;
 use disklab_units::count;
 use serde_json::{Value, json};
@@ -38,7 +38,7 @@ fn name(args: &ArchiveArgs) -> String {
 fn add(args: &ArchiveAddArgs, as_json: bool) -> Result<u8, Failure> {
     // All are read before anything is written.
     let runs = args.runs.iter().map(|run| ArchivedRun::read(run)).collect::<Result<Vec<_>, _>>()?;
-    let added = Archive::open(&name(&args.archive))?.add(&runs)?;
+    let added = RunArchive::open(&name(&args.archive))?.add(&runs)?;
     let number = |kind| added.iter().filter(|added| **added == kind).count();
     let [new, renewed, known] = [AddedRun::New, AddedRun::Renewed, AddedRun::Known].map(number);
     if as_json {
@@ -53,7 +53,7 @@ fn add(args: &ArchiveAddArgs, as_json: bool) -> Result<u8, Failure> {
 }
 
 fn list(args: &ArchiveListArgs, format: ArchiveFormat) -> Result<u8, Failure> {
-    let runs = Archive::open_existing(&name(&args.archive))?.runs()?;
+    let runs = RunArchive::open_existing(&name(&args.archive))?.runs()?;
     match format {
         ArchiveFormat::Json => {
             let runs: Vec<Value> = runs.iter().map(run_json).collect();

@@ -35,6 +35,7 @@ fn prepared(folder: &Path) {
         stacks: Vec::new(),
         left_out: Vec::new(),
         reference: None,
+        machines: Default::default(),
         environment: Environment { kernel: NASTY.to_owned(), ..Environment::default() },
     };
     let cells = order(&[Levels::new("ext4", "w")], 1, 1, SeedSharing::Shared);

@@ -40,6 +40,7 @@ mod lab_support;
 mod lab_terminal;
 mod leftovers;
 mod linux_in_the_lab;
+mod machines;
 mod merge;
 mod other_code_in_the_lab;
 mod others_in_the_way;

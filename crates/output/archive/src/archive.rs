@@ -7,19 +7,19 @@ use disklab_store::now;
 use disklab_study::{Measure, matches};
 use jiff::Timestamp;
 
-use crate::database::{Database, Value};
+use crate::database::{ColumnValue, Database};
 use crate::run::time;
-use crate::series::{Series, SeriesKey, SeriesPoint};
+use crate::series::{FigureSeries, SeriesKey, SeriesPoint};
 use crate::{ArchiveError, ArchivedRun};
 
 /// An archive, open.
 #[derive(Debug)]
-pub struct Archive(Database);
+pub struct RunArchive(Database);
 
 /// What became of a run that was added.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum AddedRun {
-    /// It is new.
+    /// It was not there.
     New,
     /// It was there with other cells or figures, and is there as it is now.
     Renewed,
@@ -59,7 +59,7 @@ pub struct SeriesFilter {
     pub patterns: Vec<String>,
     /// The study's id, or a pattern.
     pub study: Option<String>,
-    /// Which measure.
+    /// What was measured.
     pub measure: Measure,
     /// Runs that began at this time or later.
     pub since: Option<Timestamp>,
@@ -67,7 +67,7 @@ pub struct SeriesFilter {
     pub until: Option<Timestamp>,
 }
 
-impl Archive {
+impl RunArchive {
     /// Opens an archive to add to it: a SQLite file, which is made if it is not there, or a
     /// PostgreSQL database, where its tables are.
     ///
@@ -80,7 +80,7 @@ impl Archive {
     /// Opens an archive to ask it.
     ///
     /// # Errors
-    /// As for [`Archive::open`], and [`ArchiveError::None`] if there is no such file.
+    /// As for [`RunArchive::open`], and [`ArchiveError::None`] if there is no such file.
     pub fn open_existing(name: &str) -> Result<Self, ArchiveError> {
         Self::at(name, false)
     }
@@ -103,11 +103,13 @@ impl Archive {
     }
 
     fn add_one(&mut self, run: &ArchivedRun) -> Result<AddedRun, ArchiveError> {
-        let id = [Value::from(run.id.as_str())];
+        let id = [ColumnValue::from(run.id.as_str())];
         let known = self.0.query("SELECT content FROM run WHERE id = $1", &id)?;
         let was = match known.first().map(|row| row.as_slice()) {
             None => AddedRun::New,
-            Some([Value::Text(content)]) if *content == run.content => return Ok(AddedRun::Known),
+            Some([ColumnValue::Text(content)]) if *content == run.content => {
+                return Ok(AddedRun::Known);
+            }
             Some(_) => AddedRun::Renewed,
         };
         let id = id.to_vec();
@@ -136,7 +138,7 @@ impl Archive {
             "INSERT INTO run (id, content, path, study, study_digest, setting, disklab, kernel,
                 began, added, cells, done)
              VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)",
-            [&row.map(Value::clone).to_vec()],
+            [&row.map(ColumnValue::clone).to_vec()],
         )?;
         self.0
             .execute("INSERT INTO stack (run, stack, drives) VALUES ($1, $2, $3)", &run.stacks)?;
@@ -162,7 +164,9 @@ impl Archive {
         let mut runs = rows.into_iter().map(listed).collect::<Result<Vec<_>, _>>()?;
         let mut stacks: HashMap<String, BTreeMap<String, String>> = HashMap::new();
         for row in self.0.query("SELECT run, stack, drives FROM stack", &[])? {
-            let [Value::Text(run), Value::Text(stack), Value::Text(drives)] = row.as_slice() else {
+            let [ColumnValue::Text(run), ColumnValue::Text(stack), ColumnValue::Text(drives)] =
+                row.as_slice()
+            else {
                 return Err(ArchiveError::Row { table: "stack" });
             };
             stacks.entry(run.clone()).or_default().insert(stack.clone(), drives.clone());
@@ -178,8 +182,8 @@ impl Archive {
     /// and work.
     ///
     /// # Errors
-    /// As for [`Archive::runs`].
-    pub fn series(&mut self, filter: &SeriesFilter) -> Result<Vec<Series>, ArchiveError> {
+    /// As for [`RunArchive::runs`].
+    pub fn series(&mut self, filter: &SeriesFilter) -> Result<Vec<FigureSeries>, ArchiveError> {
         let runs = self.runs()?;
         let wanted = |run: &&ListedRun| {
             filter.study.as_ref().is_none_or(|pattern| matches(pattern, &run.study))
@@ -193,7 +197,7 @@ impl Archive {
             "SELECT run, stack, workload, levels, step, direction, part, operation, value, low,
                 high, repeats, suspect
              FROM figure WHERE measure = $1",
-            &[Value::from(word.map_or("", |(word, _)| word))],
+            &[ColumnValue::from(word.map_or("", |(word, _)| word))],
         )?;
         let mut all: BTreeMap<SeriesKey, Vec<SeriesPoint>> = BTreeMap::new();
         for row in rows {
@@ -205,7 +209,10 @@ impl Archive {
             let (key, point) = figure.of(run);
             all.entry(key).or_default().push(point);
         }
-        Ok(all.into_iter().map(|(key, points)| Series::new(key, filter.measure, points)).collect())
+        Ok(all
+            .into_iter()
+            .map(|(key, points)| FigureSeries::new(key, filter.measure, points))
+            .collect())
     }
 }
 
@@ -220,10 +227,10 @@ impl SeriesFilter {
     }
 }
 
-fn listed(row: Vec<Value>) -> Result<ListedRun, ArchiveError> {
-    use Value::{Count, Text};
+fn listed(row: Vec<ColumnValue>) -> Result<ListedRun, ArchiveError> {
+    use ColumnValue::{Count, Text};
     let wrong = ArchiveError::Row { table: "run" };
-    let row: Result<[Value; 10], _> = row.try_into();
+    let row: Result<[ColumnValue; 10], _> = row.try_into();
     let Ok(
         [
             Text(id),
@@ -302,9 +309,9 @@ impl FigureRow {
 }
 
 /// The run of a row, and the row.
-fn figure(row: Vec<Value>) -> Result<(String, FigureRow), ArchiveError> {
-    use Value::{Count, Number, Text};
-    let row: Result<[Value; 13], _> = row.try_into();
+fn figure(row: Vec<ColumnValue>) -> Result<(String, FigureRow), ArchiveError> {
+    use ColumnValue::{Count, Number, Text};
+    let row: Result<[ColumnValue; 13], _> = row.try_into();
     let Ok(
         [
             Text(run),

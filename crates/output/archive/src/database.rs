@@ -23,20 +23,20 @@ const PATIENCE: Duration = Duration::from_secs(60);
 
 /// A value of a row.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) enum Value {
+pub(crate) enum ColumnValue {
     Text(String),
     Number(Option<f64>),
     Count(i64),
 }
 
-impl From<&str> for Value {
+impl From<&str> for ColumnValue {
     fn from(text: &str) -> Self {
         // PostgreSQL takes none, and no text of disklab's has one.
         Self::Text(text.replace('\0', "\u{fffd}"))
     }
 }
 
-impl From<String> for Value {
+impl From<String> for ColumnValue {
     fn from(text: String) -> Self {
         text.as_str().into()
     }
@@ -133,7 +133,7 @@ impl Database {
     pub(crate) fn execute<'a>(
         &mut self,
         statement: &str,
-        rows: impl IntoIterator<Item = &'a Vec<Value>>,
+        rows: impl IntoIterator<Item = &'a Vec<ColumnValue>>,
     ) -> Result<(), ArchiveError> {
         match self {
             Self::Sqlite(connection) => {
@@ -156,8 +156,8 @@ impl Database {
     pub(crate) fn query(
         &mut self,
         statement: &str,
-        values: &[Value],
-    ) -> Result<Vec<Vec<Value>>, ArchiveError> {
+        values: &[ColumnValue],
+    ) -> Result<Vec<Vec<ColumnValue>>, ArchiveError> {
         match self {
             Self::Sqlite(connection) => {
                 let mut prepared = connection.prepare(statement).map_err(sqlite)?;
@@ -179,25 +179,25 @@ impl Database {
     }
 }
 
-fn of_sqlite(value: ValueRef<'_>) -> rusqlite::Result<Value> {
+fn of_sqlite(value: ValueRef<'_>) -> rusqlite::Result<ColumnValue> {
     Ok(match value {
-        ValueRef::Text(text) => Value::Text(String::from_utf8_lossy(text).into_owned()),
-        ValueRef::Integer(count) => Value::Count(count),
-        ValueRef::Real(number) => Value::Number(Some(number)),
-        ValueRef::Null => Value::Number(None),
+        ValueRef::Text(text) => ColumnValue::Text(String::from_utf8_lossy(text).into_owned()),
+        ValueRef::Integer(count) => ColumnValue::Count(count),
+        ValueRef::Real(number) => ColumnValue::Number(Some(number)),
+        ValueRef::Null => ColumnValue::Number(None),
         ValueRef::Blob(_) => return Err(rusqlite::Error::InvalidQuery),
     })
 }
 
-fn of_postgres(row: &postgres::Row, column: usize) -> Result<Value, postgres::Error> {
+fn of_postgres(row: &postgres::Row, column: usize) -> Result<ColumnValue, postgres::Error> {
     Ok(match *row.columns()[column].type_() {
-        Type::INT8 => Value::Count(row.try_get(column)?),
-        Type::FLOAT8 => Value::Number(row.try_get(column)?),
-        _ => Value::Text(row.try_get(column)?),
+        Type::INT8 => ColumnValue::Count(row.try_get(column)?),
+        Type::FLOAT8 => ColumnValue::Number(row.try_get(column)?),
+        _ => ColumnValue::Text(row.try_get(column)?),
     })
 }
 
-impl rusqlite::ToSql for Value {
+impl rusqlite::ToSql for ColumnValue {
     fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
         match self {
             Self::Text(text) => text.to_sql(),
@@ -208,11 +208,11 @@ impl rusqlite::ToSql for Value {
 }
 
 /// As `postgres` takes them.
-fn parameters(row: &[Value]) -> Vec<&(dyn postgres::types::ToSql + Sync)> {
-    row.iter().map(Value::parameter).collect()
+fn parameters(row: &[ColumnValue]) -> Vec<&(dyn postgres::types::ToSql + Sync)> {
+    row.iter().map(ColumnValue::parameter).collect()
 }
 
-impl Value {
+impl ColumnValue {
     fn parameter(&self) -> &(dyn postgres::types::ToSql + Sync) {
         match self {
             Self::Text(text) => text,

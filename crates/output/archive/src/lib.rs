@@ -7,7 +7,7 @@ mod error;
 mod run;
 mod series;
 
-pub use archive::{AddedRun, Archive, ListedRun, SeriesFilter};
+pub use archive::{AddedRun, ListedRun, RunArchive, SeriesFilter};
 pub use error::ArchiveError;
 pub use run::ArchivedRun;
-pub use series::{Series, SeriesChange, SeriesPoint};
+pub use series::{FigureSeries, SeriesChange, SeriesPoint};

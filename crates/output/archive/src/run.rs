@@ -12,7 +12,7 @@ use jiff::Timestamp;
 use sha2::{Digest, Sha256};
 
 use crate::ArchiveError;
-use crate::database::Value;
+use crate::database::ColumnValue;
 
 /// What a run is to the archive.
 #[derive(Debug)]
@@ -22,9 +22,9 @@ pub struct ArchivedRun {
     /// Of all rows: whether anything has come since.
     pub(crate) content: String,
     pub(crate) path: PathBuf,
-    pub(crate) row: Vec<Value>,
-    pub(crate) stacks: Vec<Vec<Value>>,
-    pub(crate) figures: Vec<Vec<Value>>,
+    pub(crate) row: Vec<ColumnValue>,
+    pub(crate) stacks: Vec<Vec<ColumnValue>>,
+    pub(crate) figures: Vec<Vec<ColumnValue>>,
 }
 
 impl ArchivedRun {
@@ -44,7 +44,7 @@ impl ArchivedRun {
         let mut surroundings = Surroundings::default();
         let mut auditors: Vec<(_, Auditor)> = Vec::new();
         for at in study.axes.combinations() {
-            let mut auditor = Auditor::new(study.clone(), info.clone()).at(at.clone());
+            let mut auditor = Auditor::new(study.clone(), info.at(&at)).at(at.clone());
             records.iter().for_each(|record| auditor.add_unfinished(record));
             auditors.push((at, auditor));
         }
@@ -123,7 +123,7 @@ fn digest<const N: usize>(parts: [&String; N]) -> String {
 }
 
 /// The columns of `run` from `study` on, without `added`, which is when the row is written.
-fn row(info: &RunInfo, study: &Study, kernel: String, cells: [usize; 2]) -> Vec<Value> {
+fn row(info: &RunInfo, study: &Study, kernel: String, cells: [usize; 2]) -> Vec<ColumnValue> {
     let kernel = if kernel.is_empty() { info.environment.kernel.clone() } else { kernel };
     // Of two builds of the lab's kernel only this is different.
     let digest = info.environment.lab_kernel.as_ref().and_then(|kernel| kernel.digest.get(..16));
@@ -135,8 +135,8 @@ fn row(info: &RunInfo, study: &Study, kernel: String, cells: [usize; 2]) -> Vec<
         info.disklab.as_str().into(),
         kernel.into(),
         time(info.created).into(),
-        Value::Count(cells[0] as i64),
-        Value::Count(cells[1] as i64),
+        ColumnValue::Count(cells[0] as i64),
+        ColumnValue::Count(cells[1] as i64),
     ]
 }
 
@@ -168,13 +168,13 @@ fn setting(info: &RunInfo) -> String {
 }
 
 /// Rows of `figure`.
-fn figures(run: &str, audited: &Audited) -> Vec<Vec<Value>> {
+fn figures(run: &str, audited: &Audited) -> Vec<Vec<ColumnValue>> {
     let suspects = SuspectGroups::of(&audited.findings);
     let mut rows = Vec::new();
     for (index, group) in audited.groups.iter().enumerate() {
         let key = &group.key;
         let operation = serde_json::to_value(group.operation).unwrap_or_default();
-        let head: [Value; 7] = [
+        let head: [ColumnValue; 7] = [
             run.into(),
             key.levels.stack.as_str().into(),
             key.levels.workload.as_str().into(),
@@ -193,10 +193,10 @@ fn figures(run: &str, audited: &Audited) -> Vec<Vec<Value>> {
             row.extend([
                 word.into(),
                 operation.as_str().unwrap_or_default().into(),
-                Value::Number(Some(estimate.centre)),
-                Value::Number(end(|interval| interval.low)),
-                Value::Number(end(|interval| interval.high)),
-                Value::Count(estimate.n as i64),
+                ColumnValue::Number(Some(estimate.centre)),
+                ColumnValue::Number(end(|interval| interval.low)),
+                ColumnValue::Number(end(|interval| interval.high)),
+                ColumnValue::Count(estimate.n as i64),
                 suspects.about(&[index]).join(" ").into(),
             ]);
             rows.push(row);

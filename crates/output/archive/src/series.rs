@@ -23,7 +23,7 @@ pub(crate) struct SeriesKey {
 
 /// One figure of all runs that have it in common, in the order in which they began.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Series {
+pub struct FigureSeries {
     /// The study's id.
     pub study: String,
     /// Bench, scale and options, of a real machine the processor.
@@ -90,7 +90,7 @@ pub struct SeriesChange {
     pub besides: Vec<(&'static str, String, String)>,
 }
 
-impl Series {
+impl FigureSeries {
     pub(crate) fn new(key: SeriesKey, measure: Measure, mut points: Vec<SeriesPoint>) -> Self {
         points.sort_by(|a, b| (a.began, &a.run).cmp(&(b.began, &b.run)));
         let changes = changes(&points);

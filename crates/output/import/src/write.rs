@@ -43,6 +43,7 @@ impl Import {
             stacks: Vec::new(),
             left_out: self.left_out.clone(),
             reference: None,
+            machines: Default::default(),
             // That of this machine is not that of the figures.
             environment: Environment::default(),
         };

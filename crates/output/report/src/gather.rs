@@ -84,7 +84,7 @@ struct OfLevels {
 
 impl OfLevels {
     fn new(at: BTreeMap<String, String>, study: &Study, info: &RunInfo) -> Self {
-        let analyser = Analyser::new(study.clone(), info.clone()).at(at.clone());
+        let analyser = Analyser::new(study.clone(), info.at(&at)).at(at.clone());
         Self { at, cells: Vec::new(), collector: Collector::default(), analyser }
     }
 
@@ -113,6 +113,7 @@ impl OfLevels {
 
     fn report(self, run: &Run, study: &Study, info: &RunInfo) -> Result<Report, ReportError> {
         let Self { at, cells, collector, analyser } = self;
+        let info = &info.at(&at);
         let facts = collector.finish(info, study);
         let analysis = analyser.finish();
         let published = published::published_rows(info, study, &cells, &analysis)?;

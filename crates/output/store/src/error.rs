@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use disklab_cell::AxisError;
 use disklab_exec::NamedPathError;
 
 use crate::run::DATABASE;
@@ -213,6 +214,15 @@ pub enum StoreError {
     /// A merge of nothing.
     #[error("there is no part to merge")]
     NoParts,
+    /// A run of several machines was to be resumed.
+    #[error(
+        "'{}' is of several machines: what waits, waits on its machine; finish its run there, and merge \
+         them again", .0.display()
+    )]
+    OfMachines(PathBuf),
+    /// Machines that have no names, or the same.
+    #[error("the names of the machines: {0}; name each, as in nas1=RUN")]
+    MachineNames(AxisError),
     /// A run that cannot be part of another.
     #[error("{} cannot be merged: {why}", path.display())]
     NoPart {
@@ -269,12 +279,22 @@ pub enum NoPart {
     /// It was measured on a machine.
     #[error(
         "only what was run in the lab can; on a machine, the order of the cells spreads what \
-         changes with time over all stacks alike, which parts of other hours do not"
+         changes with time over all stacks alike, which parts of other hours do not. (Whole runs of \
+         several machines: merge --machines)"
     )]
     NotInTheLab,
     /// It decided as it went.
     #[error("its samples decided which cells it has")]
     Adaptive,
+    /// The machine does not matter to it.
+    #[error("it was run in the lab, where figures do not depend on the machine; parts: merge RUN…")]
+    InTheLab,
+    /// It was measured elsewhere.
+    #[error("it is an import; `disklab compare` compares it with another run")]
+    Imported,
+    /// It is such a merge already.
+    #[error("it is of several machines already; merge the runs that it was made of")]
+    OfMachines,
 }
 
 /// 'the seed is 1 in the first and 2 in the second; …', and what to do.

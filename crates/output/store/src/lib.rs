@@ -5,6 +5,7 @@ mod claim;
 mod clock;
 mod directory;
 mod error;
+mod machines;
 mod merge;
 mod model;
 mod provenance;

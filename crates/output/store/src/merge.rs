@@ -14,18 +14,18 @@ use crate::{
 };
 
 /// What a part says of itself.
-struct Part {
-    folder: PathBuf,
-    info: RunInfo,
-    records: Vec<CellRecord>,
+pub(crate) struct MergedPart {
+    pub(crate) folder: PathBuf,
+    pub(crate) info: RunInfo,
+    pub(crate) records: Vec<CellRecord>,
     sessions: Vec<Session>,
 }
 
 /// A cell of a part, which part, and the cell that it becomes.
-struct Chosen {
-    part: usize,
-    record: CellRecord,
-    new: Cell,
+pub(crate) struct ChosenCell {
+    pub(crate) part: usize,
+    pub(crate) record: CellRecord,
+    pub(crate) new: Cell,
 }
 
 impl Run {
@@ -44,8 +44,10 @@ impl Run {
     /// where one of them is missing; where two of them have measured the same cell; or the folder
     /// cannot be written. Then there is no run in it.
     pub fn merge(parts: &[PathBuf], folder: &Path) -> Result<Self, StoreError> {
-        let parts: Vec<Part> =
-            parts.iter().map(|part| Part::read(part)).collect::<Result<_, _>>()?;
+        let parts: Vec<MergedPart> = parts
+            .iter()
+            .map(|part| MergedPart::read(part, Run::can_be_part))
+            .collect::<Result<_, _>>()?;
         let Some((first, rest)) = parts.split_first() else {
             return Err(StoreError::NoParts);
         };
@@ -80,19 +82,23 @@ impl Run {
     }
 
     /// Takes over sessions, samples, failures and raw outputs.
-    fn fill(&self, parts: &[Part], chosen: &[Chosen]) -> Result<(), StoreError> {
+    pub(crate) fn fill(
+        &self,
+        parts: &[MergedPart],
+        chosen: &[ChosenCell],
+    ) -> Result<(), StoreError> {
         let mut sessions: Vec<&Session> = parts.iter().flat_map(|part| &part.sessions).collect();
         sessions.sort_by_key(|session| session.began);
         for session in sessions {
             self.begin_session(session)?;
         }
-        let mut by_part: Vec<Vec<&Chosen>> = parts.iter().map(|_| Vec::new()).collect();
+        let mut by_part: Vec<Vec<&ChosenCell>> = parts.iter().map(|_| Vec::new()).collect();
         chosen.iter().for_each(|chosen| by_part[chosen.part].push(chosen));
         for (part, chosen) in parts.iter().zip(by_part) {
             for chosen in &chosen {
                 raw::adopt(&part.folder, &chosen.record.cell, &self.directory.at(""), &chosen.new)?;
             }
-            let numbers = |chosen: &&Chosen| (chosen.record.cell.number, chosen.new.number);
+            let numbers = |chosen: &&ChosenCell| (chosen.record.cell.number, chosen.new.number);
             let numbers: Vec<(u32, u32)> = chosen.iter().map(numbers).collect();
             rows::adopt(&self.connection, &part.folder.join(DATABASE), &numbers)
                 .map_err(self.sqlite())?;
@@ -101,19 +107,22 @@ impl Run {
     }
 }
 
-impl Part {
-    /// Opens the part and closes it again: there may be thousands.
-    fn read(folder: &Path) -> Result<Self, StoreError> {
+impl MergedPart {
+    /// Opens the part, asks whether it can be one, and closes it again: there may be thousands.
+    pub(crate) fn read(
+        folder: &Path,
+        check: impl Fn(&Run, &RunInfo) -> Result<(), StoreError>,
+    ) -> Result<Self, StoreError> {
         let run = Run::open(folder)?;
         let info = run.info()?;
-        run.can_be_part(&info)?;
+        check(&run, &info)?;
         let (records, sessions) = (run.cells()?, run.sessions()?);
         Ok(Self { folder: folder.to_owned(), info, records, sessions })
     }
 }
 
 /// The cells of all parts, in order; of two that are the same, the one that is done.
-fn choose(parts: &[Part]) -> Result<Vec<Chosen>, StoreError> {
+fn choose(parts: &[MergedPart]) -> Result<Vec<ChosenCell>, StoreError> {
     let mut all: BTreeMap<(u32, Levels), (usize, CellRecord)> = BTreeMap::new();
     for (part, run) in parts.iter().enumerate() {
         for record in run.records.iter().cloned() {
@@ -147,7 +156,7 @@ fn choose(parts: &[Part]) -> Result<Vec<Chosen>, StoreError> {
     });
     let chosen = (0..).zip(all).map(|(number, (part, record))| {
         let new = Cell { number, ..record.cell.clone() };
-        Chosen { part, record, new }
+        ChosenCell { part, record, new }
     });
     Ok(chosen.collect())
 }
@@ -162,7 +171,7 @@ fn known(state: CellState) -> u8 {
 }
 
 /// What the run of all parts is.
-fn merged_info(first: &Part, rest: &[Part]) -> RunInfo {
+fn merged_info(first: &MergedPart, rest: &[MergedPart]) -> RunInfo {
     let first = &first.info;
     // Those of a divided run have its options.
     let options = match first.options.part {
@@ -184,12 +193,12 @@ fn merged_info(first: &Part, rest: &[Part]) -> RunInfo {
 }
 
 /// Refuses parts of a divided run of which some are missing, or not done.
-fn all_there(parts: &[Part]) -> Result<(), StoreError> {
+fn all_there(parts: &[MergedPart]) -> Result<(), StoreError> {
     let Some(RunPart { of, .. }) = parts.iter().find_map(|part| part.info.options.part) else {
         return Ok(());
     };
     let is_done =
-        |part: &&Part| part.records.iter().all(|record| record.state != CellState::Waiting);
+        |part: &&MergedPart| part.records.iter().all(|record| record.state != CellState::Waiting);
     let done = parts.iter().filter(is_done).filter_map(|part| part.info.options.part);
     let done: BTreeSet<u32> = done.map(|part| part.number).collect();
     let missing: Vec<u32> = (1..=of).filter(|number| !done.contains(number)).collect();

@@ -1,5 +1,6 @@
 //! What a run remembers, besides its samples.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use disklab_cell::Cell;
@@ -46,6 +47,9 @@ pub struct RunInfo {
     /// What its figures are compared with, if it is about a directory.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reference: Option<Reference>,
+    /// Of a run of several real machines, what each of their runs was, by its level of the axis `machine`.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub machines: BTreeMap<String, Self>,
     /// Machine and programs at the beginning.
     pub environment: Environment,
 }

@@ -172,7 +172,7 @@ impl Run {
     /// that were cut off.
     ///
     /// # Errors
-    /// As [`Run::open`], and where another process is writing it.
+    /// As [`Run::open`], and where another process is writing it, or it is of several machines.
     pub fn resume(folder: &Path) -> Result<Self, StoreError> {
         existing(&RunDirectory::to_read(folder)?)?;
         safe_for_root(folder)?;
@@ -181,6 +181,9 @@ impl Run {
         let mut run = Self::open_checked(directory)?;
         if check_version(&folder.join(DATABASE), &run.connection)? != VERSION {
             return Err(StoreError::ReadOnlyFormat(folder.to_owned()));
+        }
+        if !run.info()?.machines.is_empty() {
+            return Err(StoreError::OfMachines(folder.to_owned()));
         }
         run.lock = Some(lock);
         let cleared = raw::clear_unfinished(&run.directory.at(""), &run.cells()?);

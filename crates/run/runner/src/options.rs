@@ -378,6 +378,7 @@ mod tests {
             stacks: Vec::new(),
             left_out: Vec::new(),
             reference: None,
+            machines: Default::default(),
             environment: Environment::default(),
         }
     }

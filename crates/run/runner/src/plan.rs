@@ -141,6 +141,7 @@ impl Plan {
             stacks: self.preflight.stacks.clone(),
             left_out: self.preflight.left_out.clone(),
             reference: self.reference.clone(),
+            machines: Default::default(),
             environment,
         }
     }

@@ -82,6 +82,7 @@ impl RunFixture {
             stacks: Vec::new(),
             left_out: Vec::new(),
             reference: None,
+            machines: Default::default(),
             environment: Environment::default(),
         };
         let stacks = study.stacks.iter().take(stacks).map(|s| s.id.clone()).collect();

@@ -157,6 +157,7 @@ fn analysed() -> Analysis {
         stacks: Vec::new(),
         left_out: Vec::new(),
         reference: None,
+        machines: Default::default(),
         environment: Environment::default(),
     };
     let mut analyser = Analyser::new(study, info);

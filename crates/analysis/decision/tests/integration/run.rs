@@ -98,6 +98,7 @@ fn info(study: &Study) -> RunInfo {
         stacks: Vec::new(),
         left_out: Vec::new(),
         reference: None,
+        machines: Default::default(),
         environment: Environment::default(),
     }
 }

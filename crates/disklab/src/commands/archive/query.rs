@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use disklab_archive::{Archive, Series, SeriesChange, SeriesFilter, SeriesPoint};
+use disklab_archive::{FigureSeries, RunArchive, SeriesChange, SeriesFilter, SeriesPoint};
 use disklab_comparisons::{plain_value, value};
 use disklab_stats::{CONFIDENCE, Estimate, Interval, Method};
 use disklab_study::Measure;
@@ -22,7 +22,7 @@ pub(super) fn query(args: &ArchiveQueryArgs, format: ArchiveFormat) -> Result<u8
         since: args.since,
         until: args.until,
     };
-    let mut all = Archive::open_existing(&name(&args.archive))?.series(&filter)?;
+    let mut all = RunArchive::open_existing(&name(&args.archive))?.series(&filter)?;
     if all.is_empty() {
         return Err(Failure::usage_error(
             "the archive has no such figure; `disklab archive query --json` has all of one measure, \
@@ -46,7 +46,7 @@ pub(super) fn query(args: &ArchiveQueryArgs, format: ArchiveFormat) -> Result<u8
     Ok(DONE)
 }
 
-fn text(all: &[Series], found: usize) -> String {
+fn text(all: &[FigureSeries], found: usize) -> String {
     let changed = all.iter().filter(|series| !series.changes.is_empty()).count();
     let mut text = format!("{}, of which {changed} changed\n", count(found, "figure"));
     for series in all {
@@ -62,7 +62,7 @@ fn text(all: &[Series], found: usize) -> String {
 }
 
 /// Such as `raid5/ext4 · write-64k · write`.
-fn title(series: &Series) -> String {
+fn title(series: &FigureSeries) -> String {
     let mut words = vec![series.stack.as_str(), &series.workload];
     if series.step != series.workload {
         words.push(&series.step);
@@ -77,7 +77,7 @@ fn title(series: &Series) -> String {
 }
 
 /// Such as `2026-03-01T02:10:00Z  118 MB/s [116, 120]`.
-fn point_text(series: &Series, point: &SeriesPoint) -> String {
+fn point_text(series: &FigureSeries, point: &SeriesPoint) -> String {
     let interval = point.ends.map(|(low, high)| Interval { low, high, confidence: CONFIDENCE });
     let n = usize::try_from(point.repeats).unwrap_or(1);
     let estimate = Estimate { n, centre: point.value, interval, method: Method::Median };
@@ -90,7 +90,7 @@ fn point_text(series: &Series, point: &SeriesPoint) -> String {
     format!("{:.0}  {figure}{suspect}", point.began)
 }
 
-fn change_text(series: &Series, change: &SeriesChange) -> String {
+fn change_text(series: &FigureSeries, change: &SeriesChange) -> String {
     let show = |value| plain_value(series.measure, series.operation, value);
     let share = change.after / change.before - 1.0;
     let by = if share.is_finite() { format!(" by {:+.1} %", share * 100.0) } else { String::new() };
@@ -108,7 +108,7 @@ fn change_text(series: &Series, change: &SeriesChange) -> String {
     text
 }
 
-fn csv(all: &[Series]) -> String {
+fn csv(all: &[FigureSeries]) -> String {
     let mut text = line(&[
         "study",
         "setting",
@@ -168,7 +168,7 @@ fn word(measure: Measure) -> &'static str {
     Measure::WORDS.iter().find(|(_, known)| *known == measure).map_or("", |(word, _)| word)
 }
 
-fn series_json(series: &Series) -> Value {
+fn series_json(series: &FigureSeries) -> Value {
     let point = |point: &SeriesPoint| {
         json!({
             "run": point.run,

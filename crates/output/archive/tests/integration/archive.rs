@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use disklab_archive::{AddedRun, Archive, ArchivedRun, SeriesFilter};
+use disklab_archive::{AddedRun, ArchivedRun, RunArchive, SeriesFilter};
 use disklab_study::Measure;
 
 use crate::support::{Night, Server};
@@ -59,7 +59,7 @@ fn nightly(name: &str) {
     let temp = tempfile::tempdir().expect("temp");
     let runs = nights(temp.path());
     let before = content(temp.path());
-    let mut archive = Archive::open(name).expect("an archive");
+    let mut archive = RunArchive::open(name).expect("an archive");
     // Not in the order of the nights.
     let added = archive.add(&read(&runs[8..])).expect("added");
     assert_eq!(added, [AddedRun::New; 8]);
@@ -69,7 +69,7 @@ fn nightly(name: &str) {
     assert!(content(temp.path()) == before, "no run is changed");
     drop(archive);
 
-    let mut archive = Archive::open_existing(name).expect("it is there");
+    let mut archive = RunArchive::open_existing(name).expect("it is there");
     let listed = archive.runs().expect("runs");
     assert_eq!(listed.len(), 16);
     assert!(listed.is_sorted_by_key(|run| run.began));
@@ -135,7 +135,7 @@ fn a_server_that_is_not_there_or_needs_tls_is_said() {
         ("postgres://host/x?sslmode=require", "without TLS"),
         ("postgres://host:port/x", "cannot connect to the archive"),
     ] {
-        let error = Archive::open(url).expect_err(url);
+        let error = RunArchive::open(url).expect_err(url);
         assert!(error.is_usage_error() && error.to_string().contains(words), "{error}");
     }
 }

@@ -3,7 +3,7 @@
 use std::os::unix::fs::symlink;
 use std::path::Path;
 
-use disklab_archive::{Archive, ArchiveError, ArchivedRun};
+use disklab_archive::{ArchiveError, ArchivedRun, RunArchive};
 use rusqlite::Connection;
 
 use crate::support::Night;
@@ -14,8 +14,8 @@ fn night() -> Night {
 
 fn refused(path: &Path) -> ArchiveError {
     let name = path.to_str().expect("UTF-8");
-    Archive::open_existing(name).expect_err("refused to read");
-    Archive::open(name).expect_err("refused to write")
+    RunArchive::open_existing(name).expect_err("refused to read");
+    RunArchive::open(name).expect_err("refused to write")
 }
 
 #[test]
@@ -57,7 +57,10 @@ fn what_others_wrote_into_an_archive_is_an_error() {
     let path = temp.path().join("archive.sqlite");
     let name = path.to_str().expect("UTF-8");
     let run = night().run(&temp.path().join("run"));
-    Archive::open(name).expect("new").add(&[ArchivedRun::read(&run).expect("a run")]).expect("in");
+    RunArchive::open(name)
+        .expect("new")
+        .add(&[ArchivedRun::read(&run).expect("a run")])
+        .expect("in");
     for damage in [
         "UPDATE run SET began = 'yesterday'",
         "UPDATE run SET began = '2026-03-01T02:00:00.000Z', done = 'many'",
@@ -66,7 +69,7 @@ fn what_others_wrote_into_an_archive_is_an_error() {
         let connection = Connection::open(&path).expect("opens");
         connection.execute_batch(damage).expect(damage);
         drop(connection);
-        let error = Archive::open_existing(name).expect("opens").runs().expect_err(damage);
+        let error = RunArchive::open_existing(name).expect("opens").runs().expect_err(damage);
         assert!(!error.to_string().is_empty());
     }
 }
@@ -81,13 +84,16 @@ fn a_run_that_is_none_adds_nothing() {
         ("version", "PRAGMA user_version = 99"),
         ("setting", "UPDATE run SET info = json_set(info, '$.options.warp', '9')"),
         ("study", "UPDATE run SET info = json_set(info, '$.study_text', 'id = 1')"),
-        ("state", "UPDATE cell SET state = 'asleep'"),
+        ("state", "PRAGMA ignore_check_constraints = ON; UPDATE cell SET state = 'asleep'"),
         ("sample", "UPDATE sample SET json = '{'"),
     ] {
         let copy = temp.path().join(name);
         std::fs::create_dir(&copy).expect("a directory");
         std::fs::copy(run.join("run.sqlite"), copy.join("run.sqlite")).expect("copied");
-        Connection::open(copy.join("run.sqlite")).expect("opens").execute_batch(damage).expect(name);
+        Connection::open(copy.join("run.sqlite"))
+            .expect("opens")
+            .execute_batch(damage)
+            .expect(name);
         let error = ArchivedRun::read(&copy).expect_err(name);
         assert!(error.is_usage_error(), "{error}");
     }

@@ -56,6 +56,7 @@ impl Night {
             stacks: Vec::new(),
             left_out: Vec::new(),
             reference: None,
+            machines: Default::default(),
             environment: Environment::default(),
         }
     }
@@ -95,11 +96,7 @@ impl Night {
         };
         let drive = DriveState { drive: "disk".into(), ..DriveState::default() };
         Sample {
-            steps: vec![Step {
-                name: "write-1m".into(),
-                figures: vec![figure],
-                ..Step::default()
-            }],
+            steps: vec![Step { name: "write-1m".into(), figures: vec![figure], ..Step::default() }],
             environment: Environment {
                 kernel: self.kernel.into(),
                 drives: vec![drive],

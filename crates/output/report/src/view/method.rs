@@ -251,6 +251,7 @@ mod tests {
                 stacks: Vec::new(),
                 left_out: Vec::new(),
                 reference: None,
+                machines: Default::default(),
                 environment: disklab_sample::Environment::default(),
             })
         };

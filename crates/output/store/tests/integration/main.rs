@@ -1,5 +1,6 @@
 //! Runs written, read, resumed and merged.
 
+mod machines;
 mod merge;
 mod run;
 mod stacks;

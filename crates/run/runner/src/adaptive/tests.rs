@@ -85,6 +85,7 @@ impl Machine {
             stacks: Vec::new(),
             left_out: Vec::new(),
             reference: None,
+            machines: Default::default(),
             environment: Environment::default(),
         };
         Self { study, info, levels }

@@ -46,6 +46,7 @@ pub(super) fn info(bench: &str, text: &str, study: &Study, repeats: u32) -> RunI
             LeftOut::workload("hdparm", "a file system has no device to time"),
         ],
         reference: None,
+        machines: Default::default(),
         environment: environment(),
     }
 }

@@ -28,6 +28,7 @@ pub fn info() -> RunInfo {
         stacks: Vec::new(),
         left_out: Vec::new(),
         reference: None,
+        machines: Default::default(),
         environment: Environment::default(),
     }
 }
