@@ -2,6 +2,7 @@
 
 mod machines;
 mod merge;
+mod mishaps;
 mod run;
 mod stacks;
 mod support;
