@@ -7,7 +7,7 @@ from ansible.plugins.action import ActionBase
 
 
 class ActionModule(ActionBase):
-    """Takes `put` or `get`, and `to`."""
+    """Takes `put` or `get`, and `to`; paths of this machine are absolute."""
 
     TRANSFERS_FILES = True
     _VALID_ARGS = frozenset(("put", "get", "to"))
@@ -18,8 +18,8 @@ class ActionModule(ActionBase):
         if not to or bool(put) == bool(get):
             raise AnsibleActionFail("expected `to`, and either `put` or `get`")
         if put:
-            self._connection.put_file(self._loader.path_dwim(put), to)
+            self._connection.put_file(put, to)
         else:
-            self._connection.fetch_file(get, self._loader.path_dwim(to))
+            self._connection.fetch_file(get, to)
         result.update(changed=True, to=to)
         return result

@@ -79,6 +79,8 @@ fn a_fleet_of_two_is_measured_and_merged() {
     std::fs::create_dir_all(home.join("collections/ansible_collections/disklab")).expect("made");
     symlink(sources, home.join("collections/ansible_collections/disklab/fleet")).expect("link");
     let program = assert_cmd::cargo::cargo_bin("disklab");
+    std::fs::create_dir(home.join("unpacked")).expect("a directory");
+    symlink(&program, home.join("unpacked/disklab")).expect("link");
     let program = program.to_str().expect("UTF-8");
     let mut inventory = String::new();
     for host in ["nas1", "nas2"] {
@@ -94,9 +96,9 @@ fn a_fleet_of_two_is_measured_and_merged() {
         "disklab_study": "first-look",
         "disklab_repeats": 2,
         "disklab_arguments": ["--scale", "1/512", "--only", "*:write-1m"],
-        "disklab_programs": { std::env::consts::ARCH: program },
+        "disklab_programs": { std::env::consts::ARCH: "unpacked/disklab" },
         "disklab_here": program,
-        "disklab_runs": home.join("runs"),
+        "disklab_runs": "runs",
     });
     let play = || {
         let output = std::process::Command::new(&ansible)
@@ -106,6 +108,7 @@ fn a_fleet_of_two_is_measured_and_merged() {
             .env("ANSIBLE_HOME", home.join("ansible"))
             .env("XDG_STATE_HOME", home)
             .env("LC_ALL", "C.UTF-8")
+            .env("PWD", home)
             .current_dir(home)
             .output()
             .expect("starts");
