@@ -18,6 +18,7 @@ mod option_value_error;
 mod parts;
 #[cfg(test)]
 mod reference;
+mod risk;
 mod sensitivity;
 mod shipped;
 
@@ -33,7 +34,7 @@ use crate::exit::Failure;
 pub use archive::{
     ArchiveAddArgs, ArchiveArgs, ArchiveCommand, ArchiveFormat, ArchiveListArgs, ArchiveQueryArgs,
 };
-pub use bench::{DiskArgs, LabArgs, LoopArgs};
+pub use bench::{DiskArgs, LabArgs, LoopArgs, all_drives};
 pub use cell::CellArgs;
 pub use compare::CompareArgs;
 pub use doctor::DoctorArgs;
@@ -46,6 +47,7 @@ pub use lab::{BenchArgs, BuildArgs, LabCommand, ShellArgs};
 pub use merge::MergeArgs;
 use option_value_error::OptionValueError;
 pub use parts::PartArgs;
+pub use risk::RiskArgs;
 pub use sensitivity::SensitivityArgs;
 pub use shipped::ShippedArgs;
 
@@ -91,6 +93,7 @@ pub enum CliCommand {
     Archive(ArchiveCommand),
     Import(ImportArgs),
     Sensitivity(SensitivityArgs),
+    Risk(RiskArgs),
     /// List what disklab knows.
     List {
         /// What to list.

@@ -16,6 +16,7 @@ mod outputs;
 mod parts;
 mod plan;
 mod report;
+mod risk;
 mod run;
 mod run_at;
 mod sensitivity;
@@ -44,6 +45,7 @@ pub fn dispatch(cli: Cli) -> Result<u8, Failure> {
         CliCommand::Archive(command) => archive::archive(&command, json),
         CliCommand::Import(args) => import::import(args, json),
         CliCommand::Sensitivity(args) => sensitivity::sensitivity_command(&args, json),
+        CliCommand::Risk(args) => risk::risk(&args, json),
         CliCommand::List { what } => list::list(what, json),
         CliCommand::Doctor(args) => doctor::doctor(&args, json),
         CliCommand::Drive(args) => drive::drive(&args, json),

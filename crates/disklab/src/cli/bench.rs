@@ -68,9 +68,14 @@ pub struct LabArgs {
 impl LabArgs {
     /// All drives in place of the study's.
     pub fn drives(&self) -> Option<DriveRequests> {
-        let all: Vec<_> = self.drives.iter().flat_map(|drives| drives.0.clone()).collect();
-        (!all.is_empty()).then_some(DriveRequests(all))
+        all_drives(&self.drives)
     }
+}
+
+/// What an option that may be repeated asks for together; nothing if it is not given.
+pub fn all_drives(requests: &[DriveRequests]) -> Option<DriveRequests> {
+    let all: Vec<_> = requests.iter().flat_map(|drives| drives.0.clone()).collect();
+    (!all.is_empty()).then_some(DriveRequests(all))
 }
 
 /// For loop devices.

@@ -12,6 +12,12 @@ pub enum OptionValueError {
     /// Not a time in seconds.
     #[error("expected a number of seconds, such as 60 or 0.5")]
     Seconds,
+    /// Not a number of years.
+    #[error("expected a number of years from 0.01 to 100")]
+    Years,
+    /// Not a number of bits.
+    #[error("expected a number of bits from 1e9 to 1e30, such as 1e15")]
+    Bits,
     /// A time in which nothing is measured.
     #[error("a run of 0 seconds measures nothing; expected more, such as 60")]
     NoTime,

@@ -49,6 +49,7 @@ mod plan_of_stacks;
 mod queues_in_the_lab;
 mod reference;
 mod resume;
+mod risk;
 mod same_anywhere_in_the_lab;
 mod sensitivity;
 mod shipped_in_the_lab;

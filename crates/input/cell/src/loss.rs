@@ -19,6 +19,9 @@ pub enum LossTree {
         survives: u32,
         /// Bytes that lie on each of them: what a rebuild of one writes.
         each: u64,
+        /// Whether a rebuild copies only what is used, as a file system knows it.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        only_used: bool,
         /// The parts.
         of: Vec<LossTree>,
     },
@@ -30,7 +33,16 @@ impl LossTree {
         if of.len() == 1 && survives == 0 {
             return of.remove(0);
         }
-        Self::Parts { survives, each, of }
+        Self::Parts { survives, each, only_used: false, of }
+    }
+
+    /// The same, of which a rebuild copies only what is used.
+    #[must_use]
+    pub fn rebuilt_by_use(mut self) -> Self {
+        if let Self::Parts { only_used, .. } = &mut self {
+            *only_used = true;
+        }
+        self
     }
 
     /// Of copies of each chunk on `copies` neighbours among the parts, of which the first begins

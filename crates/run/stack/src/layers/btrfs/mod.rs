@@ -225,7 +225,10 @@ impl Layer for Btrfs {
         let (size, shares) = allocate(&sizes, self.data, metadata);
         // The loss of the metadata is the loss of the data.
         let [stripe, of_metadata] = [self.data, metadata].map(|p| p.stripe(volumes.len()));
-        let loss = lost_beyond(stripe.survives().min(of_metadata.survives()), volumes);
+        let mut loss = lost_beyond(stripe.survives().min(of_metadata.survives()), volumes);
+        if volumes.len() > 1 {
+            loss = loss.rebuilt_by_use();
+        }
         Ok(Shape::Directory(Volume { loss, ..combine(volumes, &shares, size, stripe) }))
     }
 

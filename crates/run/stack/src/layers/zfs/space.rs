@@ -60,8 +60,16 @@ impl PoolGeometry {
         Ok(combine(&parts, &shares, total - slop(total), Stripe::Plain))
     }
 
-    /// One top-level vdev.
+    /// One top-level vdev, of which a resilver copies what is used.
     fn one(&self, devices: &[Volume]) -> Volume {
+        let mut vdev = self.vdev_over(devices);
+        if devices.len() > 1 {
+            vdev.loss = vdev.loss.rebuilt_by_use();
+        }
+        vdev
+    }
+
+    fn vdev_over(&self, devices: &[Volume]) -> Volume {
         let smallest = devices.iter().map(|d| d.size).min().unwrap_or(Bytes::ZERO);
         let room = if smallest < LEAST_DEVICE { Bytes::ZERO } else { smallest - LABELS };
         let count = devices.len() as u64;

@@ -1,0 +1,7 @@
+//! What may be lost in some years, stack by stack.
+
+mod table;
+mod words;
+
+pub use table::{DriveAtRisk, RebuildSource, RiskTable, RiskTerms, StackRisk};
+pub use words::chance_words;

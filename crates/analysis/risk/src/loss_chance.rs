@@ -1,0 +1,142 @@
+//! The chance to lose data, its interval, and which input decides.
+
+use rand::SeedableRng;
+use rand_chacha::ChaCha8Rng;
+
+use crate::simulate::{LossModel, Losses};
+use crate::{HazardInput, Hazards, Uncertain};
+
+/// Histories of the chance itself, and of each end of an input: the error of the simulation is some
+/// hundredths.
+const HISTORIES: u32 = 40_000;
+/// Values of all inputs that are drawn for the interval, and histories of each.
+const DRAWS: usize = 200;
+const HISTORIES_OF_DRAW: u32 = 1_000;
+
+/// What the chance to lose something is at both ends of an input.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct HazardSwing {
+    /// Which it is.
+    pub input: HazardInput,
+    /// The chance at its lower end.
+    pub at_low: f64,
+    /// The chance at its upper end.
+    pub at_high: f64,
+}
+
+impl HazardSwing {
+    /// How many times the one is the other.
+    pub fn factor(&self) -> f64 {
+        let (less, more) = (self.at_low.min(self.at_high), self.at_low.max(self.at_high));
+        if more <= 0.0 { 1.0 } else { more / less.max(f64::MIN_POSITIVE) }
+    }
+}
+
+/// The chance to lose data.
+#[derive(Debug, Clone, PartialEq)]
+pub struct LossChance {
+    /// That all is lost.
+    pub all: Uncertain,
+    /// That something is: all, or files whose sectors could not be read when nothing else had them.
+    pub some: Uncertain,
+    /// What each input changes, that which changes most first.
+    pub swings: Vec<HazardSwing>,
+}
+
+impl LossChance {
+    /// Simulated; the same seed gives the same.
+    pub fn new(hazards: &Hazards, seed: u64) -> Self {
+        let mut random = ChaCha8Rng::seed_from_u64(seed);
+        let of = |hazards: &Hazards, histories, random: &mut ChaCha8Rng| {
+            let values = HazardInput::ALL.map(|input| hazards.input(input).value);
+            LossModel::new(hazards, values).losses(histories, random)
+        };
+        let central = of(hazards, HISTORIES, &mut random);
+        let is_open = |input: &HazardInput| !hazards.input(*input).is_exact();
+        let mut swings: Vec<HazardSwing> = HazardInput::ALL
+            .into_iter()
+            .filter(is_open)
+            .map(|input| {
+                let Uncertain { low, high, .. } = hazards.input(input);
+                // The same histories at both ends, so that no luck is between them.
+                let at = |value| {
+                    let mut same = ChaCha8Rng::seed_from_u64(seed);
+                    of(&hazards.with(input, value), HISTORIES, &mut same).some
+                };
+                HazardSwing { input, at_low: at(low), at_high: at(high) }
+            })
+            .collect();
+        swings.sort_by(|a, b| b.factor().total_cmp(&a.factor()));
+        // The same values for all stacks, whatever their histories draw.
+        let mut inputs = ChaCha8Rng::seed_from_u64(seed);
+        inputs.set_stream(1);
+        let drawn: Vec<Losses> = (0..DRAWS)
+            .map(|_| {
+                let values = HazardInput::ALL.map(|input| hazards.input(input).draw(&mut inputs));
+                LossModel::new(hazards, values).losses(HISTORIES_OF_DRAW, &mut random)
+            })
+            .collect();
+        let interval = |value: f64, of: fn(&Losses) -> f64| {
+            let mut chances: Vec<f64> = drawn.iter().map(of).collect();
+            chances.sort_by(f64::total_cmp);
+            let at = |share: f64| chances[((DRAWS - 1) as f64 * share).round() as usize];
+            Uncertain { value, low: at(0.025).min(value), high: at(0.975).max(value) }
+        };
+        Self {
+            all: interval(central.all, |losses| losses.all),
+            some: interval(central.some, |losses| losses.some),
+            swings,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use disklab_cell::LossTree;
+
+    use super::*;
+
+    fn hazards(survives: u32) -> Hazards {
+        let drives = (0..4).map(LossTree::Drive).collect();
+        Hazards {
+            tree: LossTree::parts(survives, 10_000_000_000_000, drives),
+            failures_per_year: Uncertain { value: 0.015, low: 0.01, high: 0.02 },
+            replaced_after: Uncertain::exact(48.0),
+            rebuild: Uncertain { value: 24.0, low: 20.0, high: 30.0 },
+            bits_per_unreadable: Uncertain { value: 1e15, low: 1e14, high: 1e16 },
+            used: 1.0,
+            spares: 0,
+            years: 5.0,
+        }
+    }
+
+    #[test]
+    fn what_decides_is_named_first() {
+        let chance = LossChance::new(&hazards(1), 1);
+        // 4 × 0.015 × 5 failures, each read from 2.4e14 bits: a fifth cannot be read.
+        assert!((0.04..0.08).contains(&chance.some.value), "{chance:?}");
+        assert!((1e-4..1e-3).contains(&chance.all.value), "{chance:?}");
+        assert!(chance.some.low < chance.some.value && chance.some.value < chance.some.high);
+        let order: Vec<_> = chance.swings.iter().map(|swing| swing.input).collect();
+        assert_eq!(order[0], HazardInput::Unreadable, "{order:?}");
+        // What is exact changes nothing.
+        assert_eq!(order.len(), 3);
+        assert!(chance.swings[0].at_low > chance.swings[0].at_high, "fewer bits are worse");
+    }
+
+    #[test]
+    fn another_parity_makes_it_rare() {
+        let [one, two] = [1, 2].map(|survives| LossChance::new(&hazards(survives), 1));
+        assert!(two.some.value < one.some.value / 100.0, "{one:?} {two:?}");
+        assert!(two.all.value > 0.0);
+        assert_eq!(LossChance::new(&hazards(2), 1), two, "the same seed");
+    }
+
+    #[test]
+    fn no_redundancy_is_the_chance_that_a_drive_fails() {
+        let chance = LossChance::new(&hazards(0), 1);
+        let exact = -(-4.0 * 0.015 * 5.0_f64).exp_m1();
+        assert!((chance.all.value / exact - 1.0).abs() < 0.02, "{chance:?}");
+        assert_eq!(chance.all.value, chance.some.value);
+    }
+}
