@@ -1,4 +1,4 @@
-//! Closed forms: what calculators say, and what the simulation is held against.
+//! Closed forms: what calculators say, and what the simulation is compared with.
 
 use disklab_cell::LossTree;
 

@@ -7,7 +7,8 @@ use clap_complete::ArgValueCompleter;
 use disklab_study::DriveRequests;
 use disklab_units::{ParseShareError, parse_duration, parse_share_within};
 
-use super::{OptionValueError, complete};
+use super::complete;
+use super::option_value_error::OptionValueError;
 
 const EXAMPLES: &str = "Examples:
   disklab risk nas                                  four 10 TB drives, five years
