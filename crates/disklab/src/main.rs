@@ -11,6 +11,7 @@ mod cli;
 mod commands;
 mod exit;
 mod log;
+mod printing;
 mod progress;
 mod shipped;
 mod signals;

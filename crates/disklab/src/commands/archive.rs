@@ -42,9 +42,9 @@ fn add(args: &ArchiveAddArgs, as_json: bool) -> Result<u8, Failure> {
     let number = |kind| added.iter().filter(|added| **added == kind).count();
     let [new, renewed, known] = [AddedRun::New, AddedRun::Renewed, AddedRun::Known].map(number);
     if as_json {
-        super::print_json(&json!({ "new": new, "renewed": renewed, "known": known }))?;
+        crate::printing::print_json(&json!({ "new": new, "renewed": renewed, "known": known }))?;
     } else {
-        super::print(&format!(
+        crate::printing::print(&format!(
             "{} added, {renewed} with other cells than before, {known} known already\n",
             count(new, "run")
         ))?;
@@ -57,7 +57,9 @@ fn list(args: &ArchiveListArgs, format: ArchiveFormat) -> Result<u8, Failure> {
     match format {
         ArchiveFormat::Json => {
             let runs: Vec<Value> = runs.iter().map(run_json).collect();
-            super::print_json(&json!({ "schema": "disklab-archive", "version": 1, "runs": runs }))?;
+            crate::printing::print_json(
+                &json!({ "schema": "disklab-archive", "version": 1, "runs": runs }),
+            )?;
         }
         ArchiveFormat::Csv => {
             let mut text = line(&[
@@ -76,9 +78,9 @@ fn list(args: &ArchiveListArgs, format: ArchiveFormat) -> Result<u8, Failure> {
                     &run.path.to_string_lossy(),
                 ]));
             }
-            super::print(&text)?;
+            crate::printing::print(&text)?;
         }
-        ArchiveFormat::Text => super::print(&list_text(&runs))?,
+        ArchiveFormat::Text => crate::printing::print(&list_text(&runs))?,
     }
     Ok(DONE)
 }

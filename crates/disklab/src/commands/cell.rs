@@ -12,9 +12,10 @@ use disklab_runner::{
 };
 use serde_json::json;
 
-use super::{caller, print_json};
+use super::caller::caller;
 use crate::cli::CellArgs;
 use crate::exit::{DONE, FAILED, Failure};
+use crate::printing::print_json;
 use crate::watcher::Watcher;
 
 /// A plan with the files that its work names is not as large.

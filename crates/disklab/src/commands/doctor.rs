@@ -12,9 +12,9 @@ use disklab_stack::{LeftoverDecision, Machine, Need, Recovery};
 use serde_json::{Value, json};
 
 use self::sections::{DoctorRow, DoctorSection};
-use super::{print, print_json};
 use crate::cli::DoctorArgs;
 use crate::exit::{DONE, Failure};
+use crate::printing::{print, print_json};
 
 /// Programs that no layer names but that runs are better with.
 const OTHER_PROGRAMS: &[(&str, &str)] =

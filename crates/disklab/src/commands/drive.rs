@@ -20,9 +20,9 @@ use disklab_validation::{Checked, page};
 use serde_json::json;
 
 use super::outputs::{OutputError, write_own};
-use super::{print, print_json};
 use crate::cli::{DriveArgs, DriveCommand};
 use crate::exit::{DONE, FAILED, Failure};
+use crate::printing::{print, print_json};
 
 /// A drive, and the text of its file.
 struct Described {

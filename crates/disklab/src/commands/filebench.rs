@@ -12,9 +12,9 @@ use disklab_source::Source;
 use disklab_wml::{Overrides, PERSONALITIES, Personality, find_personality};
 use serde_json::{Value, json};
 
-use super::print;
 use crate::cli::FilebenchArgs;
 use crate::exit::{DONE, FAILED, Failure};
+use crate::printing::print;
 use crate::signals;
 
 /// Runs the personality and prints what it did.
@@ -108,7 +108,7 @@ fn show(result: Result<FilebenchReport, FilebenchError>, how: &Show) -> Result<u
         eprintln!("note: {note}");
     }
     if json {
-        super::print_json(&json!({
+        crate::printing::print_json(&json!({
             "early_stop": early,
             "notes": report.notes,
             "runs": report.runs.iter().map(as_json).collect::<Vec<_>>(),

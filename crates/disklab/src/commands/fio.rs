@@ -22,9 +22,9 @@ use indicatif::{ProgressBar, ProgressStyle};
 use self::texts::JobTexts;
 use self::words::FioWords;
 use super::outputs::{OutputError, check_named, write_named};
-use super::print;
 use crate::cli::{FioArgs, FioFormat};
 use crate::exit::{DONE, FAILED, Failure};
+use crate::printing::print;
 use crate::signals;
 
 /// fio seeds its generators with a constant unless it is told otherwise, so that a

@@ -12,7 +12,7 @@ use crate::exit::{DONE, Failure};
 
 /// Writes the script that a shell loads to standard output.
 pub fn completions(shell: &str) -> Result<u8, Failure> {
-    super::print(&complete::script(shell)?)?;
+    crate::printing::print(&complete::script(shell)?)?;
     Ok(DONE)
 }
 

@@ -15,9 +15,9 @@ use disklab_units::{Bytes, BytesPerSecond, show_nanoseconds};
 use disklab_workload::{EVENTS, WORKLOADS};
 use serde_json::{Value, json};
 
-use super::{print, print_json};
 use crate::cli::Listed;
 use crate::exit::{DONE, Failure};
+use crate::printing::{print, print_json};
 
 /// Lists one kind of thing.
 pub fn list(what: Listed, as_json: bool) -> Result<u8, Failure> {

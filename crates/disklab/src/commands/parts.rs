@@ -9,10 +9,12 @@ use disklab_runner::{
 use disklab_units::{count, show_seconds};
 use serde_json::{Value, json};
 
+use super::caller::caller;
+use super::plan;
 use super::run::named_study;
-use super::{caller, plan, print_json};
 use crate::cli::RunArgs;
 use crate::exit::{DONE, FAILED, Failure};
+use crate::printing::print_json;
 use crate::signals;
 use crate::watcher::Watcher;
 

@@ -20,15 +20,15 @@ use serde_json::{Value, json};
 
 use self::extent::PlanExtent;
 use super::lab::build::{build_time, parts_words, zfs_build_time};
-use super::{print, print_json};
 use crate::cli::PlanArgs;
 use crate::exit::{DONE, Failure};
+use crate::printing::{print, print_json};
 use crate::signals;
 use crate::words::{Skipped, left_out_lines};
 
 /// Prints the plan.
 pub fn plan(args: &PlanArgs, as_json: bool) -> Result<u8, Failure> {
-    let caller = super::caller()?;
+    let caller = super::caller::caller()?;
     let _planning = signals::planning(&caller.interrupt)?;
     let found = find_study(&args.study)?;
     let folder = new_run_folder(&found.study.id);

@@ -41,14 +41,14 @@ pub fn report(args: &ReportArgs) -> Result<u8, Failure> {
     let name = FileName::plain(&format!("report{at}"), 100).to_string() + "." + ending;
     let text = render(&report, format);
     match &args.out {
-        Some(path) if path.as_os_str() == "-" => super::print(&text)?,
+        Some(path) if path.as_os_str() == "-" => crate::printing::print(&text)?,
         out => {
             let written = match out {
                 Some(path) => write_named(path, &text).map(|()| path.clone()),
                 None => write_own(&folder, &name, &text, |head| is_report(format, head)),
             };
             let path = written.map_err(OutputError::into_usage_error)?;
-            super::print(&format!("{}\n", path.display()))?;
+            crate::printing::print(&format!("{}\n", path.display()))?;
         }
     }
     Ok(DONE)
@@ -63,7 +63,7 @@ fn versus(args: &ReportArgs, names: [&str; 2]) -> Result<u8, Failure> {
     let run = Run::open(&folder).map_err(RunnerError::Open)?;
     let two = TwoStacks::gather(&run, names)?;
     let text = match args.format.unwrap_or(Format::Text) {
-        Format::Text => two.text(super::style_of_output(true).width()),
+        Format::Text => two.text(crate::printing::style_of_output(true).width()),
         Format::Md => two.markdown(),
         Format::Json => two.json(),
         Format::Html => two.html(),
@@ -80,12 +80,12 @@ fn text(args: &ReportArgs, folder: &Path, report: &Report) -> Result<u8, Failure
     let page = folder.join("report.html");
     let style = match args.out {
         Some(_) => TextStyle { verbose: args.verbose, ..TextStyle::default() },
-        None => super::style_of_output(args.verbose),
+        None => crate::printing::style_of_output(args.verbose),
     };
     let text = first_screen(report, &page.to_string_lossy(), style);
     match &args.out {
         Some(path) => write_or_print(Some(path), &text)?,
-        None => super::print_styled(&text)?,
+        None => crate::printing::print_styled(&text)?,
     }
     Ok(DONE)
 }
@@ -118,6 +118,6 @@ pub(super) fn write_or_print(out: Option<&Path>, text: &str) -> Result<(), Failu
         Some(path) if path.as_os_str() != "-" => {
             write_named(path, text).map_err(OutputError::into_usage_error)
         }
-        _ => super::print(text),
+        _ => crate::printing::print(text),
     }
 }

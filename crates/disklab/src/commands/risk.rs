@@ -10,9 +10,9 @@ use disklab_store::{PlannedStack, Run};
 use disklab_study::DriveSpec;
 use serde_json::{Value, json};
 
-use super::{print, print_json};
 use crate::cli::{RiskArgs, all_drives};
 use crate::exit::{DONE, Failure};
+use crate::printing::{print, print_json};
 use crate::signals;
 
 /// Prints the table.
@@ -48,7 +48,7 @@ fn stacks(args: &RiskArgs) -> Result<(Vec<PlannedStack>, Vec<DriveAtRisk>), Fail
         let study = info.load_study().map_err(RunnerError::from)?;
         return Ok((info.stacks, at_risk(&study.drives)));
     }
-    let caller = super::caller()?;
+    let caller = super::caller::caller()?;
     let _planning = signals::planning(&caller.interrupt)?;
     let found = find_study(&args.of)?;
     let folder = new_run_folder(&found.study.id);

@@ -10,11 +10,11 @@ use disklab_store::{CellState, Run};
 use disklab_units::count;
 use serde_json::json;
 
-use super::{
-    caller, parts, plan, print, print_json, print_styled, report, style_of_output, submit,
-};
+use super::caller::caller;
+use super::{parts, plan, report, submit};
 use crate::cli::RunArgs;
 use crate::exit::{DONE, FAILED, Failure, INTERRUPTED};
+use crate::printing::{print, print_json, print_styled, style_of_output};
 use crate::signals;
 use crate::watcher::Watcher;
 use crate::words::Skipped;

@@ -20,10 +20,11 @@ use serde_json::json;
 
 use self::outcome::{SensitivityConditions, SensitivityOutcome};
 use self::pace::SensitivityPace;
+use super::caller::caller;
 use super::outputs::write_own;
-use super::{caller, print, print_json};
 use crate::cli::SensitivityArgs;
 use crate::exit::{DONE, FAILED, Failure};
+use crate::printing::{print, print_json};
 use crate::signals;
 use crate::watcher::Watcher;
 

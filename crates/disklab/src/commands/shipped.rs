@@ -7,9 +7,10 @@ use serde_json::json;
 
 use super::lab::build::build_time;
 use super::outputs::{OutputError, write_named};
-use super::{print, print_json, run, style_of_output};
+use super::run;
 use crate::cli::ShippedArgs;
 use crate::exit::{DONE, FAILED, Failure};
+use crate::printing::{print, print_json, style_of_output};
 use crate::shipped::{ShippedDifferences, ShippedRun, write};
 use disklab_runner::{kernel_parts, new_run_folder};
 

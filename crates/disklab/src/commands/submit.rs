@@ -26,9 +26,10 @@ use serde::{Deserialize, Serialize};
 
 use self::slurm::{BatchJob, JobId};
 pub use self::slurm::{NoEngine, Slurm};
+use super::caller::caller;
 use super::outputs::write_own;
+use super::parts;
 use super::run::{finish, named_study};
-use super::{caller, parts};
 use crate::cli::RunArgs;
 use crate::exit::{FAILED, Failure, INTERRUPTED, USAGE_ERROR};
 

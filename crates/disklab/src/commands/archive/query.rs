@@ -34,11 +34,11 @@ pub(super) fn query(args: &ArchiveQueryArgs, format: ArchiveFormat) -> Result<u8
         all.retain(|series| !series.changes.is_empty());
     }
     match format {
-        ArchiveFormat::Text => super::super::print(&text(&all, found))?,
-        ArchiveFormat::Csv => super::super::print(&csv(&all))?,
+        ArchiveFormat::Text => crate::printing::print(&text(&all, found))?,
+        ArchiveFormat::Csv => crate::printing::print(&csv(&all))?,
         ArchiveFormat::Json => {
             let series: Vec<Value> = all.iter().map(series_json).collect();
-            super::super::print_json(
+            crate::printing::print_json(
                 &json!({ "schema": "disklab-archive", "version": 1, "series": series }),
             )?;
         }

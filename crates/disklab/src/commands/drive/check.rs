@@ -16,13 +16,13 @@ use disklab_probe::{
 use disklab_units::Bytes;
 use serde_json::json;
 
-use super::super::{print, print_json};
 use super::probe::cannot_open;
 use super::real::{OtherLoad, RealDrive, Slots};
 use super::scratch::{BYTES, ScratchFile};
 use super::subject::{Subject, find};
 use crate::cli::CheckArgs;
 use crate::exit::{DONE, Failure};
+use crate::printing::{print, print_json};
 use crate::signals;
 
 /// The most that is written on the model of a solid-state drive, so that it has data to

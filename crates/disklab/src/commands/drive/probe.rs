@@ -13,12 +13,12 @@ use disklab_units::show_duration;
 use serde_json::json;
 
 use super::super::outputs::{OutputError, check_own, write_own};
-use super::super::{print, print_json};
 use super::real::{OtherLoad, RealDrive};
 use super::scratch::{MOST, ScratchFile};
 use super::subject::{Subject, find};
 use crate::cli::ProbeArgs;
 use crate::exit::{DONE, Failure};
+use crate::printing::{print, print_json};
 use crate::progress::left_words;
 use crate::signals;
 

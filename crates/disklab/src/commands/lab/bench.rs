@@ -8,10 +8,10 @@ use disklab_speed::{AgainstOptions, Program, SpeedFigure, SpeedOptions, SpeedTar
 use disklab_units::significant;
 use serde_json::{Value, json};
 
-use super::super::{print, print_json};
 use super::{against, build, own_program_missing};
 use crate::cli::BenchArgs;
 use crate::exit::{DONE, Failure};
+use crate::printing::{print, print_json};
 use crate::signals;
 
 /// Measures the lab's speed and shows it, with what it should be. A target that is

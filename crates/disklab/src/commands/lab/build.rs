@@ -13,10 +13,10 @@ use disklab_units::{count, show_duration};
 use disklab_workload::Context;
 use serde_json::json;
 
-use super::super::{print, print_json};
 use super::build_progress::BuildBar;
 use crate::cli::BuildArgs;
 use crate::exit::{DONE, Failure};
+use crate::printing::{print, print_json};
 use crate::signals;
 use disklab_runner::{FoundStudy, find_study, kernel_parts};
 

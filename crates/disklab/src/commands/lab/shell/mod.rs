@@ -24,10 +24,10 @@ use disklab_lab_kernel::{self as kernel, LinuxSource, LinuxVersion, ZfsSource};
 use disklab_processor::{Processor, from_node};
 use disklab_units::{Bytes, show_duration};
 
-use super::super::print;
 use super::{build, own_program_missing};
 use crate::cli::ShellArgs;
 use crate::exit::{DONE, Failure};
+use crate::printing::print;
 use crate::signals;
 use disklab_guest::drives::DriveFacts;
 use disklab_guest::shell::JOB;
