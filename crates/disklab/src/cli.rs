@@ -16,6 +16,7 @@ mod lab;
 mod merge;
 mod option_value_error;
 mod parts;
+mod rebuild;
 #[cfg(test)]
 mod reference;
 mod risk;
@@ -28,7 +29,7 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use clap_complete::ArgValueCompleter;
 use disklab_cell::StudyAxis;
-use disklab_runner::{BenchKind, RunOptions, RunSettings};
+use disklab_runner::{BenchKind, RebuildRequest, RunOptions, RunSettings};
 
 use crate::exit::Failure;
 pub use archive::{
@@ -47,6 +48,7 @@ pub use lab::{BenchArgs, BuildArgs, LabCommand, ShellArgs};
 pub use merge::MergeArgs;
 use option_value_error::OptionValueError;
 pub use parts::PartArgs;
+pub use rebuild::RebuildArgs;
 pub use risk::RiskArgs;
 pub use sensitivity::SensitivityArgs;
 pub use shipped::ShippedArgs;
@@ -92,6 +94,7 @@ pub enum CliCommand {
     #[command(subcommand)]
     Archive(ArchiveCommand),
     Import(ImportArgs),
+    Rebuild(RebuildArgs),
     Sensitivity(SensitivityArgs),
     Risk(RiskArgs),
     /// List what disklab knows.
@@ -176,6 +179,9 @@ pub struct StudyArgs {
     pub loop_devices: LoopArgs,
     #[command(flatten)]
     pub disks: DiskArgs,
+    /// Which drive fails, for `rebuild`.
+    #[arg(skip)]
+    pub rebuild: Option<RebuildRequest>,
 }
 
 impl StudyArgs {
@@ -201,6 +207,7 @@ impl StudyArgs {
                 only: self.only.clone(),
                 processor: self.lab.processor.clone(),
                 quick: self.quick,
+                rebuild: self.rebuild.clone(),
                 scratch: self.scratch.clone(),
                 set_drive: self.lab.set_drive.clone(),
                 without: self.without.clone(),
@@ -235,6 +242,22 @@ pub struct RunArgs {
     pub retry_failed: bool,
     #[command(flatten)]
     pub parts: PartArgs,
+}
+
+impl RunArgs {
+    /// For this study, with no other option.
+    pub fn of(study: String, campaign: StudyArgs) -> Self {
+        Self {
+            study: Some(study),
+            campaign,
+            how_long: HowLongArgs::default(),
+            yes: false,
+            out: None,
+            resume: false,
+            retry_failed: false,
+            parts: PartArgs::default(),
+        }
+    }
 }
 
 #[derive(Debug, Args)]

@@ -16,6 +16,7 @@ mod merge;
 mod outputs;
 mod parts;
 mod plan;
+mod rebuild;
 mod report;
 mod risk;
 mod run;
@@ -40,6 +41,7 @@ pub fn dispatch(cli: Cli) -> Result<u8, Failure> {
         CliCommand::Merge(args) => merge::merge(&args, json),
         CliCommand::Archive(command) => archive::archive(&command, json),
         CliCommand::Import(args) => import::import(args, json),
+        CliCommand::Rebuild(args) => rebuild::rebuild(args, json),
         CliCommand::Sensitivity(args) => sensitivity::sensitivity_command(&args, json),
         CliCommand::Risk(args) => risk::risk(&args, json),
         CliCommand::List { what } => list::list(what, json),

@@ -73,7 +73,7 @@ const TABLES: [KindTable; 5] = [
 
 /// Names that code outside of the kinds' own modules spells, and what it means by them. A new kind
 /// needs no line here.
-const SPELLED_ELSEWHERE: [(&str, &str); 30] = [
+const SPELLED_ELSEWHERE: [(&str, &str); 31] = [
     // Layers.
     ("crypt", "dm-crypt's target; the audit of slow encryption is about this layer"),
     ("ext4", "the kernel's file system and a part of its options"),
@@ -101,6 +101,7 @@ const SPELLED_ELSEWHERE: [(&str, &str); 30] = [
     ("iozone", "the program"),
     ("phoronix", "the program"),
     ("postgresql", "a shipped workload of this name"),
+    ("rebuild", "the event"),
     ("rsync", "the program"),
     ("sysbench", "the program"),
     ("time", "the program; a key of fio's JSON; a heading"),

@@ -12,6 +12,7 @@ mod directory;
 #[cfg(test)]
 mod hostile;
 mod purposes;
+mod rebuilds;
 mod risk;
 mod sentences;
 mod summary;
@@ -26,6 +27,7 @@ pub use purposes::{
     AdviceChange, Aspect, Confidence, DECIDES, DecidingFigure, NextBest, PURPOSES, Purpose,
     PurposeRank, RankVerdict, Recommendation, Score, StackChoice, Trade, recommend,
 };
+pub use rebuilds::RebuildSummary;
 pub use risk::{DriveAtRisk, RebuildSource, RiskTable, RiskTerms, StackRisk, chance_words};
 pub use versus::{
     ComparedRun, ComparisonTerms, Missing, Pair, RunVerdict, Unmatched, Versus, VersusError,

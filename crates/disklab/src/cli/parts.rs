@@ -8,7 +8,7 @@ use disklab_runner::PartOptions;
 use crate::commands::submit::Slurm;
 
 /// A run in parts that any engine can place, and one of them.
-#[derive(Debug, Args)]
+#[derive(Debug, Default, Args)]
 #[command(group = clap::ArgGroup::new("divided").args(["to", "submit"]))]
 pub struct PartArgs {
     /// Divide the run into parts of about the same length, and write them into this directory, new

@@ -127,7 +127,7 @@ fn an_event_that_a_stack_cannot_have_is_refused() {
         ("md-raid5/ext4", "{ do = 'fail', drive = 4 }", "there is no drive 4, only 3"),
         ("md-raid0/ext4", "{ do = 'fail', drive = 1 }", "none of its layers can"),
         ("md-raid0/ext4", "{ do = 'scrub' }", "none of its layers can"),
-        ("btrfs-raid1", "{ do = 'replace', drive = 1 }", "none of its layers can"),
+        ("btrfs-single", "{ do = 'replace', drive = 1 }", "none of its layers can"),
         ("md-raid5/ext4", "{ do = 'replace' }", "needs `drive`"),
     ] {
         std::fs::write(home.path().join("s.toml"), cared_for(layers, 3, event)).expect("written");

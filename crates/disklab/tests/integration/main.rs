@@ -47,6 +47,7 @@ mod others_in_the_way;
 mod parts_in_the_lab;
 mod plan_of_stacks;
 mod queues_in_the_lab;
+mod rebuild_in_the_lab;
 mod reference;
 mod resume;
 mod risk;

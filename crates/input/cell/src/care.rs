@@ -7,6 +7,8 @@ pub enum Care {
     Fail,
     /// A drive is taken out, and a blank one is put in its place, onto which the layer rebuilds.
     Replace,
+    /// A rebuild begins at any place of a drive.
+    RebuildFrom,
     /// The stack works until it is redundant again.
     Rebuild,
     /// All that it holds is read and checked.
@@ -19,6 +21,7 @@ impl Care {
         match self {
             Self::Fail => "declare a drive failed",
             Self::Replace => "replace a drive",
+            Self::RebuildFrom => "rebuild a drive from a place on",
             Self::Rebuild => "wait for redundancy",
             Self::Scrub => "scrub",
         }

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use disklab_cell::StudyAxis;
-use disklab_study::StudyGoal;
+use disklab_study::{RebuildRequest, StudyGoal};
 use disklab_units::Bytes;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -74,6 +74,9 @@ pub struct RunSettings {
     /// Whether the study ran in its quick form.
     #[serde(with = "flag", skip_serializing_if = "std::ops::Not::not")]
     pub quick: bool,
+    /// Which drive fails, if it is about that.
+    #[serde(with = "text", skip_serializing_if = "Option::is_none")]
+    pub rebuild: Option<RebuildRequest>,
     /// Where the run creates its scratch directory.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub scratch: Option<PathBuf>,

@@ -18,6 +18,7 @@ mod parameters;
 mod pattern;
 mod plan;
 mod quick;
+mod rebuild;
 mod shipped;
 mod study;
 
@@ -30,6 +31,7 @@ pub use machine::{MACHINES, MachineProfile, MachineSetting};
 pub use model_sizes::{model_size, nearest_models};
 pub use pattern::{matches, selects};
 pub use plan::{LeftOut, PlannedStack};
+pub use rebuild::{InvalidRebuild, RebuildRequest};
 pub use shipped::{SHIPPED_WORKLOADS, ShippedWorkload, read_shipped};
 pub use study::{
     ChartKind, DriveSpec, Measure, Part, Percentile, Question, StackSpec, Study, StudyGoal,

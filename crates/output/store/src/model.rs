@@ -72,6 +72,9 @@ impl RunInfo {
         if self.is_quick() {
             study = study.into_quick_form()?;
         }
+        if let Some(request) = &self.options.rebuild {
+            study = study.into_rebuild(request)?;
+        }
         if self.is_import() {
             // What others measured has no levels of them.
             return Ok(study.without_axes());

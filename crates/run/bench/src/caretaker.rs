@@ -4,8 +4,9 @@ use std::path::{Path, PathBuf};
 
 use disklab_cell::Care;
 use disklab_exec::{Executor, Interrupted};
-use disklab_stack::{Made, Stack, StackError, care_for};
-use disklab_workload::{Caretaker, WorkEvent, WorkloadError};
+use disklab_stack::{Made, MemberRebuild, Stack, StackError, care_for, rebuilds_on};
+use disklab_units::Bytes;
+use disklab_workload::{Caretaker, MemberInUse, WorkEvent, Workload, WorkloadError};
 
 use crate::BenchError;
 
@@ -14,7 +15,15 @@ use crate::BenchError;
 pub(crate) struct StackCaretaker<'a> {
     pub stack: &'a Stack,
     pub made: &'a Made,
-    pub drives: Vec<PathBuf>,
+    pub drives: Vec<CaredDrive>,
+}
+
+/// A drive below a stack.
+#[derive(Debug)]
+pub(crate) struct CaredDrive {
+    pub device: PathBuf,
+    /// Whether it is there for data, and not a log or a spare.
+    pub holds_data: bool,
 }
 
 impl Caretaker for StackCaretaker<'_> {
@@ -24,29 +33,81 @@ impl Caretaker for StackCaretaker<'_> {
         drive: Option<u32>,
         executor: &Executor,
     ) -> Result<Option<String>, WorkloadError> {
-        let drive = drive.and_then(|drive| self.drives.get((drive as usize).checked_sub(1)?));
-        let drive = drive.map_or(Path::new(""), PathBuf::as_path);
-        let said = care_for(self.stack, care, self.made, drive, executor).map_err(|error| {
-            if error.is_interrupt() { Interrupted.into() } else { failed(error) }
-        })?;
+        let drive = drive.map_or(Path::new(""), |drive| self.device(drive));
+        let said = care_for(self.stack, care, self.made, drive, executor).map_err(failed)?;
         Ok((!said.is_empty()).then(|| said.join("; ")))
+    }
+
+    fn drives(&self) -> Vec<u32> {
+        let numbered = (1..).zip(&self.drives).filter(|(_, drive)| drive.holds_data);
+        numbered.map(|(number, _)| number).collect()
+    }
+
+    fn rebuilds(
+        &self,
+        drive: u32,
+        executor: &Executor,
+    ) -> Result<Vec<Box<dyn MemberInUse>>, WorkloadError> {
+        let members = rebuilds_on(self.stack, self.made, self.device(drive), executor);
+        let boxed = |member| Box::new(Member(member)) as Box<dyn MemberInUse>;
+        Ok(members.map_err(failed)?.into_iter().map(boxed).collect())
+    }
+}
+
+impl StackCaretaker<'_> {
+    /// The device of a drive, by its number.
+    fn device(&self, drive: u32) -> &Path {
+        let drive = (drive as usize).checked_sub(1).and_then(|at| self.drives.get(at));
+        drive.map_or(Path::new(""), |drive| drive.device.as_path())
+    }
+}
+
+/// A member of the stack's arrays.
+#[derive(Debug)]
+struct Member(MemberRebuild);
+
+impl MemberInUse for Member {
+    fn length(&self) -> Bytes {
+        self.0.length()
+    }
+
+    fn limit(&self) -> Option<Bytes> {
+        self.0.limit()
+    }
+
+    fn begin(&self, from: Bytes, executor: &Executor) -> Result<Bytes, WorkloadError> {
+        self.0.begin(from, executor).map_err(failed)
+    }
+
+    fn is_rebuilding(&self) -> bool {
+        self.0.is_rebuilding()
+    }
+
+    fn end(&self) -> Result<Bytes, WorkloadError> {
+        self.0.end().map_err(failed)
+    }
+
+    fn freeze(&self) -> Result<(), WorkloadError> {
+        self.0.freeze().map_err(failed)
     }
 }
 
 fn failed(error: StackError) -> WorkloadError {
-    WorkloadError::Care(Box::new(error))
+    if error.is_interrupt() { Interrupted.into() } else { WorkloadError::Care(Box::new(error)) }
 }
 
-/// Refuses events that a stack on so many drives cannot have.
+/// Refuses events, and work, that a stack on so many drives cannot have.
 ///
 /// # Errors
 /// [`BenchError::Care`] with the first.
 pub(crate) fn check_care(
+    workload: &dyn Workload,
     events: &[WorkEvent],
     stack: &Stack,
     drives: usize,
 ) -> Result<(), BenchError> {
-    for (care, drive) in events.iter().filter_map(WorkEvent::care) {
+    let of_events = events.iter().filter_map(WorkEvent::care);
+    for (care, drive) in workload.care().into_iter().chain(of_events) {
         let wrong = |why: String| {
             let stack = stack.describe();
             Err(BenchError::Care { what: care.words(), stack, why })

@@ -17,7 +17,7 @@ use disklab_workload::{
     read_workload,
 };
 
-use crate::caretaker::{StackCaretaker, check_care};
+use crate::caretaker::{CaredDrive, StackCaretaker, check_care};
 use crate::lab::{check_faults, check_lab};
 use crate::making::{Begin, MadeStack, Making};
 use crate::remount::StackRemount;
@@ -54,7 +54,7 @@ impl<'a> CellWork<'a> {
             MachinePlan::Lab(lab) => check_lab(plan, lab)?,
             MachinePlan::Loop | MachinePlan::Disks => {}
         }
-        check_care(&self.events, stack, sizes.len())?;
+        check_care(self.workload.as_ref(), &self.events, stack, sizes.len())?;
         let volume = stack.shape(&sizes).map_err(StackError::from)?;
         let space = self.workload.cost().space;
         if space > volume.size {
@@ -102,7 +102,12 @@ impl<'a> CellWork<'a> {
             caretaker: Some(StackCaretaker {
                 stack,
                 made,
-                drives: watched.iter().map(|drive| drive.device.clone()).collect(),
+                drives: (watched.iter().zip(&plan.drives))
+                    .map(|(drive, plan)| CaredDrive {
+                        device: drive.device.clone(),
+                        holds_data: plan.role.is_none(),
+                    })
+                    .collect(),
             }),
             device: made.device.clone(),
             device_is_ata: drives.are_ata(),
@@ -124,16 +129,22 @@ pub fn check_plan(plan: &CellPlan) -> Result<(), BenchError> {
     CellWork::of(plan)?.check()
 }
 
-/// Refuses a plan whose stack cannot have the events of its workload.
+/// Refuses a plan whose stack cannot have its workload, or the events of that.
 ///
 /// # Errors
 /// [`BenchError::Care`] with the first, and those of layers and work that are wrong.
 pub fn check_events(plan: &CellPlan) -> Result<(), BenchError> {
-    if plan.workload.events.is_none() || matches!(plan.making.machine, MachinePlan::Directory(_)) {
-        return Ok(());
+    let CellWork { workload, events, making, .. } = &CellWork::of(plan)?;
+    if !matches!(plan.making.machine, MachinePlan::Directory(_)) {
+        return check_care(workload.as_ref(), events, &making.stack, plan.making.drives.len());
     }
-    let work = CellWork::of(plan)?;
-    check_care(&work.events, &work.making.stack, plan.making.drives.len())
+    match workload.care().first() {
+        None => Ok(()),
+        Some((care, _)) => {
+            let (what, stack) = (care.words(), making.stack.describe());
+            Err(BenchError::Care { what, stack, why: "a directory has no drives".to_owned() })
+        }
+    }
 }
 
 /// Runs one cell from its beginning to its end: `run` makes and measures, and whatever it has

@@ -83,7 +83,7 @@ pub enum BenchError {
         why: FaultProblem,
     },
     /// A stack cannot have an event of its workload.
-    #[error("an event is to {what} of '{stack}': {why}")]
+    #[error("'{stack}' cannot {what}: {why}")]
     Care {
         /// What is to be done.
         what: &'static str,

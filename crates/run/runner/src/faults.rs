@@ -1,8 +1,8 @@
 //! The faults and events that a plan's cells have.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
-use disklab_bench::{BenchError, FaultProblem, LoadedStudy, check_events, check_faults};
+use disklab_bench::{BenchError, FaultProblem, check_events, check_faults};
 use disklab_cell::Levels;
 use disklab_study::{FAULT_AXIS, LeftOut, StudyFault};
 
@@ -27,21 +27,21 @@ impl Plan {
     /// # Errors
     /// [`RunnerError`] with the first of them.
     pub(crate) fn check_stacks(&mut self) -> Result<(), RunnerError> {
-        let LoadedStudy { study, faults, .. } = &self.campaign;
-        let has_events = study.workloads.iter().any(|work| work.events.is_some());
-        if faults.is_empty() && study.faults.is_empty() && !has_events {
-            return Ok(());
-        }
         let mut seen = BTreeSet::new();
-        let mut without = Vec::new();
+        let (mut without, mut unable) = (Vec::new(), BTreeMap::new());
         for cell in &self.cells {
             let (stack, level) = (&cell.levels.stack, level(&cell.levels));
-            let work = has_events.then_some(&cell.levels.workload);
-            if !seen.insert((stack, level, work)) {
+            if !seen.insert((stack, level, &cell.levels.workload)) {
                 continue;
             }
             let plan = self.compile(cell).map_err(RunnerError::prepare)?;
-            check_events(&plan).map_err(RunnerError::prepare)?;
+            match check_events(&plan) {
+                Err(why @ BenchError::Care { .. }) if self.settings.rebuild.is_some() => {
+                    unable.entry(stack.clone()).or_insert(why);
+                    continue;
+                }
+                checked => checked.map_err(RunnerError::prepare)?,
+            }
             let Err(error) = check_faults(&plan) else { continue };
             let of_study = level.and_then(|level| self.fault(level));
             let is_short =
@@ -56,6 +56,7 @@ impl Plan {
             }
         }
         self.leave_out(&without)?;
+        self.leave_out_unable(unable)?;
         let faults: Vec<String> = self.campaign.faults.iter().map(ToString::to_string).collect();
         if !faults.is_empty() {
             self.bench.about.push_str(&format!("; with faults: {}", faults.join("; ")));
@@ -66,6 +67,26 @@ impl Plan {
     /// What goes wrong at a level of the study's axis.
     fn fault(&self, level: &str) -> Option<&StudyFault> {
         self.campaign.study.faults.iter().find(|fault| fault.id == level)
+    }
+
+    /// Leaves out stacks that cannot be rebuilt.
+    fn leave_out_unable(
+        &mut self,
+        mut unable: BTreeMap<String, BenchError>,
+    ) -> Result<(), RunnerError> {
+        if unable.is_empty() {
+            return Ok(());
+        }
+        self.preflight.levels.retain(|levels| !unable.contains_key(&levels.stack));
+        if self.preflight.levels.is_empty()
+            && let Some((_, error)) = unable.pop_first()
+        {
+            return Err(RunnerError::prepare(error));
+        }
+        let out = unable.iter().map(|(stack, why)| LeftOut::stack(stack, why.to_string()));
+        self.preflight.left_out.extend(out);
+        self.cells = self.order(self.repeats);
+        Ok(())
     }
 
     fn leave_out(&mut self, without: &[TooFewDrives]) -> Result<(), RunnerError> {

@@ -160,11 +160,11 @@ impl PlannedRun {
         let seed = options.seed.map_or_else(draw_seed, Ok)?;
         let room = DataDirectory::of(&options.bench(), scratch.path());
         let mut plan = Plan::new(campaign, bench.profile(), preflight, repeats, seed)?;
+        (plan.settings, plan.kind) = (settings, kind);
         plan.check_stacks()?;
-        if let BenchKind::Dir(path) = &kind {
+        if let BenchKind::Dir(path) = &plan.kind {
             plan.campaign.study.title = title_of_directory(path, plan.campaign.study.has_reference);
         }
-        (plan.settings, plan.kind) = (settings, kind);
         let linux = options.linux;
         Ok(Self { plan, room, bench, scratch, named_kernel, linux })
     }
@@ -335,7 +335,7 @@ impl Benches<'_> {
     }
 }
 
-/// The study as the options have it: on these drives, in its quick form, crossed with their axes.
+/// The study as the options have it: on these drives, in its quick form, about a rebuild, crossed with their axes.
 fn adapted(
     mut study: Study,
     options: &RunOptions,
@@ -346,6 +346,9 @@ fn adapted(
     }
     if options.settings.quick {
         study = study.into_quick_form()?;
+    }
+    if let Some(request) = &options.settings.rebuild {
+        study = study.into_rebuild(request)?;
     }
     let study = study.crossed_with(&options.settings.axis).map_err(OptionsError::Axes)?;
     options.check_axes(&study.axes)?;

@@ -7,7 +7,7 @@ use disklab_cell::Care;
 use disklab_exec::Executor;
 
 use crate::graph::GraphNode;
-use crate::{Layer, LayerInUse, Made, RebuildProgress, Stack, StackError};
+use crate::{Layer, LayerInUse, Made, MemberRebuild, RebuildProgress, Stack, StackError};
 
 /// How long a stack may lack redundancy while nothing is rebuilt: the kernel begins a moment after.
 const IDLE_LIMIT: Duration = Duration::from_secs(30);
@@ -32,6 +32,7 @@ pub fn care_for(
         let result = match care {
             Care::Fail => layer.fail(&at, drive).map(|()| None),
             Care::Replace => layer.replace(&at, drive).map(|()| None),
+            Care::RebuildFrom => Err(at.cannot(care)),
             Care::Rebuild => wait(layer.as_ref(), &at).map(|()| None),
             Care::Scrub => layer.scrub(&at).map(Some),
         };
@@ -46,6 +47,26 @@ pub fn care_for(
     }
     let none = || StackError::NotByLayer { layer: stack.describe(), what: care.words() };
     if done { Ok(said) } else { Err(stray.unwrap_or_else(none)) }
+}
+
+/// The devices on `drive` whose rebuild can begin anywhere; none if the stack moves what is used.
+///
+/// # Errors
+/// Those of the layers.
+pub fn rebuilds_on(
+    stack: &Stack,
+    made: &Made,
+    drive: &Path,
+    executor: &Executor,
+) -> Result<Vec<MemberRebuild>, StackError> {
+    let mut all = Vec::new();
+    for (GraphNode { spec, layer, .. }, form) in stack.nodes().iter().zip(&made.forms) {
+        match layer.rebuilds(&LayerInUse { layer: &spec.name, form, executor }, drive) {
+            Err(StackError::NotOnDrive { .. }) => {}
+            own => all.extend(own?),
+        }
+    }
+    Ok(all)
 }
 
 /// Waits until a layer is redundant.

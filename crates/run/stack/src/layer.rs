@@ -11,8 +11,8 @@ use disklab_source::SourceError;
 use disklab_units::Bytes;
 
 use crate::{
-    Below, DeviceState, FormatWrites, InputKind, Inputs, KeptWrites, Ledger, Need, Remount, Shape,
-    ShapeError, StackError, Undo, Volume,
+    Below, DeviceState, FormatWrites, InputKind, Inputs, KeptWrites, Ledger, MemberRebuild, Need,
+    Remount, Shape, ShapeError, StackError, Undo, Volume,
 };
 
 /// One step of a stack, with its options understood.
@@ -113,6 +113,19 @@ pub trait Layer: Debug + Send + Sync {
     /// [`StackError::NotByLayer`] if it does not say.
     fn progress(&self, at: &LayerInUse<'_>) -> Result<RebuildProgress, StackError> {
         Err(at.cannot(Care::Rebuild))
+    }
+
+    /// Its devices on this drive, if a rebuild of them can begin anywhere; none if it moves what is
+    /// used.
+    ///
+    /// # Errors
+    /// [`StackError::NotOnDrive`] if it has none there.
+    fn rebuilds(
+        &self,
+        _at: &LayerInUse<'_>,
+        _drive: &Path,
+    ) -> Result<Vec<MemberRebuild>, StackError> {
+        Ok(Vec::new())
     }
 
     /// Has all that it holds read and checked, and says what was found.

@@ -20,6 +20,7 @@ mod loops;
 mod lvm_tools;
 mod machine;
 mod md_arrays;
+mod member_rebuild;
 mod mounts;
 mod need;
 mod on_drive;
@@ -36,7 +37,7 @@ mod udev;
 pub mod undo;
 mod wait;
 
-pub use care::care_for;
+pub use care::{care_for, rebuilds_on};
 pub use error::{LedgerElsewhere, LeftAlone, LineProblem, QueueProblem, StackError, Undecidable};
 pub use format_writes::{DeviceState, FirstPass, FormatWrites, PassKind};
 pub use inputs::{InputKind, Inputs};
@@ -48,6 +49,7 @@ pub use ledger::{
     recover,
 };
 pub use machine::{Machine, known_needs};
+pub use member_rebuild::MemberRebuild;
 pub use mounts::mounts;
 pub use need::{Need, needs_words};
 pub use remount::Remount;

@@ -12,6 +12,7 @@ mod figure;
 mod latency;
 mod mount_state;
 mod operation_kind;
+mod rebuild;
 mod reference;
 mod sample;
 mod step;
@@ -32,6 +33,7 @@ pub use figure::{Direction, Figure};
 pub use latency::{Latency, LatencyHistogram};
 pub use mount_state::{InvalidMount, MountState};
 pub use operation_kind::OperationKind;
+pub use rebuild::{Rebuild, RebuildWindow};
 pub use reference::{
     LabOutcome, LabReference, NetworkLink, NetworkShare, Reference, ReferenceFigure,
 };

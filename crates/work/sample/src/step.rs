@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{DriveTraffic, Figure, FileData, Series, StepProfile};
+use crate::{DriveTraffic, Figure, FileData, Rebuild, Series, StepProfile};
 
 /// One step of a workload: one run of one program, with counters around it.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
@@ -36,6 +36,9 @@ pub struct Step {
     /// the interface or the file system carried them out one after another.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub in_flight: Option<f64>,
+    /// How fast a drive was rebuilt meanwhile.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rebuild: Option<Rebuild>,
     /// What is in the files that it reads, when the workload had ended; absent where the
     /// workload does not know which they are, and in earlier runs.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use disklab_cell::Caches;
 use disklab_exec::{Executor, Finished};
 use disklab_measure::{Meter, Watched};
-use disklab_sample::{Cpu, Figure, Note, Steadiness, Step, StepEvent, StepProfile};
+use disklab_sample::{Cpu, Figure, Note, Rebuild, Steadiness, Step, StepEvent, StepProfile};
 use disklab_units::Bytes;
 
 use crate::WorkloadError;
@@ -35,6 +35,8 @@ pub struct StepOutcome {
     pub steady: Vec<Figure>,
     /// Requests that each job had in flight on average, where its program tells.
     pub in_flight: Option<f64>,
+    /// How fast a drive was rebuilt meanwhile.
+    pub rebuild: Option<Rebuild>,
     /// CPU time in user space, in nanoseconds.
     pub user_ns: u64,
     /// CPU time in the kernel, in nanoseconds.
@@ -174,6 +176,7 @@ impl<'a> WorkContext<'a> {
             steadiness,
             steady: outcome.steady,
             in_flight: outcome.in_flight,
+            rebuild: outcome.rebuild,
             files_read: None,
             profile: None,
         });

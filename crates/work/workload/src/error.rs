@@ -10,6 +10,8 @@ use disklab_engine::{EngineError, IoFailure};
 use disklab_exec::{ExecError, Interrupted};
 use disklab_filebench::{EarlyStop, FilebenchError};
 
+use disklab_units::Bytes;
+
 use crate::OutputProblem;
 
 /// Why a workload did not finish.
@@ -95,6 +97,9 @@ pub enum WorkloadError {
     /// The contents of files could not be drawn.
     #[error(transparent)]
     Content(#[from] SpecError),
+    /// A rebuild did not move.
+    #[error("nothing was rebuilt from byte {} of the drive on: the kernel's messages say why (raw/…/console in the lab)", .0.0)]
+    NotRebuilt(Bytes),
     /// It was to run, and nothing was prepared.
     #[error("the workload's files have not been made")]
     NotPrepared,

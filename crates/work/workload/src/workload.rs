@@ -3,7 +3,7 @@
 use std::fmt::Debug;
 use std::path::PathBuf;
 
-use disklab_cell::WorkloadPlan;
+use disklab_cell::{Care, WorkloadPlan};
 use disklab_sample::StepProfile;
 use disklab_source::SourceError;
 use disklab_units::Bytes;
@@ -41,6 +41,11 @@ pub trait Workload: Debug + Send + Sync {
 
     /// Its steps, in order, if they are several and known beforehand.
     fn steps(&self) -> Vec<String> {
+        Vec::new()
+    }
+
+    /// What it does to the stack, and to which of its drives, counted from 1, if that is known.
+    fn care(&self) -> Vec<(Care, Option<u32>)> {
         Vec::new()
     }
 

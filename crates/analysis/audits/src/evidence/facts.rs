@@ -139,6 +139,8 @@ pub(crate) struct CellFacts {
     pub written: BTreeMap<String, u64>,
     /// The surroundings, without what is the whole run's.
     pub environment: Environment,
+    /// Whether a drive was failed and rebuilt on purpose.
+    pub is_rebuild: bool,
     /// Programs of the workload that ended with an error, as `fio: exit code 1`.
     pub failed_programs: Vec<String>,
 }
@@ -197,6 +199,7 @@ impl CellFacts {
             most_written,
             written,
             environment: sample.environment.clone(),
+            is_rebuild: sample.steps.iter().any(|step| step.rebuild.is_some()),
             failed_programs: failed.collect(),
         }
     }

@@ -1,7 +1,7 @@
 //! How to make a run's samples again.
 
 use disklab_store::{RunInfo, Session};
-use disklab_study::{Study, StudyGoal, selects};
+use disklab_study::{RebuildRequest, Study, StudyGoal, selects};
 
 use crate::Report;
 
@@ -70,7 +70,8 @@ fn command(info: &RunInfo, sessions: &[Session]) -> String {
 
 /// The words of a command that does what a run did.
 fn words(info: &RunInfo, sessions: &[Session], seed: Option<u64>) -> Vec<String> {
-    let mut words = ["disklab", "run", study(info, sessions)].map(str::to_owned).to_vec();
+    let command = if info.options.rebuild.is_some() { "rebuild" } else { "run" };
+    let mut words = ["disklab", command, study(info, sessions)].map(str::to_owned).to_vec();
     if info.is_quick() {
         words.push("--quick".to_owned());
     }
@@ -95,6 +96,11 @@ fn words(info: &RunInfo, sessions: &[Session], seed: Option<u64>) -> Vec<String>
             "looks" | "part" | "quick" => {}
             // In the lab, where files lie decides nothing.
             "scratch" if info.is_lab() => {}
+            "rebuild" => {
+                let RebuildRequest { fail, load } = options.rebuild.clone().unwrap_or_default();
+                fail.into_iter().for_each(|drive| option("fail", drive.to_string()));
+                load.into_iter().for_each(|load| option("load", load));
+            }
             "axis" => options.axis.iter().for_each(|axis| option(&name, axis.to_string())),
             "only" => each(&options.only),
             "without" => each(&options.without),

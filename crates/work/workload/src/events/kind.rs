@@ -4,6 +4,7 @@ use std::path::Path;
 
 use disklab_cell::Care;
 use disklab_exec::Executor;
+use disklab_units::Bytes;
 
 use crate::{Remounter, WorkloadError};
 
@@ -35,6 +36,51 @@ pub trait Caretaker: std::fmt::Debug + Sync {
         drive: Option<u32>,
         executor: &Executor,
     ) -> Result<Option<String>, WorkloadError>;
+
+    /// The numbers of the drives that hold data, counted from 1.
+    fn drives(&self) -> Vec<u32>;
+
+    /// What is on this drive of arrays whose rebuild can begin anywhere; nothing if the stack moves
+    /// what is used.
+    ///
+    /// # Errors
+    /// Where that cannot be found out.
+    fn rebuilds(
+        &self,
+        drive: u32,
+        executor: &Executor,
+    ) -> Result<Vec<Box<dyn MemberInUse>>, WorkloadError>;
+}
+
+/// A device of an array, which can be rebuilt from any place on.
+pub trait MemberInUse: std::fmt::Debug + Send + Sync {
+    /// How much of it the array uses.
+    fn length(&self) -> Bytes;
+
+    /// Bytes per second that the kernel holds its rebuild to.
+    fn limit(&self) -> Option<Bytes>;
+
+    /// Has it rebuilt as a blank one, from a place at or before `from` on, which is returned when that
+    /// has begun.
+    ///
+    /// # Errors
+    /// Where the array refuses.
+    fn begin(&self, from: Bytes, executor: &Executor) -> Result<Bytes, WorkloadError>;
+
+    /// Whether it is being rebuilt.
+    fn is_rebuilding(&self) -> bool;
+
+    /// Has the array stay as it is, and what was written be durable. Returns up to where it is rebuilt.
+    ///
+    /// # Errors
+    /// Where the array refuses.
+    fn end(&self) -> Result<Bytes, WorkloadError>;
+
+    /// Has the array rebuild nothing.
+    ///
+    /// # Errors
+    /// Where it refuses.
+    fn freeze(&self) -> Result<(), WorkloadError>;
 }
 
 /// Where an event happens.

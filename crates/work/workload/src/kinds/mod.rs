@@ -10,6 +10,7 @@ mod hdparm;
 mod large_read;
 mod photos;
 mod postgresql;
+mod rebuild;
 mod rsync;
 mod sqlite;
 mod streams;
@@ -37,6 +38,7 @@ pub static WORKLOADS: &[WorkloadKind] = &[
     postgresql::POSTGRESQL,
     photos::PHOTOS,
     streams::STREAMS,
+    rebuild::REBUILD,
 ];
 
 /// `None` if no workload is called so; see `disklab list workloads`.

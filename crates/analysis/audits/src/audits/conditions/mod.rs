@@ -46,7 +46,8 @@ pub(super) const DEGRADED_ARRAY: Audit = Audit {
     remedy: "replace the member, let it resync, and measure again",
     reproducer: Reproducer::Directory("Btrfs RAID1 of which one device is gone (as root)"),
     check: |evidence| {
-        let degraded = |cell: &CellFacts| held(degraded(cell).is_some());
+        // Work that fails a drive is about just that.
+        let degraded = |cell: &CellFacts| held(!cell.is_rebuild && degraded(cell).is_some());
         in_cells(evidence, Severity::Severe, degraded, |cells| {
             let text = format!(
                 "In {}: {}. A degraded array reconstructs what it reads from the other members, and \

@@ -1,8 +1,13 @@
-//! A Btrfs in use: all is scrubbed.
+//! A Btrfs in use: a device is missing, is replaced, all is scrubbed.
 
+use std::path::{Path, PathBuf};
+
+use disklab_cell::Care;
 use disklab_exec::Invocation;
+use disklab_measure::{BlockDevice, SystemRoot};
 
-use crate::{Form, LayerInUse, StackError};
+use crate::on_drive::is_on;
+use crate::{Form, LayerInUse, RebuildProgress, StackError};
 
 /// Its exit code if there are errors that it could not fix (btrfs-scrub(8)).
 const UNCORRECTABLE: i32 = 3;
@@ -15,11 +20,109 @@ const COUNTED: [(&str, &str); 4] = [
     ("uncorrectable_errors", "not correctable"),
 ];
 
+/// A file system's devices that are there, and its UUID, as `btrfs filesystem show` prints them.
+#[derive(Debug, Default, PartialEq, Eq)]
+struct DevicesShown {
+    uuid: String,
+    devices: Vec<PathBuf>,
+}
+
+fn shown(text: &str) -> DevicesShown {
+    let mut all = DevicesShown::default();
+    for line in text.lines() {
+        if let Some((_, uuid)) = line.split_once("uuid: ") {
+            all.uuid = uuid.trim().to_owned();
+        }
+        let path =
+            line.trim_start().strip_prefix("devid").and_then(|line| line.split_once(" path "));
+        all.devices.extend(
+            path.map(|(_, path)| path.trim())
+                .filter(|path| path.starts_with('/'))
+                .map(PathBuf::from),
+        );
+    }
+    all
+}
+
+fn directory<'a>(at: &'a LayerInUse<'_>, care: Care) -> Result<&'a Path, StackError> {
+    let Form::Directory(directory) = at.form else { return Err(at.cannot(care)) };
+    Ok(directory)
+}
+
+fn show(at: &LayerInUse<'_>, directory: &Path) -> Result<DevicesShown, StackError> {
+    let show = Invocation::new("btrfs").args(["filesystem", "show"]).arg(directory);
+    Ok(shown(&at.run(&show)?.text()))
+}
+
+fn on_drive(devices: &[PathBuf], drive: &Path) -> Option<PathBuf> {
+    let root = SystemRoot::here();
+    let is_own = |path: &&PathBuf| BlockDevice::at(&root, path).is_some_and(|d| is_on(&d, drive));
+    devices.iter().find(is_own).cloned()
+}
+
+/// Mounts it without the device on this drive, as after a boot at which the drive was not found: Btrfs
+/// has no command that declares a device failed.
+pub(super) fn fail(
+    at: &LayerInUse<'_>,
+    drive: &Path,
+    options: &[String],
+) -> Result<(), StackError> {
+    let directory = directory(at, Care::Fail)?;
+    let DevicesShown { devices, .. } = show(at, directory)?;
+    let own = on_drive(&devices, drive).ok_or_else(|| at.not_on(drive))?;
+    let others: Vec<&PathBuf> = devices.iter().filter(|device| **device != own).collect();
+    let [first, ..] = &others[..] else { return Err(at.cannot(Care::Fail)) };
+    at.run(&Invocation::new("umount").arg(directory))?;
+    at.run(&Invocation::new("btrfs").args(["device", "scan", "--forget"]))?;
+    at.run(&Invocation::new("btrfs").args(["device", "scan"]).args(&others))?;
+    let with: Vec<&str> = options.iter().map(String::as_str).chain(["degraded"]).collect();
+    let mount = Invocation::new("mount").args(["-t", "btrfs", "-o", &with.join(",")]);
+    at.run(&mount.arg(first).arg(directory)).map(drop)
+}
+
+/// `btrfs replace` of what it lacks by its own old device, blank.
+pub(super) fn replace(
+    at: &LayerInUse<'_>,
+    drive: &Path,
+    options: &[String],
+) -> Result<(), StackError> {
+    let directory = directory(at, Care::Replace)?;
+    let DevicesShown { uuid, devices } = show(at, directory)?;
+    if on_drive(&devices, drive).is_some() {
+        fail(at, drive, options)?;
+    }
+    let find = Invocation::new("blkid").args(["-c", "/dev/null", "-o", "device", "-t"]);
+    let found = at.run(&find.arg(format!("UUID={uuid}")))?.text();
+    let found: Vec<PathBuf> = found.lines().map(PathBuf::from).collect();
+    let own = on_drive(&found, drive).ok_or_else(|| at.not_on(drive))?;
+    let lacks = missing(&uuid).into_iter().next().ok_or_else(|| at.not_on(drive))?;
+    at.run(&Invocation::new("wipefs").args(["--all", "--quiet"]).arg(&own))?;
+    let replace = Invocation::new("btrfs").args(["replace", "start", "-B", "-f", &lacks]);
+    at.run(&replace.arg(own).arg(directory)).map(drop)
+}
+
+/// The numbers of devices that it lacks.
+fn missing(uuid: &str) -> Vec<String> {
+    let folder = Path::new("/sys/fs/btrfs").join(uuid).join("devinfo");
+    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
+    let lacks =
+        |path: &Path| std::fs::read_to_string(path.join("missing")).is_ok_and(|t| t.trim() == "1");
+    let lacking = entries.filter(|entry| lacks(&entry.path()));
+    lacking.filter_map(|entry| entry.file_name().into_string().ok()).collect()
+}
+
+pub(super) fn progress(at: &LayerInUse<'_>) -> Result<RebuildProgress, StackError> {
+    let DevicesShown { uuid, .. } = show(at, directory(at, Care::Rebuild)?)?;
+    Ok(if missing(&uuid).is_empty() {
+        RebuildProgress::Redundant
+    } else {
+        RebuildProgress::Degraded
+    })
+}
+
 /// Scrubs the file system, and waits for it.
 pub(super) fn scrub(at: &LayerInUse<'_>) -> Result<String, StackError> {
-    let Form::Directory(directory) = at.form else {
-        return Err(at.cannot(disklab_cell::Care::Scrub));
-    };
+    let directory = directory(at, Care::Scrub)?;
     let scrub = Invocation::new("btrfs").args(["scrub", "start", "-B", "-R"]).arg(directory);
     let done = at.executor.run(&scrub);
     let done = done.map_err(|source| StackError::Program { layer: at.layer.to_owned(), source })?;
@@ -44,6 +147,17 @@ fn counted(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_btrfs_shows_is_parsed() {
+        let text = "Label: 'disklab-1'  uuid: 1d4e-aa\n\tTotal devices 3 FS bytes used 1\n\
+                    \tdevid    1 size 10 used 5 path /dev/vda1\n\
+                    \tdevid    2 size 0 used 0 path  MISSING\n\
+                    \tdevid    3 size 10 used 5 path /dev/vdc1\n\n";
+        let devices = ["/dev/vda1", "/dev/vdc1"].map(PathBuf::from).to_vec();
+        assert_eq!(shown(text), DevicesShown { uuid: "1d4e-aa".to_owned(), devices });
+        assert_eq!(shown(""), DevicesShown::default());
+    }
 
     #[test]
     fn counts_are_summed() {

@@ -1,6 +1,6 @@
 //! Btrfs over one or several devices.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use disklab_cell::{Care, LayerSpec};
 use disklab_exec::Invocation;
@@ -15,7 +15,7 @@ use crate::reading::OptionReader;
 use crate::redundancy::{Stripe, combine, lost_beyond, members};
 use crate::{
     DeviceState, Form, FormatWrites, KeptWrites, Layer, LayerContext, LayerInUse, LayerKind, Need,
-    Shape, ShapeError, StackError, Volume, undo,
+    RebuildProgress, Shape, ShapeError, StackError, Volume, undo,
 };
 
 mod allocate;
@@ -302,7 +302,25 @@ impl Layer for Btrfs {
     }
 
     fn care(&self) -> &'static [Care] {
-        &[Care::Scrub]
+        // Of as many devices as any profile needs.
+        let survives = |profile: Profile| profile.stripe(8).survives() > 0;
+        if survives(self.data) && survives(self.metadata(8)) {
+            &[Care::Fail, Care::Replace, Care::Rebuild, Care::Scrub]
+        } else {
+            &[Care::Scrub]
+        }
+    }
+
+    fn fail(&self, at: &LayerInUse<'_>, drive: &Path) -> Result<(), StackError> {
+        care::fail(at, drive, &self.options.mount)
+    }
+
+    fn replace(&self, at: &LayerInUse<'_>, drive: &Path) -> Result<(), StackError> {
+        care::replace(at, drive, &self.options.mount)
+    }
+
+    fn progress(&self, at: &LayerInUse<'_>) -> Result<RebuildProgress, StackError> {
+        care::progress(at)
     }
 
     fn scrub(&self, at: &LayerInUse<'_>) -> Result<String, StackError> {

@@ -1,16 +1,12 @@
 //! Arrays in use: a member fails, is replaced, the members are compared.
 
 use std::path::Path;
-use std::time::Duration;
 
-use disklab_exec::Invocation;
 use disklab_measure::{BlockDevice, SystemRoot};
 
+use crate::member_rebuild::{mdadm, replace_member};
 use crate::on_drive::is_on;
-use crate::{Form, LayerInUse, RebuildProgress, StackError};
-
-/// How often a failed member is tried to be removed while requests to it are in flight.
-const TRIES: u32 = 100;
+use crate::{Form, LayerInUse, MemberRebuild, RebuildProgress, StackError};
 
 /// The arrays that these devices are, or are built on.
 fn arrays(at: &LayerInUse<'_>) -> Vec<BlockDevice> {
@@ -43,10 +39,6 @@ fn members(
     if members.is_empty() { Err(at.not_on(drive)) } else { Ok(members) }
 }
 
-fn mdadm(array: &BlockDevice, what: &str, member: &BlockDevice) -> Invocation {
-    Invocation::new("mdadm").arg(array.node()).arg(what).arg(member.node())
-}
-
 /// `mdadm --fail`.
 pub(in crate::layers) fn fail(at: &LayerInUse<'_>, drive: &Path) -> Result<(), StackError> {
     for (array, member) in members(at, drive)? {
@@ -55,25 +47,21 @@ pub(in crate::layers) fn fail(at: &LayerInUse<'_>, drive: &Path) -> Result<(), S
     Ok(())
 }
 
-/// Fails the member if it works, removes it, and adds it as a device that never was one.
+/// Puts a new device in the place of each member on this drive.
 pub(in crate::layers) fn replace(at: &LayerInUse<'_>, drive: &Path) -> Result<(), StackError> {
     for (array, member) in members(at, drive)? {
-        at.run(&mdadm(&array, "--fail", &member))?;
-        for _ in 1..TRIES {
-            if at.executor.run(&mdadm(&array, "--remove", &member)).is_ok_and(|done| done.code == 0)
-            {
-                break;
-            }
-            let stop = at.executor.interrupt.sleep(Duration::from_millis(50));
-            stop.map_err(|stop| StackError::Program {
-                layer: at.layer.to_owned(),
-                source: stop.into(),
-            })?;
-        }
-        at.run(&Invocation::new("mdadm").arg("--zero-superblock").arg(member.node()))?;
-        at.run(&mdadm(&array, "--add", &member))?;
+        replace_member(at.layer, &array, &member, at.executor)?;
     }
     Ok(())
+}
+
+/// The members on this drive, each of which can be rebuilt from anywhere.
+pub(in crate::layers) fn rebuilds(
+    at: &LayerInUse<'_>,
+    drive: &Path,
+) -> Result<Vec<MemberRebuild>, StackError> {
+    let of = |(array, member)| MemberRebuild::new(at.layer, array, member);
+    Ok(members(at, drive)?.into_iter().map(of).collect())
 }
 
 /// The least that one of the arrays is.

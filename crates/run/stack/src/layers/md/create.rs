@@ -105,6 +105,12 @@ impl Md {
             std::fs::write(&path, pages.to_string())
                 .map_err(|e| StackError::io("cannot write", &path, e))?;
         }
+        for (name, speed) in [("max", self.speeds.1), ("min", self.speeds.0)] {
+            let Some(speed) = speed else { continue };
+            let path = Path::new("/sys/block").join(&array).join(format!("md/sync_speed_{name}"));
+            let kib = (speed.0 / 1024).max(1).to_string();
+            std::fs::write(&path, kib).map_err(|e| StackError::io("cannot write", &path, e))?;
+        }
         Ok((array, node))
     }
 
@@ -250,6 +256,7 @@ mod tests {
             bitmap: None,
             resync: None,
             stripe_cache: None,
+            speeds: (None, None),
         };
         assert_eq!(
             md.invocation(&creation).command_line(),

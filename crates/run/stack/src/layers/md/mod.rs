@@ -10,7 +10,7 @@ use crate::reading::OptionReader;
 use crate::redundancy::{devices, members, near_copies};
 use crate::{
     DeviceState, Form, FormatWrites, InputKind, Inputs, Layer, LayerContext, LayerInUse, LayerKind,
-    Need, PassKind, RebuildProgress, Shape, ShapeError, StackError, Volume,
+    MemberRebuild, Need, PassKind, RebuildProgress, Shape, ShapeError, StackError, Volume,
 };
 
 pub(super) mod care;
@@ -39,6 +39,8 @@ pub(crate) struct Md {
     pub resync: Option<Resync>,
     /// Pages per member in the stripe cache; the kernel's 256 where absent.
     pub stripe_cache: Option<u32>,
+    /// Bytes per second that a resync or rebuild gets at least, and at most; the kernel's where absent.
+    pub speeds: (Option<Bytes>, Option<Bytes>),
 }
 
 /// What happens to members that need not agree yet.
@@ -64,6 +66,14 @@ pub(super) const RESYNC: (&str, &str) = (
 );
 pub(super) const STRIPE_CACHE: (&str, &str) =
     ("stripe-cache", "pages per member in the stripe cache, 17 to 32768 (the kernel's: 256)");
+const SPEED_MIN: (&str, &str) = (
+    "sync-speed-min",
+    "bytes per second of a rebuild whatever else is done (the kernel's: 1000 KiB)",
+);
+const SPEED_MAX: (&str, &str) = (
+    "sync-speed-max",
+    "most bytes per second of a rebuild, such as 500M (the kernel's: 200000 KiB)",
+);
 const PARITY_LAYOUT: (&str, &str) =
     ("layout", "where parity goes: left-symmetric (mdadm's default), left-asymmetric, …");
 
@@ -84,24 +94,28 @@ pub(super) const LINEAR: LayerKind =
     kind("md-linear", "md: one device after the other (JBOD)", &[], &[]);
 pub(super) const RAID0: LayerKind =
     kind("md-raid0", "md RAID 0: striped, no redundancy", &[CHUNK], &[]);
-pub(super) const RAID1: LayerKind =
-    kind("md-raid1", "md RAID 1: every device a copy", &[WIDTH, BITMAP, RESYNC], &[SPARE]);
+pub(super) const RAID1: LayerKind = kind(
+    "md-raid1",
+    "md RAID 1: every device a copy",
+    &[WIDTH, BITMAP, RESYNC, SPEED_MIN, SPEED_MAX],
+    &[SPARE],
+);
 pub(super) const RAID4: LayerKind = kind(
     "md-raid4",
     "md RAID 4: striped, parity on the last device",
-    &[CHUNK, WIDTH, BITMAP, RESYNC, STRIPE_CACHE],
+    &[CHUNK, WIDTH, BITMAP, RESYNC, STRIPE_CACHE, SPEED_MIN, SPEED_MAX],
     &[JOURNAL, SPARE],
 );
 pub(super) const RAID5: LayerKind = kind(
     "md-raid5",
     "md RAID 5: striped, distributed parity; any device may fail",
-    &[CHUNK, PARITY_LAYOUT, WIDTH, BITMAP, RESYNC, STRIPE_CACHE],
+    &[CHUNK, PARITY_LAYOUT, WIDTH, BITMAP, RESYNC, STRIPE_CACHE, SPEED_MIN, SPEED_MAX],
     &[JOURNAL, SPARE],
 );
 pub(super) const RAID6: LayerKind = kind(
     "md-raid6",
     "md RAID 6: striped, two distributed parities; any two devices may fail",
-    &[CHUNK, PARITY_LAYOUT, WIDTH, BITMAP, RESYNC, STRIPE_CACHE],
+    &[CHUNK, PARITY_LAYOUT, WIDTH, BITMAP, RESYNC, STRIPE_CACHE, SPEED_MIN, SPEED_MAX],
     &[JOURNAL, SPARE],
 );
 pub(super) const RAID10: LayerKind = kind(
@@ -113,6 +127,8 @@ pub(super) const RAID10: LayerKind = kind(
         WIDTH,
         BITMAP,
         RESYNC,
+        SPEED_MIN,
+        SPEED_MAX,
     ],
     &[SPARE],
 );
@@ -180,7 +196,9 @@ fn read_options(spec: &LayerSpec) -> Result<Md, SourceError> {
         None
     };
     let (mut width, mut bitmap, mut resync) = (None, None, None);
+    let mut speeds = (None, None);
     if level.is_redundant() {
+        speeds = (reading.size(SPEED_MIN.0)?, reading.size(SPEED_MAX.0)?);
         width = reading.integer("width", 2..=255)?.map(|width| width as usize);
         (bitmap, resync) = bitmap_and_resync(&mut reading)?;
     }
@@ -194,7 +212,7 @@ fn read_options(spec: &LayerSpec) -> Result<Md, SourceError> {
         }
         bitmap = Some(false);
     }
-    Ok(Md { layer, level, chunk, layout, width, bitmap, resync, stripe_cache })
+    Ok(Md { layer, level, chunk, layout, width, bitmap, resync, stripe_cache, speeds })
 }
 
 /// The option `chunk`: md takes powers of two from a page on
@@ -330,7 +348,7 @@ impl Layer for Md {
 
     fn care(&self) -> &'static [Care] {
         if self.level.is_redundant() {
-            &[Care::Fail, Care::Replace, Care::Rebuild, Care::Scrub]
+            &[Care::Fail, Care::Replace, Care::RebuildFrom, Care::Rebuild, Care::Scrub]
         } else {
             &[]
         }
@@ -346,6 +364,14 @@ impl Layer for Md {
 
     fn progress(&self, at: &LayerInUse<'_>) -> Result<RebuildProgress, StackError> {
         care::progress(at)
+    }
+
+    fn rebuilds(
+        &self,
+        at: &LayerInUse<'_>,
+        drive: &Path,
+    ) -> Result<Vec<MemberRebuild>, StackError> {
+        care::rebuilds(at, drive)
     }
 
     fn scrub(&self, at: &LayerInUse<'_>) -> Result<String, StackError> {
@@ -374,6 +400,7 @@ mod tests {
                 bitmap: None,
                 resync: Some(Resync::Wait),
                 stripe_cache: None,
+                speeds: (None, None),
             }
         );
         let md = read_options(&spec("md-raid10[layout=far3,bitmap=internal]")).expect("raid10");

@@ -17,8 +17,8 @@ use super::partition::device_size;
 use crate::reading::OptionReader;
 use crate::redundancy::{Stripe, combine, devices, members};
 use crate::{
-    DeviceState, Form, FormatWrites, Layer, LayerContext, LayerInUse, LayerKind, Need,
-    RebuildProgress, Shape, ShapeError, StackError, Volume,
+    DeviceState, Form, FormatWrites, Layer, LayerContext, LayerInUse, LayerKind, MemberRebuild,
+    Need, RebuildProgress, Shape, ShapeError, StackError, Volume,
 };
 
 mod partitions;
@@ -136,6 +136,7 @@ impl Shr {
             bitmap: Some(self.bitmap.unwrap_or(false)),
             resync: self.resync,
             stripe_cache: self.stripe_cache.filter(|_| slice.level.has_parity()),
+            speeds: (None, None),
         }
     }
 }
@@ -208,7 +209,7 @@ impl Layer for Shr {
     }
 
     fn care(&self) -> &'static [Care] {
-        &[Care::Fail, Care::Replace, Care::Rebuild, Care::Scrub]
+        &[Care::Fail, Care::Replace, Care::RebuildFrom, Care::Rebuild, Care::Scrub]
     }
 
     fn fail(&self, at: &LayerInUse<'_>, drive: &Path) -> Result<(), StackError> {
@@ -221,6 +222,14 @@ impl Layer for Shr {
 
     fn progress(&self, at: &LayerInUse<'_>) -> Result<RebuildProgress, StackError> {
         md::care::progress(at)
+    }
+
+    fn rebuilds(
+        &self,
+        at: &LayerInUse<'_>,
+        drive: &Path,
+    ) -> Result<Vec<MemberRebuild>, StackError> {
+        md::care::rebuilds(at, drive)
     }
 
     fn scrub(&self, at: &LayerInUse<'_>) -> Result<String, StackError> {

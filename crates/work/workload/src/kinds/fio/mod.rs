@@ -5,7 +5,7 @@ mod cost;
 mod figures;
 mod layout;
 mod locate;
-mod native;
+pub(super) mod native;
 mod output;
 mod part;
 mod profile;
@@ -16,6 +16,7 @@ mod work;
 mod workload;
 
 pub use output::jobs_in_report;
+pub(super) use workload::Fio;
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -25,14 +26,14 @@ use disklab_cell::WorkloadPlan;
 use disklab_config::{Fields, Node, Value};
 use disklab_jobfile::{JobOption, Policy, Section, jobs, join};
 use disklab_sample::StepProfile;
-use disklab_source::{Location, SourceError};
+use disklab_source::{Location, SourceError, did_you_mean, one_of};
 
 use self::layout::Prewrite;
 use self::part::FioPart;
 use self::steps::steps;
 use self::surroundings::StudySurroundings;
 use self::work::{FioWork, MOST_FILES};
-use self::workload::{Fio, FioEngine};
+use self::workload::FioEngine;
 use crate::variables::variables;
 use crate::{Context, Cost, WorkContext, Workload, WorkloadError, WorkloadKind};
 
@@ -52,6 +53,44 @@ pub(super) const FIO: WorkloadKind = WorkloadKind {
 };
 
 fn read(spec: &WorkloadPlan, context: &Context) -> Result<Box<dyn Workload>, SourceError> {
+    Ok(Box::new(read_fio(spec, context, &[])?))
+}
+
+/// Jobs of which one step runs, by the native engine, for `seconds`; and which step that is.
+pub(super) fn read_load(
+    spec: &WorkloadPlan,
+    context: &Context,
+    (step, seconds): (Option<&Node>, f64),
+) -> Result<(Fio, usize), SourceError> {
+    let end = [("time_based", "1".to_owned()), ("runtime", format!("{seconds}s"))];
+    let fio = read_fio(spec, context, &end)?;
+    if fio.engine != FioEngine::Native {
+        return Err(spec.body.error("a load is run by the native engine; remove `engine`"));
+    }
+    let names = || fio.steps.iter().map(|step| step.name.as_str());
+    let number = match step {
+        Some(node) => {
+            let name = node.as_text()?;
+            let hint = did_you_mean(&name, names());
+            let wrong =
+                || node.error(format!("expected {}, found '{name}'{hint}", one_of(names())));
+            names().position(|known| known == name).ok_or_else(wrong)?
+        }
+        None if fio.steps.len() == 1 => 0,
+        None => {
+            let steps = one_of(names());
+            return Err(spec.body.error(format!("this has several steps; give `step`: {steps}")));
+        }
+    };
+    Ok((fio, number))
+}
+
+/// `more` are options that each job has besides.
+fn read_fio(
+    spec: &WorkloadPlan,
+    context: &Context,
+    more: &[(&str, String)],
+) -> Result<Fio, SourceError> {
     let mut fields = Fields::new(&spec.body, "the fio workload")?;
     let job = fields.take("job");
     let job_file = fields.take("job-file");
@@ -77,6 +116,7 @@ fn read(spec: &WorkloadPlan, context: &Context) -> Result<Box<dyn Workload>, Sou
             }
         }
     };
+    add(more, &mut sections, place, policy)?;
     let mut scaled = Vec::new();
     if context.scale != 1.0 {
         for section in &mut sections {
@@ -100,7 +140,23 @@ fn read(spec: &WorkloadPlan, context: &Context) -> Result<Box<dyn Workload>, Sou
     }
     let steps = steps(&parts, steps_node)?;
     let checked = AtomicBool::new(false);
-    Ok(Box::new(Fio { engine, parts, steps, prewrite, scaled, checked }))
+    Ok(Fio { engine, parts, steps, prewrite, scaled, checked })
+}
+
+/// Adds these options to each section.
+fn add(
+    more: &[(&str, String)],
+    sections: &mut [Section],
+    place: &Location,
+    policy: Policy,
+) -> Result<(), SourceError> {
+    for section in sections {
+        for (name, value) in more {
+            let option = JobOption::new(name, Some(value.clone()), place, place, false, policy)?;
+            section.push(option);
+        }
+    }
+    Ok(())
 }
 
 /// One job from the workload's own fields.

@@ -1,7 +1,7 @@
 //! Running jobs by the native engine.
 
 use disklab_engine::{DeviceAccess, EngineError, EngineReport, JobContext, JobReport, SeriesCells};
-use disklab_exec::Interrupted;
+use disklab_exec::{Executor, Interrupted};
 use disklab_jobfile::Job;
 use disklab_sample::{Direction, Latency};
 
@@ -13,13 +13,26 @@ use super::workload::Fio;
 use crate::steady::Counts;
 use crate::{FioJobFailure, StepOutcome, WorkContext, WorkloadError};
 
-/// Runs the steps.
-///
-/// # Errors
-/// [`WorkloadError::FioJob`] of the first job that failed.
-pub(super) fn run(fio: &Fio, context: &mut WorkContext<'_>) -> Result<(), WorkloadError> {
-    let mut notes: Vec<String> = Vec::new();
-    for (number, step) in fio.steps.iter().enumerate() {
+/// A step whose files are there.
+pub(in crate::kinds) struct ReadyStep<'a> {
+    fio: &'a Fio,
+    step: &'a FioStep,
+    jobs: Vec<Job>,
+    place: JobContext,
+    raw: String,
+}
+
+impl<'a> ReadyStep<'a> {
+    /// Makes what is missing, before the clock starts.
+    ///
+    /// # Errors
+    /// Where a file cannot be made.
+    pub(in crate::kinds) fn new(
+        fio: &'a Fio,
+        number: usize,
+        context: &WorkContext<'_>,
+    ) -> Result<Self, WorkloadError> {
+        let step = &fio.steps[number];
         let jobs: Vec<Job> = step.sections().map(|index| fio.parts[index].job.clone()).collect();
         let place = JobContext {
             interrupt: context.executor.interrupt.clone(),
@@ -27,26 +40,60 @@ pub(super) fn run(fio: &Fio, context: &mut WorkContext<'_>) -> Result<(), Worklo
             devices: if context.simulated { DeviceAccess::Any } else { DeviceAccess::default() },
             ..JobContext::new(context.directory, seed_of(context.seed, number))
         };
-        // What is missing is made before the clock starts, and the caches dropped
-        // after it.
         disklab_engine::lay_out(&jobs, &place).map_err(failed)?;
-        let raw = format!("{}.json", raw_name(number, &step.name));
+        Ok(Self { fio, step, jobs, place, raw: raw_name(number, &step.name) })
+    }
+
+    /// Runs it, and returns what is to be noted of it, too.
+    ///
+    /// # Errors
+    /// [`WorkloadError::FioJob`] of the first job that failed.
+    pub(in crate::kinds) fn run(
+        &self,
+        executor: &Executor,
+    ) -> Result<(StepOutcome, Vec<String>), WorkloadError> {
+        let command = command(self.fio, self.step, self.place.seed);
+        executor.trace.note(&command.iter().map(String::as_str).collect::<Vec<_>>());
+        let report = disklab_engine::run(&self.jobs, &self.place).map_err(failed)?;
+        if let Some(folder) = executor.raw_folder() {
+            let path = folder.join(format!("{}.json", self.raw));
+            let json = format!("{:#}\n", report.to_fio_json());
+            std::fs::write(&path, json).map_err(WorkloadError::io("cannot write", &path))?;
+        }
+        if report.interrupted {
+            return Err(Interrupted.into());
+        }
+        let notes = report.jobs.iter().flat_map(|job| job.notes.iter().cloned()).collect();
+        Ok((outcome(self.fio, self.step, &report)?, notes))
+    }
+
+    /// The same, whose raw output has another name.
+    pub(in crate::kinds) fn called(self, raw: &str) -> Self {
+        Self { raw: raw.to_owned(), ..self }
+    }
+}
+
+/// Runs the steps.
+///
+/// # Errors
+/// [`WorkloadError::FioJob`] of the first job that failed.
+pub(super) fn run(fio: &Fio, context: &mut WorkContext<'_>) -> Result<(), WorkloadError> {
+    let mut notes: Vec<String> = Vec::new();
+    for (number, step) in fio.steps.iter().enumerate() {
+        let ready = ReadyStep::new(fio, number, context)?;
+        // The caches are dropped after what was missing was made.
         context.step(&step.name, |executor| {
-            let command = command(fio, step, place.seed);
-            executor.trace.note(&command.iter().map(String::as_str).collect::<Vec<_>>());
-            let report = disklab_engine::run(&jobs, &place).map_err(failed)?;
-            if let Some(folder) = executor.raw_folder() {
-                let path = folder.join(&raw);
-                let json = format!("{:#}\n", report.to_fio_json());
-                std::fs::write(&path, json).map_err(WorkloadError::io("cannot write", &path))?;
-            }
-            if report.interrupted {
-                return Err(Interrupted.into());
-            }
-            notes.extend(report.jobs.iter().flat_map(|job| job.notes.iter().cloned()));
-            outcome(fio, step, &report)
+            let (outcome, more) = ready.run(executor)?;
+            notes.extend(more);
+            Ok(outcome)
         })?;
     }
+    note_run(fio, notes, context);
+    Ok(())
+}
+
+/// Notes what a reader must know of the jobs' figures, and `notes`.
+pub(in crate::kinds) fn note_run(fio: &Fio, notes: Vec<String>, context: &mut WorkContext<'_>) {
     for note in notes {
         context.note_once("fio", note);
     }
@@ -58,7 +105,6 @@ pub(super) fn run(fio: &Fio, context: &mut WorkContext<'_>) -> Result<(), Worklo
     if fio.parts.iter().any(|part| part.work.commits_each) {
         context.note_once("fio", "where a sync follows each write, of write and sync together");
     }
-    Ok(())
 }
 
 fn failed(error: EngineError) -> WorkloadError {

@@ -34,7 +34,7 @@ impl FioEngine {
 
 /// A fio workload.
 #[derive(Debug)]
-pub(super) struct Fio {
+pub(in crate::kinds) struct Fio {
     pub(super) engine: FioEngine,
     pub(super) parts: Vec<FioPart>,
     pub(super) steps: Vec<FioStep>,

@@ -1,0 +1,254 @@
+//! How long a stack lacks redundancy when a drive fails, what bounds that, and what other work feels.
+
+use std::collections::BTreeMap;
+
+use disklab_comparisons::{times, value};
+use disklab_sample::{Direction, Figure, OperationKind, Rebuild, RebuildWindow, Sample, Step};
+use disklab_stats::{estimate, median};
+use disklab_study::Measure;
+use disklab_units::{BytesPerSecond, per_cent};
+
+/// A drive that has work for a smaller share of the time does not bound it.
+const HAS_WORK: f64 = 0.5;
+
+/// What a rebuild cannot go faster than.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Bound {
+    KernelLimit,
+    NewDrive,
+    OtherDrives,
+    NoDrive,
+}
+
+impl Bound {
+    /// Of a window; `new` is the index of the drive that is rebuilt.
+    fn of(window: &RebuildWindow, new: usize) -> Self {
+        if window.is_at_limit() {
+            return Self::KernelLimit;
+        }
+        let own = window.busy.get(new).copied().unwrap_or(0.0);
+        let others = window.busy.iter().enumerate().filter(|(at, _)| *at != new);
+        let others = others.map(|(_, busy)| *busy).fold(0.0, f64::max);
+        match own.max(others) >= HAS_WORK {
+            true if own > others => Self::NewDrive,
+            true => Self::OtherDrives,
+            false => Self::NoDrive,
+        }
+    }
+
+    fn words(self, limit: Option<f64>) -> String {
+        match (self, limit) {
+            (Self::KernelLimit, Some(limit)) => {
+                format!("the kernel's limit of {} (sync_speed_max)", BytesPerSecond(limit).si())
+            }
+            (Self::KernelLimit, None) => "the kernel's limit".to_owned(),
+            (Self::NewDrive, _) => "writing to the new drive".to_owned(),
+            (Self::OtherDrives, _) => "reading from the other drives".to_owned(),
+            (Self::NoDrive, _) => "no drive: how many requests the kernel makes at once".to_owned(),
+        }
+    }
+}
+
+/// What the repeats of a stack say.
+#[derive(Debug, Default)]
+struct StackRebuilds {
+    seconds: Vec<f64>,
+    /// Seconds of the whole rebuild that each bound had.
+    bounds: BTreeMap<Bound, f64>,
+    limit: Option<f64>,
+    /// By phase and what is felt, each with the ratio to a healthy stack.
+    felt: BTreeMap<(u8, Felt), Vec<f64>>,
+}
+
+/// What other work feels.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Felt {
+    Rate(Direction),
+    Median(Direction),
+    P99(Direction),
+}
+
+/// Phases with a drive less, in order, as workloads name them and as one says it.
+const PHASES: [(&str, &str); 2] = [("degraded", "without the drive"), ("rebuilding", "meanwhile")];
+
+/// What the samples of a run say of rebuilds.
+#[derive(Debug, Default)]
+pub struct RebuildSummary {
+    /// By stack, in the order of their first samples.
+    stacks: Vec<(String, StackRebuilds)>,
+}
+
+impl RebuildSummary {
+    /// Counts a sample of this stack, if it is of a rebuild.
+    pub fn add(&mut self, stack: &str, sample: &Sample) {
+        let rebuild = sample.steps.iter().find_map(|step| Some((step, step.rebuild.as_ref()?)));
+        let Some((step, rebuild)) = rebuild else { return };
+        if !self.stacks.iter().any(|(known, _)| known == stack) {
+            self.stacks.push((stack.to_owned(), StackRebuilds::default()));
+        }
+        let own = self.stacks.iter_mut().find(|(known, _)| known == stack);
+        own.into_iter().for_each(|(_, own)| own.add(step, rebuild, &sample.steps));
+    }
+
+    /// A paragraph for each stack: how long, what bounds it, what other work feels.
+    pub fn sentences(&self) -> Vec<String> {
+        self.stacks.iter().map(|(stack, own)| own.sentence(stack)).collect()
+    }
+}
+
+impl StackRebuilds {
+    fn add(&mut self, step: &Step, rebuild: &Rebuild, steps: &[Step]) {
+        self.seconds.push(rebuild.seconds());
+        let new = step.drives.iter().position(|drive| drive.drive == rebuild.drive);
+        for window in &rebuild.windows {
+            let bound = Bound::of(window, new.unwrap_or(usize::MAX));
+            *self.bounds.entry(bound).or_default() += window.stands_for as f64 / window.rate();
+            self.limit = window.limit.or(self.limit);
+        }
+        let step = |name: &str| steps.iter().find(|step| step.name == name);
+        let Some(healthy) = step("healthy") else { return };
+        for (at, (phase, _)) in (0..).zip(PHASES) {
+            for figure in step(phase).into_iter().flat_map(|step| &step.figures) {
+                let before = healthy.figures.iter().find(|f| f.direction == figure.direction);
+                for (felt, ratio) in before.map(|before| ratios(before, figure)).unwrap_or_default()
+                {
+                    self.felt.entry((at, felt)).or_default().push(ratio);
+                }
+            }
+        }
+    }
+
+    fn sentence(&self, stack: &str) -> String {
+        let Some(time) = estimate(&self.seconds) else { return String::new() };
+        let time = value(Measure::Elapsed, OperationKind::Io, &time);
+        let all: f64 = self.bounds.values().sum();
+        let mut bounds: Vec<(f64, Bound)> =
+            self.bounds.iter().map(|(bound, seconds)| (seconds / all, *bound)).collect();
+        bounds.sort_by(|a, b| b.0.total_cmp(&a.0));
+        let bounds: Vec<String> = bounds
+            .iter()
+            .map(|(share, bound)| match *share > 0.995 {
+                true => bound.words(self.limit),
+                false => format!("{} of the time {}", per_cent(*share), bound.words(self.limit)),
+            })
+            .collect();
+        let mut text =
+            format!("{stack}: redundant after {time}; bounded by {}.", bounds.join(", "));
+        for (at, (_, when)) in (0..).zip(PHASES) {
+            let own = self
+                .felt
+                .range((at, Felt::Rate(Direction::Read))..(at + 1, Felt::Rate(Direction::Read)));
+            let felt: Vec<String> =
+                own.filter_map(|((_, felt), ratios)| Some(felt.words(median(ratios)?))).collect();
+            if !felt.is_empty() {
+                text.push_str(&format!(" Other work, {when}: {}.", felt.join(", ")));
+            }
+        }
+        text
+    }
+}
+
+impl Felt {
+    fn words(self, ratio: f64) -> String {
+        let (what, direction) = match self {
+            Self::Rate(direction) => ("rate", direction),
+            Self::Median(direction) => ("p50", direction),
+            Self::P99(direction) => ("p99", direction),
+        };
+        format!("{} {what} {} as healthy", direction.word(), times(ratio))
+    }
+}
+
+/// What is felt in `now`, compared with `before`.
+fn ratios(before: &Figure, now: &Figure) -> Vec<(Felt, f64)> {
+    let direction = now.direction;
+    let rate = |f: &Figure| f.bytes_per_second.or(f.operations_per_second);
+    let quantile = |f: &Figure, q: f64| {
+        let latency = f.commit.as_ref().or(f.latency.as_ref())?;
+        (latency.histogram.count() > 0).then(|| latency.histogram.quantile(q) as f64)
+    };
+    let ratio = |of: &dyn Fn(&Figure) -> Option<f64>| {
+        Some(of(now)? / of(before)?).filter(|ratio| ratio.is_finite())
+    };
+    let all = [
+        (Felt::Rate(direction), ratio(&rate)),
+        (Felt::Median(direction), ratio(&|f| quantile(f, 0.5))),
+        (Felt::P99(direction), ratio(&|f| quantile(f, 0.99))),
+    ];
+    all.into_iter().filter_map(|(felt, ratio)| Some((felt, ratio?))).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use disklab_sample::DriveTraffic;
+
+    use super::*;
+
+    fn window(rate: u64, busy: [f64; 2]) -> RebuildWindow {
+        RebuildWindow {
+            stands_for: 1_000_000_000,
+            at: 0,
+            bytes: rate,
+            elapsed_ns: 1_000_000_000,
+            limit: Some(200e6),
+            busy: busy.to_vec(),
+        }
+    }
+
+    fn sample(windows: Vec<RebuildWindow>, rates: [f64; 2]) -> Sample {
+        let figure = |rate| Figure {
+            direction: Direction::Write,
+            bytes: 1,
+            operations: None,
+            elapsed_ns: 1,
+            bytes_per_second: Some(rate),
+            operations_per_second: None,
+            latency: None,
+            missed: None,
+            operation: OperationKind::Io,
+            commit: None,
+        };
+        let step = |name: &str, rate| Step {
+            name: name.to_owned(),
+            figures: vec![figure(rate)],
+            ..Step::default()
+        };
+        let mut last = step("rebuilding", rates[1]);
+        let drive = |name: &str| DriveTraffic { drive: name.to_owned(), ..DriveTraffic::default() };
+        last.drives = vec![drive("a"), drive("b")];
+        last.rebuild = Some(Rebuild { drive: "b".to_owned(), windows });
+        Sample { steps: vec![step("healthy", rates[0]), last], ..Sample::default() }
+    }
+
+    #[test]
+    fn each_bound_has_its_words() {
+        for (rate, busy, expected) in [
+            (240_000_000, [0.9, 0.9], "bounded by the kernel's limit of 200 MB/s"),
+            (100_000_000, [0.3, 0.9], "bounded by writing to the new drive"),
+            (100_000_000, [0.9, 0.3], "bounded by reading from the other drives"),
+            (100_000_000, [0.2, 0.3], "bounded by no drive"),
+        ] {
+            let mut summary = RebuildSummary::default();
+            summary.add("s", &sample(vec![window(rate, busy)], [100.0, 25.0]));
+            summary.add("other work", &Sample::default());
+            let sentences = summary.sentences();
+            let [sentence] = &sentences[..] else { panic!("{sentences:?}") };
+            assert!(sentence.contains(expected), "{sentence}");
+            assert!(sentence.starts_with("s: redundant after "), "{sentence}");
+            assert!(sentence.contains("meanwhile: write rate 0.25"), "{sentence}");
+        }
+    }
+
+    #[test]
+    fn bounds_share_the_time() {
+        let windows = vec![window(100_000_000, [0.9, 0.1]), window(50_000_000, [0.1, 0.9])];
+        let mut summary = RebuildSummary::default();
+        summary.add("s", &sample(windows, [1.0, 1.0]));
+        let sentence = summary.sentences().remove(0);
+        assert!(sentence.contains("after 30.0 s"), "{sentence}");
+        assert!(
+            sentence.contains("bounded by 67 % of the time writing to the new drive"),
+            "{sentence}"
+        );
+    }
+}

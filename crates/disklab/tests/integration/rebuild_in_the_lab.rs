@@ -1,0 +1,214 @@
+//! `disklab rebuild`, as a user meets it.
+
+use disklab_sample::{Figure, Sample, Step};
+use predicates::str::contains;
+
+use crate::command_support::disklab;
+use crate::lab_support::has_programs;
+use crate::lab_support::kernel::kernel;
+use crate::lab_support::run::{answer, said, samples, samples_in};
+
+/// Drives of `size` bytes with all zones of theirs; the array is `layers`.
+fn study(model: &str, size: u64, stacks: &[(&str, u32)], work: &str) -> String {
+    let stacks: String = stacks
+        .iter()
+        .map(|(layers, drives)| {
+            format!("'{layers}' = {{ layers = '{layers}/ext4', drives = {drives} }}\n")
+        })
+        .collect();
+    format!(
+        "id = 's'\ntitle = 's'\nrepeats = 1\n[[drives]]\nname = 'd'\nmodel = '{model}'\n\
+         size = {size}\ncount = 4\nset = {{ capacity = {size} }}\n[stacks]\n{stacks}{work}"
+    )
+}
+
+const REBUILD: &str = "[[workloads]]\nid = 'w'\nrebuild = { seconds = '24 s' }\n";
+
+/// 12 GB, a multiple of the drive's sectors.
+const SMALL: u64 = 12_000_002_048;
+
+fn rebuilding(sample: &Sample) -> (&Step, &Figure) {
+    let find = |name: &str| sample.steps.iter().find(|step| step.name == name).expect("a step");
+    (find("rebuilding"), &find("redundant").figures[0])
+}
+
+/// What an array reads for what it rebuilds, by its level: RAID 5 and 6 of N drives read N−1 and N−2
+/// blocks or more for one, copies are read from one drive.
+#[test]
+fn each_level_reads_what_it_needs() {
+    let Some(_) = kernel() else { return };
+    if !has_programs(&["mdadm", "mkfs.ext4", "lvm"]) {
+        return;
+    }
+    let levels = [
+        ("md-raid1", 2, 1.0, 1.0),
+        ("md-raid4", 4, 3.0, 3.0),
+        ("md-raid5", 4, 3.0, 3.0),
+        ("md-raid6", 4, 2.0, 3.0),
+        ("md-raid10", 4, 1.0, 1.0),
+        ("md-raid10[layout=far2]", 4, 1.0, 1.0),
+        ("shr", 4, 3.0, 3.0),
+    ];
+    let stacks: Vec<(&str, u32)> = levels.iter().map(|(layers, n, ..)| (*layers, *n)).collect();
+    let home = tempfile::tempdir().expect("temp");
+    samples(home.path(), &study("hgst-10tb", SMALL, &stacks, REBUILD), &["--seed", "1"]);
+    let all = samples_in(&home.path().join("run"));
+    assert_eq!(all.len(), levels.len());
+    for (layers, _, least, most) in levels {
+        let cell = format!("{layers}:w ");
+        let (_, sample) = all.iter().find(|(own, _)| *own == cell).expect("measured");
+        let (step, whole) = rebuilding(sample);
+        let rebuild = step.rebuild.as_ref().expect("measured");
+        let rebuilt: u64 = rebuild.windows.iter().map(|window| window.bytes).sum();
+        let read: u64 = step.drives.iter().map(|drive| drive.read_bytes).sum();
+        let ratio = read as f64 / rebuilt as f64;
+        assert!(ratio > least * 0.98 && ratio < most * 1.05, "{layers}: {ratio}");
+        let own = step.drives.iter().find(|drive| drive.drive == rebuild.drive).expect("its");
+        let written = own.write_bytes as f64 / rebuilt as f64;
+        assert!(written > 0.99 && written < 1.05, "{layers}: {written}");
+        assert!(whole.bytes > SMALL * 9 / 10 && whole.bytes <= SMALL, "{layers}: {}", whole.bytes);
+        // From 108 to 225 MB/s, over all zones.
+        let rate = whole.bytes_per_second.expect("a rate") / 1e6;
+        assert!(rate > 100.0 && rate < 200.0, "{layers}: {rate}");
+    }
+}
+
+/// The same array rebuilt as a whole takes as long, within 3 %.
+#[test]
+fn windows_agree_with_a_whole_rebuild() {
+    let Some(_) = kernel() else { return };
+    if !has_programs(&["mdadm", "mkfs.ext4"]) {
+        return;
+    }
+    let work = "[[workloads]]\nid = 'v'\ncaches = 'keep'\n\
+                events = [{ do = 'replace', drive = 1 }, { do = 'rebuild' }]\n\
+                fio = { rw = 'read', bs = '1M', size = '4M' }\n";
+    let text = study("hgst-10tb", SMALL, &[("md-raid1", 2)], &format!("{REBUILD}{work}"));
+    let home = tempfile::tempdir().expect("temp");
+    let all = samples(home.path(), &text, &["--seed", "1"]);
+    let [(_, whole), (_, windows)] = &all[..] else { panic!("{}", all.len()) };
+    let notes = || whole.notes.iter().filter(|note| note.about == "events");
+    let note = notes().find(|note| note.text.starts_with("rebuild")).expect("noted");
+    let seconds = note.text.rsplit_once("for ").and_then(|(_, text)| text.strip_suffix(" s"));
+    let seconds: f64 = seconds.and_then(|text| text.parse().ok()).expect("its time");
+    let predicted = rebuilding(windows).1.elapsed_ns as f64 / 1e9;
+    // It is looked at every second.
+    let allowed = 1.0 + seconds * 0.03;
+    assert!((predicted - seconds).abs() < allowed, "{predicted} s of {seconds} s");
+}
+
+/// What a rival publishes for every layout of members of 16,759,808 KiB on fast drives is the kernel's
+/// limit of 200,000 KiB a second.
+#[test]
+fn the_kernels_limit_is_found_and_named() {
+    let Some(_) = kernel() else { return };
+    if !has_programs(&["mdadm", "mkfs.ext4"]) {
+        return;
+    }
+    let stacks = [("md-raid1", 2), ("md-raid1[sync-speed-max=20M]", 2), ("md-raid0", 2)];
+    let other = "[[workloads]]\nid = 'w'\nfio = { rw = 'read', size = '1M' }\n";
+    let text = study("samsung-990pro-2tb", 17_180_000_256, &stacks, other);
+    let (printed, all) = rebuild(&text.replace("set = {", "# set = {"), &["--fail", "2"]);
+    let line = |start: &str| printed.lines().find(|line| line.contains(start)).expect("a line");
+    let limit = "bounded by the kernel's limit of 205 MB/s (sync_speed_max)";
+    assert!(line("md-raid1: redundant").contains(limit), "{printed}");
+    assert!(line("=20M]: redundant").contains("limit of 21.0 MB/s"), "{printed}");
+    for (cell, kib) in [("md-raid1:", 200_000.0), ("md-raid1[", 20_480.0)] {
+        let (_, sample) = all.iter().find(|(own, _)| own.starts_with(cell)).expect("measured");
+        let (step, whole) = rebuilding(sample);
+        assert_eq!(step.rebuild.as_ref().expect("measured").drive, "d-2");
+        let ratio = (whole.bytes / 1024) as f64 / kib / (whole.elapsed_ns as f64 / 1e9);
+        assert!((ratio - 1.0).abs() < 1e-6, "{cell} {ratio}");
+    }
+    assert!(!all.iter().any(|(cell, _)| cell.starts_with("md-raid0")), "it is left out");
+}
+
+#[test]
+fn other_work_is_compared_with_a_healthy_stack() {
+    let Some(_) = kernel() else { return };
+    if !has_programs(&["mdadm", "mkfs.ext4"]) {
+        return;
+    }
+    let load = "[[workloads]]\nid = 'w'\n\
+                fio = { rw = 'randread', bs = '64k', size = '64m', direct = 1 }\n";
+    let text = study("hgst-10tb", SMALL, &[("md-raid1", 2)], load);
+    let (printed, all) = rebuild(&text, &["--load", "w"]);
+    let names: Vec<&str> = all[0].1.steps.iter().map(|step| step.name.as_str()).collect();
+    assert_eq!(names, ["healthy", "degraded", "rebuilding", "redundant"]);
+    assert!(printed.contains("Other work, without the drive: read rate"), "{printed}");
+    assert!(printed.contains("Other work, meanwhile: read rate"), "{printed}");
+    let rate = |at: usize| all[0].1.steps[at].figures[0].operations_per_second.expect("a rate");
+    assert!(rate(2) < rate(1) * 0.9, "the arm is wanted elsewhere: {} of {}", rate(2), rate(1));
+}
+
+/// Btrfs moves what is used: on a drive that stands for one of ten times its size, to ten times of it.
+#[test]
+fn btrfs_moves_what_is_used() {
+    let Some(_) = kernel() else { return };
+    if !has_programs(&["mkfs.btrfs", "btrfs", "wipefs"]) {
+        return;
+    }
+    let work = "[[workloads]]\nid = 'w'\nrebuild = { fill = '10 %', of = '120 GB' }\n";
+    let text = study("hgst-10tb", SMALL, &[("partition/btrfs-raid1", 2)], work);
+    let home = tempfile::tempdir().expect("temp");
+    let all = samples(home.path(), &text.replace("raid1/ext4'", "raid1'"), &["--seed", "1"]);
+    let (step, whole) = rebuilding(&all[0].1);
+    let rebuild = step.rebuild.as_ref().expect("measured");
+    let [moved] = &rebuild.windows[..] else { panic!("{rebuild:?}") };
+    // A copy on each of two drives.
+    let share = moved.bytes as f64 / (SMALL as f64 * 0.1);
+    assert!(share > 0.9 && share < 1.3, "{share}");
+    let scale = whole.bytes as f64 / moved.bytes as f64;
+    assert!((scale - 120e9 / SMALL as f64).abs() < 0.01, "{scale}");
+    let times = whole.elapsed_ns as f64 / moved.elapsed_ns as f64;
+    assert!((times - scale).abs() < 0.01, "{times}");
+}
+
+/// What `disklab rebuild` prints, and its samples.
+fn rebuild(study: &str, more: &[&str]) -> (String, Vec<(String, Sample)>) {
+    let home = tempfile::tempdir().expect("temp");
+    std::fs::write(home.path().join("s.toml"), study).expect("written");
+    let words = ["rebuild", "s.toml", "--repeats", "1", "--seed", "1", "--out", "run"];
+    let output = answer(home.path(), &[&words[..], more].concat());
+    assert!(matches!(output.status.code(), Some(0 | 1)), "{}", said(&output));
+    let printed = String::from_utf8_lossy(&output.stdout).into_owned();
+    (printed, samples_in(&home.path().join("run")))
+}
+
+#[test]
+fn what_cannot_be_rebuilt_is_refused_before_anything_is_touched() {
+    let home = tempfile::tempdir().expect("temp");
+    let load = "[[workloads]]\nid = 'w'\nfio = { rw = 'read', size = '1M' }\n";
+    for (layers, words, expected) in [
+        ("md-raid0", &["--fail", "1"][..], "none of its layers can"),
+        ("btrfs-raid1", &[][..], "none of its layers can"),
+        ("md-raid1", &["--fail", "5"][..], "there is no drive 5, only 2"),
+        ("md-raid1", &["--load", "v"][..], "no workload 'v'"),
+        ("md-raid1", &["--load", "w:x"][..], "found 'x'"),
+        ("md-raid1", &["--fail", "0"][..], "--fail"),
+    ] {
+        let text = study("hgst-10tb", SMALL, &[(layers, 2)], load);
+        let text = text.replace("btrfs-raid1/ext4", "btrfs-raid1");
+        std::fs::write(home.path().join("s.toml"), text).expect("written");
+        let words = [&["rebuild", "s.toml", "--out", "run"][..], words].concat();
+        disklab(home.path()).args(words).assert().code(2).stderr(contains(expected));
+    }
+    for (body, expected) in [
+        ("windows = 0", "windows"),
+        ("seconds = '1 s'", "8 windows need a phase of 8 s at least"),
+        ("fill = '95 %'", "fill"),
+        ("load = { rw = 'read' }", "size"),
+        ("load = { rw = 'read', size = '1M', engine = 'fio' }", "native engine"),
+        ("speed = 1", "speed"),
+    ] {
+        let work = format!("[[workloads]]\nid = 'w'\nrebuild = {{ {body} }}\n");
+        let text = study("hgst-10tb", SMALL, &[("md-raid1", 2)], &work);
+        std::fs::write(home.path().join("s.toml"), text).expect("written");
+        disklab(home.path())
+            .args(["run", "s.toml", "--out", "run"])
+            .assert()
+            .code(2)
+            .stderr(contains(expected));
+    }
+    assert!(!home.path().join("run").exists());
+}

@@ -1,0 +1,87 @@
+//! How fast what a drive held is rebuilt.
+
+use serde::{Deserialize, Serialize};
+
+/// From this share of the kernel's limit on, a rebuild is held to it: the kernel looks at its own rate
+/// twice a second.
+const AT_LIMIT: f64 = 0.97;
+
+/// The rebuild of a drive, measured at places of it.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+pub struct Rebuild {
+    /// The name of the drive that failed.
+    pub drive: String,
+    /// Where it was measured, in the order in which it would be rebuilt.
+    pub windows: Vec<RebuildWindow>,
+}
+
+/// A rebuild, measured for a while.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+pub struct RebuildWindow {
+    /// Bytes that are rebuilt as fast as those of the window.
+    pub stands_for: u64,
+    /// Where it began, in bytes of the member.
+    pub at: u64,
+    /// Bytes rebuilt in it.
+    pub bytes: u64,
+    /// Nanoseconds that this took.
+    pub elapsed_ns: u64,
+    /// Bytes per second to which the kernel holds it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub limit: Option<f64>,
+    /// What share of the time each drive had work, 0 to 1, by the drives of the step.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub busy: Vec<f64>,
+}
+
+impl RebuildWindow {
+    /// Bytes per second in it.
+    fn measured(&self) -> f64 {
+        self.bytes as f64 * 1e9 / (self.elapsed_ns.max(1) as f64)
+    }
+
+    /// Whether the kernel's limit is what holds it back.
+    pub fn is_at_limit(&self) -> bool {
+        self.limit.is_some_and(|limit| self.measured() >= limit * AT_LIMIT)
+    }
+
+    /// Bytes per second in the long run. The kernel lets one go faster than its limit at
+    /// first, and measures over half a minute: a window may be over before it holds the rebuild back.
+    pub fn rate(&self) -> f64 {
+        self.limit.filter(|_| self.is_at_limit()).unwrap_or_else(|| self.measured())
+    }
+}
+
+impl Rebuild {
+    /// All bytes that the windows stand for.
+    pub fn bytes(&self) -> u64 {
+        self.windows.iter().fold(0, |sum, window| sum.saturating_add(window.stands_for))
+    }
+
+    /// Seconds until all is rebuilt; infinite if a window saw nothing rebuilt.
+    pub fn seconds(&self) -> f64 {
+        self.windows.iter().map(|window| window.stands_for as f64 / window.rate()).sum()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_drive_takes_what_its_parts_take() {
+        let window = |stands_for, bytes, limit| RebuildWindow {
+            stands_for,
+            bytes,
+            limit,
+            elapsed_ns: 2_000_000_000,
+            ..RebuildWindow::default()
+        };
+        let windows =
+            vec![window(1000, 400, None), window(1000, 400, Some(50.0)), window(500, 200, None)];
+        let mut rebuild = Rebuild { drive: "a".to_owned(), windows };
+        assert_eq!((rebuild.bytes(), rebuild.seconds()), (2500, 5.0 + 20.0 + 5.0));
+        rebuild.windows.push(window(1, 0, None));
+        assert_eq!(rebuild.seconds(), f64::INFINITY);
+    }
+}
