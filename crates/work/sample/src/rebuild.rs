@@ -6,6 +6,11 @@ use serde::{Deserialize, Serialize};
 /// twice a second.
 const AT_LIMIT: f64 = 0.97;
 
+/// The same if no drive had work half of the time: the window may end with what the kernel wrote in a
+/// burst, and the drive's memory is then emptied.
+const AT_LIMIT_IF_IDLE: f64 = 0.9;
+const HAS_WORK: f64 = 0.5;
+
 /// The rebuild of a drive, measured at places of it.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct Rebuild {
@@ -42,7 +47,9 @@ impl RebuildWindow {
 
     /// Whether the kernel's limit is what holds it back.
     pub fn is_at_limit(&self) -> bool {
-        self.limit.is_some_and(|limit| self.measured() >= limit * AT_LIMIT)
+        let is_idle = self.busy.iter().all(|busy| *busy < HAS_WORK);
+        let least = if is_idle { AT_LIMIT_IF_IDLE } else { AT_LIMIT };
+        self.limit.is_some_and(|limit| self.measured() >= limit * least)
     }
 
     /// Bytes per second in the long run. The kernel lets one go faster than its limit at
