@@ -11,6 +11,7 @@ mod contradictions;
 mod directory;
 #[cfg(test)]
 mod hostile;
+mod kept_data;
 mod purposes;
 mod rebuilds;
 mod risk;
@@ -23,6 +24,7 @@ mod versus;
 pub use analyse::{AnalyseError, analyse};
 pub use analysis::{Analyser, Analysis};
 pub use axis_effect::AxisEffect;
+pub use kept_data::{KeptSummary, StackKept, words as kept_words};
 pub use purposes::{
     AdviceChange, Aspect, Confidence, DECIDES, DecidingFigure, NextBest, PURPOSES, Purpose,
     PurposeRank, RankVerdict, Recommendation, Score, StackChoice, Trade, recommend,

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use disklab_comparisons::{times, value};
+use disklab_risk::Uncertain;
 use disklab_sample::{Direction, Figure, OperationKind, Rebuild, RebuildWindow, Sample, Step};
 use disklab_stats::{estimate, median};
 use disklab_study::Measure;
@@ -50,8 +51,8 @@ impl Bound {
 }
 
 /// What the repeats of a stack say.
-#[derive(Debug, Default)]
-struct StackRebuilds {
+#[derive(Debug, Clone, Default)]
+pub struct StackRebuilds {
     seconds: Vec<f64>,
     /// Seconds of the whole rebuild that each bound had.
     bounds: BTreeMap<Bound, f64>,
@@ -72,7 +73,7 @@ enum Felt {
 const PHASES: [(&str, &str); 2] = [("degraded", "without the drive"), ("rebuilding", "meanwhile")];
 
 /// What the samples of a run say of rebuilds.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub struct RebuildSummary {
     /// By stack, in the order of their first samples.
     stacks: Vec<(String, StackRebuilds)>,
@@ -93,6 +94,27 @@ impl RebuildSummary {
     /// A paragraph for each stack: how long, what bounds it, what other work feels.
     pub fn sentences(&self) -> Vec<String> {
         self.stacks.iter().map(|(stack, own)| own.sentence(stack)).collect()
+    }
+
+    /// The stacks whose rebuild was measured, by their ids.
+    pub fn stacks(&self) -> impl Iterator<Item = (&str, &StackRebuilds)> {
+        self.stacks.iter().map(|(stack, own)| (stack.as_str(), own))
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.stacks.is_empty()
+    }
+
+    /// The hours of a rebuild of this stack, with their interval over the repeats.
+    pub fn hours(&self, stack: &str) -> Option<Uncertain> {
+        let (_, own) = self.stacks.iter().find(|(known, _)| known == stack)?;
+        let time = estimate(&own.seconds)?;
+        let (value, interval) = (time.centre / 3600.0, time.interval);
+        let ends = interval.map_or((value, value), |i| (i.low / 3600.0, i.high / 3600.0));
+        // Three repeats may leave room for a rebuild that takes no time.
+        let low = ends.0.max(value / 10.0).min(value);
+        value.is_finite().then_some(Uncertain { value, low, high: ends.1.max(value) })
     }
 }
 
@@ -119,8 +141,22 @@ impl StackRebuilds {
     }
 
     fn sentence(&self, stack: &str) -> String {
-        let Some(time) = estimate(&self.seconds) else { return String::new() };
-        let time = value(Measure::Elapsed, OperationKind::Io, &time);
+        let (time, bounds) = (self.time_words(), self.bound_words());
+        let mut text = format!("{stack}: redundant after {time}; bounded by {bounds}.");
+        for (when, felt) in self.felt_words() {
+            text.push_str(&format!(" Other work, {when}: {felt}."));
+        }
+        text
+    }
+
+    /// How long it lacks redundancy once a new drive is in.
+    pub fn time_words(&self) -> String {
+        let time = estimate(&self.seconds);
+        time.map_or(String::new(), |time| value(Measure::Elapsed, OperationKind::Io, &time))
+    }
+
+    /// What it cannot go faster than.
+    pub fn bound_words(&self) -> String {
         let all: f64 = self.bounds.values().sum();
         let mut bounds: Vec<(f64, Bound)> =
             self.bounds.iter().map(|(bound, seconds)| (seconds / all, *bound)).collect();
@@ -132,19 +168,19 @@ impl StackRebuilds {
                 false => format!("{} of the time {}", per_cent(*share), bound.words(self.limit)),
             })
             .collect();
-        let mut text =
-            format!("{stack}: redundant after {time}; bounded by {}.", bounds.join(", "));
-        for (at, (_, when)) in (0..).zip(PHASES) {
-            let own = self
-                .felt
-                .range((at, Felt::Rate(Direction::Read))..(at + 1, Felt::Rate(Direction::Read)));
+        bounds.join(", ")
+    }
+
+    /// What other work feels, in each phase with a drive less: when, and what.
+    pub fn felt_words(&self) -> Vec<(&'static str, String)> {
+        let in_phase = |(at, (_, when)): (u8, (&str, &'static str))| {
+            let first = Felt::Rate(Direction::Read);
+            let own = self.felt.range((at, first)..(at + 1, first));
             let felt: Vec<String> =
                 own.filter_map(|((_, felt), ratios)| Some(felt.words(median(ratios)?))).collect();
-            if !felt.is_empty() {
-                text.push_str(&format!(" Other work, {when}: {}.", felt.join(", ")));
-            }
-        }
-        text
+            (!felt.is_empty()).then(|| (when, felt.join(", ")))
+        };
+        (0..).zip(PHASES).filter_map(in_phase).collect()
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use disklab_decision::{DriveAtRisk, RebuildSource, RiskTable, RiskTerms};
+use disklab_decision::{DriveAtRisk, RebuildSource, RebuildSummary, RiskTable, RiskTerms};
 use disklab_drive::{Kind, by_name};
 use disklab_risk::Uncertain;
 use disklab_runner::{PlannedRun, RunOptions, RunnerError, find_study, new_run_folder};
@@ -17,7 +17,7 @@ use crate::signals;
 
 /// Prints the table.
 pub fn risk(args: &RiskArgs, as_json: bool) -> Result<u8, Failure> {
-    let (stacks, drives) = stacks(args)?;
+    let AtRisk { stacks, drives, rebuilds } = at_risk(args)?;
     let hours = |time: std::time::Duration| time.as_secs_f64() / 3600.0;
     let terms = RiskTerms {
         years: args.years,
@@ -28,7 +28,7 @@ pub fn risk(args: &RiskArgs, as_json: bool) -> Result<u8, Failure> {
         spares: args.spares,
         used: args.used,
     };
-    let table = RiskTable::new(&stacks, &drives, &|_| None, terms);
+    let table = RiskTable::new(&stacks, &drives, &|stack| rebuilds.hours(stack), terms);
     if as_json {
         print_json(&describe(&table))?;
     } else {
@@ -37,16 +37,27 @@ pub fn risk(args: &RiskArgs, as_json: bool) -> Result<u8, Failure> {
     Ok(DONE)
 }
 
-/// The stacks of the study or run that is named, and its drives.
-fn stacks(args: &RiskArgs) -> Result<(Vec<PlannedStack>, Vec<DriveAtRisk>), Failure> {
+/// What is named: a study, or a run.
+struct AtRisk {
+    stacks: Vec<PlannedStack>,
+    drives: Vec<DriveAtRisk>,
+    rebuilds: RebuildSummary,
+}
+
+fn at_risk(args: &RiskArgs) -> Result<AtRisk, Failure> {
     let folder = Path::new(&args.of);
     if folder.join("run.sqlite").is_file() {
         if !args.drives.is_empty() {
             return Err(Failure::usage_error("a run has its own drives; --drives is for a study"));
         }
-        let info = Run::open(folder).and_then(|run| run.info()).map_err(RunnerError::Open)?;
+        let run = Run::open(folder).map_err(RunnerError::Open)?;
+        let info = run.info().map_err(RunnerError::Open)?;
+        let mut rebuilds = RebuildSummary::default();
+        run.for_each_sample(|record, sample| rebuilds.add(&record.cell.levels.stack, &sample))
+            .map_err(RunnerError::Open)?;
         let study = info.load_study().map_err(RunnerError::from)?;
-        return Ok((info.stacks, at_risk(&study.drives)));
+        let drives = of_study(&study.drives);
+        return Ok(AtRisk { stacks: info.stacks, drives, rebuilds });
     }
     let caller = super::caller::caller()?;
     let _planning = signals::planning(&caller.interrupt)?;
@@ -55,10 +66,12 @@ fn stacks(args: &RiskArgs) -> Result<(Vec<PlannedStack>, Vec<DriveAtRisk>), Fail
     let drives = all_drives(&args.drives);
     let options = RunOptions { drives, ..RunOptions::default() };
     let planned = PlannedRun::new(found, &options, &folder, &caller)?;
-    Ok((planned.plan.preflight.stacks.clone(), at_risk(&planned.plan.campaign.study.drives)))
+    let plan = &planned.plan;
+    let (stacks, drives) = (plan.preflight.stacks.clone(), of_study(&plan.campaign.study.drives));
+    Ok(AtRisk { stacks, drives, rebuilds: RebuildSummary::default() })
 }
 
-fn at_risk(drives: &[DriveSpec]) -> Vec<DriveAtRisk> {
+fn of_study(drives: &[DriveSpec]) -> Vec<DriveAtRisk> {
     let one = |drive: &DriveSpec| {
         let known = by_name(&drive.model);
         let rate = known.as_ref().and_then(|file| match &file.kind {

@@ -2,12 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use disklab_decision::{Analyser, AxisEffect, ComparedRun};
+use disklab_decision::{Analyser, AxisEffect, ComparedRun, KeptSummary, RebuildSummary};
 use disklab_sample::{DriveState, Environment, MountState, Overhead, Sample, Tool};
 use disklab_store::{CellRecord, Run, RunInfo};
 use disklab_study::Study;
 use indexmap::{IndexMap, IndexSet};
 
+use crate::failures::Failures;
 use crate::published;
 use crate::{
     CellTrace, CountedNote, Facts, MediumWrites, Report, ReportError, Spread, StackMounts,
@@ -80,12 +81,16 @@ struct OfLevels {
     cells: Vec<CellRecord>,
     collector: Collector,
     analyser: Analyser,
+    rebuilds: RebuildSummary,
+    kept: KeptSummary,
 }
 
 impl OfLevels {
     fn new(at: BTreeMap<String, String>, study: &Study, info: &RunInfo) -> Self {
         let analyser = Analyser::new(study.clone(), info.at(&at)).at(at.clone());
-        Self { at, cells: Vec::new(), collector: Collector::default(), analyser }
+        let (collector, cells) = (Collector::default(), Vec::new());
+        let (rebuilds, kept) = (RebuildSummary::default(), KeptSummary::default());
+        Self { at, cells, collector, analyser, rebuilds, kept }
     }
 
     fn has(&self, record: &CellRecord) -> bool {
@@ -105,6 +110,8 @@ impl OfLevels {
         run.for_each_sample(|record, sample| {
             if let Some(own) = all.iter_mut().find(|own| own.has(record)) {
                 own.collector.add(record, &sample);
+                own.rebuilds.add(&record.cell.levels.stack, &sample);
+                own.kept.add(&record.cell.levels.stack, &sample);
                 own.analyser.add(record, sample);
             }
         })?;
@@ -112,7 +119,7 @@ impl OfLevels {
     }
 
     fn report(self, run: &Run, study: &Study, info: &RunInfo) -> Result<Report, ReportError> {
-        let Self { at, cells, collector, analyser } = self;
+        let Self { at, cells, collector, analyser, rebuilds, kept } = self;
         let info = &info.at(&at);
         let facts = collector.finish(info, study);
         let analysis = analyser.finish();
@@ -131,6 +138,7 @@ impl OfLevels {
             facts,
             published,
             campaign: crate::campaign::outcome(run)?,
+            failures: Failures::of(rebuilds, kept, info, study),
         })
     }
 }

@@ -41,6 +41,7 @@ pub(crate) fn text(report: &Report) -> String {
         "published": report.published,
         "campaign": report.campaign,
         "at": report.at,
+        "failures": crate::failures::describe(report),
         "effects": report.effects.iter().map(effect).collect::<Value>(),
     });
     // Keys are text and numbers are finite or null, so this cannot fail.

@@ -9,7 +9,7 @@ use disklab_source::SourceError;
 use disklab_store::{CellRecord, RunInfo, Session, StoreError};
 use disklab_study::Study;
 
-use crate::Facts;
+use crate::{Facts, Failures};
 
 /// Everything that a report says, in memory. Rendering it is pure.
 #[derive(Debug, Clone)]
@@ -37,6 +37,8 @@ pub struct Report {
     pub published: Option<RowComparison>,
     /// What came of a campaign that decided as it went how long to run; none of others.
     pub campaign: Option<CampaignOutcome>,
+    /// What it says of the day on which a drive fails, if it measured that.
+    pub failures: Option<Failures>,
 }
 
 /// Why there is no report.

@@ -38,6 +38,10 @@ impl Caretaker for StackCaretaker<'_> {
         Ok((!said.is_empty()).then(|| said.join("; ")))
     }
 
+    fn can(&self, care: Care) -> bool {
+        self.stack.can(care)
+    }
+
     fn drives(&self) -> Vec<u32> {
         let numbered = (1..).zip(&self.drives).filter(|(_, drive)| drive.holds_data);
         numbered.map(|(number, _)| number).collect()

@@ -12,6 +12,7 @@ pub const SHIPPED_STUDIES: &[(&str, &str)] = &[
     ("first-look", include_str!("../../../../studies/first-look.toml")),
     ("nas", include_str!("../../../../studies/nas.toml")),
     ("share", include_str!("../../../../studies/share.toml")),
+    ("rot", include_str!("../../../../studies/rot.toml")),
     ("nas-life", include_str!("../../../../studies/nas-life.toml")),
     ("synology-2018", include_str!("../../../../studies/synology-2018.toml")),
     ("xpenology-2023", include_str!("../../../../studies/xpenology-2023.toml")),

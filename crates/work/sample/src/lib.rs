@@ -9,6 +9,7 @@ mod conditions;
 mod drive_traffic;
 mod environment;
 mod figure;
+mod kept;
 mod latency;
 mod mount_state;
 mod operation_kind;
@@ -30,6 +31,7 @@ pub use conditions::{
 pub use drive_traffic::{DriveSeries, DriveTraffic, MemoryReads, Series};
 pub use environment::{DriveState, Environment, LabKernelIdentity, Tool};
 pub use figure::{Direction, Figure};
+pub use kept::KeptData;
 pub use latency::{Latency, LatencyHistogram};
 pub use mount_state::{InvalidMount, MountState};
 pub use operation_kind::OperationKind;

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{DriveTraffic, Figure, FileData, Rebuild, Series, StepProfile};
+use crate::{DriveTraffic, Figure, FileData, KeptData, Rebuild, Series, StepProfile};
 
 /// One step of a workload: one run of one program, with counters around it.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
@@ -39,6 +39,9 @@ pub struct Step {
     /// How fast a drive was rebuilt meanwhile.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rebuild: Option<Rebuild>,
+    /// What became of data that it reads back, if it compares them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub kept: Option<KeptData>,
     /// What is in the files that it reads, when the workload had ended; absent where the
     /// workload does not know which they are, and in earlier runs.
     #[serde(default, skip_serializing_if = "Option::is_none")]

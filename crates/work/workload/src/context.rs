@@ -7,7 +7,9 @@ use std::time::{Duration, Instant};
 use disklab_cell::Caches;
 use disklab_exec::{Executor, Finished};
 use disklab_measure::{Meter, Watched};
-use disklab_sample::{Cpu, Figure, Note, Rebuild, Steadiness, Step, StepEvent, StepProfile};
+use disklab_sample::{
+    Cpu, Figure, KeptData, Note, Rebuild, Steadiness, Step, StepEvent, StepProfile,
+};
 use disklab_units::Bytes;
 
 use crate::WorkloadError;
@@ -37,6 +39,8 @@ pub struct StepOutcome {
     pub in_flight: Option<f64>,
     /// How fast a drive was rebuilt meanwhile.
     pub rebuild: Option<Rebuild>,
+    /// What became of data that it read back.
+    pub kept: Option<KeptData>,
     /// CPU time in user space, in nanoseconds.
     pub user_ns: u64,
     /// CPU time in the kernel, in nanoseconds.
@@ -177,6 +181,7 @@ impl<'a> WorkContext<'a> {
             steady: outcome.steady,
             in_flight: outcome.in_flight,
             rebuild: outcome.rebuild,
+            kept: outcome.kept,
             files_read: None,
             profile: None,
         });

@@ -90,13 +90,23 @@ impl StackRisk {
         format!("between its ends {} loses something with {a} or {b}", self.stack)
     }
 
+    /// The chance to lose something.
+    pub fn some_words(&self) -> String {
+        between(&self.chance.some, chance_words)
+    }
+
+    /// The chance to lose all.
+    pub fn all_words(&self) -> String {
+        between(&self.chance.all, chance_words)
+    }
+
     /// What a table shows of it, but for its name.
     fn row(&self) -> [String; 5] {
         [
             format!("{} of {}", self.tolerates, self.drives),
             self.exposed_words(),
-            between(&self.chance.some, chance_words),
-            between(&self.chance.all, chance_words),
+            self.some_words(),
+            self.all_words(),
             chance_words(self.formula),
         ]
     }
@@ -125,6 +135,11 @@ fn some_of(names: &str) -> String {
 }
 
 impl RiskTable {
+    /// For how long: '5 years'.
+    pub fn term_words(&self) -> String {
+        years(self.terms.years)
+    }
+
     /// All of it, for a terminal.
     pub fn text(&self) -> String {
         let mut text = format!("What may be lost in {}\n", years(self.terms.years));

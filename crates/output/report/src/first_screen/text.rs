@@ -161,7 +161,7 @@ fn notes(report: &Report, width: usize) -> Vec<ScreenLine> {
         };
         lines.extend(wrapped(&text, width).iter().map(|line| ScreenLine::plain(line)));
     }
-    for line in crate::axes::lines(report) {
+    for line in crate::failures::lines(report).into_iter().chain(crate::axes::lines(report)) {
         lines.extend(wrapped(&line, width).iter().map(|line| ScreenLine::plain(line)));
     }
     lines

@@ -63,6 +63,7 @@ pub(crate) fn text(report: &Report) -> String {
         add(written(&|md| answers::table(md, &screen)));
     }
     add(written(&|md| list(md, &crate::campaign::lines(report))));
+    add(written(&|md| list(md, &crate::failures::lines(report))));
     add(written(&|md| list(md, &crate::axes::lines(report))));
     if let Some(comparison) = &report.published {
         add(written(&|md| published::write(md, comparison, "##")));

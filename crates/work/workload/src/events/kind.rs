@@ -37,6 +37,9 @@ pub trait Caretaker: std::fmt::Debug + Sync {
         executor: &Executor,
     ) -> Result<Option<String>, WorkloadError>;
 
+    /// Whether a layer of the stack can do it.
+    fn can(&self, care: Care) -> bool;
+
     /// The numbers of the drives that hold data, counted from 1.
     fn drives(&self) -> Vec<u32>;
 

@@ -10,6 +10,7 @@ mod hdparm;
 mod large_read;
 mod photos;
 mod postgresql;
+mod read_back;
 mod rebuild;
 mod rsync;
 mod sqlite;
@@ -31,6 +32,7 @@ pub static WORKLOADS: &[WorkloadKind] = &[
     hdparm::HDPARM,
     copy::COPY_KIND,
     rsync::RSYNC,
+    read_back::READ_BACK,
     filebench::FILEBENCH,
     backup::BACKUP,
     directory::DIRECTORY,

@@ -145,6 +145,7 @@ pub fn made(layouts: usize, file_systems: usize, bench: &str, repeats: u32) -> R
         facts,
         published,
         campaign: None,
+        failures: None,
     }
 }
 
