@@ -91,7 +91,7 @@ mod tests {
     }
 
     #[test]
-    fn repeats_are_summed_and_told() {
+    fn repeats_are_summed() {
         let mut summary = KeptSummary::default();
         summary.add("raid5/ext4", &sample(&[(98, 2, 0), (97, 3, 0)]));
         summary.add("zfs-raidz1", &sample(&[(100, 0, 0), (100, 0, 0)]));

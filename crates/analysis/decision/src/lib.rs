@@ -9,6 +9,7 @@ mod analysis;
 mod axis_effect;
 mod contradictions;
 mod directory;
+mod failures;
 #[cfg(test)]
 mod hostile;
 mod kept_data;
@@ -24,6 +25,7 @@ mod versus;
 pub use analyse::{AnalyseError, analyse};
 pub use analysis::{Analyser, Analysis};
 pub use axis_effect::AxisEffect;
+pub use failures::Failures;
 pub use kept_data::{KeptSummary, StackKept, words as kept_words};
 pub use purposes::{
     AdviceChange, Aspect, Confidence, DECIDES, DecidingFigure, NextBest, PURPOSES, Purpose,

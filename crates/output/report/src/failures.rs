@@ -1,12 +1,8 @@
 //! What the run says of the day on which a drive fails.
 
-use disklab_decision::{
-    DriveAtRisk, KeptSummary, RebuildSummary, RiskTable, RiskTerms, StackRisk, kept_words,
-};
+use disklab_decision::{Failures, KeptSummary, kept_words};
 use disklab_risk::Uncertain;
 use disklab_sample::KeptData;
-use disklab_store::RunInfo;
-use disklab_study::Study;
 use maud::{Markup, html};
 use serde_json::{Value, json};
 
@@ -14,45 +10,6 @@ use crate::Report;
 use crate::html::fold;
 
 const TITLE: &str = "When things go wrong";
-
-/// What was measured of rebuilds, and what follows from it.
-#[derive(Debug, Clone)]
-pub struct Failures {
-    /// How long each stack takes, and what bounds it.
-    pub rebuilds: RebuildSummary,
-    /// The chances to lose data.
-    pub risk: RiskTable,
-    /// What became of data that were read back.
-    pub kept: KeptSummary,
-}
-
-impl Failures {
-    /// Nothing if the run has neither.
-    pub(crate) fn of(
-        rebuilds: RebuildSummary,
-        kept: KeptSummary,
-        info: &RunInfo,
-        study: &Study,
-    ) -> Option<Self> {
-        if rebuilds.is_empty() && kept.stacks.is_empty() {
-            return None;
-        }
-        let drive = |drive: &disklab_study::DriveSpec| DriveAtRisk {
-            name: drive.name.to_string(),
-            model: drive.model.clone(),
-            pass: None,
-        };
-        let drives: Vec<DriveAtRisk> = study.drives.iter().map(drive).collect();
-        let hours = |stack: &str| rebuilds.hours(stack);
-        let stacks = if rebuilds.is_empty() { &[][..] } else { &info.stacks };
-        let risk = RiskTable::new(stacks, &drives, &hours, RiskTerms::default());
-        Some(Self { rebuilds, risk, kept })
-    }
-
-    fn risk_of(&self, stack: &str) -> Option<&StackRisk> {
-        self.risk.stacks.iter().find(|risk| risk.stack == stack)
-    }
-}
 
 /// A paragraph for each stack.
 pub(crate) fn lines(report: &Report) -> Vec<String> {
@@ -152,7 +109,7 @@ pub(crate) fn describe(report: &Report) -> Value {
             "loses_all": risk.map(|risk| chance(&risk.chance.all)),
         })
     });
-    let counts = |kept: &KeptData| json!({ "right": kept.right, "wrong": kept.wrong, "unreadable": kept.unreadable });
+    let counts = |kept: &KeptData| json!({ "right": kept.right, "wrong": kept.wrong, "refused": kept.unreadable });
     let kept = failures.kept.stacks.iter().map(|(stack, kept)| {
         json!({
             "stack": stack,

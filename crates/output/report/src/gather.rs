@@ -2,13 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use disklab_decision::{Analyser, AxisEffect, ComparedRun, KeptSummary, RebuildSummary};
+use disklab_decision::{Analyser, AxisEffect, ComparedRun, Failures, KeptSummary, RebuildSummary};
 use disklab_sample::{DriveState, Environment, MountState, Overhead, Sample, Tool};
 use disklab_store::{CellRecord, Run, RunInfo};
 use disklab_study::Study;
 use indexmap::{IndexMap, IndexSet};
 
-use crate::failures::Failures;
 use crate::published;
 use crate::{
     CellTrace, CountedNote, Facts, MediumWrites, Report, ReportError, Spread, StackMounts,

@@ -29,7 +29,6 @@ mod view;
 pub use campaign::campaign_sentences;
 pub use chart::moved::MovedClaim;
 pub use facts::{CellTrace, CountedNote, Facts, MediumWrites, Spread, StackMounts, StackOverhead};
-pub use failures::Failures;
 pub use first_screen::{SCREEN_WIDTH, TextStyle, answers_so_far, first_screen, so_far, wrapped};
 pub use gather::Collector;
 pub use markdown::{PublishedPages, published_pages, published_text};

@@ -3,13 +3,13 @@
 use std::collections::BTreeMap;
 
 use disklab_campaign::CampaignOutcome;
-use disklab_decision::{Analysis, AxisEffect};
+use disklab_decision::{Analysis, AxisEffect, Failures};
 use disklab_published::RowComparison;
 use disklab_source::SourceError;
 use disklab_store::{CellRecord, RunInfo, Session, StoreError};
 use disklab_study::Study;
 
-use crate::{Facts, Failures};
+use crate::Facts;
 
 /// Everything that a report says, in memory. Rendering it is pure.
 #[derive(Debug, Clone)]
