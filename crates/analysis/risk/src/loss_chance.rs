@@ -93,6 +93,7 @@ impl LossChance {
 #[cfg(test)]
 mod tests {
     use disklab_cell::LossTree;
+    use proptest::prelude::*;
 
     use super::*;
 
@@ -138,5 +139,24 @@ mod tests {
         let exact = -(-4.0 * 0.015 * 5.0_f64).exp_m1();
         assert!((chance.all.value / exact - 1.0).abs() < 0.02, "{chance:?}");
         assert_eq!(chance.all.value, chance.some.value);
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(12))]
+
+        #[test]
+        fn chances_are_chances_and_more_hours_are_no_better(
+            survives in 0_u32..3, rate in 0.001_f64..0.3, hours in 1.0_f64..500.0, spares in 0_u32..3,
+        ) {
+            let failures_per_year = Uncertain::exact(rate);
+            let known = Hazards { failures_per_year, spares, ..hazards(survives) };
+            let of = |hours| LossChance::new(&known.with(HazardInput::Rebuild, hours), 1);
+            let (short, long) = (of(hours), of(hours * 4.0));
+            for chance in [&short, &long] {
+                prop_assert!((0.0..=1.0).contains(&chance.all.low) && chance.some.high <= 1.0);
+                prop_assert!(chance.all.value <= chance.some.value);
+            }
+            prop_assert!(long.all.value >= 0.9 * short.all.value, "{:?} {:?}", short.all, long.all);
+        }
     }
 }

@@ -43,7 +43,7 @@ pub(super) fn stretches(lengths: &[u64], windows: u32, seed: u64) -> Vec<DrawnWi
             let (from, to) = (edge(number), edge(number + 1));
             drawn = splitmix64(drawn);
             let room = (to - from) - REACH.min((to - from) / 2);
-            let at = from + (u128::from(drawn) * u128::from(room) >> 64) as u64;
+            let at = from + ((u128::from(drawn) * u128::from(room)) >> 64) as u64;
             stretches.push(DrawnWindow { member, at, stands_for: to - from });
         }
     }
