@@ -71,9 +71,9 @@ fn table(failures: &Failures) -> Markup {
                 thead {
                     tr {
                         th scope="col" { "stack" } th.n scope="col" { "may fail" }
-                        th.n scope="col" { "rebuilt in" } th scope="col" { "bounded by" }
-                        th scope="col" { "other work meanwhile" }
+                        th.n scope="col" { "rebuilt in" }
                         th.n scope="col" { "loses something" } th.n scope="col" { "loses all" }
+                        th scope="col" { "bounded by" } th scope="col" { "other work meanwhile" }
                     }
                 }
                 tbody {
@@ -83,10 +83,10 @@ fn table(failures: &Failures) -> Markup {
                             th scope="row" { (name) }
                             td.n { @if let Some(risk) = risk { (risk.tolerates) " of " (risk.drives) } }
                             td.n { (stack.time_words()) }
-                            td { (stack.bound_words()) }
-                            td { @for (when, felt) in stack.felt_words() { p { (when) ": " (felt) } } }
                             td.n { @if let Some(risk) = risk { (risk.some_words()) } }
                             td.n { @if let Some(risk) = risk { (risk.all_words()) } }
+                            td { (stack.bound_words()) }
+                            td { @for (when, felt) in stack.felt_words() { p { (when) ": " (felt) } } }
                         }
                     }
                 }
