@@ -32,7 +32,7 @@ pub use purposes::{
     PurposeRank, RankVerdict, Recommendation, Score, StackChoice, Trade, recommend,
 };
 pub use rebuilds::RebuildSummary;
-pub use risk::{DriveAtRisk, RebuildSource, RiskTable, RiskTerms, StackRisk, chance_words};
+pub use risk::{DriveAtRisk, RebuildSource, RiskTable, RiskTerms, StackRisk};
 pub use versus::{
     ComparedRun, ComparisonTerms, Missing, Pair, RunVerdict, Unmatched, Versus, VersusError,
 };

@@ -7,7 +7,7 @@ use std::path::Path;
 
 use disklab_content::{ContentBuffers, Spec, SpecError};
 use disklab_exec::Interrupt;
-use disklab_sample::ContentProfile;
+use disklab_sample::{ContentProfile, FileSet, StepProfile};
 use disklab_units::Bytes;
 use rustix::fs::OFlags;
 
@@ -43,6 +43,18 @@ impl FileContent {
             Self::Random => Spec::random(),
             Self::Zeros => Spec::zeros(),
         }
+    }
+}
+
+/// What a step does that one job takes with one file, from beginning to end through the page cache.
+pub(crate) fn one_file(size: Bytes) -> StepProfile {
+    StepProfile {
+        direct: Some(false),
+        files: Some(FileSet { files: 1, bytes: size.0 }),
+        jobs: Some(1),
+        depth: Some(1),
+        stream: true,
+        ..StepProfile::default()
     }
 }
 

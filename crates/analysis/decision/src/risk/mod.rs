@@ -4,4 +4,3 @@ mod table;
 mod words;
 
 pub use table::{DriveAtRisk, RebuildSource, RiskTable, RiskTerms, StackRisk};
-pub use words::chance_words;

@@ -11,7 +11,7 @@ use super::table::{RebuildSource, RiskTable, StackRisk};
 const LEAST: f64 = 1e-9;
 
 /// A chance with no more digits than it deserves: `6 %`, `0.02 %`, `1 in 300,000`.
-pub fn chance_words(chance: f64) -> String {
+fn chance_words(chance: f64) -> String {
     if chance <= 0.0 {
         return "none".to_owned();
     }
@@ -206,7 +206,6 @@ impl RiskTable {
                 RebuildSource::ByUser => "as given with --rebuild",
             })
             .collect();
-        sources.dedup();
         sources.sort_unstable();
         sources.dedup();
         if !sources.is_empty() {

@@ -18,8 +18,8 @@ use disklab_cell::WorkloadPlan;
 use disklab_config::Fields;
 use disklab_exec::Interrupt;
 use disklab_sample::{
-    ContentProfile, Direction, Durability, FileSet, OperationKind, Order, Requests, StepProfile,
-    SyncCall, Task, TimeIn,
+    ContentProfile, Direction, Durability, OperationKind, Order, Requests, StepProfile, SyncCall,
+    Task, TimeIn,
 };
 use disklab_source::SourceError;
 use disklab_units::Bytes;
@@ -27,7 +27,7 @@ use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use rustix::fs::{Advice, OFlags, fadvise};
 
-use crate::data::{ByteStream, FileContent};
+use crate::data::{ByteStream, FileContent, one_file};
 use crate::tally::Tally;
 use crate::{Context, Cost, StepOutcome, WorkContext, Workload, WorkloadError, WorkloadKind};
 
@@ -190,14 +190,7 @@ impl Workload for LargeRead {
     }
 
     fn profile(&self, step: &str) -> Option<StepProfile> {
-        let shared = StepProfile {
-            direct: Some(false),
-            files: Some(FileSet { files: 1, bytes: self.size.0 }),
-            jobs: Some(1),
-            depth: Some(1),
-            stream: true,
-            ..StepProfile::default()
-        };
+        let shared = one_file(self.size);
         if step == WRITE {
             return Some(StepProfile {
                 writes: Some(Requests::of_size(WRITE_BLOCK.0, Order::Sequential)),

@@ -11,14 +11,14 @@ use disklab_config::Fields;
 use disklab_content::{ContentBuffers, Spec};
 use disklab_exec::Executor;
 use disklab_sample::{
-    ContentProfile, Direction, Durability, FileSet, KeptData, OperationKind, Order, Requests,
-    StepProfile, SyncCall,
+    ContentProfile, Direction, Durability, KeptData, OperationKind, Order, Requests, StepProfile,
+    SyncCall,
 };
 use disklab_source::SourceError;
 use disklab_units::Bytes;
 use rustix::fs::{Mode, OFlags};
 
-use crate::data::{ByteStream, FileContent};
+use crate::data::{ByteStream, FileContent, one_file};
 use crate::tally::Tally;
 use crate::{Context, Cost, StepOutcome, WorkContext, Workload, WorkloadError, WorkloadKind};
 
@@ -115,14 +115,7 @@ impl Workload for ReadBack {
     }
 
     fn profile(&self, step: &str) -> Option<StepProfile> {
-        let shared = StepProfile {
-            direct: Some(false),
-            files: Some(FileSet { files: 1, bytes: self.size.0 }),
-            jobs: Some(1),
-            depth: Some(1),
-            stream: true,
-            ..StepProfile::default()
-        };
+        let shared = one_file(self.size);
         match step {
             WRITE => Some(StepProfile {
                 writes: Some(Requests::of_size(1 << 20, Order::Sequential)),
