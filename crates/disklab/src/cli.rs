@@ -46,7 +46,7 @@ pub use import::ImportArgs;
 pub use lab::{BenchArgs, BuildArgs, LabCommand, ShellArgs};
 pub use merge::MergeArgs;
 use option_value_error::OptionValueError;
-pub use parts::PartArgs;
+pub use parts::{DivisionArgs, PartArgs};
 pub use risk::RiskArgs;
 pub use sensitivity::SensitivityArgs;
 pub use shipped::ShippedArgs;
@@ -233,7 +233,7 @@ pub struct RunArgs {
     #[arg(long, value_name = "DIR", help_heading = "Output")]
     pub out: Option<PathBuf>,
     /// Resume the run in --out.
-    #[arg(long, requires = "out", help_heading = "Output")]
+    #[arg(long, requires = "out", conflicts_with = "divided", help_heading = "Output")]
     pub resume: bool,
     /// With --resume or --part: run the failed cells again.
     #[arg(long, requires = "continued", help_heading = "Output")]
@@ -287,6 +287,8 @@ pub struct RebuildArgs {
     /// The run's directory, new or empty. [default: named after the study and the time]
     #[arg(long, value_name = "DIR", help_heading = "Output")]
     pub out: Option<PathBuf>,
+    #[command(flatten)]
+    pub division: DivisionArgs,
 }
 
 #[derive(Debug, Args)]

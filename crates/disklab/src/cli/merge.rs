@@ -35,6 +35,10 @@ pub struct MergeArgs {
         value_name = "RUN"
     )]
     pub parts: Vec<PathBuf>,
+    /// The directory of all parts, of a run that --goal or --precision ends. If the samples of these do
+    /// not decide, writes the parts up to the next look into it, and makes no run yet.
+    #[arg(long, value_name = "DIR", conflicts_with = "machines")]
+    pub next: Option<PathBuf>,
     /// Runs of the same study on real machines, of the same seed, repeats, scale and options. Each is
     /// a level of the axis `machine`, called by its directory's name if none is given.
     #[arg(long, num_args = 1.., value_name = "[NAME=]RUN")]

@@ -7,24 +7,36 @@ use disklab_runner::PartOptions;
 
 use crate::commands::submit::Slurm;
 
-/// A run in parts that any engine can place, and one of them.
+/// A run that is divided into parts before it begins.
 #[derive(Debug, Default, Args)]
 #[command(group = clap::ArgGroup::new("divided").args(["to", "submit"]))]
-pub struct PartArgs {
+pub struct DivisionArgs {
     /// Divide the run into parts of about the same length, and write them into this directory, new
-    /// or empty. Each is carried out by --part on any machine, and `disklab merge` makes the run of
-    /// them.
-    #[arg(long, value_name = "DIR", conflicts_with_all = ["out", "resume", "yes"],
-          help_heading = "Parts")]
+    /// or empty. Each is carried out by `disklab run --part` on any machine, and `disklab merge`
+    /// makes the run of them. With --goal or --precision: up to the first look; merge --next writes
+    /// those up to the next.
+    #[arg(long, value_name = "DIR", conflicts_with_all = ["out", "yes"], help_heading = "Parts")]
     pub to: Option<PathBuf>,
     /// With --to or --submit: how many parts. [default: of about ten minutes each, up to 1000]
     #[arg(long, value_name = "N", requires = "divided",
           value_parser = clap::value_parser!(u32).range(1..=1_000_000), help_heading = "Parts")]
     pub parts: Option<u32>,
+    /// Have Slurm carry the run out: 'slurm', or with options of sbatch
+    /// 'slurm:partition=long,account=a,time=2:00:00'. --out must be a directory that all nodes see.
+    /// Ctrl-C leaves the jobs running.
+    #[arg(long, value_name = "ENGINE", conflicts_with_all = ["to", "yes"], help_heading = "Parts")]
+    pub submit: Option<Slurm>,
+}
+
+/// A run in parts that any engine can place, and one of them.
+#[derive(Debug, Default, Args)]
+pub struct PartArgs {
+    #[command(flatten)]
+    pub division: DivisionArgs,
     /// Carry out this part, and record it in --out. The same command resumes it; if all is
     /// done, it does nothing.
     #[arg(long, value_name = "FILE", requires = "out", conflicts_with_all = [
-        "study", "resume", "to", "parts", "only", "without", "quick", "scale", "on", "repeats", "seed",
+        "study", "resume", "divided", "parts", "only", "without", "quick", "scale", "on", "repeats", "seed",
         "drives", "linux", "memory", "processor", "bus", "set_drive", "cell_limit", "drive_size",
         "erase", "yes", "goal", "precision", "budget",
     ], help_heading = "Parts")]
@@ -35,15 +47,9 @@ pub struct PartArgs {
     /// their like.
     #[arg(long, value_name = "N", num_args = 0..=1, requires = "part", help_heading = "Parts")]
     pub part_index: Option<Option<u32>>,
-    /// Have Slurm carry the run out: 'slurm', or with options of sbatch
-    /// 'slurm:partition=long,account=a,time=2:00:00'. --out must be a directory that all nodes see.
-    /// Ctrl-C leaves the jobs running.
-    #[arg(long, value_name = "ENGINE", conflicts_with_all = ["to", "resume", "part", "yes"],
-          help_heading = "Parts")]
-    pub submit: Option<Slurm>,
     /// Come back to the run in --out that --submit began, and submit again what is left if its jobs
     /// have ended.
-    #[arg(long, requires = "out", conflicts_with_all = ["study", "submit", "to", "part", "resume"],
+    #[arg(long, requires = "out", conflicts_with_all = ["study", "divided", "part", "resume"],
           help_heading = "Parts")]
     pub attach: bool,
 }

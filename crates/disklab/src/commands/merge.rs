@@ -1,14 +1,17 @@
 //! `disklab merge`: one run of several parts, or of several machines.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
-use disklab_runner::RunnerError;
+use disklab_runner::{NextParts, RunnerError, after_look};
 use disklab_store::{CellState, Run};
 use disklab_units::count;
 
+use super::caller::caller;
+use super::parts::print_parts;
 use super::run::finish_new;
 use crate::cli::MergeArgs;
 use crate::exit::Failure;
+use crate::watcher::Watcher;
 
 /// Makes one run of the parts or machines, and writes its report.
 pub fn merge(args: &MergeArgs, as_json: bool) -> Result<u8, Failure> {
@@ -20,6 +23,9 @@ pub fn merge(args: &MergeArgs, as_json: bool) -> Result<u8, Failure> {
         Run::merge(&args.parts, &args.to)
     };
     let run = run.map_err(RunnerError::Open)?;
+    if let Some(code) = look(&run, args, as_json)? {
+        return Ok(code);
+    }
     let records = run.cells().map_err(RunnerError::Record)?;
     let in_state = |state| records.iter().filter(|record| record.state == state).count();
     let waiting = in_state(CellState::Waiting);
@@ -27,12 +33,47 @@ pub fn merge(args: &MergeArgs, as_json: bool) -> Result<u8, Failure> {
         let remedy = if are_machines {
             "finish the runs of the machines, and merge them again".to_owned()
         } else {
-            let to = args.to.to_string_lossy();
-            format!("continue with: disklab run --resume --out {}", shell_words::quote(&to))
+            format!("continue with: disklab run --resume --out {}", quoted(&args.to))
         };
         eprintln!("not run yet: {}; {remedy}", count(waiting, "cell"));
     }
     finish_new(run, in_state(CellState::Failed), as_json)
+}
+
+/// Looks at the samples of a run that they end. If they do not yet, says how to continue; with --next,
+/// that is all.
+fn look(run: &Run, args: &MergeArgs, as_json: bool) -> Result<Option<u8>, Failure> {
+    let info = run.info().map_err(RunnerError::Open)?;
+    if info.options.looks.is_none() {
+        let Some(next) = &args.next else { return Ok(None) };
+        return Err(Failure::usage_error(format!(
+            "--next {}: the parts have all cells of the run, as no samples decide how many it has; \
+             leave it out",
+            next.display()
+        )));
+    }
+    let caller = caller()?;
+    let next = args.next.as_deref();
+    let Some(NextParts { cells, heads }) = after_look(run, next, &caller, &mut Watcher::default())?
+    else {
+        return Ok(None);
+    };
+    let to = quoted(&args.to);
+    let Some(next) = next else {
+        eprintln!(
+            "the samples do not decide yet: {} up to the next look; continue here with: disklab run \
+             --resume --out {to}; or in parts, with the same command and --next PLAN",
+            count(cells, "cell")
+        );
+        return Ok(None);
+    };
+    eprintln!("the samples do not decide yet");
+    let then = format!("disklab merge parts/* --to {to} --next {}", quoted(next));
+    print_parts(&heads, next, &then, as_json).map(Some)
+}
+
+fn quoted(path: &Path) -> String {
+    shell_words::quote(&path.to_string_lossy()).into_owned()
 }
 
 /// A machine's name and its run: `nas1=RUN`, or RUN, which is called as its directory is.

@@ -3,8 +3,9 @@
 use std::path::{Path, PathBuf};
 
 use disklab_runner::{
-    CarriedOutPart, PartHead, PartPlan, PlannedRun, RunEstimate, RunPart, RunnerError,
-    carry_out_part, check_outputs, leftover_lines, part_name, tear_down_leftovers, write_parts,
+    CarriedOutPart, PartHead, PartPlan, PlannedRun, RunEstimate, RunnerError, carry_out_part,
+    check_outputs, leftover_lines, part_file, part_name, parts_in, tear_down_leftovers,
+    write_parts,
 };
 use disklab_units::{count, show_seconds};
 use serde_json::{Value, json};
@@ -42,7 +43,21 @@ pub fn divide(args: &RunArgs, to: &Path, as_json: bool) -> Result<u8, Failure> {
     let checked = planned.check()?;
     eprint!("{}", plan::words(&checked, &RunEstimate::new(&checked.plan), false));
     drop(planning);
-    let heads = write_parts(checked, args.parts.parts, to)?;
+    let heads = write_parts(checked, args.parts.division.parts, to)?;
+    let mut then = "disklab merge parts/* --to RUN".to_owned();
+    if heads.iter().any(|head| head.info.options.looks.is_some()) {
+        then.push_str(&format!(" --next {}", shell_words::quote(&to.to_string_lossy())));
+    }
+    print_parts(&heads, to, &then, as_json)
+}
+
+/// Says which parts were written, and what to do with them.
+pub fn print_parts(
+    heads: &[PartHead],
+    to: &Path,
+    then: &str,
+    as_json: bool,
+) -> Result<u8, Failure> {
     if as_json {
         let part = |head: &PartHead| json!({ "part": part_name(head.part()), "cells": head.cells, "seconds": head.seconds });
         let parts: Vec<Value> = heads.iter().map(part).collect();
@@ -55,7 +70,7 @@ pub fn divide(args: &RunArgs, to: &Path, as_json: bool) -> Result<u8, Failure> {
     eprintln!(
         "{} with {cells} are in {}; the longest takes about {} of one processor\n\
          Carry out each, anywhere: disklab run --part {} --out parts/{name}\n\
-         Then: disklab merge parts/* --to RUN",
+         Then: {then}",
         count(heads.len(), "part"),
         to.display(),
         show_seconds(longest),
@@ -119,32 +134,21 @@ fn files(args: &RunArgs) -> Result<(PathBuf, PathBuf), Failure> {
         Some(number) => number,
         None => index_of_task(|name| std::env::var(name).ok())?,
     };
-    let of = parts_in(&plan)?;
-    if !(1..=of).contains(&number) {
-        return Err(Failure::usage_error(format!(
-            "part {number}: {} has parts 1 to {of}; have the engine count its tasks so",
-            plan.display()
-        )));
-    }
-    let name = part_name(RunPart { number, of });
-    Ok((plan.join(&name), out.join(&name)))
-}
-
-/// The first part in a directory, if there is one.
-pub fn first_part(plan: &Path) -> Option<PathBuf> {
-    (3..=7).map(|width| plan.join(format!("{:0width$}", 1))).find(|path| path.exists())
-}
-
-/// How many parts there are in a directory: its first one says it.
-pub fn parts_in(plan: &Path) -> Result<u32, Failure> {
-    let Some(first) = first_part(plan) else {
-        return Err(Failure::usage_error(format!(
-            "{} has no part 1: name the directory that `disklab run --parts` wrote",
-            plan.display()
-        )));
+    let of = parts_in(&plan).map_err(RunnerError::from)?;
+    let Some(file) = part_file(&plan, number) else {
+        return Err(Failure::usage_error(match of {
+            0 => format!(
+                "{} has no part 1: name the directory that `disklab run --parts` wrote",
+                plan.display()
+            ),
+            of => format!(
+                "part {number}: {} has parts 1 to {of}; have the engine count its tasks so",
+                plan.display()
+            ),
+        }));
     };
-    let head = PartHead::read(&first).map_err(RunnerError::from)?;
-    Ok(head.part().of)
+    let out = out.join(file.file_name().unwrap_or_default());
+    Ok((file, out))
 }
 
 /// The number of the part for this task of an engine.

@@ -3,16 +3,20 @@
 use disklab_runner::{RebuildRequest, find_study, new_run_folder};
 
 use super::run;
-use crate::cli::{RebuildArgs, RunArgs};
+use crate::cli::{PartArgs, RebuildArgs, RunArgs};
 use crate::exit::Failure;
 
 /// Runs the study about a drive that fails; the report says what came of it.
 pub fn rebuild(args: RebuildArgs, as_json: bool) -> Result<u8, Failure> {
-    let RebuildArgs { study, fail, load, mut campaign, yes, out } = args;
+    let RebuildArgs { study, fail, load, mut campaign, yes, out, division } = args;
     campaign.rebuild = Some(RebuildRequest { fail, load });
-    let folder = match out {
-        Some(folder) => folder,
-        None => new_run_folder(&format!("{}-rebuild", find_study(&study)?.study.id)),
+    let out = match out {
+        // Parts go elsewhere.
+        None if division.to.is_none() => {
+            Some(new_run_folder(&format!("{}-rebuild", find_study(&study)?.study.id)))
+        }
+        out => out,
     };
-    run::run(RunArgs { yes, out: Some(folder), ..RunArgs::of(study, campaign) }, as_json)
+    let parts = PartArgs { division, ..PartArgs::default() };
+    run::run(RunArgs { yes, out, parts, ..RunArgs::of(study, campaign) }, as_json)
 }

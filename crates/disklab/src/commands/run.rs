@@ -24,10 +24,10 @@ pub fn run(args: RunArgs, as_json: bool) -> Result<u8, Failure> {
     if args.parts.part.is_some() {
         return parts::carry_out(&args, as_json);
     }
-    if let Some(to) = &args.parts.to {
+    if let Some(to) = &args.parts.division.to {
         return parts::divide(&args, to, as_json);
     }
-    if let Some(engine) = &args.parts.submit {
+    if let Some(engine) = &args.parts.division.submit {
         return submit::submit(&args, engine, as_json);
     }
     if args.parts.attach {

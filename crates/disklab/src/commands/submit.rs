@@ -17,7 +17,7 @@ use std::time::{Duration, Instant};
 use disklab_exec::{Executor, Interrupt, read_text};
 use disklab_runner::{
     PartHead, PlannedRun, RunPart, RunnerError, check_divisible, check_vacant, claim_outputs,
-    part_name,
+    part_file, part_name, parts_in,
 };
 use disklab_source::printable;
 use disklab_store::{CellState, Run};
@@ -28,7 +28,6 @@ use self::slurm::{BatchJob, JobId};
 pub use self::slurm::{NoEngine, Slurm};
 use super::caller::caller;
 use super::outputs::write_own;
-use super::parts;
 use super::run::{finish, named_study};
 use crate::cli::RunArgs;
 use crate::exit::{FAILED, Failure, INTERRUPTED, USAGE_ERROR};
@@ -237,33 +236,43 @@ impl Submitted {
 
     fn wait(&mut self) -> Result<(), Failure> {
         let Some(jobs) = self.jobs.clone() else { return Ok(()) };
-        if self.is_merged() {
-            return Ok(());
-        }
         let plan = self.folder.join("plan");
-        if jobs.merge.is_none() {
+        if jobs.merge.is_none() && !self.is_merged() {
             self.wait_for(jobs.plan)?;
-            if !self.appears("plan.log", || parts::first_part(&plan).is_some()) {
+            if !self.appears("plan.log", || part_file(&plan, 1).is_some()) {
                 return Err(self.ended_without("that plans", jobs.plan, "plan.log"));
             }
         }
-        let heads = heads(&plan)?;
+        while !self.is_merged() {
+            self.look(&plan)?;
+        }
+        Ok(())
+    }
+
+    /// Waits for the parts that there are, and for the job that merges them. If their samples do not
+    /// decide yet, there are more parts then.
+    fn look(&mut self, plan: &Path) -> Result<(), Failure> {
+        let heads = heads(plan)?;
         self.progress.cells = heads.iter().map(|head| head.cells).sum();
         self.progress.parts = heads.iter().map(PartHead::part).collect();
-        if jobs.merge.is_none() {
+        if self.jobs.as_ref().is_some_and(|jobs| jobs.merge.is_none()) {
             self.submit_parts(&heads)?;
         }
         let Some(merge) = self.jobs.as_ref().and_then(|jobs| jobs.merge) else { return Ok(()) };
         self.wait_for(merge)?;
-        if self.appears("merge.log", || self.is_merged()) {
-            return Ok(());
+        let next = heads.len() as u32 + 1;
+        if !self.appears("merge.log", || self.is_merged() || part_file(plan, next).is_some()) {
+            let (logs, words) = (self.log("part-*.log"), self.attach_words());
+            let more = format!(
+                "{} say why a part is not done. To submit what is left again: {words}",
+                logs.display()
+            );
+            return Err(self.ended_without("that merges", merge, "merge.log").with(&more));
         }
-        let (logs, words) = (self.log("part-*.log"), self.attach_words());
-        let more = format!(
-            "{} say why a part is not done. To submit what is left again: {words}",
-            logs.display()
-        );
-        Err(self.ended_without("that merges", merge, "merge.log").with(&more))
+        match self.jobs.clone() {
+            Some(jobs) if !self.is_merged() => self.keep(Jobs { parts: None, merge: None, ..jobs }),
+            _ => Ok(()),
+        }
     }
 
     /// Waits until a job has ended, and says how far the run is.
@@ -356,7 +365,10 @@ impl Submitted {
             })?),
         };
         let each = self.folder.join("parts").to_string_lossy().into_owned();
-        let words = ["merge".into(), "--to".into(), self.folder.clone().into_os_string()];
+        let mut words = vec!["merge".into(), "--to".into(), self.folder.clone().into_os_string()];
+        if heads.iter().any(|head| head.info.options.looks.is_some()) {
+            words.extend(["--next".into(), self.folder.join("plan").into_os_string()]);
+        }
         let merge = self.submit(&BatchJob {
             name: "merge",
             script: self.script(&words, &format!(" {}/*", shell_words::quote(&each))),
@@ -449,9 +461,9 @@ fn cells_of(folder: &Path, part: RunPart) -> Option<(usize, usize)> {
 
 /// What the parts of a plan say of themselves.
 fn heads(plan: &Path) -> Result<Vec<PartHead>, Failure> {
-    let of = parts::parts_in(plan)?;
-    let read = |number| PartHead::read(&plan.join(part_name(RunPart { number, of })));
-    let heads = (1..=of).map(read).collect::<Result<_, _>>();
+    let of = parts_in(plan).map_err(RunnerError::from)?;
+    let files = (1..=of).filter_map(|number| part_file(plan, number));
+    let heads = files.map(|file| PartHead::read(&file)).collect::<Result<_, _>>();
     Ok(heads.map_err(RunnerError::from)?)
 }
 

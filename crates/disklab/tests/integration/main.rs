@@ -45,6 +45,7 @@ mod merge;
 mod other_code_in_the_lab;
 mod others_in_the_way;
 mod parts_in_the_lab;
+mod parts_of_commands_in_the_lab;
 mod plan_of_stacks;
 mod queues_in_the_lab;
 mod rebuild_in_the_lab;

@@ -339,7 +339,7 @@ fn parts_that_cannot_be_are_usage_errors() {
         (&["--parts", "9", "--to", "p"][..], "the run has 8 cells"),
         (&["--parts", "0", "--to", "p"], "0 is not in"),
         (&["--parts", "2"], "--to"),
-        (&["--parts", "2", "--to", "p", "--goal", "rank"], "fix the number with --repeats"),
+        (&["--parts", "2", "--to", "p", "--budget", "1h"], "fix the number with --repeats"),
     ] {
         let said = ends(home, &[&study[..], words].concat(), 2);
         assert!(said.contains(expected), "{expected}: {said}");
@@ -353,6 +353,7 @@ fn parts_that_cannot_be_are_usage_errors() {
         (&["--part", "d", "--part-index", "--out", "p"], "none of SLURM_ARRAY_TASK_ID"),
         (&["--part", "d"], "--out"),
         (&["--part", "d", "--out", "p", "--seed", "1"], "cannot be used with"),
+        (&["--resume", "--out", "d", "--to", "p"], "cannot be used with"),
     ] {
         let said = ends(home, &[&["run"][..], words].concat(), 2);
         assert!(said.contains(expected), "{expected}: {said}");

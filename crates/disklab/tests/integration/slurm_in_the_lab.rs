@@ -8,9 +8,11 @@ use disklab_store::RunInfo;
 use rustix::process::{Pid, Signal, kill_process};
 
 use crate::lab_support::cluster::Cluster;
+use crate::lab_support::has_programs;
 use crate::lab_support::kernel::kernel;
 use crate::lab_support::run::disklab as program;
 use crate::parts_in_the_lab::{contents, ends, home};
+use crate::parts_of_commands_in_the_lab::{home as small, same};
 
 fn on(cluster: &Cluster, home: &Path, words: &[&str]) -> Command {
     let mut command = program(home);
@@ -68,6 +70,24 @@ fn a_run_survives_a_lost_node_and_the_one_who_submitted_it() {
 }
 
 #[test]
+fn a_run_whose_samples_decide_continues_after_each_look() {
+    let (Some(_), Some(cluster)) = (kernel(), Cluster::start()) else { return };
+    if !has_programs(&["mdadm", "mkfs.ext4"]) {
+        return;
+    }
+    let home = small();
+    let home = home.path();
+    let study = ["run", "s.toml", "--seed", "7", "--precision", "9%"];
+    ends(home, &[&study[..], &["--out", "whole"]].concat(), 1);
+    let words = [&study[..], &["--submit", "slurm", "--parts", "2", "--out", "run"]].concat();
+    let (code, text) = said(on(&cluster, home, &words));
+    assert_eq!(code, Some(1), "as the run in one go: {text}");
+    assert!(text.matches("  merge         job ").count() > 1, "{text}");
+    same(home, "whole", "run");
+    cluster.wait_for_rest();
+}
+
+#[test]
 fn what_is_wrong_with_a_cluster_is_said() {
     let (Some(_), Some(cluster)) = (kernel(), Cluster::start()) else { return };
     let home = home();
@@ -76,7 +96,7 @@ fn what_is_wrong_with_a_cluster_is_said() {
         let words = ["run", "divided.toml", "--seed", "7", "--out", "run"];
         said(on(&cluster, home, &[&words[..], more].concat()))
     };
-    let (code, text) = submit(&["--submit=slurm", "--goal", "rank"]);
+    let (code, text) = submit(&["--submit=slurm", "--budget", "1h"]);
     assert_eq!(code, Some(2), "{text}");
     assert!(text.contains("fix the number with --repeats") && !home.join("run").exists(), "{text}");
     let (code, text) = submit(&["--submit=slurm:partition=none"]);

@@ -9,8 +9,8 @@ use disklab_options::{RunPart, RunSettings};
 
 use crate::run::DATABASE;
 use crate::{
-    CellRecord, CellState, LeftOut, NoPart, PlannedStack, Run, RunInfo, Session, StoreError, raw,
-    rows,
+    CellRecord, CellState, Difference, LeftOut, NoPart, PlannedStack, Run, RunAspect, RunInfo,
+    Session, StoreError, raw, rows,
 };
 
 /// What a part says of itself.
@@ -75,7 +75,8 @@ impl Run {
         let options = &info.options;
         let decides =
             options.looks.is_some() || options.goal.is_some() || options.precision.is_some();
-        if decides || self.outcome()?.is_some() {
+        // What is divided has the cells up to a look.
+        if self.outcome()?.is_some() || decides && options.part.is_none() {
             return refuse(NoPart::Adaptive);
         }
         Ok(())
@@ -152,7 +153,8 @@ fn choose(parts: &[MergedPart]) -> Result<Vec<ChosenCell>, StoreError> {
     let mut all: Vec<(usize, CellRecord)> = all.into_values().collect();
     let is_divided = parts.iter().all(|part| part.info.options.part.is_some());
     all.sort_by_key(|(part, record)| {
-        (record.cell.block, if is_divided { 0 } else { *part }, record.cell.number)
+        let Cell { block, number, .. } = record.cell;
+        if is_divided { (0, 0, number) } else { (block, *part, number) }
     });
     let chosen = (0..).zip(all).map(|(number, (part, record))| {
         let new = Cell { number, ..record.cell.clone() };
@@ -192,14 +194,27 @@ fn merged_info(first: &MergedPart, rest: &[MergedPart]) -> RunInfo {
     info
 }
 
-/// Refuses parts of a divided run of which some are missing, or not done.
+/// Refuses parts of a divided run of which some are missing, or not done, and parts of two plans.
+/// Those that are written after a look are counted on from the ones before it.
 fn all_there(parts: &[MergedPart]) -> Result<(), StoreError> {
-    let Some(RunPart { of, .. }) = parts.iter().find_map(|part| part.info.options.part) else {
-        return Ok(());
-    };
+    let part_of = |part: &MergedPart| part.info.options.part;
+    let counts: BTreeSet<u32> = parts.iter().filter_map(part_of).map(|part| part.of).collect();
+    let Some(of) = counts.last().copied() else { return Ok(()) };
+    for part in parts {
+        let Some(RunPart { number, of }) = part_of(part) else { continue };
+        let planned = counts.range(number..).next().copied().unwrap_or(of);
+        if of != planned {
+            let what = RunAspect::Option("parts".to_owned());
+            let is_planned = |part: &&MergedPart| part_of(part).is_some_and(|p| p.of == planned);
+            let one = parts.iter().find(is_planned).unwrap_or(part).folder.clone();
+            let (planned, of) = (planned.to_string(), of.to_string());
+            let differences = vec![Difference { what, one: planned, other: of }];
+            return Err(StoreError::NotOneRun { one, other: part.folder.clone(), differences });
+        }
+    }
     let is_done =
         |part: &&MergedPart| part.records.iter().all(|record| record.state != CellState::Waiting);
-    let done = parts.iter().filter(is_done).filter_map(|part| part.info.options.part);
+    let done = parts.iter().filter(is_done).filter_map(part_of);
     let done: BTreeSet<u32> = done.map(|part| part.number).collect();
     let missing: Vec<u32> = (1..=of).filter(|number| !done.contains(number)).collect();
     if missing.is_empty() { Ok(()) } else { Err(StoreError::PartsMissing { of, missing }) }

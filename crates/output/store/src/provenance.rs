@@ -152,8 +152,11 @@ impl RunInfo {
         found.compare(RunAspect::Repeats, self.repeats, other.repeats);
         found.compare(RunAspect::Scale, self.scale, other.scale);
         found.provenance(&self.provenance(), &other.provenance());
-        let parts = |info: &Self| {
-            info.options.part.map_or_else(|| "not given".to_owned(), |part| part.of.to_string())
+        // Those of a later look are counted on, so that there are more of them.
+        let parts = |info: &Self| match info.options.part {
+            None => "not given".to_owned(),
+            Some(_) if info.options.looks.is_some() => "of a look".to_owned(),
+            Some(part) => part.of.to_string(),
         };
         found.compare(RunAspect::Option("parts".to_owned()), parts(self), parts(other));
         let options = [self, other].map(|info| BTreeMap::from_iter(info.options.of_figures()));

@@ -19,7 +19,7 @@ use disklab_units::{share_words, show_duration};
 
 pub(crate) use blocks::next_cells;
 pub(crate) use contests::{ContestState, look};
-pub(crate) use go::go;
+pub(crate) use go::{cells_of_next_look, go};
 pub(crate) use time::{block_seconds, used_seconds};
 
 /// A campaign with a budget alone is no longer than this.

@@ -43,8 +43,8 @@ pub use observer::{CampaignProgress, CellForecast, NextLook, Observer, UpcomingC
 pub use one_cell::{CarriedOut, CellOptions, carry_out_cell, check_cell};
 pub use options::{OptionsError, RunOptions};
 pub use parts::{
-    CarriedOutPart, PartHead, PartOptions, PartPlan, PartProblem, carry_out_part, check_divisible,
-    part_name, write_parts,
+    CarriedOutPart, NextParts, PartHead, PartOptions, PartPlan, PartProblem, after_look,
+    carry_out_part, check_divisible, part_file, part_name, parts_in, write_parts,
 };
 pub use pilot::{Pilot, PilotError};
 pub use places::{check_outputs, check_vacant, claim_outputs, new_run_folder, state_folder};

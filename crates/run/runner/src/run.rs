@@ -1,12 +1,12 @@
 //! A run: created or resumed, carried out, recorded.
 
 use std::collections::BTreeSet;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use disklab_bench::CellExecutor;
 use disklab_cell::{Cell, Levels};
 use disklab_store::{CellState, Provenance, Run, RunInfo, Session, now};
-use disklab_study::load;
+use disklab_study::{Study, load};
 
 use crate::adaptive;
 use crate::observer::{CellForecast, Observer, UpcomingCells};
@@ -16,8 +16,8 @@ use crate::recorder::{Answers, analyser_so_far, run_recorded};
 use crate::setup::{Caller, CheckedRun, PlannedRun};
 use crate::studies::study_folder;
 use crate::{
-    FoundStudy, RunEstimate, RunOptions, RunnerError, StopOptions, VERSION, leftover_lines,
-    tear_down_leftovers,
+    FoundStudy, RunEstimate, RunOptions, RunnerError, StopOptions, StopRule, VERSION,
+    leftover_lines, tear_down_leftovers,
 };
 
 /// A run with a directory, the user's consent, and a bench that is ready.
@@ -37,7 +37,7 @@ impl CheckedRun {
     ///
     /// # Errors
     /// [`RunnerError`]; the directory is then as it was.
-    pub fn begin(self, out: &std::path::Path, yes: bool) -> Result<OpenRun, RunnerError> {
+    pub fn begin(self, out: &Path, yes: bool) -> Result<OpenRun, RunnerError> {
         let Self { plan, bench, scratch, .. } = self;
         let bench = bench.confirm(yes).map_err(RunnerError::prepare)?;
         let claim = claim_outputs(out)?;
@@ -149,22 +149,15 @@ pub fn resume(
         return Err(RunnerError::OtherStudy { folder: folder.clone(), name: name.clone() });
     }
     let cells = waiting(&run)?;
-    let mut options = request.options.as_begun(&info)?;
+    let options = request.options.as_begun(&info)?;
     let rule = request.stop.as_begun(&info.options)?.rule(None)?;
     if cells.is_empty() && is_over(&run, rule.is_some(), &request.stop)? {
         return Ok(Resumed::Done(Box::new(run)));
     }
-    if let Some(rule) = &rule {
-        options.repeats = Some(rule.first_look());
-        // Cells that are left out were left out then.
-        options.settings.only.clone_from(&info.options.only);
-        options.settings.without.clone_from(&info.options.without);
-    }
-    let found = FoundStudy { study, folder: study_folder(&info.study_file) };
-    let mut planned = PlannedRun::new(found, &options, folder, caller)?;
-    match rule {
-        None => planned.plan.cells.clone_from(&cells),
-        Some(rule) => planned.plan.stop_by(rule)?,
+    let is_fixed = rule.is_none();
+    let mut planned = planned_again(study, &info, options, rule, folder, caller)?;
+    if is_fixed {
+        planned.plan.cells.clone_from(&cells);
     }
     let checked = planned.check()?;
     let records = run.cells().map_err(RunnerError::Record)?;
@@ -179,6 +172,29 @@ pub fn resume(
     Ok(Resumed::Open(Box::new(OpenRun { plan, run, bench, cells })))
 }
 
+/// Plans a run that was begun once more.
+pub(crate) fn planned_again(
+    study: Study,
+    info: &RunInfo,
+    mut options: RunOptions,
+    rule: Option<StopRule>,
+    folder: &Path,
+    caller: &Caller,
+) -> Result<PlannedRun, RunnerError> {
+    if let Some(rule) = &rule {
+        options.repeats = Some(rule.first_look());
+        // Cells that are left out were left out then.
+        options.settings.only.clone_from(&info.options.only);
+        options.settings.without.clone_from(&info.options.without);
+    }
+    let found = FoundStudy { study, folder: study_folder(&info.study_file) };
+    let mut planned = PlannedRun::new(found, &options, folder, caller)?;
+    if let Some(rule) = rule {
+        planned.plan.stop_by(rule)?;
+    }
+    Ok(planned)
+}
+
 /// Whether a run of which no cell waits needs no more of them.
 fn is_over(run: &Run, has_rule: bool, stop: &StopOptions) -> Result<bool, RunnerError> {
     if !has_rule {
@@ -190,7 +206,7 @@ fn is_over(run: &Run, has_rule: bool, stop: &StopOptions) -> Result<bool, Runner
 /// Makes the bench of a resumed run ready. `all` are its cells, also those that are done, so
 /// that the rest gets the same kernel. The machine is compared before the question, so that
 /// nobody gives his drives for a run that cannot be resumed.
-fn make_ready(
+pub(crate) fn make_ready(
     checked: CheckedRun,
     info: &RunInfo,
     all: Vec<Cell>,

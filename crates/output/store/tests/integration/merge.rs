@@ -139,6 +139,32 @@ fn missing_parts_are_named() {
     assert!(error.contains("--parts is '3' in the first and '2' in the second"), "{error}");
 }
 
+/// Of a run whose samples decide: parts 1 and 2 up to the first look, and 3 to 5 up to the second.
+#[test]
+fn parts_of_later_looks_are_counted_on() {
+    let temp = tempfile::tempdir().expect("temp");
+    let look = |number, of, at: u32| {
+        let options = RunSettings {
+            part: Some(RunPart { number, of }),
+            looks: Some(12),
+            ..RunSettings::default()
+        };
+        let cells: Vec<Cell> = cells().into_iter().filter(|cell| cell.number % 5 == at).collect();
+        let folder = temp.path().join(format!("{number}-{of}"));
+        part(&folder, &RunInfo { options, ..info() }, &cells, cells.len()).folder().to_owned()
+    };
+    let to = temp.path().join("to");
+    let parts = [look(4, 5, 0), look(1, 2, 1), look(5, 5, 2), look(2, 2, 3), look(3, 5, 4)];
+    let missing = Run::merge(&parts[..3], &to).expect_err("two are missing").to_string();
+    assert!(missing.contains("2 of 5 parts missing, or not done: 2-3;"), "{missing}");
+    let run = Run::merge(&parts, &to).expect("merge");
+    let merged: Vec<Cell> = samples(&run).into_iter().map(|(cell, _)| cell).collect();
+    assert_eq!(merged, cells());
+    let error = Run::merge(&[parts[1].clone(), look(3, 4, 4), parts[0].clone()], &to);
+    let error = error.expect_err("of two plans").to_string();
+    assert!(error.contains("--parts is '4' in the first and '5' in the second"), "{error}");
+}
+
 #[test]
 fn parts_that_are_not_done_are_named() {
     let temp = tempfile::tempdir().expect("temp");

@@ -78,6 +78,25 @@ pub(crate) fn go(
     Ok(failed)
 }
 
+/// The cells of the next look, of a run all of whose cells have ended; if it needs none, keeps what
+/// came of it.
+///
+/// # Errors
+/// If the run cannot be read or written.
+pub(crate) fn cells_of_next_look(
+    plan: &Plan,
+    rule: &StopRule,
+    run: &Run,
+) -> Result<Vec<Cell>, RunnerError> {
+    let records = run.cells().map_err(RunnerError::Record)?;
+    let (known, targets) = needed(plan, &analyser_so_far(plan, run)?, rule, &records);
+    let cells = next_cells(&targets, &plan.order(rule.most_blocks()), &records, true);
+    if cells.is_empty() {
+        keep(plan, run, rule, &known, Stop::MostBlocks)?;
+    }
+    Ok(cells)
+}
+
 /// The cells that come next, and whether the run does not have them yet.
 fn next(
     targets: &Targets,

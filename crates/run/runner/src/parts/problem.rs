@@ -21,11 +21,24 @@ pub enum PartProblem {
          spreads what changes with time over all stacks alike, which parts of other hours do not"
     )]
     NotInTheLab,
-    /// The samples decide which cells there are.
+    /// The clock decides which cells there are.
     #[error(
-        "the samples or the clock would decide which cells run, and parts have theirs before; fix the number with --repeats"
+        "--budget counts the time of one machine, and parts run on any; leave it out, or fix the \
+         number with --repeats"
     )]
-    Adaptive,
+    Budget,
+    /// A directory has not the parts that a run was merged of.
+    #[error(
+        "{} has parts of another run, or not all that were merged; name the directory that \
+         `disklab run --parts` wrote", .0.display()
+    )]
+    OtherParts(PathBuf),
+    /// A look here would be at other stacks.
+    #[error(
+        "this machine lacks programs that stacks of the run need, or has more than the one that \
+         planned it, so that it would decide about other stacks; merge on a machine as that one"
+    )]
+    OtherStacks,
     /// There are fewer cells.
     #[error("--parts {parts}: the run has {cells} cells, and a part at least one")]
     TooMany {
