@@ -1,11 +1,16 @@
 //! What a run says of the day on which a drive fails.
 
+use disklab_options::{BenchKind, RunOrigin};
+use disklab_sample::Sample;
 use disklab_store::RunInfo;
-use disklab_study::{DriveSpec, Study};
+use disklab_study::Study;
 
 use crate::kept_data::KeptSummary;
-use crate::rebuilds::RebuildSummary;
+use crate::rebuilds::{RebuildSummary, StackRebuilds};
 use crate::risk::{DriveAtRisk, RiskTable, RiskTerms, StackRisk};
+
+/// A chance is worth a word if another is so many times less. What is not certain is the same for both.
+const MUCH_LESS: f64 = 1.5;
 
 /// What was measured of rebuilds, and what follows from it.
 #[derive(Debug, Clone)]
@@ -18,31 +23,87 @@ pub struct Failures {
     pub kept: KeptSummary,
 }
 
-impl Failures {
-    /// Of a run's samples; nothing if they have neither.
-    pub fn of(
-        rebuilds: RebuildSummary,
-        kept: KeptSummary,
-        info: &RunInfo,
-        study: &Study,
-    ) -> Option<Self> {
-        if rebuilds.is_empty() && kept.stacks.is_empty() {
-            return None;
-        }
-        let drive = |drive: &DriveSpec| DriveAtRisk {
-            name: drive.name.to_string(),
-            model: drive.model.clone(),
-            pass: None,
+/// The samples of a run, as far as they say something of that day.
+#[derive(Debug, Clone, Default)]
+pub struct FailureSamples {
+    rebuilds: RebuildSummary,
+    kept: KeptSummary,
+}
+
+impl FailureSamples {
+    /// Takes in a sample of this stack.
+    pub fn add(&mut self, stack: &str, sample: &Sample) {
+        self.rebuilds.add(stack, sample);
+        self.kept.add(stack, sample);
+    }
+
+    /// What follows from them, for the stacks of this run and on these terms.
+    pub fn finish(self, info: &RunInfo, study: &Study, terms: RiskTerms) -> Failures {
+        let Self { rebuilds, kept } = self;
+        let drives: Vec<DriveAtRisk> = match info.bench {
+            RunOrigin::Bench(BenchKind::Lab) => {
+                study.drives.iter().map(DriveAtRisk::modelled).collect()
+            }
+            RunOrigin::Bench(BenchKind::Disks(_)) => {
+                info.environment.drives.iter().map(DriveAtRisk::real).collect()
+            }
+            _ => Vec::new(),
         };
-        let drives: Vec<DriveAtRisk> = study.drives.iter().map(drive).collect();
-        let hours = |stack: &str| rebuilds.hours(stack);
-        let stacks = if rebuilds.is_empty() { &[][..] } else { &info.stacks };
-        let risk = RiskTable::new(stacks, &drives, &hours, RiskTerms::default());
-        Some(Self { rebuilds, risk, kept })
+        let mut stacks = info.stacks.clone();
+        if drives.is_empty() {
+            // Files fail with the disks that they lie on.
+            stacks.iter_mut().for_each(|stack| stack.loss = None);
+        }
+        let measured = |stack: &str| rebuilds.hours(stack);
+        let risk = RiskTable::new(&stacks, &drives, &measured, terms);
+        Failures { rebuilds, risk, kept }
+    }
+}
+
+impl Failures {
+    /// Whether it says nothing of any stack.
+    pub fn is_empty(&self) -> bool {
+        let survives = |stack: &StackRisk| stack.tolerates > 0;
+        self.kept.stacks.is_empty()
+            && self.rebuilds.is_empty()
+            && !self.risk.stacks.iter().any(survives)
     }
 
     /// The chances of a stack.
     pub fn risk_of(&self, stack: &str) -> Option<&StackRisk> {
         self.risk.stacks.iter().find(|risk| risk.stack == stack)
+    }
+    /// How long a stack takes to be redundant again once a new drive is in; none if it never is, or
+    /// that is not known.
+    pub fn rebuilt_in(&self, stack: &str) -> Option<String> {
+        let measured = self.rebuilds.of(stack).map(StackRebuilds::time_words);
+        let risk = self.risk_of(stack).filter(|risk| risk.tolerates > 0);
+        measured.or_else(|| risk.map(StackRisk::rebuild_words))
+    }
+
+    /// What a stack may lose, next to the safest of these if that loses much less: 'It loses
+    /// something in 5 years with a chance of 6 %; RAID 10 · XFS with 2 %'. `name` names stacks.
+    pub fn sentence<'a>(
+        &self,
+        stack: &str,
+        among: impl Iterator<Item = &'a str>,
+        name: &dyn Fn(&str) -> String,
+    ) -> Option<String> {
+        let own = self.risk_of(stack)?;
+        let chance = |risk: &StackRisk| risk.chance.some.value;
+        let safest = among
+            .filter_map(|other| self.risk_of(other))
+            .min_by(|a, b| chance(a).total_cmp(&chance(b)))
+            .filter(|safest| chance(safest) * MUCH_LESS <= chance(own));
+        let mut text = format!(
+            "In {} it loses something with a chance of {}",
+            self.risk.term_words(),
+            own.some_words()
+        );
+        if let Some(safest) = safest {
+            let (other, chance) = (name(&safest.stack), safest.some_words());
+            text.push_str(&format!("; {other}, the safest of these, with {chance}"));
+        }
+        Some(text + ".")
     }
 }

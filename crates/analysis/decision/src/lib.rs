@@ -25,14 +25,14 @@ mod versus;
 pub use analyse::{AnalyseError, analyse};
 pub use analysis::{Analyser, Analysis};
 pub use axis_effect::AxisEffect;
-pub use failures::Failures;
+pub use failures::{FailureSamples, Failures};
 pub use kept_data::{KeptSummary, StackKept, words as kept_words};
 pub use purposes::{
     AdviceChange, Aspect, Confidence, DECIDES, DecidingFigure, NextBest, PURPOSES, Purpose,
     PurposeRank, RankVerdict, Recommendation, Score, StackChoice, Trade, recommend,
 };
-pub use rebuilds::RebuildSummary;
-pub use risk::{DriveAtRisk, RebuildSource, RiskTable, RiskTerms, StackRisk};
+pub use rebuilds::{RebuildSummary, StackRebuilds};
+pub use risk::{RebuildSource, RiskTable, RiskTerms, StackRisk};
 pub use versus::{
     ComparedRun, ComparisonTerms, Missing, Pair, RunVerdict, Unmatched, Versus, VersusError,
 };

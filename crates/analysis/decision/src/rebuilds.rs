@@ -7,7 +7,7 @@ use disklab_risk::Uncertain;
 use disklab_sample::{Direction, Figure, OperationKind, Rebuild, RebuildWindow, Sample, Step};
 use disklab_stats::{estimate, median};
 use disklab_study::Measure;
-use disklab_units::{BytesPerSecond, per_cent};
+use disklab_units::BytesPerSecond;
 
 /// A drive that has work for a smaller share of the time does not bound it.
 const HAS_WORK: f64 = 0.5;
@@ -101,6 +101,11 @@ impl RebuildSummary {
         self.stacks.iter().map(|(stack, own)| (stack.as_str(), own))
     }
 
+    /// Of a stack, if its rebuild was measured.
+    pub fn of(&self, stack: &str) -> Option<&StackRebuilds> {
+        self.stacks().find(|(known, _)| *known == stack).map(|(_, own)| own)
+    }
+
     /// Whether there is none.
     pub fn is_empty(&self) -> bool {
         self.stacks.is_empty()
@@ -108,8 +113,7 @@ impl RebuildSummary {
 
     /// The hours of a rebuild of this stack, with their interval over the repeats.
     pub fn hours(&self, stack: &str) -> Option<Uncertain> {
-        let (_, own) = self.stacks.iter().find(|(known, _)| known == stack)?;
-        let time = estimate(&own.seconds)?;
+        let time = estimate(&self.of(stack)?.seconds)?;
         let (value, interval) = (time.centre / 3600.0, time.interval);
         let ends = interval.map_or((value, value), |i| (i.low / 3600.0, i.high / 3600.0));
         // Three repeats may leave room for a rebuild that takes no time.
@@ -163,9 +167,10 @@ impl StackRebuilds {
         bounds.sort_by(|a, b| b.0.total_cmp(&a.0));
         let bounds: Vec<String> = bounds
             .iter()
+            .filter(|(share, _)| *share >= 0.005)
             .map(|(share, bound)| match *share > 0.995 {
                 true => bound.words(self.limit),
-                false => format!("{} of the time {}", per_cent(*share), bound.words(self.limit)),
+                false => format!("{:.0} % of the time {}", share * 100.0, bound.words(self.limit)),
             })
             .collect();
         bounds.join(", ")

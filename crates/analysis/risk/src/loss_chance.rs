@@ -6,12 +6,16 @@ use rand_chacha::ChaCha8Rng;
 use crate::simulate::{LossModel, Losses};
 use crate::{HazardInput, Hazards, Uncertain};
 
-/// Histories of the chance itself, and of each end of an input: the error of the simulation is some
-/// hundredths.
-const HISTORIES: u32 = 40_000;
-/// Values of all inputs that are drawn for the interval, and histories of each.
+/// Histories of the chance itself, whose error is then some hundredths; of each end of an input; and
+/// of each of [`DRAWS`].
+const HISTORIES: [f64; 3] = [40_000.0, 10_000.0, 400.0];
+/// Values of all inputs that are drawn for the interval.
 const DRAWS: usize = 200;
-const HISTORIES_OF_DRAW: u32 = 1_000;
+/// Parts that are looked at in all histories of a chance: some tenths of a second. Where much
+/// fails, so that each history has more of them, fewer histories say as much.
+const MOST_LOOKS: f64 = 1e8;
+/// The least share of them.
+const FEWEST: f64 = 0.1;
 
 /// What the chance to lose something is at both ends of an input.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -51,7 +55,13 @@ impl LossChance {
             let values = HazardInput::ALL.map(|input| hazards.input(input).value);
             LossModel::new(hazards, values).losses(histories, random)
         };
-        let central = of(hazards, HISTORIES, &mut random);
+        let failures = hazards.years
+            * hazards.failures_per_year.high.max(0.0)
+            * hazards.tree.drives().len() as f64;
+        let looks = (1.0 + failures) * hazards.tree.parts_in_all() as f64 * HISTORIES[0];
+        let share = (MOST_LOOKS / looks).clamp(FEWEST, 1.0);
+        let [histories, at_end, of_draw] = HISTORIES.map(|histories| (histories * share) as u32);
+        let central = of(hazards, histories, &mut random);
         let is_open = |input: &HazardInput| !hazards.input(*input).is_exact();
         let mut swings: Vec<HazardSwing> = HazardInput::ALL
             .into_iter()
@@ -61,7 +71,7 @@ impl LossChance {
                 // The same histories at both ends, so that no luck is between them.
                 let at = |value| {
                     let mut same = ChaCha8Rng::seed_from_u64(seed);
-                    of(&hazards.with(input, value), HISTORIES, &mut same).some
+                    of(&hazards.with(input, value), at_end, &mut same).some
                 };
                 HazardSwing { input, at_low: at(low), at_high: at(high) }
             })
@@ -73,7 +83,7 @@ impl LossChance {
         let drawn: Vec<Losses> = (0..DRAWS)
             .map(|_| {
                 let values = HazardInput::ALL.map(|input| hazards.input(input).draw(&mut inputs));
-                LossModel::new(hazards, values).losses(HISTORIES_OF_DRAW, &mut random)
+                LossModel::new(hazards, values).losses(of_draw, &mut random)
             })
             .collect();
         let interval = |value: f64, of: fn(&Losses) -> f64| {

@@ -75,6 +75,24 @@ impl LossTree {
         }
     }
 
+    /// Drives and parts of any depth, each as often as it stands there.
+    pub fn parts_in_all(&self) -> usize {
+        match self {
+            Self::Drive(_) => 1,
+            Self::Parts { of, .. } => 1 + of.iter().map(Self::parts_in_all).sum::<usize>(),
+        }
+    }
+
+    /// Whether a rebuild copies only what is used, in all parts that have redundancy.
+    pub fn copies_only_used(&self) -> bool {
+        match self {
+            Self::Drive(_) => true,
+            Self::Parts { survives, only_used, of, .. } => {
+                (*survives == 0 || *only_used) && of.iter().all(Self::copies_only_used)
+            }
+        }
+    }
+
     /// How many drives may die, whichever they are. Where trying all sets of drives would take too
     /// long, it is what was proven until then: the truth is never less.
     pub fn tolerates(&self) -> u32 {

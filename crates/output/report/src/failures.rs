@@ -1,28 +1,36 @@
 //! What the run says of the day on which a drive fails.
 
-use disklab_decision::{Failures, KeptSummary, kept_words};
+use disklab_decision::{
+    Failures, KeptSummary, RebuildSummary, StackRebuilds, StackRisk, kept_words,
+};
 use disklab_risk::Uncertain;
 use disklab_sample::KeptData;
 use maud::{Markup, html};
 use serde_json::{Value, json};
 
 use crate::Report;
+use crate::first_screen::FirstScreen;
 use crate::html::fold;
 
 const TITLE: &str = "When things go wrong";
 
-/// A paragraph for each stack.
+/// What was measured of it, a paragraph for each stack.
 pub(crate) fn lines(report: &Report) -> Vec<String> {
-    let Some(failures) = &report.failures else { return Vec::new() };
-    [failures.rebuilds.sentences(), failures.kept.sentences()].concat()
+    let Failures { rebuilds, kept, .. } = &report.failures;
+    [rebuilds.sentences(), kept.sentences()].concat()
 }
 
-/// The section; empty if no rebuild was measured.
-pub(crate) fn section(report: &Report) -> Markup {
-    let Some(failures) = &report.failures else { return html! {} };
+/// The section; empty where a run says nothing of it.
+pub(crate) fn section(report: &Report, screen: &FirstScreen<'_>) -> Markup {
+    let failures = &report.failures;
+    if failures.is_empty() {
+        return html! {};
+    }
+    let was_measured = !failures.rebuilds.is_empty() || !failures.kept.stacks.is_empty();
+    let is_main = was_measured && screen.classes.is_empty();
     html! {
-        (fold("failures", TITLE, true, &html! {
-            @if !failures.rebuilds.is_empty() { (rebuilds(failures)) }
+        (fold("failures", TITLE, is_main, &html! {
+            @if !rows(failures, screen).is_empty() { (chances(report, screen)) }
             @if !failures.kept.stacks.is_empty() { (read_back(&failures.kept)) }
         }))
     }
@@ -50,21 +58,78 @@ fn read_back(kept: &KeptSummary) -> Markup {
     }
 }
 
-fn rebuilds(failures: &Failures) -> Markup {
+fn chances(report: &Report, screen: &FirstScreen<'_>) -> Markup {
+    let failures = &report.failures;
+    let study = &report.info.study;
     html! {
-            p {
-                "A drive fails and is replaced. How long until the stack is redundant again was measured, for the whole drive; \
-                 the chances are of " (failures.risk.term_words()) ", from published failure rates."
+        p {
+            "A drive fails and is replaced. "
+            @if failures.rebuilds.is_empty() {
+                "How long the rebuild takes was not measured here; it is at least one pass over what is \
+                 copied. " code { "disklab rebuild " (study) } " measures it."
+            } @else {
+                "How long the rebuild takes was measured, for the whole drive."
             }
-            (table(failures))
-            @for note in failures.risk.notes() { p { (note) } }
-            dl.assumptions {
-                @for (name, value) in failures.risk.assumptions() { dt { (name) } dd { (value) } }
-            }
+            " The chances are of " (failures.risk.term_words()) ", from published failure rates."
+        }
+        (table(&rows(failures, screen)))
+        @if !failures.rebuilds.is_empty() { (meanwhile(&failures.rebuilds, screen)) }
+        @for note in failures.risk.notes() { p { (note) } }
+        dl.assumptions {
+            @for (name, value) in failures.risk.assumptions() { dt { (name) } dd { (value) } }
+        }
     }
 }
 
-fn table(failures: &Failures) -> Markup {
+/// A line of the table, for one stack or several of which the same is to be said.
+struct Row<'a> {
+    stacks: Vec<&'a str>,
+    risk: Option<&'a StackRisk>,
+    rebuilds: Option<&'a StackRebuilds>,
+}
+
+impl Row<'_> {
+    fn may_fail(&self) -> String {
+        self.risk.map_or_else(String::new, |risk| format!("{} of {}", risk.tolerates, risk.drives))
+    }
+
+    fn rebuilt_in(&self) -> String {
+        match (self.rebuilds, self.risk) {
+            (Some(rebuilds), _) => rebuilds.time_words(),
+            (None, Some(risk)) if risk.tolerates > 0 => risk.rebuild_words(),
+            (None, _) => "–".to_owned(),
+        }
+    }
+
+    /// To lose something, and to lose all.
+    fn chances(&self) -> [String; 2] {
+        self.risk.map_or_else(Default::default, |risk| [risk.some_words(), risk.all_alone_words()])
+    }
+}
+
+/// Those whose rebuild was measured each by itself, the others together where they are the same.
+fn rows<'a>(failures: &'a Failures, screen: &'a FirstScreen<'_>) -> Vec<Row<'a>> {
+    let mut rows: Vec<Row<'a>> = Vec::new();
+    for risk in &failures.risk.stacks {
+        let rebuilds = failures.rebuilds.of(&risk.stack);
+        let stacks = vec![screen.label(&risk.stack)];
+        let row = Row { stacks, risk: Some(risk), rebuilds };
+        let says = |row: &Row<'_>| (row.may_fail(), row.rebuilt_in(), row.chances());
+        match rows.iter_mut().find(|r| rebuilds.is_none() && says(r) == says(&row)) {
+            Some(same) => same.stacks.extend(row.stacks),
+            None => rows.push(row),
+        }
+    }
+    for (stack, rebuilds) in failures.rebuilds.stacks() {
+        if failures.risk_of(stack).is_none() {
+            let stacks = vec![screen.label(stack)];
+            rows.push(Row { stacks, risk: None, rebuilds: Some(rebuilds) });
+        }
+    }
+    rows
+}
+
+fn table(rows: &[Row<'_>]) -> Markup {
     html! {
         div.scroll role="region" tabindex="0" aria-label="What happens when a drive fails" {
             table {
@@ -73,20 +138,58 @@ fn table(failures: &Failures) -> Markup {
                         th scope="col" { "stack" } th.n scope="col" { "may fail" }
                         th.n scope="col" { "rebuilt in" }
                         th.n scope="col" { "loses something" } th.n scope="col" { "loses all" }
-                        th scope="col" { "bounded by" } th scope="col" { "other work meanwhile" }
                     }
                 }
                 tbody {
-                    @for (name, stack) in failures.rebuilds.stacks() {
-                        @let risk = failures.risk_of(name);
+                    @for row in rows {
+                        @let [some, all] = row.chances();
                         tr {
-                            th scope="row" { (name) }
-                            td.n { @if let Some(risk) = risk { (risk.tolerates) " of " (risk.drives) } }
-                            td.n { (stack.time_words()) }
-                            td.n { @if let Some(risk) = risk { (risk.some_words()) } }
-                            td.n { @if let Some(risk) = risk { (risk.all_words()) } }
-                            td { (stack.bound_words()) }
-                            td { @for (when, felt) in stack.felt_words() { p { (when) ": " (felt) } } }
+                            th scope="row" { (row.stacks.join(", ")) }
+                            td.n { (row.may_fail()) }
+                            td.n { (row.rebuilt_in()) }
+                            td.n { (some) }
+                            td.n { (all) }
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// What bounds the rebuilds that were measured, and what other work feels meanwhile.
+fn meanwhile(rebuilds: &RebuildSummary, screen: &FirstScreen<'_>) -> Markup {
+    let mut rows: Vec<(Vec<&str>, String, Vec<(&str, String)>)> = Vec::new();
+    for (stack, own) in rebuilds.stacks() {
+        let (label, bound, felt) = (screen.label(stack), own.bound_words(), own.felt_words());
+        match rows.iter_mut().find(|row| row.1 == bound && row.2 == felt) {
+            Some(same) => same.0.push(label),
+            None => rows.push((vec![label], bound, felt)),
+        }
+    }
+    let phases = ["without the drive", "meanwhile"];
+    let has_felt = rows.iter().any(|row| !row.2.is_empty());
+    html! {
+        div.scroll role="region" tabindex="0" aria-label="What bounds a rebuild" {
+            table {
+                thead {
+                    tr {
+                        th scope="col" { "stack" } th scope="col" { "the rebuild is bounded by" }
+                        @if has_felt {
+                            @for phase in phases { th scope="col" { "other work, " (phase) } }
+                        }
+                    }
+                }
+                tbody {
+                    @for (stacks, bound, felt) in &rows {
+                        tr {
+                            th scope="row" { (stacks.join(", ")) }
+                            td.words { (bound) }
+                            @if has_felt {
+                                @for phase in phases {
+                                    td.words { @for (_, felt) in felt.iter().filter(|felt| felt.0 == phase) { (felt) } }
+                                }
+                            }
                         }
                     }
                 }
@@ -97,16 +200,21 @@ fn table(failures: &Failures) -> Markup {
 
 /// The same for programs.
 pub(crate) fn describe(report: &Report) -> Value {
-    let Some(failures) = &report.failures else { return Value::Null };
+    let failures = &report.failures;
+    if failures.is_empty() {
+        return Value::Null;
+    }
     let chance = |chance: &Uncertain| json!([chance.value, chance.low, chance.high]);
-    let stacks = failures.rebuilds.stacks().map(|(name, stack)| {
-        let risk = failures.risk_of(name);
+    let stacks = failures.risk.stacks.iter().map(|risk| {
+        let is_redundant = risk.tolerates > 0;
+        let rebuilds = failures.rebuilds.of(&risk.stack);
         json!({
-            "stack": name,
-            "rebuild_hours": failures.rebuilds.hours(name).as_ref().map(chance),
-            "bounded_by": stack.bound_words(),
-            "loses_something": risk.map(|risk| chance(&risk.chance.some)),
-            "loses_all": risk.map(|risk| chance(&risk.chance.all)),
+            "stack": risk.stack,
+            "rebuild_hours": is_redundant.then(|| chance(&risk.rebuild)),
+            "rebuild_is_measured": rebuilds.is_some(),
+            "bounded_by": rebuilds.map(StackRebuilds::bound_words),
+            "loses_something": chance(&risk.chance.some),
+            "loses_all": chance(&risk.chance.all),
         })
     });
     let counts = |kept: &KeptData| json!({ "right": kept.right, "wrong": kept.wrong, "refused": kept.unreadable });

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use disklab_decision::{Analyser, AxisEffect, ComparedRun, Failures, KeptSummary, RebuildSummary};
+use disklab_decision::{Analyser, AxisEffect, ComparedRun, FailureSamples, Failures, RiskTerms};
 use disklab_sample::{DriveState, Environment, MountState, Overhead, Sample, Tool};
 use disklab_store::{CellRecord, Run, RunInfo};
 use disklab_study::Study;
@@ -40,8 +40,14 @@ impl Report {
         OfLevels::read(run, std::iter::once(&mut first).chain(&mut of_levels))?;
         let mut report = first.report(run, &study, &info)?;
         for ((axis, first, level), other) in others.into_iter().zip(of_levels) {
-            let other = other.report(run, &study, &info)?;
-            let effect = AxisEffect::of(axis, (first, &report.side()), (level, &other.side()));
+            let (info, analysis) = (info.at(&other.at), other.analyser.finish());
+            let other = ComparedRun {
+                info: &info,
+                study: &study,
+                cells: &other.cells,
+                analysis: &analysis,
+            };
+            let effect = AxisEffect::of(axis, (first, &report.side()), (level, &other));
             report.effects.extend(effect);
         }
         Ok(report)
@@ -54,24 +60,54 @@ impl Report {
     pub fn gather_at(run: &Run, levels: &[(String, String)]) -> Result<Self, ReportError> {
         let info = run.info()?;
         let study = info.load_study().map_err(ReportError::Study)?;
-        let mut at = study.axes.ordinary();
-        for (axis, level) in levels {
-            let known = study.axes.all().iter().find(|known| known.name() == axis);
-            if !known.is_some_and(|known| known.levels().contains(level)) {
-                let axes = study.axes.all().iter().map(ToString::to_string);
-                let known = match axes.collect::<Vec<_>>().join(" and ") {
-                    none if none.is_empty() => "its study crosses nothing".to_owned(),
-                    some => format!("it crosses {some}"),
-                };
-                let (axis, level) = (axis.clone(), level.clone());
-                return Err(ReportError::Level { axis, level, known });
-            }
-            at.insert(axis.clone(), level.clone());
-        }
+        let at = at_levels(&study, levels)?;
         let mut of_levels = OfLevels::new(at, &study, &info);
         OfLevels::read(run, [&mut of_levels])?;
         of_levels.report(run, &study, &info)
     }
+}
+
+/// What a run says of failures, at these levels of its study's axes or else at the first ones.
+///
+/// # Errors
+/// As for [`Report::gather_at`].
+pub fn failures_at(
+    run: &Run,
+    levels: &[(String, String)],
+    terms: RiskTerms,
+) -> Result<Failures, ReportError> {
+    let info = run.info()?;
+    let study = info.load_study().map_err(ReportError::Study)?;
+    let at = at_levels(&study, levels)?;
+    let mut samples = FailureSamples::default();
+    run.for_each_sample(|record, sample| {
+        if record.cell.levels.further == at {
+            samples.add(&record.cell.levels.stack, &sample);
+        }
+    })?;
+    Ok(samples.finish(&info.at(&at), &study, terms))
+}
+
+/// These levels, and the first ones of all other axes.
+fn at_levels(
+    study: &Study,
+    levels: &[(String, String)],
+) -> Result<BTreeMap<String, String>, ReportError> {
+    let mut at = study.axes.ordinary();
+    for (axis, level) in levels {
+        let known = study.axes.all().iter().find(|known| known.name() == axis);
+        if !known.is_some_and(|known| known.levels().contains(level)) {
+            let axes = study.axes.all().iter().map(ToString::to_string);
+            let known = match axes.collect::<Vec<_>>().join(" and ") {
+                none if none.is_empty() => "its study crosses nothing".to_owned(),
+                some => format!("it crosses {some}"),
+            };
+            let (axis, level) = (axis.clone(), level.clone());
+            return Err(ReportError::Level { axis, level, known });
+        }
+        at.insert(axis.clone(), level.clone());
+    }
+    Ok(at)
 }
 
 /// What a report needs of the cells at some levels of the study's axes.
@@ -80,16 +116,14 @@ struct OfLevels {
     cells: Vec<CellRecord>,
     collector: Collector,
     analyser: Analyser,
-    rebuilds: RebuildSummary,
-    kept: KeptSummary,
+    failures: FailureSamples,
 }
 
 impl OfLevels {
     fn new(at: BTreeMap<String, String>, study: &Study, info: &RunInfo) -> Self {
         let analyser = Analyser::new(study.clone(), info.at(&at)).at(at.clone());
         let (collector, cells) = (Collector::default(), Vec::new());
-        let (rebuilds, kept) = (RebuildSummary::default(), KeptSummary::default());
-        Self { at, cells, collector, analyser, rebuilds, kept }
+        Self { at, cells, collector, analyser, failures: FailureSamples::default() }
     }
 
     fn has(&self, record: &CellRecord) -> bool {
@@ -109,8 +143,7 @@ impl OfLevels {
         run.for_each_sample(|record, sample| {
             if let Some(own) = all.iter_mut().find(|own| own.has(record)) {
                 own.collector.add(record, &sample);
-                own.rebuilds.add(&record.cell.levels.stack, &sample);
-                own.kept.add(&record.cell.levels.stack, &sample);
+                own.failures.add(&record.cell.levels.stack, &sample);
                 own.analyser.add(record, sample);
             }
         })?;
@@ -118,7 +151,7 @@ impl OfLevels {
     }
 
     fn report(self, run: &Run, study: &Study, info: &RunInfo) -> Result<Report, ReportError> {
-        let Self { at, cells, collector, analyser, rebuilds, kept } = self;
+        let Self { at, cells, collector, analyser, failures } = self;
         let info = &info.at(&at);
         let facts = collector.finish(info, study);
         let analysis = analyser.finish();
@@ -137,7 +170,7 @@ impl OfLevels {
             facts,
             published,
             campaign: crate::campaign::outcome(run)?,
-            failures: Failures::of(rebuilds, kept, info, study),
+            failures: failures.finish(info, study, RiskTerms::default()),
         })
     }
 }

@@ -30,7 +30,7 @@ pub use campaign::campaign_sentences;
 pub use chart::moved::MovedClaim;
 pub use facts::{CellTrace, CountedNote, Facts, MediumWrites, Spread, StackMounts, StackOverhead};
 pub use first_screen::{SCREEN_WIDTH, TextStyle, answers_so_far, first_screen, so_far, wrapped};
-pub use gather::Collector;
+pub use gather::{Collector, failures_at};
 pub use markdown::{PublishedPages, published_pages, published_text};
 pub use moved::moved_page;
 pub use own::is_report;

@@ -37,8 +37,8 @@ pub struct Report {
     pub published: Option<RowComparison>,
     /// What came of a campaign that decided as it went how long to run; none of others.
     pub campaign: Option<CampaignOutcome>,
-    /// What it says of the day on which a drive fails, if it measured that.
-    pub failures: Option<Failures>,
+    /// What it says of the day on which a drive fails.
+    pub failures: Failures,
 }
 
 /// Why there is no report.

@@ -38,18 +38,15 @@ pub struct Unit {
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum UnitKind {
     Decimal,
-    /// Minutes and hours: for figures that stand alone, not for axes, whose ticks are decimal.
-    Sexagesimal,
+    /// For figures that stand alone, not for axes: 90 min are not read next to 9 h.
+    Minutes,
+    Hours,
     /// A count, which has no digits behind the point unless it is a mean.
     Count,
 }
 
 const fn unit(name: &'static str, size: f64) -> Unit {
     Unit { name, size, kind: UnitKind::Decimal }
-}
-
-const fn sexagesimal(name: &'static str, size: f64) -> Unit {
-    Unit { name, size, kind: UnitKind::Sexagesimal }
 }
 
 /// SI, as [`disklab_units::BytesPerSecond::si`]; here because an interval must be in the unit of
@@ -63,8 +60,8 @@ const TIMES: [Unit; 6] = [
     unit("µs", 1e3),
     unit("ms", 1e6),
     unit("s", 1e9),
-    sexagesimal("min", 60e9),
-    sexagesimal("h", 3600e9),
+    Unit { name: "min", size: 60e9, kind: UnitKind::Minutes },
+    Unit { name: "h", size: 3600e9, kind: UnitKind::Hours },
 ];
 const DEADLINES: Unit = Unit { name: "deadlines", size: 1.0, kind: UnitKind::Count };
 
@@ -107,7 +104,7 @@ impl Quantity {
     /// The unit for figures in one column or on one axis, of which `largest` is the largest.
     pub fn unit_for(self, largest: f64) -> Unit {
         let mut units = self.units();
-        units.retain(|unit| unit.kind != UnitKind::Sexagesimal);
+        units.retain(|unit| unit.kind != UnitKind::Minutes);
         largest_unit(&units, largest)
     }
 
@@ -138,7 +135,7 @@ fn largest_unit(units: &[Unit], value: f64) -> Unit {
     let fits = |unit: &&Unit| {
         let from = match unit.kind {
             UnitKind::Decimal | UnitKind::Count => DECIMAL_FROM,
-            UnitKind::Sexagesimal => SEXAGESIMAL_FROM,
+            UnitKind::Minutes | UnitKind::Hours => SEXAGESIMAL_FROM,
         };
         value.abs() >= unit.size * from
     };
@@ -263,7 +260,8 @@ mod tests {
         assert_eq!(Quantity::Throughput.unit_for(20e3).name, "kB/s");
         assert_eq!(Quantity::Throughput.show(999.7e3), "1.00 MB/s");
         assert_eq!(Quantity::Latency.unit_for(8.3e6).name, "ms");
-        assert_eq!(Quantity::Elapsed.unit_for(36_000.0).name, "s");
+        assert_eq!(Quantity::Elapsed.unit_for(5400.0).name, "s");
+        assert_eq!(Quantity::Elapsed.unit_for(36_000.0).name, "h");
         assert_eq!(Quantity::Elapsed.unit_alone(36_000.0).name, "h");
         for kind in [OperationKind::Io, OperationKind::Commit, OperationKind::File] {
             assert_eq!(Quantity::Operations(kind).unit_for(0.0).name, kind.rate_unit());

@@ -1,6 +1,8 @@
 //! What may be lost in some years, stack by stack.
 
+mod drive;
 mod table;
 mod words;
 
-pub use table::{DriveAtRisk, RebuildSource, RiskTable, RiskTerms, StackRisk};
+pub use drive::DriveAtRisk;
+pub use table::{RebuildSource, RiskTable, RiskTerms, StackRisk};

@@ -3,10 +3,15 @@
 use disklab_risk::{
     DEFAULT_REPLACEMENT, FailureRate, Hazards, LossChance, UNREADABLE, Uncertain, usual_formula,
 };
-use disklab_store::PlannedStack;
+use disklab_study::{PlannedStack, Study};
+
+use super::DriveAtRisk;
 
 /// The same for all stacks, so that none has more luck than another.
 const SEED: u64 = 1;
+/// Stacks with more parts take too long to simulate: 128 drives in pairs have 193. A run may be a
+/// stranger's.
+const MOST_PARTS: usize = 1000;
 
 /// What is asked, and values in the place of published ones.
 #[derive(Debug, Clone, PartialEq)]
@@ -41,23 +46,12 @@ impl Default for RiskTerms {
     }
 }
 
-/// A drive of the study.
-#[derive(Debug, Clone, PartialEq)]
-pub struct DriveAtRisk {
-    /// Its name in the study.
-    pub name: String,
-    /// As its file is called.
-    pub model: String,
-    /// Hours of one pass over all of it, if that is known.
-    pub pass: Option<f64>,
-}
-
 /// Where the hours of a rebuild come from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RebuildSource {
     /// A run measured them.
     Measured,
-    /// One pass over the slowest drive: it cannot be less where all is copied.
+    /// One pass over what the slowest drive has to copy: it cannot be less.
     OnePass,
     /// The user says so.
     ByUser,
@@ -74,8 +68,10 @@ pub struct StackRisk {
     pub tolerates: u32,
     /// Hours from a failure until it is redundant again; none if it never is.
     pub exposed: Option<Uncertain>,
-    /// Where those of the rebuild come from.
-    pub rebuild: RebuildSource,
+    /// Hours of the rebuild alone.
+    pub rebuild: Uncertain,
+    /// Where these come from.
+    pub source: RebuildSource,
     /// The chances.
     pub chance: LossChance,
     /// What calculators say of the same drives and hours.
@@ -100,6 +96,12 @@ pub struct RiskTable {
 }
 
 impl RiskTable {
+    /// Of the stacks of a study whose drives are modelled, before anything was measured.
+    pub fn of_study(stacks: &[PlannedStack], study: &Study, terms: RiskTerms) -> Self {
+        let drives: Vec<DriveAtRisk> = study.drives.iter().map(DriveAtRisk::modelled).collect();
+        Self::new(stacks, &drives, &|_| None, terms)
+    }
+
     /// Of these stacks. `measured` has the hours of a rebuild, if a run has them.
     pub fn new(
         stacks: &[PlannedStack],
@@ -123,15 +125,15 @@ impl RiskTable {
         let mut known: Vec<(Hazards, LossChance)> = Vec::new();
         for stack in stacks {
             match table.hazards(stack, drives, measured) {
-                Ok((hazards, rebuild)) => {
-                    let chance = known.iter().find(|(same, _)| *same == hazards);
-                    let chance = chance.map(|(_, chance)| chance.clone());
+                Ok((hazards, source)) => {
+                    let same = known.iter().find(|(same, _)| *same == hazards);
+                    let chance = same.map(|(_, chance)| chance.clone());
                     let chance = chance.unwrap_or_else(|| {
                         let chance = LossChance::new(&hazards, SEED);
                         known.push((hazards.clone(), chance.clone()));
                         chance
                     });
-                    table.stacks.push(stack_risk(stack, &hazards, rebuild, chance));
+                    table.stacks.push(stack_risk(stack, &hazards, source, chance));
                 }
                 Err(why) => table.left_out.push((stack.id.clone(), why)),
             }
@@ -146,9 +148,13 @@ impl RiskTable {
         measured: &dyn Fn(&str) -> Option<Uncertain>,
     ) -> Result<(Hazards, RebuildSource), &'static str> {
         let tree = stack.loss.clone().ok_or("it is not known which drives lie below it")?;
+        if tree.parts_in_all() > MOST_PARTS {
+            return Err("it has more than 1000 parts");
+        }
         let own = |name: &String| drives.iter().find(|drive| drive.name == *name);
         let own: Vec<&DriveAtRisk> = stack.drives.iter().filter_map(own).collect();
-        let passes: Option<Vec<f64>> = own.iter().map(|drive| drive.pass).collect();
+        let used = tree.copies_only_used().then_some(self.terms.used);
+        let passes: Option<Vec<f64>> = own.iter().map(|drive| drive.pass(used)).collect();
         let pass = passes.and_then(|passes| passes.into_iter().reduce(f64::max));
         let (rebuild, source) = match (self.terms.rebuild, measured(&stack.id), pass) {
             (Some(given), _, _) => (Uncertain::exact(given), RebuildSource::ByUser),
@@ -192,7 +198,7 @@ impl RiskTable {
 fn stack_risk(
     stack: &PlannedStack,
     hazards: &Hazards,
-    rebuild: RebuildSource,
+    source: RebuildSource,
     chance: LossChance,
 ) -> StackRisk {
     let wait = if hazards.spares > 0 { Uncertain::exact(0.0) } else { hazards.replaced_after };
@@ -204,7 +210,8 @@ fn stack_risk(
         drives: hazards.tree.drives().len(),
         tolerates: stack.tolerates,
         exposed: (stack.tolerates > 0).then_some(exposed),
-        rebuild,
+        rebuild: hazards.rebuild,
+        source,
         chance,
         formula: usual_formula(&hazards.tree, per_year, exposed.value, hazards.years),
     }
@@ -231,7 +238,13 @@ mod tests {
     }
 
     fn drives(model: &str, pass: Option<f64>) -> Vec<DriveAtRisk> {
-        let drive = |n: u32| DriveAtRisk { name: format!("drive-{n}"), model: model.into(), pass };
+        let rates = pass.map(|pass| [1e13 / pass / 3600.0, 2e13 / pass / 3600.0]);
+        let drive = |n: u32| DriveAtRisk {
+            name: format!("drive-{n}"),
+            model: model.into(),
+            bytes: 10_000_000_000_000,
+            rates,
+        };
         (1..=4).map(drive).collect()
     }
 
@@ -246,7 +259,7 @@ mod tests {
     #[test]
     fn hours_are_measured_or_given_or_the_least_that_is_possible() {
         let found = table(&drives("st8000nm0055", Some(12.0)), RiskTerms::default());
-        let sources: Vec<_> = found.stacks.iter().map(|stack| stack.rebuild).collect();
+        let sources: Vec<_> = found.stacks.iter().map(|stack| stack.source).collect();
         let expected = [RebuildSource::OnePass, RebuildSource::OnePass, RebuildSource::Measured];
         assert_eq!(sources, expected);
         assert_eq!(found.stacks[0].exposed, None, "never redundant");
@@ -255,7 +268,7 @@ mod tests {
         let given = RiskTerms { rebuild: Some(1.0), spares: 1, ..RiskTerms::default() };
         let given = table(&drives("st8000nm0055", None), given);
         assert!(given.stacks[1..].iter().all(|s| s.exposed == Some(Uncertain::exact(1.0))));
-        assert!(given.stacks.iter().all(|stack| stack.rebuild == RebuildSource::ByUser));
+        assert!(given.stacks.iter().all(|stack| stack.source == RebuildSource::ByUser));
     }
 
     #[test]
@@ -266,6 +279,26 @@ mod tests {
         let found = RiskTable::new(&stacks, &drives("x", None), &|_| None, RiskTerms::default());
         let left: Vec<_> = found.left_out.iter().map(|(id, _)| id.as_str()).collect();
         assert_eq!((left, found.stacks.len()), (vec!["dir", "raid5/ext4"], 1));
+    }
+
+    #[test]
+    fn one_pass_is_over_what_is_copied() {
+        let mut pool = stack("zfs-raidz1", 1);
+        pool.loss = pool.loss.map(LossTree::rebuilt_by_use);
+        let drives = drives("x", Some(16.0));
+        let found = RiskTable::new(&[pool], &drives, &|_| None, RiskTerms::default());
+        // Half of it, where the drive is twice as fast as on the whole.
+        let hours = found.stacks[0].exposed.expect("hours").value - DEFAULT_REPLACEMENT.value;
+        assert!((hours - 4.0).abs() < 1e-9, "{hours}");
+    }
+
+    #[test]
+    fn a_strangers_stack_of_countless_parts_is_left_out() {
+        let mut huge = stack("huge", 1);
+        let part = || LossTree::parts(1, 1, (0..4).map(LossTree::Drive).collect());
+        huge.loss = Some(LossTree::parts(0, 1, (0..100_000).map(|_| part()).collect()));
+        let found = RiskTable::new(&[huge], &drives("x", None), &|_| None, RiskTerms::default());
+        assert_eq!(found.left_out, [("huge".to_owned(), "it has more than 1000 parts")]);
     }
 
     #[test]

@@ -64,12 +64,26 @@ fn share(share: f64) -> String {
 impl StackRisk {
     /// How long it lacks redundancy once a drive has failed.
     pub fn exposed_words(&self) -> String {
-        let least = match self.rebuild {
+        let words = |exposed: Uncertain| format!("{}{}", self.least(), hours(exposed.value));
+        self.exposed.map_or("never".to_owned(), words)
+    }
+
+    /// How long the rebuild alone takes.
+    pub fn rebuild_words(&self) -> String {
+        match self.rebuild.value {
+            // A bound of 16 h 41 min would say more than it knows.
+            value if self.source == RebuildSource::OnePass && value >= 2.0 => {
+                format!("{}{:.0} h", self.least(), value.floor())
+            }
+            value => format!("{}{}", self.least(), hours(value)),
+        }
+    }
+
+    fn least(&self) -> &'static str {
+        match self.source {
             RebuildSource::OnePass => "at least ",
             RebuildSource::Measured | RebuildSource::ByUser => "",
-        };
-        self.exposed
-            .map_or("never".to_owned(), |exposed| format!("{least}{}", hours(exposed.value)))
+        }
     }
 
     /// Which of the values that are not certain changes the chance to lose something most; none if
@@ -85,9 +99,10 @@ impl StackRisk {
 
     /// That chance at the ends of the value.
     fn decided_between(&self) -> String {
-        let ends = self.chance.swings.first().map(|swing| [swing.at_low, swing.at_high]);
+        let ends = self.chance.swings.first();
+        let ends = ends.map(|s| [s.at_low.min(s.at_high), s.at_low.max(s.at_high)]);
         let [a, b] = ends.unwrap_or_default().map(chance_words);
-        format!("between its ends {} loses something with {a} or {b}", self.stack)
+        format!("{} loses something with a chance between {a} and {b}", self.stack)
     }
 
     /// The chance to lose something.
@@ -98,6 +113,11 @@ impl StackRisk {
     /// The chance to lose all.
     pub fn all_words(&self) -> String {
         between(&self.chance.all, chance_words)
+    }
+
+    /// The same without its interval, where there is little room.
+    pub fn all_alone_words(&self) -> String {
+        chance_words(self.chance.all.value)
     }
 
     /// What a table shows of it, but for its name.
@@ -198,7 +218,7 @@ impl RiskTable {
             .stacks
             .iter()
             .filter(|s| s.tolerates > 0)
-            .map(|s| match s.rebuild {
+            .map(|s| match s.source {
                 RebuildSource::Measured => "as measured in the run",
                 RebuildSource::OnePass => {
                     "at least one pass over the drive, alone; `disklab rebuild` measures it"

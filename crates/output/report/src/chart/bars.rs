@@ -25,9 +25,9 @@ struct Bars<'a> {
 pub(crate) fn chart(colours: &Colours, answer: &Answer, panel: &Panel<'_>) -> Markup {
     let measure = answer.measure;
     let quantity = Quantity::from(answer);
-    let scale = scale(measure, &panel.points);
     let largest = panel.points.iter().map(|p| p.estimate.centre).fold(0.0, f64::max);
     let unit = quantity.unit_for(largest);
+    let scale = scale(measure, &panel.points, unit);
     let plain = panel.points.iter().any(|p| colours.index(&p.file_system) >= crate::chart::SERIES);
     let bars = Bars { colours, answer, quantity, scale, unit, plain };
     html! {
@@ -47,7 +47,7 @@ pub(crate) fn chart(colours: &Colours, answer: &Answer, panel: &Panel<'_>) -> Ma
 /// ends in an arrow: it would press all bars together.
 const REACH: f64 = 2.0;
 
-fn scale(measure: Measure, points: &[&Point]) -> AxisScale {
+fn scale(measure: Measure, points: &[&Point], unit: Unit) -> AxisScale {
     let (low, high) = extent(points.iter().map(|p| p.estimate.centre));
     let ends = points.iter().filter_map(|p| p.estimate.interval).flat_map(|i| [i.low, i.high]);
     let (lowest, highest) = extent(ends.chain([low, high]));
@@ -57,7 +57,7 @@ fn scale(measure: Measure, points: &[&Point]) -> AxisScale {
     } else if high / low > 100.0 {
         AxisScale::logarithmic(lowest.max(low / 100.0), highest.min(high * 100.0))
     } else {
-        AxisScale::linear(highest.min(high * REACH))
+        AxisScale::linear(highest.min(high * REACH), unit.size)
     }
 }
 

@@ -22,14 +22,17 @@ pub(crate) fn chart(
     over: &str,
 ) -> Markup {
     let quantity = Quantity::from(answer);
-    let scale = AxisScale::fitting(panel.points.iter().flat_map(|p| {
-        let e = p.estimate;
-        [Some(e.centre), e.interval.map(|i| i.low), e.interval.map(|i| i.high)]
-            .into_iter()
-            .flatten()
-    }));
+    let values = || {
+        panel.points.iter().flat_map(|p| {
+            let e = p.estimate;
+            [Some(e.centre), e.interval.map(|i| i.low), e.interval.map(|i| i.high)]
+                .into_iter()
+                .flatten()
+        })
+    };
+    let unit = quantity.unit_for(extent(values()).1);
+    let scale = AxisScale::fitting(values(), unit.size);
     let places = Places::of(&panel.points);
-    let unit = quantity.unit_for(scale.ticks.last().copied().unwrap_or(1.0));
     let y_ticks: Vec<Tick> = scale
         .ticks
         .iter()

@@ -18,9 +18,11 @@ pub(crate) struct AxisScale {
 }
 
 impl AxisScale {
-    /// A linear axis from zero to at least `high`.
-    pub(crate) fn linear(high: f64) -> Self {
-        Self::in_steps(high, &[1.0, 2.0, 2.5, 5.0, 10.0])
+    /// A linear axis from zero to at least `high`, with ticks that are nice in a unit of this size.
+    pub(crate) fn linear(high: f64, unit: f64) -> Self {
+        let mut axis = Self::in_steps(high / unit, &[1.0, 2.0, 2.5, 5.0, 10.0]);
+        axis.ticks.iter_mut().for_each(|tick| *tick *= unit);
+        axis
     }
 
     /// The same for what is counted: there are no halves between the ticks.
@@ -78,9 +80,9 @@ impl AxisScale {
 
     /// Linear from zero, or logarithmic where the values' range demands it:
     /// where the smallest would be less than a hundredth of the axis.
-    pub(crate) fn fitting(values: impl Iterator<Item = f64>) -> Self {
+    pub(crate) fn fitting(values: impl Iterator<Item = f64>, unit: f64) -> Self {
         let (low, high) = extent(values);
-        if high / low > 100.0 { Self::logarithmic(low, high) } else { Self::linear(high) }
+        if high / low > 100.0 { Self::logarithmic(low, high) } else { Self::linear(high, unit) }
     }
 
     /// Where a value is, in percent of the axis; outside values are at its ends.
@@ -138,8 +140,13 @@ mod tests {
 
     #[test]
     fn familiar_ranges() {
-        assert_eq!(AxisScale::linear(113.0).ticks, [0.0, 20.0, 40.0, 60.0, 80.0, 100.0, 120.0]);
-        assert_eq!(AxisScale::linear(329.0).ticks.last(), Some(&350.0));
+        assert_eq!(
+            AxisScale::linear(113.0, 1.0).ticks,
+            [0.0, 20.0, 40.0, 60.0, 80.0, 100.0, 120.0]
+        );
+        assert_eq!(AxisScale::linear(329.0, 1.0).ticks.last(), Some(&350.0));
+        let hours = AxisScale::linear(71_000.0, 3600.0).ticks;
+        assert_eq!(hours, [0.0, 18_000.0, 36_000.0, 54_000.0, 72_000.0], "0, 5, 10, 15, 20 h");
         assert_eq!(AxisScale::logarithmic(0.2, 180.0).ticks.first(), Some(&0.1));
         assert_eq!(AxisScale::logarithmic(3.0, 40.0).ticks, [2.0, 5.0, 10.0, 20.0, 50.0]);
         assert_eq!(AxisScale::logarithmic(10.0, 10_000_000.0).ticks.len(), 7);
@@ -159,10 +166,10 @@ mod tests {
     #[test]
     fn nothing_and_nonsense_still_give_an_axis() {
         for scale in [
-            AxisScale::fitting(std::iter::empty()),
-            AxisScale::fitting([0.0, 0.0].into_iter()),
-            AxisScale::fitting([f64::NAN, f64::INFINITY].into_iter()),
-            AxisScale::linear(f64::NAN),
+            AxisScale::fitting(std::iter::empty(), 1.0),
+            AxisScale::fitting([0.0, 0.0].into_iter(), 1.0),
+            AxisScale::fitting([f64::NAN, f64::INFINITY].into_iter(), 1.0),
+            AxisScale::linear(f64::NAN, 1.0),
             AxisScale::logarithmic(-1.0, f64::INFINITY),
         ] {
             assert!((FEWEST..=MOST).contains(&scale.ticks.len()), "{scale:?}");
@@ -196,9 +203,9 @@ mod tests {
         #[test]
         fn ticks_are_nice_and_cover(a in positive(), b in positive()) {
             let (low, high) = (a.min(b), a.max(b));
-            check(&AxisScale::linear(high), 0.0, high);
+            check(&AxisScale::linear(high, 1.0), 0.0, high);
             check(&AxisScale::logarithmic(low, high), low, high);
-            check(&AxisScale::fitting([a, b].into_iter()), low, high);
+            check(&AxisScale::fitting([a, b].into_iter(), 1.0), low, high);
             check(&AxisScale::logarithmic(a, a), a, a);
         }
 
@@ -209,7 +216,7 @@ mod tests {
 
         #[test]
         fn positions_keep_the_order(a in positive(), b in positive()) {
-            let scale = AxisScale::fitting([a, b].into_iter());
+            let scale = AxisScale::fitting([a, b].into_iter(), 1.0);
             let (low, high) = (a.min(b), a.max(b));
             prop_assert!(scale.percent(low) <= scale.percent(high));
             prop_assert!((0.0..=100.0).contains(&scale.percent(a)));

@@ -47,6 +47,8 @@ pub(crate) struct StackLine {
     pub survives: Option<u32>,
     /// All purposes that count alike, next to the best stack: 1 is the best.
     pub speed: Option<f64>,
+    /// How long it takes to be redundant again once a failed drive is replaced.
+    pub rebuilt_in: Option<String>,
 }
 
 /// An answer: the stack to take for a purpose.
@@ -115,6 +117,25 @@ impl<'a> FirstScreen<'a> {
         all.into_iter().map(|(head, costs)| format!("{head}: {}", costs.join(", "))).collect()
     }
 
+    /// How long the stacks that are taken in a class take to be redundant again, a time a sentence:
+    /// 'rebuilt in 18.3 h: RAID 5 · XFS, RAID 1 · ext4'.
+    pub(crate) fn rebuilds(&self, class: Option<u32>) -> Vec<String> {
+        let mut all: Vec<(&str, Vec<&str>)> = Vec::new();
+        for pick in self.picks(class) {
+            let Some(stack) = self.stack(&pick.decision.take) else { continue };
+            let Some(time) = stack.rebuilt_in.as_deref() else { continue };
+            match all.iter_mut().find(|(known, _)| *known == time) {
+                Some((_, stacks)) if stacks.contains(&stack.label.as_str()) => {}
+                Some((_, stacks)) => stacks.push(&stack.label),
+                None => all.push((time, vec![&stack.label])),
+            }
+        }
+        let sentence = |(time, stacks): (&str, Vec<&str>)| {
+            format!("A drive that fails is rebuilt in {time}: {}", stacks.join(", "))
+        };
+        all.into_iter().map(sentence).collect()
+    }
+
     pub(crate) fn stack(&self, id: &str) -> Option<&StackLine> {
         self.stacks.iter().find(|stack| stack.id == id)
     }
@@ -168,6 +189,7 @@ pub(crate) fn stack_lines(report: &Report) -> (Vec<StackLine>, SpeedBasis) {
             raw: sizes.and_then(Iterator::sum::<Option<u64>>).filter(|bytes| *bytes > 0),
             survives: planned.map(|p| p.tolerates),
             speed: speeds.iter().find(|(id, _)| *id == stack.id).map(|(_, speed)| *speed),
+            rebuilt_in: report.failures.rebuilt_in(&stack.id),
         }
     };
     let is_of_run = |line: &StackLine| line.survives.is_some() || line.speed.is_some();

@@ -44,7 +44,7 @@ pub(crate) fn page(report: &Report) -> String {
             @let open = number == 0 && screen.classes.is_empty();
             (question::section(report, &colours, &folds, open, number, answer))
         }
-        (crate::failures::section(report))
+        (crate::failures::section(report, &screen))
         (crate::axes::section(report))
         (purposes::section(report, &screen))
         (published::section(report))

@@ -25,7 +25,7 @@ pub(crate) fn section(report: &Report, screen: &FirstScreen<'_>) -> Markup {
                 @if let Some(sentence) = Recommendation::how_to_decide(all, &report.info) {
                     p { (sentence) }
                 }
-                @for recommendation in &decided { (purpose(recommendation, screen)) }
+                @for recommendation in &decided { (purpose(report, recommendation, screen)) }
             }
             @if !others.is_empty() {
                 ul {
@@ -38,10 +38,10 @@ pub(crate) fn section(report: &Report, screen: &FirstScreen<'_>) -> Markup {
     }
 }
 
-fn purpose(recommendation: &Recommendation, screen: &FirstScreen<'_>) -> Markup {
+fn purpose(report: &Report, recommendation: &Recommendation, screen: &FirstScreen<'_>) -> Markup {
     html! {
         h3 { (capital(recommendation.purpose.title)) }
-        @for decision in &recommendation.decisions { (of_class(recommendation, decision, screen)) }
+        @for decision in &recommendation.decisions { (of_class(report, recommendation, decision, screen)) }
         @if !recommendation.lacking.is_empty() {
             p.muted { "Not measured here: " (recommendation.lacking.join(", ")) "." }
         }
@@ -60,6 +60,7 @@ fn purpose(recommendation: &Recommendation, screen: &FirstScreen<'_>) -> Markup 
 }
 
 fn of_class(
+    report: &Report,
     recommendation: &Recommendation,
     decision: &StackChoice,
     screen: &FirstScreen<'_>,
@@ -70,6 +71,7 @@ fn of_class(
             strong { (decision.take) }
             @if !decision.as_good.is_empty() { ", or " (decision.as_good.join(", ")) }
             ". " (decision.how_sure(recommendation))
+            @if let Some(sentence) = at_risk(report, decision, screen) { " " (sentence) }
         }
         @for (what, sentences) in parts(decision, screen) {
             details {
@@ -78,6 +80,13 @@ fn of_class(
             }
         }
     }
+}
+
+/// What it may lose, where drives may fail.
+fn at_risk(report: &Report, decision: &StackChoice, screen: &FirstScreen<'_>) -> Option<String> {
+    let name = |id: &str| screen.label(id).to_owned();
+    let among = decision.places.iter().map(|place| place.stack.as_str());
+    report.failures.sentence(&decision.take, among, &name)
 }
 
 /// What is said of a decision, by heading; empty parts are left out.

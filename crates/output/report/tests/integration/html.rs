@@ -144,6 +144,38 @@ fn the_answers_come_first_with_space_and_confidence() {
 }
 
 #[test]
+fn it_says_how_long_a_rebuild_takes_and_what_may_be_lost() {
+    let report = crate::refuting::run(6, &[[200.0, 100.0]; 6], &[0.001, 0.002, 0.001]);
+    let page = render(&report, ReportFormat::Html);
+    let cards =
+        page.split("class=\"answer\"").skip(1).filter_map(|card| card.split("</div>").next());
+    let cards: Vec<&str> = cards.collect();
+    let says = |stack: &str, what: &str| {
+        let own = cards.iter().filter(|card| card.contains(stack));
+        own.clone().count() > 0 && own.clone().all(|card| card.contains(what))
+    };
+    // RAID 1 was measured, and RAID 6; of RAID 5 only the drive's rate is known.
+    assert!(says("RAID 1 · ext4", "rebuilt in 20.0 h"), "{cards:#?}");
+    assert!(says("RAID 6 · ext4", "rebuilt in 19.0 h"), "{cards:#?}");
+    assert!(says("RAID 5 · ext4", "rebuilt in at least 16 h"), "{cards:#?}");
+    for part in
+        ["When things go wrong", "0 of 4", "reading from the other drives", "the safest of these"]
+    {
+        assert!(page.contains(part), "{part}");
+    }
+    let post = render(&report, ReportFormat::Markdown);
+    assert!(
+        post.contains("A drive that fails is rebuilt in at least 16 h: RAID 5 · ext4"),
+        "{post}"
+    );
+    let json: serde_json::Value =
+        serde_json::from_str(&render(&report, ReportFormat::Json)).expect("JSON");
+    let stacks = json["failures"]["stacks"].as_array().expect("stacks");
+    assert_eq!(stacks.len(), 6);
+    assert_eq!(stacks[1]["rebuild_is_measured"], true);
+}
+
+#[test]
 fn ratings_are_in_words_and_not_only_colours() {
     let page = render(&support::made(2, 2, "loop", 6), ReportFormat::Html);
     let at = page.find("class=\"matrix ").expect("the table");

@@ -1,10 +1,12 @@
 //! No sentence of a finished page, post or terminal screen can be refuted with the run's own
 //! samples; one that was changed can.
 
-use disklab_cell::{Cell, Levels};
-use disklab_decision::Analyser;
+use disklab_cell::{Cell, Levels, LossTree};
+use disklab_decision::{Analyser, FailureSamples, RiskTerms};
 use disklab_report::{Report, ReportFormat, TextStyle, first_screen, render};
-use disklab_sample::{Direction, Figure, OperationKind, Sample, Step, StepProfile, Task};
+use disklab_sample::{
+    Direction, Figure, OperationKind, Rebuild, RebuildWindow, Sample, Step, StepProfile, Task,
+};
 use disklab_store::{CellRecord, CellState};
 use disklab_study::PlannedStack;
 use proptest::prelude::*;
@@ -83,7 +85,7 @@ pub fn run(stacks: usize, rates: &[[f64; 2]], scatter: &[f64]) -> Report {
             drives: (1..=4).map(|n| format!("hgst-{n}")).collect(),
             capacity: *capacity,
             tolerates: *tolerates,
-            loss: None,
+            loss: Some(lost(*layout, *tolerates)),
             copies: false,
         })
         .collect();
@@ -107,7 +109,38 @@ pub fn run(stacks: usize, rates: &[[f64; 2]], scatter: &[f64]) -> Report {
         }
     }
     report.analysis = analyser.finish();
+    let mut failures = FailureSamples::default();
+    // Of every other stack that can be rebuilt it was measured how long that takes.
+    for stack in report.info.stacks.iter().filter(|stack| stack.tolerates > 0).step_by(2) {
+        for repeat in 0..3 {
+            failures.add(&stack.id, &rebuilt(16 + repeat + u64::from(stack.tolerates)));
+        }
+    }
+    report.failures = failures.finish(&report.info, &report.study, RiskTerms::default());
     report
+}
+
+fn lost(layout: &str, tolerates: u32) -> LossTree {
+    let drives = [0, 1, 2, 3].map(LossTree::Drive);
+    match layout {
+        "raid10" => LossTree::neighbours(2, 2, 10_000_000_000_000, &drives),
+        _ => LossTree::parts(tolerates, 10_000_000_000_000, drives.to_vec()),
+    }
+}
+
+/// A rebuild of so many hours.
+fn rebuilt(hours: u64) -> Sample {
+    let window = RebuildWindow {
+        stands_for: hours * 3600 * 100_000_000,
+        at: 0,
+        bytes: 100_000_000,
+        elapsed_ns: 1_000_000_000,
+        limit: Some(205e6),
+        busy: vec![0.9, 0.4, 0.4, 0.4],
+    };
+    let rebuild = Rebuild { drive: "hgst-1".to_owned(), windows: vec![window] };
+    let step = Step { name: "rebuilding".to_owned(), rebuild: Some(rebuild), ..Step::default() };
+    Sample { steps: vec![step], ..Sample::default() }
 }
 
 /// The run's JSON, and what people read.

@@ -133,6 +133,8 @@ pub fn made(layouts: usize, file_systems: usize, bench: &str, repeats: u32) -> R
     let published = None;
     analysis.recommendations =
         disklab_decision::recommend(&study, &info, &analysis.groups, &analysis.findings);
+    let terms = disklab_decision::RiskTerms::default();
+    let failures = disklab_decision::FailureSamples::default().finish(&info, &study, terms);
     Report {
         info,
         cells,
@@ -145,7 +147,7 @@ pub fn made(layouts: usize, file_systems: usize, bench: &str, repeats: u32) -> R
         facts,
         published,
         campaign: None,
-        failures: None,
+        failures,
     }
 }
 
