@@ -227,7 +227,7 @@ pub struct RunArgs {
     #[command(flatten)]
     pub how_long: HowLongArgs,
     /// Do not ask before erasing.
-    #[arg(long, help_heading = "Disks")]
+    #[arg(long, conflicts_with = "divided", help_heading = "Disks")]
     pub yes: bool,
     /// The run's directory, new or empty. [default: named after the study and the time]
     #[arg(long, value_name = "DIR", help_heading = "Output")]
@@ -282,7 +282,7 @@ pub struct RebuildArgs {
     #[command(flatten)]
     pub campaign: StudyArgs,
     /// Do not ask before erasing.
-    #[arg(long, help_heading = "Disks")]
+    #[arg(long, conflicts_with = "divided", help_heading = "Disks")]
     pub yes: bool,
     /// The run's directory, new or empty. [default: named after the study and the time]
     #[arg(long, value_name = "DIR", help_heading = "Output")]

@@ -15,7 +15,7 @@ pub struct DivisionArgs {
     /// or empty. Each is carried out by `disklab run --part` on any machine, and `disklab merge`
     /// makes the run of them. With --goal or --precision: up to the first look; merge --next writes
     /// those up to the next.
-    #[arg(long, value_name = "DIR", conflicts_with_all = ["out", "yes"], help_heading = "Parts")]
+    #[arg(long, value_name = "DIR", conflicts_with = "out", help_heading = "Parts")]
     pub to: Option<PathBuf>,
     /// With --to or --submit: how many parts. [default: of about ten minutes each, up to 1000]
     #[arg(long, value_name = "N", requires = "divided",
@@ -24,7 +24,7 @@ pub struct DivisionArgs {
     /// Have Slurm carry the run out: 'slurm', or with options of sbatch
     /// 'slurm:partition=long,account=a,time=2:00:00'. --out must be a directory that all nodes see.
     /// Ctrl-C leaves the jobs running.
-    #[arg(long, value_name = "ENGINE", conflicts_with_all = ["to", "yes"], help_heading = "Parts")]
+    #[arg(long, value_name = "ENGINE", conflicts_with = "to", help_heading = "Parts")]
     pub submit: Option<Slurm>,
 }
 

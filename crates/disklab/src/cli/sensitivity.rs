@@ -6,7 +6,7 @@ use super::complete;
 use clap::Args;
 use clap_complete::ArgValueCompleter;
 
-use super::StudyArgs;
+use super::{DivisionArgs, StudyArgs};
 
 /// Find claims that depend on an uncertain drive parameter.
 ///
@@ -42,12 +42,14 @@ pub struct SensitivityArgs {
           value_parser = clap::value_parser!(u32).range(1..=1000))]
     pub drawn: Option<u32>,
     /// Print which runs there would be and how long they would take, and stop.
-    #[arg(long, conflicts_with = "resume", help_heading = "Output")]
+    #[arg(long, conflicts_with_all = ["resume", "divided"], help_heading = "Output")]
     pub plan: bool,
     /// Directory for the runs and the page. [default: named after the study and the time]
     #[arg(long, value_name = "DIR", help_heading = "Output")]
     pub out: Option<PathBuf>,
     /// Resume the analysis in --out.
-    #[arg(long, requires = "out", help_heading = "Output")]
+    #[arg(long, requires = "out", conflicts_with = "divided", help_heading = "Output")]
     pub resume: bool,
+    #[command(flatten)]
+    pub division: DivisionArgs,
 }

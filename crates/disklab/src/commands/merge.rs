@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use disklab_runner::sensitivity::merge_analysis;
 use disklab_runner::{NextParts, RunnerError, after_look};
 use disklab_store::{CellState, Run};
 use disklab_units::count;
@@ -9,6 +10,7 @@ use disklab_units::count;
 use super::caller::caller;
 use super::parts::print_parts;
 use super::run::finish_new;
+use super::sensitivity;
 use crate::cli::MergeArgs;
 use crate::exit::Failure;
 use crate::watcher::Watcher;
@@ -16,6 +18,12 @@ use crate::watcher::Watcher;
 /// Makes one run of the parts or machines, and writes its report.
 pub fn merge(args: &MergeArgs, as_json: bool) -> Result<u8, Failure> {
     let are_machines = !args.machines.is_empty();
+    if let (false, None) = (are_machines, &args.next) {
+        let caller = caller()?;
+        if let Some(analysis) = merge_analysis(&args.parts, &args.to, &caller)? {
+            return sensitivity::finish(&analysis, &caller, as_json);
+        }
+    }
     let run = if are_machines {
         let machines: Vec<_> = args.machines.iter().map(|text| machine(text)).collect();
         Run::merge_machines(&machines, &args.to)
@@ -54,7 +62,8 @@ fn look(run: &Run, args: &MergeArgs, as_json: bool) -> Result<Option<u8>, Failur
     }
     let caller = caller()?;
     let next = args.next.as_deref();
-    let Some(NextParts { cells, heads }) = after_look(run, next, &caller, &mut Watcher::default())?
+    let Some(NextParts { cells, written }) =
+        after_look(run, next, &caller, &mut Watcher::default())?
     else {
         return Ok(None);
     };
@@ -69,7 +78,7 @@ fn look(run: &Run, args: &MergeArgs, as_json: bool) -> Result<Option<u8>, Failur
     };
     eprintln!("the samples do not decide yet");
     let then = format!("disklab merge parts/* --to {to} --next {}", quoted(next));
-    print_parts(&heads, next, &then, as_json).map(Some)
+    print_parts(&written, next, &then, as_json).map(Some)
 }
 
 fn quoted(path: &Path) -> String {

@@ -3,9 +3,8 @@
 use std::path::{Path, PathBuf};
 
 use disklab_runner::{
-    CarriedOutPart, PartHead, PartPlan, PlannedRun, RunEstimate, RunnerError, carry_out_part,
-    check_outputs, leftover_lines, part_file, part_name, parts_in, tear_down_leftovers,
-    write_parts,
+    CarriedOutPart, PartPlan, PlannedRun, RunEstimate, RunnerError, WrittenPart, carry_out_part,
+    check_outputs, leftover_lines, part_file, parts_in, tear_down_leftovers, write_parts,
 };
 use disklab_units::{count, show_seconds};
 use serde_json::{Value, json};
@@ -43,35 +42,35 @@ pub fn divide(args: &RunArgs, to: &Path, as_json: bool) -> Result<u8, Failure> {
     let checked = planned.check()?;
     eprint!("{}", plan::words(&checked, &RunEstimate::new(&checked.plan), false));
     drop(planning);
-    let heads = write_parts(checked, args.parts.division.parts, to)?;
+    let parts = write_parts(checked, args.parts.division.parts, to)?;
     let mut then = "disklab merge parts/* --to RUN".to_owned();
-    if heads.iter().any(|head| head.info.options.looks.is_some()) {
+    if parts.iter().any(|part| part.head.info.options.looks.is_some()) {
         then.push_str(&format!(" --next {}", shell_words::quote(&to.to_string_lossy())));
     }
-    print_parts(&heads, to, &then, as_json)
+    print_parts(&parts, to, &then, as_json)
 }
 
 /// Says which parts were written, and what to do with them.
 pub fn print_parts(
-    heads: &[PartHead],
+    parts: &[WrittenPart],
     to: &Path,
     then: &str,
     as_json: bool,
 ) -> Result<u8, Failure> {
     if as_json {
-        let part = |head: &PartHead| json!({ "part": part_name(head.part()), "cells": head.cells, "seconds": head.seconds });
-        let parts: Vec<Value> = heads.iter().map(part).collect();
+        let part = |WrittenPart { name, head }: &WrittenPart| json!({ "part": name, "cells": head.cells, "seconds": head.seconds });
+        let parts: Vec<Value> = parts.iter().map(part).collect();
         print_json(&json!({ "to": to, "parts": parts }))?;
     }
-    let longest = heads.iter().map(|head| head.seconds).fold(0.0, f64::max);
-    let cells = count(heads.iter().map(|head| head.cells).sum(), "cell");
-    let name = heads.first().map(|head| part_name(head.part())).unwrap_or_default();
-    let part = to.join(&name);
+    let longest = parts.iter().map(|part| part.head.seconds).fold(0.0, f64::max);
+    let cells = count(parts.iter().map(|part| part.head.cells).sum(), "cell");
+    let name = parts.first().map(|part| part.name.as_str()).unwrap_or_default();
+    let part = to.join(name);
     eprintln!(
         "{} with {cells} are in {}; the longest takes about {} of one processor\n\
          Carry out each, anywhere: disklab run --part {} --out parts/{name}\n\
          Then: {then}",
-        count(heads.len(), "part"),
+        count(parts.len(), "part"),
         to.display(),
         show_seconds(longest),
         shell_words::quote(&part.to_string_lossy()),

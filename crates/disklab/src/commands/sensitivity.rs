@@ -14,7 +14,9 @@ use disklab_report::Report;
 use disklab_runner::sensitivity::{
     Begun, CaseRun, SensitivityPlan, SensitivityRequest, SensitivityRun, Variation, own_ratios,
 };
-use disklab_runner::{Caller, RunnerError, find_study, is_shipped, new_run_folder};
+use disklab_runner::{
+    Caller, MovedParameters, RunnerError, find_study, is_shipped, new_run_folder,
+};
 use disklab_units::show_seconds;
 use serde_json::json;
 
@@ -22,6 +24,8 @@ use self::outcome::{SensitivityConditions, SensitivityOutcome};
 use self::pace::SensitivityPace;
 use super::caller::caller;
 use super::outputs::write_own;
+use super::parts::print_parts;
+use super::submit::{self, ANALYSIS};
 use crate::cli::SensitivityArgs;
 use crate::exit::{DONE, FAILED, Failure};
 use crate::printing::{print, print_json};
@@ -36,9 +40,11 @@ pub fn sensitivity_command(args: &SensitivityArgs, as_json: bool) -> Result<u8, 
     let request = SensitivityRequest {
         begun,
         options: args.campaign.options(),
-        drives: args.drive.clone(),
-        fields: args.field.clone(),
-        drawn: args.drawn,
+        moved: MovedParameters {
+            drives: args.drive.clone(),
+            fields: args.field.clone(),
+            drawn: args.drawn,
+        },
     };
     let mut analysis = SensitivityRun::new(request, &caller)?;
     eprint!("{}", overview(&analysis));
@@ -46,11 +52,24 @@ pub fn sensitivity_command(args: &SensitivityArgs, as_json: bool) -> Result<u8, 
         return print_plan(&analysis.plan, as_json);
     }
     drop(planning);
+    if let Some(to) = &args.division.to {
+        let parts = analysis.write_parts(args.division.parts, to, &caller)?;
+        return print_parts(&parts, to, "disklab merge parts/* --to ANALYSIS", as_json);
+    }
+    if let Some(engine) = &args.division.submit {
+        let (folder, seed) = (analysis.folder().to_owned(), analysis.shipped.seed);
+        return submit::begin(folder, engine, &args.campaign, seed, caller, as_json);
+    }
     analysis.begin()?;
     eprintln!("  directory     {}", analysis.folder().display());
-    let measured = Measured::of(&analysis, &caller)?;
-    let outcome = outcome(&analysis, &measured);
-    write_outcome(&analysis, &outcome, as_json)?;
+    finish(&analysis, &caller, as_json)
+}
+
+/// Carries out the runs that are left of one that is begun, and writes the page.
+pub fn finish(analysis: &SensitivityRun, caller: &Caller, as_json: bool) -> Result<u8, Failure> {
+    let measured = Measured::of(analysis, caller)?;
+    let outcome = outcome(analysis, &measured);
+    write_outcome(analysis, &outcome, as_json)?;
     Ok(if measured.failed > 0 { FAILED } else { DONE })
 }
 
@@ -220,7 +239,7 @@ fn write_outcome(
         write_own(&directory.at(""), name, text, |_| true).map_err(Failure::failed)?;
         Ok::<_, Failure>(analysis.folder().join(name))
     };
-    write("sensitivity.json", &text)?;
+    write(ANALYSIS, &text)?;
     let page = write("sensitivity.md", &outcome.page)?;
     let picture = write("sensitivity.html", &outcome.picture)?;
     if as_json {

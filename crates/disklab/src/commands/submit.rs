@@ -8,32 +8,36 @@
 
 mod slurm;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use disklab_exec::{Executor, Interrupt, read_text};
+use disklab_exec::{Executor, Interrupt, LARGEST_TEXT, read_text};
 use disklab_runner::{
-    PartHead, PlannedRun, RunPart, RunnerError, check_divisible, check_vacant, claim_outputs,
-    part_file, part_name, parts_in,
+    Caller, PlannedRun, RunnerError, WrittenPart, check_divisible, check_vacant, claim_outputs,
+    part_file, written_parts,
 };
 use disklab_source::printable;
 use disklab_store::{CellState, Run};
 use disklab_units::count;
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 use self::slurm::{BatchJob, JobId};
 pub use self::slurm::{NoEngine, Slurm};
 use super::caller::caller;
 use super::outputs::write_own;
 use super::run::{finish, named_study};
-use crate::cli::RunArgs;
-use crate::exit::{FAILED, Failure, INTERRUPTED, USAGE_ERROR};
+use crate::cli::{RunArgs, StudyArgs};
+use crate::exit::{DONE, FAILED, Failure, INTERRUPTED, USAGE_ERROR};
+use crate::printing::{print, print_json};
 
 /// What is remembered of a run's jobs, in its directory.
 const JOBS: &str = "jobs.json";
+/// The file with what came of a sensitivity analysis, in its directory.
+pub const ANALYSIS: &str = "sensitivity.json";
 /// The directory of what jobs print.
 const LOGS: &str = "jobs";
 /// How often the engine is asked, at first and later.
@@ -82,10 +86,23 @@ pub fn submit(args: &RunArgs, engine: &Slurm, as_json: bool) -> Result<u8, Failu
     planned.stop_by(&args.how_long.options(), args.campaign.repeats)?;
     check_divisible(&planned.plan).map_err(RunnerError::from)?;
     let seed = planned.plan.seed;
+    begin(folder, engine, &args.campaign, seed, caller, as_json)
+}
+
+/// Submits the command that was called, of this seed, and waits for what it makes in `folder`.
+pub fn begin(
+    folder: PathBuf,
+    engine: &Slurm,
+    campaign: &StudyArgs,
+    seed: u64,
+    caller: Caller,
+    as_json: bool,
+) -> Result<u8, Failure> {
+    Slurm::check()?;
     // Left as it was if the job is not taken.
     let claim = claim_outputs(&folder)?;
     let folder = folder.canonicalize().map_err(|e| Failure::failed(format!("{e}")))?;
-    let mut submitted = Submitted::new(folder, engine.clone(), args, caller.interrupt)?;
+    let mut submitted = Submitted::new(folder, engine.clone(), campaign, caller.interrupt)?;
     if let Err(mut failure) = submitted.plan(seed) {
         let _ = fs::remove_dir(submitted.log(""));
         if failure.code == FAILED {
@@ -113,7 +130,7 @@ pub fn attach(args: &RunArgs, as_json: bool) -> Result<u8, Failure> {
     let jobs: Jobs = serde_json::from_str(&text).map_err(|e| wrong(e.to_string()))?;
     let engine = jobs.engine.parse().map_err(|e: NoEngine| wrong(e.to_string()))?;
     let folder = folder.canonicalize().map_err(|e| wrong(e.to_string()))?;
-    let mut submitted = Submitted::new(folder, engine, args, caller()?.interrupt)?;
+    let mut submitted = Submitted::new(folder, engine, &args.campaign, caller()?.interrupt)?;
     submitted.jobs = Some(jobs);
     submitted.again()?;
     submitted.finish(as_json)
@@ -136,14 +153,13 @@ impl Submitted {
     fn new(
         folder: PathBuf,
         engine: Slurm,
-        args: &RunArgs,
+        campaign: &StudyArgs,
         interrupt: Interrupt,
     ) -> Result<Self, Failure> {
         let program = std::env::current_exe()
             .map_err(|e| Failure::failed(format!("cannot find disklab's own program: {e}")))?;
         let mut places = Vec::new();
-        let given =
-            [("--kernel", &args.campaign.lab.kernel), ("--scratch", &args.campaign.scratch)];
+        let given = [("--kernel", &campaign.lab.kernel), ("--scratch", &campaign.scratch)];
         for (option, path) in given {
             let Some(path) = path else { continue };
             let path = std::path::absolute(path)
@@ -215,7 +231,11 @@ impl Submitted {
     }
 
     fn is_merged(&self) -> bool {
-        self.folder.join("run.sqlite").exists()
+        self.folder.join("run.sqlite").exists() || self.is_analysis()
+    }
+
+    fn is_analysis(&self) -> bool {
+        self.folder.join(ANALYSIS).exists()
     }
 
     /// Waits for the run, submits what is left of it on the way, and shows it.
@@ -225,6 +245,7 @@ impl Submitted {
                 Err(Failure::interrupted(self.how_to_come_back()))
             }
             Err(failure) => Err(failure),
+            Ok(()) if self.is_analysis() => self.show_analysis(as_json),
             Ok(()) => {
                 let run = Run::open(&self.folder).map_err(RunnerError::Open)?;
                 let records = run.cells().map_err(RunnerError::Record)?;
@@ -232,6 +253,20 @@ impl Submitted {
                 finish(&run, failed, as_json)
             }
         }
+    }
+
+    /// Says where the analysis is that the job that merges wrote.
+    fn show_analysis(&self, as_json: bool) -> Result<u8, Failure> {
+        let path = self.folder.join(ANALYSIS);
+        let unread = |why: String| Failure::failed(format!("{}: {why}", path.display()));
+        let text = read_text(&path, LARGEST_TEXT).map_err(|e| unread(e.to_string()))?;
+        let json: Value = serde_json::from_str(&text).map_err(|e| unread(e.to_string()))?;
+        if as_json {
+            print_json(&json)?;
+        } else {
+            print(&format!("Page: {}\n", self.folder.join("sensitivity.md").display()))?;
+        }
+        Ok(if json["failed_cells"] == 0 { DONE } else { FAILED })
     }
 
     fn wait(&mut self) -> Result<(), Failure> {
@@ -252,27 +287,36 @@ impl Submitted {
     /// Waits for the parts that there are, and for the job that merges them. If their samples do not
     /// decide yet, there are more parts then.
     fn look(&mut self, plan: &Path) -> Result<(), Failure> {
-        let heads = heads(plan)?;
-        self.progress.cells = heads.iter().map(|head| head.cells).sum();
-        self.progress.parts = heads.iter().map(PartHead::part).collect();
+        let parts = written_parts(plan, 0).map_err(RunnerError::from)?;
+        self.progress.cells = parts.iter().map(|part| part.head.cells).sum();
+        self.progress.parts = parts.iter().map(|part| part.name.clone()).collect();
         if self.jobs.as_ref().is_some_and(|jobs| jobs.merge.is_none()) {
-            self.submit_parts(&heads)?;
+            self.submit_parts(&parts)?;
         }
         let Some(merge) = self.jobs.as_ref().and_then(|jobs| jobs.merge) else { return Ok(()) };
         self.wait_for(merge)?;
-        let next = heads.len() as u32 + 1;
+        let next = parts.len() as u32 + 1;
         if !self.appears("merge.log", || self.is_merged() || part_file(plan, next).is_some()) {
             let (logs, words) = (self.log("part-*.log"), self.attach_words());
             let more = format!(
                 "{} say why a part is not done. To submit what is left again: {words}",
                 logs.display()
             );
-            return Err(self.ended_without("that merges", merge, "merge.log").with(&more));
+            let parts = self.jobs.as_ref().and_then(|jobs| jobs.parts);
+            let failure = match parts.filter(|_| !self.has_begun_parts()) {
+                Some(parts) => self.ended_without("with the parts", parts, "part-1.log"),
+                None => self.ended_without("that merges", merge, "merge.log"),
+            };
+            return Err(failure.with(&more));
         }
         match self.jobs.clone() {
             Some(jobs) if !self.is_merged() => self.keep(Jobs { parts: None, merge: None, ..jobs }),
             _ => Ok(()),
         }
+    }
+
+    fn has_begun_parts(&self) -> bool {
+        fs::read_dir(self.folder.join("parts")).is_ok_and(|mut parts| parts.next().is_some())
     }
 
     /// Waits until a job has ended, and says how far the run is.
@@ -338,14 +382,16 @@ impl Submitted {
     }
 
     /// Submits the parts that are left, and the job that merges all.
-    fn submit_parts(&mut self, heads: &[PartHead]) -> Result<(), Failure> {
+    fn submit_parts(&mut self, all: &[WrittenPart]) -> Result<(), Failure> {
         let Some(jobs) = self.jobs.clone() else { return Ok(()) };
-        let is_left = |head: &&PartHead| {
-            cells_of(&self.folder, head.part()).is_none_or(|(ended, all)| ended < all)
+        let is_left = |part: &WrittenPart| {
+            cells_of(&self.folder, &part.name).is_none_or(|(ended, all)| ended < all)
         };
-        let left: Vec<u32> = heads.iter().filter(is_left).map(|head| head.part().number).collect();
-        let longest = heads.iter().map(|head| head.seconds).fold(0.0, f64::max);
-        let memory = heads.iter().map(|head| head.memory.0 >> 20).max().unwrap_or_default();
+        let left = (1..).zip(all).filter(|(_, part)| is_left(part));
+        let left: Vec<u32> = left.map(|(number, _)| number).collect();
+        let heads = || all.iter().map(|part| &part.head);
+        let longest = heads().map(|head| head.seconds).fold(0.0, f64::max);
+        let memory = heads().map(|head| head.memory.0 >> 20).max().unwrap_or_default();
         let words = ["run", "--part", "plan", "--part-index", "--at-once", "1", "--out", "parts"];
         let words = words.into_iter().map(|word| match word {
             "plan" | "parts" => self.folder.join(word).into_os_string(),
@@ -366,7 +412,7 @@ impl Submitted {
         };
         let each = self.folder.join("parts").to_string_lossy().into_owned();
         let mut words = vec!["merge".into(), "--to".into(), self.folder.clone().into_os_string()];
-        if heads.iter().any(|head| head.info.options.looks.is_some()) {
+        if heads().any(|head| head.info.options.looks.is_some()) {
             words.extend(["--next".into(), self.folder.join("plan").into_os_string()]);
         }
         let merge = self.submit(&BatchJob {
@@ -412,23 +458,24 @@ impl Submitted {
 /// How far the parts are.
 #[derive(Default)]
 struct Progress {
-    parts: Vec<RunPart>,
+    parts: Vec<String>,
     cells: usize,
     /// Parts all of whose cells have ended, and how many cells that are.
-    ended: BTreeMap<RunPart, usize>,
+    ended: BTreeMap<String, usize>,
     said: Option<(Instant, String)>,
 }
 
 impl Progress {
     fn show(&mut self, folder: &Path, states: slurm::States) {
         let mut done: usize = self.ended.values().sum();
-        let open: BTreeSet<RunPart> =
-            self.parts.iter().copied().filter(|part| !self.ended.contains_key(part)).collect();
-        for part in open {
+        for part in &self.parts {
+            if self.ended.contains_key(part) {
+                continue;
+            }
             let Some((ended, all)) = cells_of(folder, part) else { continue };
             done += ended;
             if ended == all {
-                self.ended.insert(part, all);
+                self.ended.insert(part.clone(), all);
             }
         }
         let states = states.iter().map(|(state, n)| format!("{n} {state}"));
@@ -452,19 +499,11 @@ impl Progress {
 }
 
 /// How many cells of a part have ended, and all; `None` if it has not begun.
-fn cells_of(folder: &Path, part: RunPart) -> Option<(usize, usize)> {
-    let run = Run::open(&folder.join("parts").join(part_name(part))).ok()?;
+fn cells_of(folder: &Path, part: &str) -> Option<(usize, usize)> {
+    let run = Run::open(&folder.join("parts").join(part)).ok()?;
     let records = run.cells().ok()?;
     let ended = records.iter().filter(|record| record.state != CellState::Waiting).count();
     Some((ended, records.len()))
-}
-
-/// What the parts of a plan say of themselves.
-fn heads(plan: &Path) -> Result<Vec<PartHead>, Failure> {
-    let of = parts_in(plan).map_err(RunnerError::from)?;
-    let files = (1..=of).filter_map(|number| part_file(plan, number));
-    let heads = files.map(|file| PartHead::read(&file)).collect::<Result<_, _>>();
-    Ok(heads.map_err(RunnerError::from)?)
 }
 
 /// The words of this call without what is for here alone.

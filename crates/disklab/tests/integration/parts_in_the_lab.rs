@@ -1,20 +1,21 @@
 //! A run in parts: the parts, carried out in any order, killed, twice, elsewhere, become the run
 //! that it would have been in one go; and what a part from a stranger may not do.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::time::Duration;
 
-use disklab_runner::{PartHead, part_name};
+use disklab_runner::written_parts;
 use disklab_store::{CellState, Run, RunInfo};
 
 use rustix::process::Signal;
 use serde_json::{Value, json};
 
-use crate::lab_support::cluster::family;
+use crate::lab_support::cluster::{Process, family};
+use crate::lab_support::has_programs;
 use crate::lab_support::kernel::kernel;
 use crate::lab_support::run::{answer as disklab, disklab as program, said};
 
@@ -197,6 +198,43 @@ fn cells_whose_guests_are_signalled_with_the_run_have_not_failed() {
     ends(home, &run, 0);
 }
 
+/// As Slurm binds a task to its processors.
+#[test]
+fn a_job_bound_to_one_processor_uses_no_other() {
+    let Some(_) = kernel() else { return };
+    if !has_programs(&["taskset"]) {
+        return;
+    }
+    let home = home();
+    let home = home.path();
+    plan(home);
+    let bound = |words: &[&str]| {
+        let disklab = program(home);
+        let mut command = std::process::Command::new("taskset");
+        command.args(["--cpu-list", "0"]).arg(disklab.get_program()).args(words);
+        let variables = disklab.get_envs().filter_map(|(name, value)| Some((name, value?)));
+        command.envs(variables).current_dir(home);
+        command
+    };
+    let part = ["run", "--part", "plan/001", "--out", "part"];
+    let refused = bound(&[&part[..], &["--at-once", "2"]].concat()).output().expect("it starts");
+    let text = said(&refused);
+    assert_eq!(refused.status.code(), Some(2), "{text}");
+    assert!(text.contains("--at-once 2: this process may use 1 processors"), "{text}");
+    let running = bound(&part).stderr(Stdio::null()).spawn().expect("it starts");
+    let mut all = Vec::new();
+    while all.len() < 4 {
+        all = family(running.id());
+        assert!(!all.is_empty(), "it ended before");
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    // Those that ended meanwhile say nothing.
+    let processors: BTreeSet<String> = all.iter().filter_map(Process::processors).collect();
+    assert_eq!(processors, BTreeSet::from(["0".to_owned()]));
+    let output = running.wait_with_output().expect("it ends");
+    assert_eq!(output.status.code(), Some(0));
+}
+
 /// A part's file, in which the first line, or the first cell, is changed.
 fn changed(file: &str, line: usize, change: impl FnOnce(&mut Value)) -> String {
     let mut lines: Vec<String> = file.lines().map(str::to_owned).collect();
@@ -366,7 +404,8 @@ fn names_of_parts_sort_as_they_count() {
     let Some(_) = kernel() else { return };
     let home = home();
     plan(home.path());
-    let head = PartHead::read(&home.path().join("plan/002")).expect("a part");
-    assert_eq!(part_name(head.part()), "002");
-    assert!(head.seconds > 0.0 && head.cells > 0);
+    let parts = written_parts(&home.path().join("plan"), 1).expect("parts");
+    let names: Vec<&str> = parts.iter().map(|part| part.name.as_str()).collect();
+    assert_eq!(names, ["002", "003"]);
+    assert!(parts[0].head.seconds > 0.0 && parts[0].head.cells > 0);
 }

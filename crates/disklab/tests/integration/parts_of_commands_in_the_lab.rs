@@ -117,6 +117,43 @@ fn a_run_whose_samples_decide_has_parts_up_to_each_look() {
 }
 
 #[test]
+fn an_analysis_has_the_parts_of_all_its_runs() {
+    let Some(_) = kernel() else { return };
+    let home = tempfile::tempdir().expect("temp");
+    let home = home.path();
+    let field = ["--only", "*off*:dd-write-512", "--field", "interface.write-overhead"];
+    let words = ["sensitivity", "btrfs-raid1", "--repeats", "2", "--seed", "1"];
+    let words = [&words[..], &field].concat();
+    ends(home, &[&words[..], &["--out", "whole"]].concat(), 0);
+    let divide = |parts, to| [&words[..], &["--to", to, "--parts", parts]].concat();
+    let said = ends(home, &divide("1", "p"), 2);
+    assert!(said.contains("the analysis has 3 runs") && !home.join("p").exists(), "{said}");
+    let said = ends(home, &divide("4", "plan"), 0);
+    assert!(said.contains("4 parts with 6 cells are in plan"), "{said}");
+    carry_out(home, "plan");
+    let merge = |parts: &[&str], code| ends(home, &[parts, &["--to", "merged"]].concat(), code);
+    let all = ["merge", "parts/001", "parts/002", "parts/003", "parts/004"];
+    let said = merge(&all[..4], 2);
+    assert!(said.contains("1 of 2 parts missing") && !home.join("merged").exists(), "{said}");
+    let said = merge(&[all[0], all[1], all[3], all[4]], 2);
+    assert!(said.contains("no part of the run") && !home.join("merged").exists(), "{said}");
+    merge(&all, 0);
+    // Once more, as when an earlier call was killed.
+    fs::remove_file(home.join("merged/sensitivity.json")).expect("removed");
+    merge(&all, 0);
+    for file in ["sensitivity.json", "sensitivity.md", "sensitivity.html", "plan.json"] {
+        let read = |of: &str| fs::read_to_string(home.join(of).join(file)).expect("written");
+        assert_eq!(read("whole"), read("merged"), "{file}");
+    }
+    for run in fs::read_dir(home.join("whole")).expect("runs").flatten() {
+        if run.path().is_dir() {
+            let name = run.file_name().into_string().expect("UTF-8");
+            same(home, &format!("whole/{name}"), &format!("merged/{name}"));
+        }
+    }
+}
+
+#[test]
 fn a_rebuild_has_parts() {
     let Some(_) = kernel() else { return };
     if !has_programs(&["mdadm", "mkfs.ext4"]) {

@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::path::Path;
-use std::process::{Command, Stdio};
+use std::process::{Child, Command, Stdio};
 
 use disklab_store::RunInfo;
 use rustix::process::{Pid, Signal, kill_process};
@@ -19,6 +19,23 @@ fn on(cluster: &Cluster, home: &Path, words: &[&str]) -> Command {
     let (name, value) = cluster.variable();
     command.args(words).env(name, value);
     command
+}
+
+/// Waits until all jobs of the run are remembered: the parts are submitted before.
+fn wait_for_jobs(home: &Path) {
+    while !fs::read_to_string(home.join("run/jobs.json")).is_ok_and(|jobs| !jobs.contains("null")) {
+        std::thread::sleep(std::time::Duration::from_millis(20));
+    }
+}
+
+/// Ctrl-C, while the program waits for jobs.
+fn left(waiting: Child) {
+    kill_process(Pid::from_child(&waiting), Signal::INT).expect("a signal");
+    let output = waiting.wait_with_output().expect("it ends");
+    let text = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(130), "{text}");
+    let ways = ["the jobs continue", "disklab run --attach --out", "scancel 1 2 3"];
+    assert!(ways.iter().all(|way| text.contains(way)), "{text}");
 }
 
 /// Its exit code, and what it says on standard error.
@@ -39,18 +56,8 @@ fn a_run_survives_a_lost_node_and_the_one_who_submitted_it() {
     let submitted = submitted.stderr(Stdio::piped()).spawn().expect("it starts");
     let node = cluster.node_with("--part");
     cluster.lose(node);
-    // The parts are submitted before their jobs are remembered.
-    while !fs::read_to_string(home.join("run/jobs.json")).is_ok_and(|jobs| !jobs.contains("null")) {
-        std::thread::sleep(std::time::Duration::from_millis(20));
-    }
-    kill_process(Pid::from_child(&submitted), Signal::INT).expect("a signal");
-    let output = submitted.wait_with_output().expect("it ends");
-    let text = String::from_utf8_lossy(&output.stderr);
-    assert_eq!(output.status.code(), Some(130), "{text}");
-    assert!(
-        text.contains("disklab run --attach --out") && text.contains("scancel 1 2 3"),
-        "{text}"
-    );
+    wait_for_jobs(home);
+    left(submitted);
     let (code, text) = said(on(&cluster, home, &["run", "--attach", "--out", "run"]));
     assert_eq!(code, Some(1), "as the run in one go: {text}");
     assert!(text.contains("/8] "), "{text}");
@@ -70,6 +77,40 @@ fn a_run_survives_a_lost_node_and_the_one_who_submitted_it() {
 }
 
 #[test]
+fn a_run_that_was_left_twice_and_cancelled_is_resumed() {
+    let (Some(_), Some(cluster)) = (kernel(), Cluster::start()) else { return };
+    let home = home();
+    let home = home.path();
+    let study = ["run", "divided.toml", "--seed", "7"];
+    ends(home, &[&study[..], &["--out", "whole"]].concat(), 1);
+    let attach = ["run", "--attach", "--out", "run"];
+    let words = [&study[..], &["--submit", "slurm", "--parts", "3", "--out", "run"]].concat();
+    for words in [&words[..], &attach] {
+        let waiting = on(&cluster, home, words).stderr(Stdio::piped()).spawn();
+        let mut waiting = waiting.expect("it starts");
+        // What it says first, it says when it can be left.
+        let mut first = [0];
+        std::io::Read::read_exact(waiting.stderr.as_mut().expect("a pipe"), &mut first)
+            .expect("a word");
+        wait_for_jobs(home);
+        left(waiting);
+    }
+    cluster.node_with("--part");
+    cluster.ask("scancel", &["2"]);
+    // If it comes before the job that merges has ended, it waits for it, and says what is missing.
+    let (mut code, mut text) = said(on(&cluster, home, &attach));
+    if !home.join("run/run.sqlite").exists() {
+        let reasons = ["of 3 parts missing, or not done", "the job with the parts, 2, "];
+        assert!(reasons.iter().any(|reason| text.contains(reason)), "{text}");
+        assert!(text.contains("To submit what is left again: disklab run --attach"), "{text}");
+        (code, text) = said(on(&cluster, home, &attach));
+    }
+    assert_eq!(code, Some(1), "as the run in one go: {text}");
+    same(home, "whole", "run");
+    cluster.wait_for_rest();
+}
+
+#[test]
 fn a_run_whose_samples_decide_continues_after_each_look() {
     let (Some(_), Some(cluster)) = (kernel(), Cluster::start()) else { return };
     if !has_programs(&["mdadm", "mkfs.ext4"]) {
@@ -85,6 +126,22 @@ fn a_run_whose_samples_decide_continues_after_each_look() {
     assert!(text.matches("  merge         job ").count() > 1, "{text}");
     same(home, "whole", "run");
     cluster.wait_for_rest();
+}
+
+#[test]
+fn an_analysis_is_carried_out_on_a_cluster() {
+    let (Some(_), Some(cluster)) = (kernel(), Cluster::start()) else { return };
+    let home = tempfile::tempdir().expect("temp");
+    let home = home.path();
+    let words = ["sensitivity", "btrfs-raid1", "--repeats", "1", "--seed", "1"];
+    let field = ["--only", "*off*:dd-write-512", "--field", "interface.write-overhead"];
+    let words = [&words[..], &field].concat();
+    ends(home, &[&words[..], &["--out", "whole"]].concat(), 0);
+    let submit = [&words[..], &["--submit", "slurm", "--parts", "3", "--out", "run"]].concat();
+    let (code, text) = said(on(&cluster, home, &submit));
+    assert_eq!(code, Some(0), "{text}");
+    let read = |of: &str| fs::read_to_string(home.join(of).join("sensitivity.md")).expect("a page");
+    assert_eq!(read("whole"), read("run"));
 }
 
 #[test]

@@ -5,6 +5,7 @@
 
 mod bench;
 mod bus;
+mod moved;
 mod origin;
 mod part;
 mod settings;
@@ -12,6 +13,7 @@ mod text;
 
 pub use bench::{BenchKind, UnknownBench};
 pub use bus::Bus;
+pub use moved::MovedParameters;
 pub use origin::RunOrigin;
 pub use part::{NoRunPart, RunPart};
 pub use settings::RunSettings;

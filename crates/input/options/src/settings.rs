@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::text::{self, axes, flag, patterns, words};
-use crate::{Bus, RunPart};
+use crate::{Bus, MovedParameters, RunPart};
 
 /// What a run was asked for. What is `None` or empty was not given.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -80,6 +80,9 @@ pub struct RunSettings {
     /// Where the run creates its scratch directory.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub scratch: Option<PathBuf>,
+    /// Of a part of a sensitivity analysis, what that moves.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub sensitivity: Option<MovedParameters>,
     /// Fields of drive models, as `MODEL:TABLE.FIELD=VALUE`.
     #[serde(with = "words", skip_serializing_if = "Vec::is_empty")]
     pub set_drive: Vec<String>,
@@ -101,17 +104,21 @@ impl RunSettings {
         self.without_cells().listed()
     }
 
+    /// The same without what it is a part of.
+    pub fn of_whole(&self) -> Self {
+        Self { part: None, sensitivity: None, ..self.clone() }
+    }
+
     /// The same without what says which cells run, or where.
     pub fn without_cells(&self) -> Self {
         Self {
             kernel: None,
             linux: None,
             cell_limit: None,
-            part: None,
             scratch: None,
             only: Vec::new(),
             without: Vec::new(),
-            ..self.clone()
+            ..self.of_whole()
         }
     }
 

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use disklab_cell::{Cell, Levels};
-use disklab_options::{RunPart, RunSettings};
+use disklab_options::RunPart;
 
 use crate::run::DATABASE;
 use crate::{
@@ -44,26 +44,23 @@ impl Run {
     /// where one of them is missing; where two of them have measured the same cell; or the folder
     /// cannot be written. Then there is no run in it.
     pub fn merge(parts: &[PathBuf], folder: &Path) -> Result<Self, StoreError> {
-        let parts: Vec<MergedPart> = parts
-            .iter()
-            .map(|part| MergedPart::read(part, Run::can_be_part))
-            .collect::<Result<_, _>>()?;
+        let parts = checked(parts)?;
+        let chosen = choose(&parts)?;
         let Some((first, rest)) = parts.split_first() else {
             return Err(StoreError::NoParts);
         };
-        for part in rest {
-            let differences = first.info.differences(&part.info);
-            if !differences.is_empty() {
-                let (one, other) = (first.folder.clone(), part.folder.clone());
-                return Err(StoreError::NotOneRun { one, other, differences });
-            }
-        }
-        all_there(&parts)?;
-        let chosen = choose(&parts)?;
         let cells: Vec<Cell> = chosen.iter().map(|chosen| chosen.new.clone()).collect();
         let run = Self::prepare(folder, &merged_info(first, rest), &cells)?;
         run.fill(&parts, &chosen)?;
         Ok(run)
+    }
+
+    /// Whether these parts can be merged. Nothing is made.
+    ///
+    /// # Errors
+    /// As [`Run::merge`].
+    pub fn check_parts(parts: &[PathBuf]) -> Result<(), StoreError> {
+        choose(&checked(parts)?).map(|_| ())
     }
 
     /// Whether a run can be part of another at all.
@@ -122,6 +119,22 @@ impl MergedPart {
     }
 }
 
+/// Parts that are of one run, and all of it.
+fn checked(parts: &[PathBuf]) -> Result<Vec<MergedPart>, StoreError> {
+    let parts = parts.iter().map(|part| MergedPart::read(part, Run::can_be_part));
+    let parts: Vec<MergedPart> = parts.collect::<Result<_, _>>()?;
+    let (first, rest) = parts.split_first().ok_or(StoreError::NoParts)?;
+    for part in rest {
+        let differences = first.info.differences(&part.info);
+        if !differences.is_empty() {
+            let (one, other) = (first.folder.clone(), part.folder.clone());
+            return Err(StoreError::NotOneRun { one, other, differences });
+        }
+    }
+    all_there(&parts)?;
+    Ok(parts)
+}
+
 /// The cells of all parts, in order; of two that are the same, the one that is done.
 fn choose(parts: &[MergedPart]) -> Result<Vec<ChosenCell>, StoreError> {
     let mut all: BTreeMap<(u32, Levels), (usize, CellRecord)> = BTreeMap::new();
@@ -177,7 +190,7 @@ fn merged_info(first: &MergedPart, rest: &[MergedPart]) -> RunInfo {
     let first = &first.info;
     // Those of a divided run have its options.
     let options = match first.options.part {
-        Some(_) => RunSettings { part: None, ..first.options.clone() },
+        Some(_) => first.options.of_whole(),
         None => first.options.without_cells(),
     };
     let mut info = RunInfo { options, ..first.clone() };

@@ -34,7 +34,7 @@ mod too_little;
 mod version;
 
 pub use adaptive::StopRule;
-pub use disklab_options::{BenchKind, Bus, RunPart, RunSettings, UnknownBench};
+pub use disklab_options::{BenchKind, Bus, MovedParameters, RunPart, RunSettings, UnknownBench};
 pub use disklab_study::{RebuildRequest, StudyGoal};
 pub use error::{DirectoryProblem, RunnerError};
 pub use estimate::{Prediction, RunEstimate};
@@ -43,8 +43,8 @@ pub use observer::{CampaignProgress, CellForecast, NextLook, Observer, UpcomingC
 pub use one_cell::{CarriedOut, CellOptions, carry_out_cell, check_cell};
 pub use options::{OptionsError, RunOptions};
 pub use parts::{
-    CarriedOutPart, NextParts, PartHead, PartOptions, PartPlan, PartProblem, after_look,
-    carry_out_part, check_divisible, part_file, part_name, parts_in, write_parts,
+    CarriedOutPart, NextParts, PartHead, PartOptions, PartPlan, PartProblem, WrittenPart,
+    after_look, carry_out_part, check_divisible, part_file, parts_in, write_parts, written_parts,
 };
 pub use pilot::{Pilot, PilotError};
 pub use places::{check_outputs, check_vacant, claim_outputs, new_run_folder, state_folder};

@@ -12,14 +12,15 @@ use std::path::Path;
 
 use disklab_bench::{BenchError, BenchNeeds};
 use disklab_cell::CellPlan;
-use disklab_options::{RunPart, RunSettings};
+use disklab_options::{MovedParameters, RunPart, RunSettings};
 use disklab_store::{RunDirectory, RunInfo};
 
 use self::divide::{CellCost, divide};
 use crate::places::claim_outputs;
 use crate::{CheckedRun, Plan, RunEstimate, RunnerError};
 pub use carry_out::{CarriedOutPart, PartOptions, carry_out_part};
-pub use directory::{part_file, part_name, parts_in};
+use directory::part_name;
+pub use directory::{WrittenPart, part_file, parts_in, written_parts};
 pub use file::{PartHead, PartPlan};
 pub use look::{NextParts, after_look};
 pub use problem::PartProblem;
@@ -35,21 +36,75 @@ pub fn write_parts(
     run: CheckedRun,
     parts: Option<u32>,
     folder: &Path,
-) -> Result<Vec<PartHead>, RunnerError> {
-    let CheckedRun { plan, bench, .. } = run;
-    let divided = DividedRun::new(&plan)?;
-    let parts = divided.parts(parts)?;
-    let bench = bench.confirm(false).map_err(RunnerError::prepare)?;
+) -> Result<Vec<WrittenPart>, RunnerError> {
+    write_parts_of_runs(vec![run], parts, None, folder)
+}
+
+/// The same of several runs: a part is of one. `moved` is what an analysis moves in them.
+pub(crate) fn write_parts_of_runs(
+    runs: Vec<CheckedRun>,
+    parts: Option<u32>,
+    moved: Option<&MovedParameters>,
+    folder: &Path,
+) -> Result<Vec<WrittenPart>, RunnerError> {
+    let (plans, benches): (Vec<_>, Vec<_>) =
+        runs.into_iter().map(|run| (run.plan, run.bench)).unzip();
+    let divided = plans.iter().map(DividedRun::new).collect::<Result<Vec<_>, _>>()?;
+    let parts = parts_of_runs(&divided, parts)?;
+    let confirmed = benches.into_iter().map(|bench| bench.confirm(false));
+    let confirmed = confirmed.collect::<Result<Vec<_>, _>>().map_err(RunnerError::prepare)?;
     let claim = claim_outputs(folder)?;
     if parts_in(folder)? > 0 {
         return Err(PartProblem::HasParts(folder.to_owned()).into());
     }
-    let needs = plan.needs();
-    let bench = bench.prepare(&needs).map_err(RunnerError::prepare)?;
-    let info = plan.run_info(bench.environment());
-    let heads = divided.write(&info, &needs, 1..=parts, claim.directory())?;
+    let total = parts.iter().sum();
+    let mut written = Vec::with_capacity(total as usize);
+    let mut before = total;
+    // The first comes last: if it is there, all are.
+    for ((run, parts), bench) in divided.iter().zip(parts).zip(confirmed).rev() {
+        before -= parts;
+        let needs = run.plan.needs();
+        let bench = bench.prepare(&needs).map_err(RunnerError::prepare)?;
+        let mut info = run.plan.run_info(bench.environment());
+        info.options.sensitivity = moved.cloned();
+        let names = Numbers { behind: before, of: total };
+        written.extend(run.write(&info, &needs, 1..=parts, names, claim.directory())?);
+    }
+    written.sort_by(|one, other| one.name.cmp(&other.name));
     claim.keep();
-    Ok(heads)
+    Ok(written)
+}
+
+/// Into how many parts each run is divided, if so many are wanted of all: as its time asks for.
+fn parts_of_runs(runs: &[DividedRun<'_>], wanted: Option<u32>) -> Result<Vec<u32>, PartProblem> {
+    if let [run] = runs {
+        return Ok(vec![run.parts(wanted)?]);
+    }
+    let Some(wanted) = wanted else { return runs.iter().map(|run| run.parts(None)).collect() };
+    let (parts, cells) = (wanted, runs.iter().map(|run| run.costs.len()).sum());
+    if wanted as usize > cells {
+        return Err(PartProblem::TooMany { parts, cells });
+    }
+    if (wanted as usize) < runs.len() {
+        return Err(PartProblem::TooFew { parts, runs: runs.len() });
+    }
+    let mut parts = vec![1; runs.len()];
+    for _ in runs.len()..wanted as usize {
+        let length = |at: &usize| runs[*at].seconds() / f64::from(parts[*at]);
+        let can = |at: &usize| (parts[*at] as usize) < runs[*at].costs.len();
+        let longest = (0..runs.len()).filter(can).max_by(|a, b| length(a).total_cmp(&length(b)));
+        longest.into_iter().for_each(|at| parts[at] += 1);
+    }
+    Ok(parts)
+}
+
+/// How parts are numbered in their directory.
+#[derive(Clone, Copy)]
+struct Numbers {
+    /// So many parts of other runs come before.
+    behind: u32,
+    /// How many there are.
+    of: u32,
 }
 
 /// A run in the lab, and what its cells cost.
@@ -79,25 +134,29 @@ impl<'a> DividedRun<'a> {
             Some(parts) if parts as usize > cells => Err(PartProblem::TooMany { parts, cells }),
             Some(parts) => Ok(parts),
             None => {
-                let seconds: f64 = self.costs.iter().map(|cost| cost.seconds).sum();
-                let parts = (seconds / PART_SECONDS).ceil() as usize;
+                let parts = (self.seconds() / PART_SECONDS).ceil() as usize;
                 Ok(parts.clamp(1, MOST_PARTS.min(cells.max(1))) as u32)
             }
         }
     }
 
-    /// Writes its parts, which have these numbers. `needs` are those of all cells of the run.
+    fn seconds(&self) -> f64 {
+        self.costs.iter().map(|cost| cost.seconds).sum()
+    }
+
+    /// Writes its parts, which have these numbers in the run. `needs` are those of all cells of the run.
     fn write(
         &self,
         info: &RunInfo,
         needs: &BenchNeeds,
         numbers: RangeInclusive<u32>,
+        names: Numbers,
         directory: &RunDirectory,
-    ) -> Result<Vec<PartHead>, RunnerError> {
+    ) -> Result<Vec<WrittenPart>, RunnerError> {
         let Self { plan, estimate, costs } = self;
         let (first, of) = numbers.into_inner();
         let divided = divide(costs, (of + 1 - first) as usize);
-        let mut heads = Vec::with_capacity(divided.len());
+        let mut written = Vec::with_capacity(divided.len());
         // The first comes last: if it is there, all are.
         for (at, positions) in divided.into_iter().enumerate().rev() {
             let part = RunPart { number: first + at as u32, of };
@@ -116,13 +175,13 @@ impl<'a> DividedRun<'a> {
             };
             let cells: Vec<_> = positions.iter().map(|at| plan.cells[*at].clone()).collect();
             let plans = estimate.compiled(&cells).map(|plan| plan.map_err(RunnerError::bench));
-            let name = part_name(part);
+            let name = part_name(RunPart { number: names.behind + part.number, of: names.of });
             let shown = directory.path().join(&name);
             file::write(&directory.at(&name), &shown, &head, plans)?;
-            heads.push(head);
+            written.push(WrittenPart { name, head });
         }
-        heads.reverse();
-        Ok(heads)
+        written.reverse();
+        Ok(written)
     }
 }
 

@@ -4,6 +4,7 @@
 mod cells;
 mod draw;
 mod own;
+mod parts;
 mod plan;
 mod variation;
 
@@ -19,6 +20,7 @@ use disklab_study::load;
 pub use self::cells::Claims;
 pub use self::draw::Draw;
 pub use self::own::own_ratios;
+pub use self::parts::merge_analysis;
 pub use self::plan::{Case, SensitivityPlan};
 pub use self::variation::Variation;
 use crate::observer::Observer;
@@ -26,7 +28,9 @@ use crate::places::{claim_outputs, holds_run};
 use crate::run::{RunRequest, run_until_done};
 use crate::setup::{Caller, PlannedRun};
 use crate::studies::study_folder;
-use crate::{BenchKind, FoundStudy, Plan, RunEstimate, RunOptions, RunnerError, find_study};
+use crate::{
+    BenchKind, FoundStudy, MovedParameters, Plan, RunEstimate, RunOptions, RunnerError, find_study,
+};
 
 /// The folder of the run that nothing was moved in.
 const SHIPPED: &str = "as-shipped";
@@ -96,6 +100,15 @@ pub enum SensitivityError {
         /// What is wrong with it.
         source: PlanFileError,
     },
+    /// Parts of a run of it are not among those that are merged.
+    #[error(
+        "no part of the run '{0}' is among these; carry all parts out (disklab run --part), and merge \
+         them together"
+    )]
+    NoPartOf(String),
+    /// A part belongs to no run of it.
+    #[error("{} is not a part of the same analysis as the others", .0.display())]
+    OtherPart(PathBuf),
     /// It was planned, and nothing was run.
     #[error("nothing was run in {} yet; start again with another --out", .0.display())]
     NothingRun(PathBuf),
@@ -129,12 +142,8 @@ pub struct SensitivityRequest {
     pub begun: Begun,
     /// What its runs have in common.
     pub options: RunOptions,
-    /// Only parameters of these drive models, if any are named.
-    pub drives: Vec<String>,
-    /// Only parameters that match one of these patterns, if there are any.
-    pub fields: Vec<String>,
-    /// How many drives are drawn; `None` for one parameter at a time.
-    pub drawn: Option<u32>,
+    /// As it was asked for.
+    pub moved: MovedParameters,
 }
 
 /// The study of an analysis and its directory.
@@ -197,6 +206,7 @@ pub struct SensitivityRun {
     study: FoundStudy,
     folder: PathBuf,
     options: RunOptions,
+    moved: MovedParameters,
     is_resumed: bool,
     /// Its directory, as soon as it is begun.
     open: Option<RunDirectory>,
@@ -208,7 +218,8 @@ impl SensitivityRun {
     /// # Errors
     /// [`RunnerError`] with what is wrong with any of its runs.
     pub fn new(request: SensitivityRequest, caller: &Caller) -> Result<Self, RunnerError> {
-        let SensitivityRequest { begun, options, drives, fields, drawn } = request;
+        let SensitivityRequest { begun, options, moved } = request;
+        let MovedParameters { drives, fields, drawn } = &moved;
         if options.bench() != BenchKind::Lab {
             return Err(SensitivityError::NotTheLab.into());
         }
@@ -229,8 +240,8 @@ impl SensitivityRun {
             Some(plan) => plan,
             None => {
                 let id = study.study.id.to_string();
-                let mut plan = SensitivityPlan::new(&id, &models, &claims, &drives, &fields)?;
-                if let Some(n) = drawn {
+                let mut plan = SensitivityPlan::new(&id, &models, &claims, drives, fields)?;
+                if let Some(n) = *drawn {
                     let check = |moves: &[Variation]| {
                         let moves = moves.iter().map(Variation::setting);
                         let set = options.settings.set_drive.iter().cloned().chain(moves);
@@ -249,7 +260,19 @@ impl SensitivityRun {
         let options = RunOptions { seed: Some(shipped.seed), ..options };
         let cells: BTreeSet<Levels> = cases.iter().flat_map(|(_, cells)| cells.clone()).collect();
         let open = None;
-        Ok(Self { shipped, plan, claims, cases, cells, study, folder, options, is_resumed, open })
+        Ok(Self {
+            shipped,
+            plan,
+            claims,
+            cases,
+            cells,
+            study,
+            folder,
+            options,
+            moved,
+            is_resumed,
+            open,
+        })
     }
 
     /// Real seconds that a run of these cells will take.

@@ -120,7 +120,8 @@ impl Cluster {
         self.daemons.push(daemon.stderr(Stdio::null()).spawn().expect("it starts"));
     }
 
-    fn ask(&self, program: &str, arguments: &[&str]) -> String {
+    /// What a program of Slurm answers.
+    pub fn ask(&self, program: &str, arguments: &[&str]) -> String {
         let (name, value) = self.variable();
         let asked = Command::new(program).args(arguments).env(name, value).output();
         String::from_utf8_lossy(&asked.expect("it starts").stdout).into_owned()
@@ -198,6 +199,13 @@ pub struct Process {
 impl Process {
     fn kill(&self) {
         self.signal(Signal::KILL);
+    }
+
+    /// The processors that it may run on, as the kernel lists them, if it is still there.
+    pub fn processors(&self) -> Option<String> {
+        let status = fs::read_to_string(format!("/proc/{}/status", self.pid)).ok()?;
+        let line = status.lines().find_map(|line| line.strip_prefix("Cpus_allowed_list:"))?;
+        Some(line.trim().to_owned())
     }
 
     /// Sends it a signal, if it is still there.

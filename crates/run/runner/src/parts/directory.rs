@@ -4,10 +4,20 @@ use std::path::{Path, PathBuf};
 
 use disklab_options::RunPart;
 
-use super::{PartHead, PartProblem};
+use super::file::PartHead;
+use super::problem::PartProblem;
+
+/// A part that was written.
+#[derive(Debug)]
+pub struct WrittenPart {
+    /// Its file's name. Those of several runs are counted on.
+    pub name: String,
+    /// What it says of itself.
+    pub head: PartHead,
+}
 
 /// The file of a part.
-pub fn part_name(RunPart { number, of }: RunPart) -> String {
+pub(super) fn part_name(RunPart { number, of }: RunPart) -> String {
     let width = of.to_string().len().max(3);
     format!("{number:0width$}")
 }
@@ -27,4 +37,17 @@ pub fn parts_in(folder: &Path) -> Result<u32, PartProblem> {
         of = PartHead::read(&first)?.part().of.max(of + 1);
     }
     Ok(of)
+}
+
+/// The parts of a directory behind the first `before`, in their order.
+///
+/// # Errors
+/// [`PartProblem`] if one of them is not a part.
+pub fn written_parts(folder: &Path, before: u32) -> Result<Vec<WrittenPart>, PartProblem> {
+    let files = (before + 1..=parts_in(folder)?).filter_map(|number| part_file(folder, number));
+    let read = |file: PathBuf| {
+        let name = file.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        Ok(WrittenPart { name, head: PartHead::read(&file)? })
+    };
+    files.map(read).collect()
 }

@@ -3,11 +3,14 @@
 use std::path::Path;
 
 use disklab_cell::Cell;
-use disklab_options::{RunPart, RunSettings};
+use disklab_options::RunPart;
 use disklab_store::{Run, RunDirectory, RunInfo};
 use disklab_study::load;
 
-use super::{DividedRun, PartHead, PartProblem, part_file, part_name, parts_in};
+use super::{
+    DividedRun, Numbers, PartHead, PartProblem, WrittenPart, part_file, part_name, parts_in,
+    written_parts,
+};
 use crate::adaptive::cells_of_next_look;
 use crate::places::claim_outputs;
 use crate::run::{make_ready, planned_again};
@@ -20,7 +23,7 @@ pub struct NextParts {
     /// How many cells.
     pub cells: usize,
     /// The parts that were written with them.
-    pub heads: Vec<PartHead>,
+    pub written: Vec<WrittenPart>,
 }
 
 /// Looks at the samples of a run of which the parts up to a look are merged. If they decide, keeps
@@ -52,14 +55,14 @@ pub fn after_look(
         return Ok(None);
     }
     let count = cells.len();
-    let heads = match parts {
+    let written = match parts {
         None => Vec::new(),
         Some(parts) => {
             checked.plan.cells = cells;
             write_next(checked, run, &info, parts, observer)?
         }
     };
-    Ok(Some(NextParts { cells: count, heads }))
+    Ok(Some(NextParts { cells: count, written }))
 }
 
 /// Writes the parts of these cells behind those that the run was merged of, if they are not there.
@@ -69,15 +72,12 @@ fn write_next(
     info: &RunInfo,
     folder: &Path,
     observer: &mut dyn Observer,
-) -> Result<Vec<PartHead>, RunnerError> {
+) -> Result<Vec<WrittenPart>, RunnerError> {
     let records = run.cells().map_err(RunnerError::Record)?;
     let begun: Vec<Cell> = records.into_iter().map(|record| record.cell).collect();
     let (first_look, merged) = merged_parts(folder, info, begun.len())?;
-    let there = parts_in(folder)?;
-    if there > merged {
-        let files = (merged + 1..=there).filter_map(|number| part_file(folder, number));
-        let heads = files.map(|file| PartHead::read(&file)).collect::<Result<_, _>>();
-        return Ok(heads?);
+    if parts_in(folder)? > merged {
+        return Ok(written_parts(folder, merged)?);
     }
     let all: Vec<Cell> = begun.into_iter().chain(checked.plan.cells.clone()).collect();
     let needs = checked.plan.campaign.needs(&all);
@@ -87,7 +87,7 @@ fn write_next(
     let claim = claim_outputs(folder)?;
     let directory = claim.keep();
     (merged + 1..=of).try_for_each(|number| clear(&directory, RunPart { number, of }))?;
-    divided.write(info, &needs, merged + 1..=of, &directory)
+    divided.write(info, &needs, merged + 1..=of, Numbers { behind: 0, of }, &directory)
 }
 
 /// Removes a part of a call that was cut off: its first part was not there.
@@ -112,8 +112,7 @@ fn merged_parts(folder: &Path, info: &RunInfo, cells: usize) -> Result<(u32, u32
         let head = PartHead::read(&file)?;
         if first_look == 0 {
             first_look = head.part().of;
-            let whole = RunSettings { part: None, ..head.info.options.clone() };
-            let whole = RunInfo { options: whole, ..head.info.clone() };
+            let whole = RunInfo { options: head.info.options.of_whole(), ..head.info.clone() };
             if !whole.differences(info).is_empty() {
                 return Err(other());
             }

@@ -47,6 +47,14 @@ pub enum PartProblem {
         /// Of the run.
         cells: usize,
     },
+    /// A part would have cells of several runs.
+    #[error("--parts {parts}: the analysis has {runs} runs, and a part is of one")]
+    TooFew {
+        /// Asked for.
+        parts: u32,
+        /// Of the analysis.
+        runs: usize,
+    },
     /// Not into the directory of other parts.
     #[error(
         "{} has parts already, or some that an earlier call was cut off at; name another directory \
