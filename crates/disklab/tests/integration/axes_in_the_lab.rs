@@ -174,6 +174,7 @@ fn a_wrong_fault_is_an_error_at_its_line() {
         ("\"drive 3: dies\"", "there is no drive 3"),
         ("\"drive 2: explodes\"", "explodes"),
         ("\"drive 2: rots within 10 % to 120 %\"", "120 %"),
+        ("\"drive 2: dies at -1 s\"", "-1 s"),
         ("\"the second drive dies\"", "expected 'drive N: …'"),
         ("[]", "`does`"),
     ] {

@@ -20,6 +20,7 @@ mod drive_command;
 mod drive_probe;
 mod drive_probe_writes;
 mod faults_in_the_lab;
+mod faults_on_layers_in_the_lab;
 mod filebench;
 mod files_of_the_user;
 mod fio_command;
