@@ -55,6 +55,8 @@ fn sum(a: KeptData, b: KeptData) -> KeptData {
         right: add(|kept| kept.right),
         wrong: add(|kept| kept.wrong),
         unreadable: add(|kept| kept.unreadable),
+        files: add(|kept| kept.files),
+        damaged: add(|kept| kept.damaged),
     }
 }
 
@@ -65,13 +67,17 @@ pub fn words(kept: &KeptData) -> String {
         let share = significant(100.0 * count as f64 / all.max(1) as f64, 2);
         format!("{count} of {all} blocks ({share} %)")
     };
-    match (kept.wrong, kept.unreadable) {
+    let text = match (kept.wrong, kept.unreadable) {
         (0, 0) => "all right".to_owned(),
         (0, refused) => format!("{} refused with an error, none wrong", of_all(refused)),
         (wrong, 0) => format!("{} wrong without an error", of_all(wrong)),
         (wrong, refused) => {
             format!("{} wrong without an error, and {refused} refused", of_all(wrong))
         }
+    };
+    match (kept.damaged, kept.files) {
+        (0, _) | (_, 0..2) => text,
+        (damaged, files) => format!("{text}, in {damaged} of {files} files"),
     }
 }
 
@@ -83,7 +89,9 @@ mod tests {
 
     fn sample(kept: &[(u64, u64, u64)]) -> Sample {
         let step = |(right, wrong, unreadable): &(u64, u64, u64)| {
-            let kept = KeptData { right: *right, wrong: *wrong, unreadable: *unreadable };
+            let damaged = (wrong + unreadable).min(8);
+            let (right, wrong, unreadable) = (*right, *wrong, *unreadable);
+            let kept = KeptData { right, wrong, unreadable, files: 10, damaged };
             Step { kept: Some(kept), ..Step::default() }
         };
         let steps = std::iter::once(Step::default()).chain(kept.iter().map(step)).collect();
@@ -101,11 +109,12 @@ mod tests {
         assert_eq!(
             summary.sentences(),
             [
-                "raid5/ext4: read back 2 of 200 blocks (1.0 %) wrong without an error, and 1 refused; \
-                 after a scrub 3 of 200 blocks (1.5 %) wrong without an error.",
+                "raid5/ext4: read back 2 of 200 blocks (1.0 %) wrong without an error, and 1 refused, \
+                 in 3 of 20 files; after a scrub 3 of 200 blocks (1.5 %) wrong without an error, in 3 \
+                 of 20 files.",
                 "zfs-raidz1: read back all right; after a scrub all right.",
-                "single/btrfs: read back 10 of 100 blocks (10 %) refused with an error, none wrong; it \
-                 has no scrub.",
+                "single/btrfs: read back 10 of 100 blocks (10 %) refused with an error, none wrong, in 8 \
+                 of 10 files; it has no scrub.",
             ]
         );
     }

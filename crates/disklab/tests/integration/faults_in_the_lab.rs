@@ -5,7 +5,7 @@ use std::process::Command;
 use crate::command_support::{TINY_STUDY, disklab};
 use crate::lab_support::has_programs;
 use crate::lab_support::kernel::kernel;
-use crate::lab_support::run::{disklab as disklab_in_lab, samples};
+use crate::lab_support::run::{disklab as disklab_in_lab, samples, samples_in};
 use predicates::prelude::*;
 use predicates::str::contains;
 
@@ -118,6 +118,36 @@ fn a_scrub_finds_what_rotted() {
     let notes = event_notes(&cared_for("md-raid1/ext4", 2, events), &rot);
     let [scrub] = &notes[..] else { panic!("{notes:?}") };
     assert!(scrub.contains("sectors differ") && !scrub.contains(" 0 sectors"), "{scrub}");
+}
+
+/// The study that comes with disklab, of three stacks of two and four drives.
+#[test]
+fn sectors_that_nothing_else_has_are_lost_in_a_rebuild() {
+    let Some(_) = kernel() else { return };
+    if !has_programs(&["mdadm", "mkfs.ext4", "mkfs.btrfs"]) {
+        return;
+    }
+    let home = tempfile::tempdir().expect("temp");
+    let study = include_str!("../../../../studies/bad-sectors.toml");
+    let only = ["raid1/ext4", "raid6/ext4", "btrfs-raid1"].into_iter();
+    let arguments: Vec<&str> =
+        only.flat_map(|stack| ["--only", stack]).chain(["--repeats", "1", "--seed", "1"]).collect();
+    samples(home.path(), study, &arguments);
+    let found = samples_in(&home.path().join("run"));
+    assert_eq!(found.len(), 3);
+    for (cell, sample) in found {
+        let stack = cell.split(':').next().unwrap_or_default();
+        let kept: Vec<_> = sample.steps.iter().filter_map(|step| step.kept).collect();
+        let [read, again] = kept[..] else { panic!("{stack}: {kept:?}") };
+        for kept in [read, again] {
+            assert_eq!((kept.wrong, kept.files), (0, 256), "{stack}: {kept:?}");
+            assert_eq!(kept.right + kept.unreadable, 65536, "{stack}: {kept:?}");
+            // A new drive is blank: Btrfs would find there what a failed one had.
+            let lost = if stack == "raid6/ext4" { 0..=0 } else { 5..=10 };
+            assert!(lost.contains(&kept.unreadable), "{stack}: {kept:?}");
+            assert_eq!(kept.damaged > 0, kept.unreadable > 0, "{stack}: {kept:?}");
+        }
+    }
 }
 
 #[test]

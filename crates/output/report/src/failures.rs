@@ -217,7 +217,7 @@ pub(crate) fn describe(report: &Report) -> Value {
             "loses_all": chance(&risk.chance.all),
         })
     });
-    let counts = |kept: &KeptData| json!({ "right": kept.right, "wrong": kept.wrong, "refused": kept.unreadable });
+    let counts = |kept: &KeptData| json!({ "right": kept.right, "wrong": kept.wrong, "refused": kept.unreadable, "files": kept.files, "damaged_files": kept.damaged });
     let kept = failures.kept.stacks.iter().map(|(stack, kept)| {
         json!({
             "stack": stack,

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use disklab_cell::Care;
 use disklab_exec::{Executor, Interrupted};
+use disklab_measure::{BlockDevice, SystemRoot};
 use disklab_stack::{Made, MemberRebuild, Stack, StackError, care_for, rebuilds_on};
 use disklab_units::Bytes;
 use disklab_workload::{Caretaker, MemberInUse, WorkEvent, Workload, WorkloadError};
@@ -16,6 +17,8 @@ pub(crate) struct StackCaretaker<'a> {
     pub stack: &'a Stack,
     pub made: &'a Made,
     pub drives: Vec<CaredDrive>,
+    /// Whether they are the lab's, which has new ones.
+    pub are_simulated: bool,
 }
 
 /// A drive below a stack.
@@ -34,6 +37,13 @@ impl Caretaker for StackCaretaker<'_> {
         executor: &Executor,
     ) -> Result<Option<String>, WorkloadError> {
         let drive = drive.map_or(Path::new(""), |drive| self.device(drive));
+        if care == Care::Replace && self.are_simulated && !is_mapped(drive) {
+            disklab_lab_guest::replace_drive(drive).map_err(|source| WorkloadError::Io {
+                what: "cannot have another drive in the place of".to_owned(),
+                path: drive.to_owned(),
+                source,
+            })?;
+        }
         let said = care_for(self.stack, care, self.made, drive, executor).map_err(failed)?;
         Ok((!said.is_empty()).then(|| said.join("; ")))
     }
@@ -64,6 +74,14 @@ impl StackCaretaker<'_> {
         let drive = (drive as usize).checked_sub(1).and_then(|at| self.drives.get(at));
         drive.map_or(Path::new(""), |drive| drive.device.as_path())
     }
+}
+
+/// Whether the device mapper is right above a drive. dm-integrity would not read a blank one, and LVM
+/// finds its own by what is on it.
+fn is_mapped(drive: &Path) -> bool {
+    let Some(drive) = BlockDevice::at(&SystemRoot::here(), drive) else { return false };
+    let of_parts = drive.partitions().into_iter().flat_map(|part| part.holders());
+    of_parts.chain(drive.holders()).any(|holder| holder.name().starts_with("dm-"))
 }
 
 /// A member of the stack's arrays.

@@ -108,6 +108,7 @@ impl<'a> CellWork<'a> {
                         holds_data: plan.role.is_none(),
                     })
                     .collect(),
+                are_simulated: drives.are_simulated(),
             }),
             device: made.device.clone(),
             device_is_ata: drives.are_ata(),

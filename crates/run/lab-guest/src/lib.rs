@@ -21,6 +21,7 @@ mod memory;
 mod mounts;
 mod names;
 pub mod queues;
+mod replaced;
 mod start;
 mod work_began;
 
@@ -32,7 +33,8 @@ pub use launcher::launcher;
 pub use mounts::{mount_host, mount_shown};
 pub use names::{
     GUEST, KERNEL_DIRECTORY, LAB_FOLDER, LAB_ON_HOST, OPERATOR_LINE, PLACE, WORK_BEGAN, disk_name,
-    medium_file, on_host,
+    medium_file, on_host, replaced_file,
 };
+pub use replaced::replace_drive;
 pub use start::{arguments, begin, power_off, set_environment};
 pub use work_began::tell_work_began;

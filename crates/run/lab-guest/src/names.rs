@@ -47,5 +47,11 @@ pub fn medium_file(index: usize) -> String {
     format!("medium-{}", disk_name(index))
 }
 
+/// The file in [`LAB_FOLDER`] in which a guest says that the disk of this name was replaced, each
+/// time something else.
+pub fn replaced_file(disk: &str) -> String {
+    format!("replaced-{disk}")
+}
+
 /// The file in [`LAB_FOLDER`] in which a guest says when its work began: nanoseconds since its start.
 pub const WORK_BEGAN: &str = "work-began";

@@ -13,6 +13,7 @@ pub const SHIPPED_STUDIES: &[(&str, &str)] = &[
     ("nas", include_str!("../../../../studies/nas.toml")),
     ("share", include_str!("../../../../studies/share.toml")),
     ("rot", include_str!("../../../../studies/rot.toml")),
+    ("bad-sectors", include_str!("../../../../studies/bad-sectors.toml")),
     ("nas-life", include_str!("../../../../studies/nas-life.toml")),
     ("synology-2018", include_str!("../../../../studies/synology-2018.toml")),
     ("xpenology-2023", include_str!("../../../../studies/xpenology-2023.toml")),

@@ -200,7 +200,7 @@ impl LayerInUse<'_> {
         self.executor.check(invocation).map_err(|source| self.program(source))
     }
 
-    fn program(&self, source: ExecError) -> StackError {
+    pub(crate) fn program(&self, source: ExecError) -> StackError {
         StackError::Program { layer: self.layer.to_owned(), source }
     }
 

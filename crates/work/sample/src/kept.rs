@@ -11,4 +11,10 @@ pub struct KeptData {
     pub wrong: u64,
     /// Refused with an error.
     pub unreadable: u64,
+    /// Files that they are of.
+    #[serde(default)]
+    pub files: u64,
+    /// Files of which not all blocks are right.
+    #[serde(default)]
+    pub damaged: u64,
 }

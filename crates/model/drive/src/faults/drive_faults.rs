@@ -65,6 +65,8 @@ pub struct DrawRequest {
 #[derive(Default)]
 pub struct DriveFaults {
     faults: Vec<DriveFault>,
+    /// Those that ended with the drive that had them.
+    ended: Vec<DriveFault>,
     /// When the work began; nothing goes wrong before.
     began: Option<Nanos>,
     requests: u64,
@@ -143,6 +145,13 @@ impl DriveFaults {
         self.began.get_or_insert(at);
     }
 
+    /// Another drive is there from now on, with which nothing goes wrong. Requests that are in the
+    /// old one end as they would have.
+    pub fn end(&mut self) {
+        self.ended.append(&mut self.faults);
+        self.tries_until = Nanos(0);
+    }
+
     /// What came of each.
     pub fn records(&self) -> Vec<FaultRecord> {
         let began = self.began.unwrap_or_default().0;
@@ -151,7 +160,7 @@ impl DriveFaults {
             let DriveFault { requests, bytes, .. } = *fault;
             FaultRecord { after: fault.since.map(after), requests, bytes }
         };
-        self.faults.iter().map(record).collect()
+        self.ended.iter().chain(&self.faults).map(record).collect()
     }
 
     /// Begins what is due at `now`, before a request. What it draws must be answered by

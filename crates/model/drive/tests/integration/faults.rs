@@ -84,6 +84,19 @@ impl Faulty {
 }
 
 #[test]
+fn a_new_drive_has_none() {
+    let mut faulty = Faulty::new(&["dies|at=0 s", "unreadable|on=sectors 8|tries=1 s"]);
+    assert_eq!(faulty.submit(MS, Operation::Read, 8, 8), Start::Refused);
+    faulty.faults.end();
+    assert_eq!(faulty.submit(2 * MS, Operation::Read, 8, 8), Start::Sound);
+    faulty.until(2_000 * MS);
+    assert_eq!(faulty.ends.len(), 2);
+    assert_eq!(faulty.ends[&1].status, Status::Done);
+    let records = faulty.faults.records();
+    assert_eq!(records.iter().map(|record| record.requests).collect::<Vec<_>>(), [1, 1]);
+}
+
+#[test]
 fn a_dead_drive_fails_what_is_in_flight_too() {
     let mut drive = Faulty::new(&["dies|at=10 ms"]);
     assert_eq!(drive.submit(9_990_000, Operation::Read, 0, 8), Start::Sound);

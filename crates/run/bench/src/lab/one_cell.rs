@@ -125,6 +125,9 @@ impl OneCell {
             self.options(&job, &self.folder, &self.shown).map_err(CellError::Drives)?;
         made.disks.begin(&mut options).map_err(CellError::Lab)?;
         add_faults(&self.plan, &self.folder, &mut options.disks).map_err(CellError::Drives)?;
+        for disk in &mut options.disks {
+            disk.replaced_in = Some(self.folder.clone());
+        }
         let done = boot(&job, &self.folder, options, Lab::run);
         // The kernel's messages, for the user.
         let _ = keep_console(&self.folder, &self.raw);

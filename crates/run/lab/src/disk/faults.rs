@@ -34,6 +34,11 @@ impl DiskFaults {
         Self { faults: DriveFaults::new(faults), work_in: Some(directory.to_owned()) }
     }
 
+    /// Nothing goes wrong from now on: the drive was replaced.
+    pub(super) fn end(&mut self) {
+        self.faults.end();
+    }
+
     /// Looks whether the work has begun. The guest says so before its next request, with the time,
     /// so that it does not matter when this is asked.
     fn look(&mut self) {

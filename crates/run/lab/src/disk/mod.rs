@@ -5,6 +5,7 @@ mod faults;
 mod medium;
 mod options;
 mod read_log;
+mod replacement;
 mod requests;
 
 use std::os::fd::BorrowedFd;
@@ -20,6 +21,7 @@ pub use faults::DiskFaults;
 pub(crate) use medium::MediumFile;
 pub use options::DiskOptions;
 pub use read_log::{ReadLog, ReadsFromMemory};
+use replacement::Replacement;
 
 /// As much of a request's data is moved at once: it stays in the processor's cache
 /// on its way between the guest's memory and the store.
@@ -67,6 +69,7 @@ pub(crate) struct Disk {
     medium: Option<MediumFile>,
     reports_write_cache: bool,
     faults: Option<DiskFaults>,
+    replacement: Option<Replacement>,
     read_log: ReadLog,
 }
 
@@ -86,6 +89,7 @@ impl Disk {
             reports_write_cache: options.reports_write_cache,
             drive: options.drive,
             faults: options.faults,
+            replacement: options.replaced_in.map(Replacement::said_in),
             volume,
             pending: Vec::new(),
             free: Vec::new(),

@@ -1,5 +1,7 @@
 //! What a disk is made of.
 
+use std::path::PathBuf;
+
 use disklab_drive::{Drive, DriveFile, IoScheduler, Kind};
 
 use super::DiskFaults;
@@ -47,6 +49,9 @@ pub struct DiskOptions {
     pub link_rate: Option<u64>,
     /// What goes wrong with it.
     pub faults: Option<DiskFaults>,
+    /// The lab's directory, if the guest may say there that it was replaced
+    /// ([`disklab_lab_guest::replace_drive`]).
+    pub replaced_in: Option<PathBuf>,
 }
 
 impl std::fmt::Debug for DiskOptions {
@@ -78,6 +83,7 @@ impl DiskOptions {
             tells_medium: false,
             link_rate: None,
             faults: None,
+            replaced_in: None,
         }
     }
 

@@ -8,6 +8,10 @@ use crate::content::{DiskContent, SECTOR_BYTES};
 use crate::vhost::{GuestRegions, RING_LIMIT};
 use crate::{LabError, ProtocolBreach};
 
+/// Sectors at each end that a new drive has from the old one, as an operator copies the partition
+/// table.
+const KEPT_SECTORS: u64 = 2048;
+
 impl Disk {
     /// Takes what the guest made available, up to where its ring ended at `now`, or all of
     /// it, and starts it.
@@ -101,6 +105,22 @@ impl Disk {
         }
     }
 
+    /// If the drive was replaced, it is blank and has no faults from now on.
+    fn look_for_replacement(&mut self, content: &mut DiskContent) -> Result<(), LabError> {
+        let disk = self.volume;
+        if !self.replacement.as_mut().is_some_and(|replacement| replacement.is_new(disk)) {
+            return Ok(());
+        }
+        if let Some(faults) = &mut self.faults {
+            faults.end();
+        }
+        let sectors = self.drive.sectors();
+        match sectors.checked_sub(2 * KEPT_SECTORS) {
+            Some(blank) => content.zero(self.volume, KEPT_SECTORS, blank),
+            None => Ok(()),
+        }
+    }
+
     /// Moves a request's data between guest and store. Returns the bytes that went
     /// to the guest.
     fn move_data(
@@ -111,6 +131,7 @@ impl Disk {
         memory: &GuestRegions,
     ) -> Result<Result<u32, RequestRefusal>, LabError> {
         let RequestWork::Drive { operation, sector, sectors } = work else {
+            self.look_for_replacement(content)?;
             let written = self.buffers.write(memory, 0, &self.configuration.serial);
             return Ok(if written { Ok(SERIAL_BYTES as u32) } else { Err(RequestRefusal::Bad) });
         };

@@ -1,9 +1,9 @@
-//! A file that is written, and after a while read back and compared: what of it is right, what cannot
-//! be read, and what is wrong without a word. Then the stack is scrubbed, and it is read again.
+//! Files that are written, and after a while read back and compared: what of them is right, what cannot
+//! be read, and what is wrong without a word. Then the stack is scrubbed, and they are read again.
 
-use std::fs::File;
+use std::fs::{self, File};
 use std::os::unix::fs::FileExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use disklab_cell::{Care, WorkloadPlan};
@@ -11,8 +11,8 @@ use disklab_config::Fields;
 use disklab_content::{ContentBuffers, Spec};
 use disklab_exec::Executor;
 use disklab_sample::{
-    ContentProfile, Direction, Durability, KeptData, OperationKind, Order, Requests, StepProfile,
-    SyncCall,
+    ContentProfile, Direction, Durability, FileSet, KeptData, OperationKind, Order, Requests,
+    StepProfile, SyncCall,
 };
 use disklab_source::SourceError;
 use disklab_units::Bytes;
@@ -22,8 +22,10 @@ use crate::data::{ByteStream, FileContent, one_file};
 use crate::tally::Tally;
 use crate::{Context, Cost, StepOutcome, WorkContext, Workload, WorkloadError, WorkloadKind};
 
-/// The file, in the directory of the cell.
-const FILE: &str = "kept";
+/// The directory of the files, in that of the cell.
+const FILES: &str = "kept";
+/// Files at most.
+const MOST: u64 = 100_000;
 
 /// The steps.
 const WRITE: &str = "write";
@@ -36,12 +38,13 @@ const BLOCK: usize = 4096;
 
 pub(super) const READ_BACK: WorkloadKind = WorkloadKind {
     name: "read-back",
-    summary: "a file, read back and compared after a while, and again after a scrub",
+    summary: "files, read back and compared after a while, and again after a scrub",
     fields: &[
-        ("size", "size of the file; scaled"),
+        ("size", "size of all files; scaled"),
+        ("files", "number of files [default: 1]"),
         (
             "wait",
-            "from when it was written until it is read; a drive's faults happen meanwhile [default: 60 s]",
+            "from when they were written until they are read; a drive's faults happen meanwhile [default: 60 s]",
         ),
     ],
     read,
@@ -49,6 +52,8 @@ pub(super) const READ_BACK: WorkloadKind = WorkloadKind {
 
 #[derive(Debug)]
 struct ReadBack {
+    files: u64,
+    /// Of each of them.
     size: Bytes,
     wait: Duration,
 }
@@ -56,42 +61,71 @@ struct ReadBack {
 fn read(spec: &WorkloadPlan, context: &Context) -> Result<Box<dyn Workload>, SourceError> {
     let mut fields = Fields::new(&spec.body, "the read-back workload")?;
     let size = fields.require_bytes("size")?.scaled(context.scale, Bytes(BLOCK as u64));
+    let files = fields.integer("files", 1..=MOST)?.unwrap_or(1);
+    let size = Bytes(size.0.div_ceil(files).next_multiple_of(BLOCK as u64));
     let wait = fields.duration("wait")?.unwrap_or(Duration::from_secs(60));
     fields.finish()?;
-    Ok(Box::new(ReadBack { size, wait }))
+    Ok(Box::new(ReadBack { files, size, wait }))
 }
 
 impl ReadBack {
-    /// Reads the file and compares it with what was written.
-    fn compare(
+    fn all(&self) -> Bytes {
+        Bytes(self.size.0.saturating_mul(self.files))
+    }
+
+    /// Writes one after the other.
+    fn write(
         &self,
-        path: &Path,
+        folder: &Path,
         seed: u64,
         executor: &Executor,
     ) -> Result<StepOutcome, WorkloadError> {
-        // A file system that lost its directory has lost all of it.
-        let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-        let file = rustix::fs::open(path, flags, Mode::empty()).map(File::from);
+        let mut tally = Tally::begin();
+        let mut stream = ByteStream::new(FileContent::Random, seed);
+        fs::create_dir(folder).map_err(WorkloadError::io("cannot create", folder))?;
+        for number in 0..self.files {
+            stream.write_file(&file(folder, number), self.size, true, &executor.interrupt)?;
+            tally.lap(self.size.0);
+        }
+        Ok(tally.end(Direction::Write, OperationKind::Io))
+    }
+
+    /// Reads the files and compares them with what was written.
+    fn compare(
+        &self,
+        folder: &Path,
+        seed: u64,
+        executor: &Executor,
+    ) -> Result<StepOutcome, WorkloadError> {
         let mut expected = ContentBuffers::plain(Spec::random().base, seed);
         let (mut right, mut found) = (vec![0; BLOCK], vec![0; BLOCK]);
-        let (mut kept, mut tally) = (KeptData::default(), Tally::begin());
-        let mut at = 0;
-        while at < self.size.0 {
-            executor.interrupt.check()?;
-            let length = (self.size.0 - at).min(BLOCK as u64) as usize;
-            expected.fill(&mut right[..length]);
-            let read = file.as_ref().map(|file| file.read_exact_at(&mut found[..length], at));
-            match read {
-                Ok(Ok(())) if found[..length] == right[..length] => kept.right += 1,
-                Ok(Ok(())) => kept.wrong += 1,
-                Ok(Err(_)) | Err(_) => kept.unreadable += 1,
+        let mut kept = KeptData { files: self.files, ..KeptData::default() };
+        let mut tally = Tally::begin();
+        for number in 0..self.files {
+            // A file system that lost its directory has lost all of it.
+            let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+            let opened = rustix::fs::open(file(folder, number), flags, Mode::empty());
+            let opened = opened.map(File::from);
+            let before = kept.right;
+            for at in (0..self.size.0).step_by(BLOCK) {
+                executor.interrupt.check()?;
+                expected.fill(&mut right);
+                match opened.as_ref().map(|file| file.read_exact_at(&mut found, at)) {
+                    Ok(Ok(())) if found == right => kept.right += 1,
+                    Ok(Ok(())) => kept.wrong += 1,
+                    Ok(Err(_)) | Err(_) => kept.unreadable += 1,
+                }
+                tally.lap(BLOCK as u64);
             }
-            tally.lap(length as u64);
-            at += length as u64;
+            kept.damaged += u64::from((kept.right - before) * (BLOCK as u64) < self.size.0);
         }
         let outcome = tally.end(Direction::Read, OperationKind::Io);
         Ok(StepOutcome { kept: Some(kept), ..outcome })
     }
+}
+
+fn file(folder: &Path, number: u64) -> PathBuf {
+    folder.join(number.to_string())
 }
 
 impl Workload for ReadBack {
@@ -100,22 +134,23 @@ impl Workload for ReadBack {
     }
 
     fn cost(&self) -> Cost {
-        let read = Bytes(self.size.0.saturating_mul(2));
+        let read = Bytes(self.all().0.saturating_mul(2));
         Cost {
-            space: self.size,
-            content: self.size,
-            sequential_write: self.size,
+            space: self.all(),
+            content: self.all(),
+            sequential_write: self.all(),
             sequential_read: read,
             ..Cost::default()
         }
     }
 
     fn names(&self) -> Vec<String> {
-        vec![FILE.to_owned()]
+        vec![FILES.to_owned()]
     }
 
     fn profile(&self, step: &str) -> Option<StepProfile> {
-        let shared = one_file(self.size);
+        let files = FileSet { files: self.files, bytes: self.all().0 };
+        let shared = StepProfile { files: Some(files), ..one_file(self.all()) };
         match step {
             WRITE => Some(StepProfile {
                 writes: Some(Requests::of_size(1 << 20, Order::Sequential)),
@@ -138,17 +173,11 @@ impl Workload for ReadBack {
     }
 
     fn run(&self, context: &mut WorkContext<'_>) -> Result<(), WorkloadError> {
-        let path = context.directory.join(FILE);
+        let folder = context.directory.join(FILES);
         let seed = context.seed;
-        context.step(WRITE, |executor| {
-            let mut tally = Tally::begin();
-            let mut stream = ByteStream::new(FileContent::Random, seed);
-            stream.write_file(&path, self.size, true, &executor.interrupt)?;
-            tally.lap(self.size.0);
-            Ok(tally.end(Direction::Write, OperationKind::Io))
-        })?;
+        context.step(WRITE, |executor| self.write(&folder, seed, executor))?;
         context.executor.interrupt.sleep(self.wait)?;
-        context.step(READ, |executor| self.compare(&path, seed, executor))?;
+        context.step(READ, |executor| self.compare(&folder, seed, executor))?;
         let Some(caretaker) = context.caretaker.filter(|caretaker| caretaker.can(Care::Scrub))
         else {
             return Ok(());
@@ -161,7 +190,7 @@ impl Workload for ReadBack {
         let found = found.map(|found| format!(": {found}")).unwrap_or_default();
         let took = began.elapsed().as_secs_f64();
         context.note(SCRUB, format!("scrubbed in {took:.1} s{found}"));
-        context.step(AGAIN, |executor| self.compare(&path, seed, executor))
+        context.step(AGAIN, |executor| self.compare(&folder, seed, executor))
     }
 }
 
@@ -172,38 +201,43 @@ mod tests {
     use super::*;
     use crate::testing::{context, read};
 
-    fn body() -> Box<dyn Workload> {
-        read("read-back", "size = '1 MiB'\nwait = '0 s'", 1.0).expect("valid")
-    }
-
     #[test]
     fn what_is_changed_is_found() {
         let folder = tempfile::tempdir().expect("temp");
         let executor = Executor::new(disklab_exec::Interrupt::new());
         let mut place = context(&executor, folder.path(), None);
-        body().run(&mut place).expect("runs");
+        let body = "size = '1 MiB'\nwait = '0 s'\nfiles = 4";
+        read("read-back", body, 1.0).expect("valid").run(&mut place).expect("runs");
         let names: Vec<&str> = place.steps.iter().map(|step| step.name.as_str()).collect();
         assert_eq!(names, ["write", "read"], "nothing can be scrubbed here");
-        assert_eq!(place.steps[1].kept, Some(KeptData { right: 256, wrong: 0, unreadable: 0 }));
-        // A byte is changed, and the last 8 KiB are gone.
-        let path = folder.path().join(FILE);
-        let file = std::fs::OpenOptions::new().write(true).open(&path).expect("open");
+        let all = KeptData { right: 256, files: 4, ..KeptData::default() };
+        assert_eq!(place.steps[1].kept, Some(all));
+        // A byte of one file is changed, and the last 8 KiB of another are gone.
+        let kept = folder.path().join(FILES);
+        let path = file(&kept, 1);
+        let changed = fs::OpenOptions::new().write(true).open(&path).expect("open");
         let mut byte = [0];
-        std::fs::File::open(&path).expect("open").read_exact_at(&mut byte, 9000).expect("a byte");
-        file.write_all_at(&[byte[0] ^ 1], 9000).expect("write");
-        file.set_len((1 << 20) - 8192).expect("cut");
-        let back = ReadBack { size: Bytes::mib(1), wait: Duration::ZERO };
-        let found = back.compare(&path, place.seed, &executor).expect("compares");
-        assert_eq!(found.kept, Some(KeptData { right: 253, wrong: 1, unreadable: 2 }));
-        std::fs::remove_file(&path).expect("remove");
+        File::open(&path).expect("open").read_exact_at(&mut byte, 9000).expect("a byte");
+        changed.write_all_at(&[byte[0] ^ 1], 9000).expect("write");
+        let cut = fs::OpenOptions::new().write(true).open(file(&kept, 3)).expect("open");
+        cut.set_len((1 << 18) - 8192).expect("cut");
+        let back = ReadBack { files: 4, size: Bytes::kib(256), wait: Duration::ZERO };
+        let found = back.compare(&kept, place.seed, &executor).expect("compares");
+        let damaged = KeptData { right: 253, wrong: 1, unreadable: 2, files: 4, damaged: 2 };
+        assert_eq!(found.kept, Some(damaged));
+        fs::remove_file(&path).expect("remove");
         std::os::unix::fs::symlink("/dev/zero", &path).expect("a link");
-        let found = back.compare(&path, place.seed, &executor).expect("compares");
-        assert_eq!(found.kept.expect("counted").unreadable, 256, "no link is followed");
+        let found = back.compare(&kept, place.seed, &executor).expect("compares");
+        assert_eq!(found.kept.expect("counted").unreadable, 66, "no link is followed");
     }
 
     #[test]
-    fn a_size_is_needed() {
+    fn a_size_is_needed_and_files_are_whole_blocks() {
         let error = read("read-back", "wait = '1 s'", 1.0).expect_err("no size");
         assert!(error.message.contains("size"), "{}", error.message);
+        let error = read("read-back", "size = '1 MiB'\nfiles = 0", 1.0).expect_err("no file");
+        assert!(error.message.contains("files"), "{}", error.message);
+        let odd = read("read-back", "size = '10000'\nfiles = 3", 1.0).expect("valid");
+        assert_eq!(odd.cost().space, Bytes(3 * 4096));
     }
 }

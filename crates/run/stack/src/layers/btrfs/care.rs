@@ -6,7 +6,7 @@ use disklab_cell::Care;
 use disklab_exec::Invocation;
 use disklab_measure::{BlockDevice, SystemRoot};
 
-use crate::on_drive::is_on;
+use crate::on_drive::{is_on, top_of};
 use crate::{Form, LayerInUse, RebuildProgress, StackError};
 
 /// Its exit code if there are errors that it could not fix (btrfs-scrub(8)).
@@ -80,7 +80,7 @@ pub(super) fn fail(
     at.run(&mount.arg(first).arg(directory)).map(drop)
 }
 
-/// `btrfs replace` of what it lacks by its own old device, blank.
+/// `btrfs replace` of what it lacks by the same device of a blank drive.
 pub(super) fn replace(
     at: &LayerInUse<'_>,
     drive: &Path,
@@ -91,10 +91,7 @@ pub(super) fn replace(
     if on_drive(&devices, drive).is_some() {
         fail(at, drive, options)?;
     }
-    let find = Invocation::new("blkid").args(["-c", "/dev/null", "-o", "device", "-t"]);
-    let found = at.run(&find.arg(format!("UUID={uuid}")))?.text();
-    let found: Vec<PathBuf> = found.lines().map(PathBuf::from).collect();
-    let own = on_drive(&found, drive).ok_or_else(|| at.not_on(drive))?;
+    let own = top_of(drive).ok_or_else(|| at.not_on(drive))?;
     let lacks = missing(&uuid).into_iter().next().ok_or_else(|| at.not_on(drive))?;
     at.run(&Invocation::new("wipefs").args(["--all", "--quiet"]).arg(&own))?;
     let replace = Invocation::new("btrfs").args(["replace", "start", "-B", "-f", &lacks]);

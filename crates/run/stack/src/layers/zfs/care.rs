@@ -39,7 +39,8 @@ pub(super) fn fail(at: &LayerInUse<'_>, drive: &Path) -> Result<(), StackError> 
 pub(super) fn replace(at: &LayerInUse<'_>, drive: &Path) -> Result<(), StackError> {
     let member = member(at, drive)?;
     at.run(&zpool().args(["offline", "-f", pool(at)]).arg(&member))?;
-    at.run(&zpool().args(["labelclear", "-f"]).arg(&member))?;
+    // A drive that is new has no label to clear.
+    at.executor.run(&zpool().args(["labelclear", "-f"]).arg(&member)).map_err(|e| at.program(e))?;
     at.run(&zpool().args(["replace", "-f", pool(at)]).arg(&member)).map(drop)
 }
 
