@@ -107,7 +107,7 @@ impl Row<'_> {
     }
 }
 
-/// Those whose rebuild was measured each by itself, the others together where they are the same.
+/// Stacks of which the same is to be said are together.
 fn rows<'a>(failures: &'a Failures, screen: &'a FirstScreen<'_>) -> Vec<Row<'a>> {
     let mut rows: Vec<Row<'a>> = Vec::new();
     for risk in &failures.risk.stacks {
@@ -115,7 +115,7 @@ fn rows<'a>(failures: &'a Failures, screen: &'a FirstScreen<'_>) -> Vec<Row<'a>>
         let stacks = vec![screen.label(&risk.stack)];
         let row = Row { stacks, risk: Some(risk), rebuilds };
         let says = |row: &Row<'_>| (row.may_fail(), row.rebuilt_in(), row.chances());
-        match rows.iter_mut().find(|r| rebuilds.is_none() && says(r) == says(&row)) {
+        match rows.iter_mut().find(|known| says(known) == says(&row)) {
             Some(same) => same.stacks.extend(row.stacks),
             None => rows.push(row),
         }

@@ -221,7 +221,7 @@ impl RiskTable {
             .map(|s| match s.source {
                 RebuildSource::Measured => "as measured in the run",
                 RebuildSource::OnePass => {
-                    "at least one pass over the drive, alone; `disklab rebuild` measures it"
+                    "at least one pass over what is copied; disklab rebuild measures it"
                 }
                 RebuildSource::ByUser => "as given with --rebuild",
             })

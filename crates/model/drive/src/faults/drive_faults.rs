@@ -33,6 +33,8 @@ pub struct FaultRecord {
     pub requests: u64,
     /// How many bytes it changed.
     pub bytes: u64,
+    /// How long a request of the drive took at most.
+    pub longest: Nanos,
 }
 
 /// What becomes of a request before it reaches the drive.
@@ -76,6 +78,7 @@ pub struct DriveFaults {
     held: Vec<Completion>,
     /// The drive does nothing else before that.
     tries_until: Nanos,
+    longest: Nanos,
 }
 
 /// What becomes of a request that is in the drive.
@@ -158,7 +161,7 @@ impl DriveFaults {
         let after = |since: Nanos| Nanos(since.0.saturating_sub(began));
         let record = |fault: &DriveFault| {
             let DriveFault { requests, bytes, .. } = *fault;
-            FaultRecord { after: fault.since.map(after), requests, bytes }
+            FaultRecord { after: fault.since.map(after), requests, bytes, longest: self.longest }
         };
         self.ended.iter().chain(&self.faults).map(record).collect()
     }
@@ -213,7 +216,7 @@ impl DriveFaults {
             u64::from(is_there).checked_shl(number as u32).unwrap_or(0)
         };
         let places = self.faults.iter().enumerate().map(bit).fold(0, |all, bit| all | bit);
-        if places != 0 || fate != Fate::default() {
+        if !self.faults.is_empty() {
             self.fates.insert(request.id, Ending { fate, submitted: now, places });
         }
         match (fate.fails_after, fate.written_to) {
@@ -238,10 +241,10 @@ impl DriveFaults {
             fault.begins(now, self.began, self.requests.saturating_sub(1));
         }
         for mut completion in completions.drain(..) {
-            let mut places = 0;
+            let (mut places, mut began) = (0, completion.at);
             if let Some(ending) = self.fates.remove(&completion.id) {
                 let Ending { fate, submitted, .. } = ending;
-                places = ending.places;
+                (places, began) = (ending.places, submitted);
                 let took = completion.at.0.saturating_sub(submitted.0);
                 let took = fate.factor.map_or(took, |factor| (took as f64 * factor) as u64);
                 completion.at = Nanos(submitted.0.saturating_add(took));
@@ -262,6 +265,7 @@ impl DriveFaults {
                     fault.requests += 1;
                 }
             }
+            self.longest = self.longest.max(Nanos(completion.at.0.saturating_sub(began.0)));
             self.held.push(completion);
         }
         self.held.sort_by_key(|held| held.at);

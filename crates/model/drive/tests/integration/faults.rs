@@ -84,6 +84,18 @@ impl Faulty {
 }
 
 #[test]
+fn the_longest_request_is_known() {
+    let mut faulty = Faulty::new(&["unreadable|on=sectors 8|tries=40 s", "stalls|for=1 s|at=0 s"]);
+    faulty.submit(MS, Operation::Read, 8, 8);
+    // Waits for the first.
+    faulty.submit(2 * MS, Operation::Read, 80_000, 8);
+    faulty.until(200_000 * MS);
+    let longest: Vec<u64> =
+        faulty.faults.records().iter().map(|record| record.longest.0 / 1_000_000_000).collect();
+    assert_eq!(longest, [40, 40]);
+}
+
+#[test]
 fn a_new_drive_has_none() {
     let mut faulty = Faulty::new(&["dies|at=0 s", "unreadable|on=sectors 8|tries=1 s"]);
     assert_eq!(faulty.submit(MS, Operation::Read, 8, 8), Start::Refused);

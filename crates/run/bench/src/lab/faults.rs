@@ -75,6 +75,9 @@ pub(super) fn add_faults(
     Ok(())
 }
 
+/// Seconds that a request may take (drivers/scsi/sd.h, `SD_TIMEOUT`).
+const SCSI_TIMEOUT: f64 = 30.0;
+
 /// What came of each fault, in sentences.
 pub(super) fn fault_notes(plan: &CellPlan, report: &LabReport) -> Vec<Note> {
     let mut next = vec![0; report.disks.len()];
@@ -84,7 +87,7 @@ pub(super) fn fault_notes(plan: &CellPlan, report: &LabReport) -> Vec<Note> {
         let records = report.disks[at].as_ref().map(|disk| disk.faults.as_slice());
         let record = records.unwrap_or_default().get(*number).copied().unwrap_or_default();
         *number += 1;
-        let FaultRecord { after, requests, bytes } = record;
+        let FaultRecord { after, requests, bytes, longest } = record;
         let what = match after {
             None => "did not happen, as no request came so late".to_owned(),
             Some(after) => {
@@ -94,7 +97,16 @@ pub(super) fn fault_notes(plan: &CellPlan, report: &LabReport) -> Vec<Note> {
                 } else {
                     count(requests as usize, "request")
                 };
-                format!("from {after:.3} s of the work, on {changed}")
+                let longest = longest.0 as f64 / 1e9;
+                let aborted = if longest > SCSI_TIMEOUT {
+                    format!(
+                        "; a request took up to {longest:.0} s, which SCSI aborts after {SCSI_TIMEOUT} s to \
+                         reset the drive: the lab's disks are virtio's, which have no such timer"
+                    )
+                } else {
+                    String::new()
+                };
+                format!("from {after:.3} s of the work, on {changed}{aborted}")
             }
         };
         Some(Note { about: "faults".to_owned(), text: format!("{fault}: {what}") })
