@@ -92,7 +92,7 @@ fn data_stay_right_or_rot_where_nobody_has_sums() {
             let rots = is_silent && !has_sums;
             for name in ["read", "read-again"] {
                 let kept = step(sample, name).kept.expect("counted");
-                let KeptData { right, wrong, unreadable } = kept;
+                let KeptData { right, wrong, unreadable, .. } = kept;
                 assert_eq!((right + wrong, unreadable), (4096, 0), "{what}: {kept:?}");
                 assert_eq!(wrong > 0, rots, "{what}: {kept:?}");
             }
