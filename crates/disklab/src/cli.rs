@@ -264,7 +264,8 @@ impl RunArgs {
 /// how long it takes until the stack is redundant again, for the whole drive and with an interval,
 /// and what bounds that. The rebuild is measured at places all over the drive, other ones in each
 /// repeat. With --load, other work runs before, without the drive, and while it is rebuilt, and is
-/// compared. Stacks whose rebuild cannot begin anywhere are left out. Continue with `disklab run
+/// compared. Btrfs and ZFS, which rebuild what is used, are filled by half, on drives of 64 GB with all
+/// zones of the study's (in the lab). Continue with `disklab run
 /// --resume`.
 #[derive(Debug, Args)]
 pub struct RebuildArgs {
@@ -276,6 +277,12 @@ pub struct RebuildArgs {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=4096),
           help_heading = "What")]
     pub fail: Option<u32>,
+    /// Give each stack a drive more, onto which it is rebuilt at once: md by itself, ZFS as its daemon does.
+    #[arg(long, help_heading = "What")]
+    pub hot_spare: bool,
+    /// Compare rebuilds that are held to these speeds. md alone has such a limit.
+    #[arg(long, value_name = "SPEED,…", value_delimiter = ',', help_heading = "What")]
+    pub speed: Vec<String>,
     /// Work of the study that runs meanwhile, one of its fio jobs. With its step, if it has several.
     #[arg(long, value_name = "WORKLOAD[:STEP]", help_heading = "What")]
     pub load: Option<String>,

@@ -37,6 +37,11 @@ impl FailureSamples {
         self.kept.add(stack, sample);
     }
 
+    /// What they say of rebuilds.
+    pub fn rebuilds(&self) -> &RebuildSummary {
+        &self.rebuilds
+    }
+
     /// What follows from them, for the stacks of this run and on these terms.
     pub fn finish(self, info: &RunInfo, study: &Study, terms: RiskTerms) -> Failures {
         let Self { rebuilds, kept } = self;

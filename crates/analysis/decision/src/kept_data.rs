@@ -41,6 +41,7 @@ impl KeptSummary {
         let one = |(stack, kept): &(String, StackKept)| {
             let after = match kept.scrubbed {
                 Some(scrubbed) => format!("; after a scrub {}", words(&scrubbed)),
+                None if kept.first.right == 0 && kept.first.wrong == 0 => String::new(),
                 None => "; it has no scrub".to_owned(),
             };
             format!("{stack}: read back {}{after}.", words(&kept.first))
@@ -69,6 +70,7 @@ pub fn words(kept: &KeptData) -> String {
     };
     let text = match (kept.wrong, kept.unreadable) {
         (0, 0) => "all right".to_owned(),
+        (0, refused) if kept.right == 0 => format!("none of {refused} blocks, all refused"),
         (0, refused) => format!("{} refused with an error, none wrong", of_all(refused)),
         (wrong, 0) => format!("{} wrong without an error", of_all(wrong)),
         (wrong, refused) => {
@@ -106,6 +108,7 @@ mod tests {
         summary.add("raid5/ext4", &sample(&[(99, 0, 1), (100, 0, 0)]));
         summary.add("single/btrfs", &sample(&[(90, 0, 10)]));
         summary.add("single/xfs", &sample(&[]));
+        summary.add("single/ext4", &sample(&[(0, 0, 100)]));
         assert_eq!(
             summary.sentences(),
             [
@@ -115,6 +118,7 @@ mod tests {
                 "zfs-raidz1: read back all right; after a scrub all right.",
                 "single/btrfs: read back 10 of 100 blocks (10 %) refused with an error, none wrong, in 8 \
                  of 10 files; it has no scrub.",
+                "single/ext4: read back none of 100 blocks, all refused, in 8 of 10 files.",
             ]
         );
     }

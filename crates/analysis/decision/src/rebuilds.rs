@@ -59,6 +59,8 @@ pub struct StackRebuilds {
     limit: Option<f64>,
     /// By phase and what is felt, each with the ratio to a healthy stack.
     felt: BTreeMap<(u8, Felt), Vec<f64>>,
+    /// Nanoseconds that 99 % of other work's requests take at most while it is rebuilt.
+    p99: BTreeMap<Direction, Vec<f64>>,
 }
 
 /// What other work feels.
@@ -70,13 +72,16 @@ enum Felt {
 }
 
 /// Phases with a drive less, in order, as workloads name them and as one says it.
-const PHASES: [(&str, &str); 2] = [("degraded", "without the drive"), ("rebuilding", "meanwhile")];
+const PHASES: [(&str, &str); 2] = [("degraded", "without the drive"), (REBUILDING, "meanwhile")];
+const REBUILDING: &str = "rebuilding";
 
 /// What the samples of a run say of rebuilds.
 #[derive(Debug, Clone, Default)]
 pub struct RebuildSummary {
     /// By stack, in the order of their first samples.
     stacks: Vec<(String, StackRebuilds)>,
+    /// What another level of an axis costs, in sentences.
+    costs: Vec<String>,
 }
 
 impl RebuildSummary {
@@ -93,7 +98,17 @@ impl RebuildSummary {
 
     /// A paragraph for each stack: how long, what bounds it, what other work feels.
     pub fn sentences(&self) -> Vec<String> {
-        self.stacks.iter().map(|(stack, own)| own.sentence(stack)).collect()
+        let of_each = self.stacks.iter().map(|(stack, own)| own.sentence(stack));
+        of_each.chain(self.costs.iter().cloned()).collect()
+    }
+
+    /// Adds what another level of an axis, in words, costs each stack, or saves.
+    pub fn compare(&mut self, level: &str, other: &Self) {
+        let cost = |(stack, own): &(String, StackRebuilds)| {
+            let (_, other) = other.stacks.iter().find(|(known, _)| known == stack)?;
+            own.cost_of(other).map(|cost| format!("{stack}, {level}: {cost}."))
+        };
+        self.costs.extend(self.stacks.iter().filter_map(cost));
     }
 
     /// The stacks whose rebuild was measured, by their ids.
@@ -135,6 +150,9 @@ impl StackRebuilds {
         let Some(healthy) = step("healthy") else { return };
         for (at, (phase, _)) in (0..).zip(PHASES) {
             for figure in step(phase).into_iter().flat_map(|step| &step.figures) {
+                if let Some(p99) = quantile(figure, 0.99).filter(|_| phase == REBUILDING) {
+                    self.p99.entry(figure.direction).or_default().push(p99);
+                }
                 let before = healthy.figures.iter().find(|f| f.direction == figure.direction);
                 for (felt, ratio) in before.map(|before| ratios(before, figure)).unwrap_or_default()
                 {
@@ -157,6 +175,19 @@ impl StackRebuilds {
     pub fn time_words(&self) -> String {
         let time = estimate(&self.seconds);
         time.map_or(String::new(), |time| value(Measure::Elapsed, OperationKind::Io, &time))
+    }
+
+    /// How many times as fast `other` rebuilds the same, and for how many times the p99 of other work.
+    fn cost_of(&self, other: &Self) -> Option<String> {
+        let ratio = |own: &[f64], other: &[f64]| Some(median(other)? / median(own)?);
+        let faster = 1.0 / ratio(&self.seconds, &other.seconds)?;
+        let costs = self.p99.iter().filter_map(|(direction, own)| {
+            let cost = ratio(own, other.p99.get(direction)?)?;
+            Some(format!("{} {} p99", times(cost), direction.word()))
+        });
+        let costs: Vec<String> = costs.collect();
+        (!costs.is_empty())
+            .then(|| format!("rebuilt {} as fast, with {}", times(faster), costs.join(" and ")))
     }
 
     /// What it cannot go faster than.
@@ -200,14 +231,15 @@ impl Felt {
     }
 }
 
+fn quantile(figure: &Figure, q: f64) -> Option<f64> {
+    let latency = figure.commit.as_ref().or(figure.latency.as_ref())?;
+    (latency.histogram.count() > 0).then(|| latency.histogram.quantile(q) as f64)
+}
+
 /// What is felt in `now`, compared with `before`.
 fn ratios(before: &Figure, now: &Figure) -> Vec<(Felt, f64)> {
     let direction = now.direction;
     let rate = |f: &Figure| f.bytes_per_second.or(f.operations_per_second);
-    let quantile = |f: &Figure, q: f64| {
-        let latency = f.commit.as_ref().or(f.latency.as_ref())?;
-        (latency.histogram.count() > 0).then(|| latency.histogram.quantile(q) as f64)
-    };
     let ratio = |of: &dyn Fn(&Figure) -> Option<f64>| {
         Some(of(now)? / of(before)?).filter(|ratio| ratio.is_finite())
     };
@@ -221,7 +253,7 @@ fn ratios(before: &Figure, now: &Figure) -> Vec<(Felt, f64)> {
 
 #[cfg(test)]
 mod tests {
-    use disklab_sample::DriveTraffic;
+    use disklab_sample::{DriveTraffic, Latency, LatencyHistogram};
 
     use super::*;
 
@@ -278,6 +310,26 @@ mod tests {
             assert!(sentence.starts_with("s: redundant after "), "{sentence}");
             assert!(sentence.contains("meanwhile: write rate 0.25"), "{sentence}");
         }
+    }
+
+    #[test]
+    fn a_level_has_its_cost() {
+        let summary = |rate, p99_ns| {
+            let mut sample = sample(vec![window(rate, [0.9, 0.1])], [1.0, 1.0]);
+            let mut histogram = LatencyHistogram::default();
+            histogram.record(p99_ns, 1);
+            sample.steps[1].figures[0].latency = Some(Latency::from_histogram(histogram));
+            let mut summary = RebuildSummary::default();
+            summary.add("s", &sample);
+            summary
+        };
+        let mut slow = summary(50_000_000, 1_000_000);
+        slow.compare("sync-speed-max 100M against 50M", &summary(100_000_000, 3_000_000));
+        slow.compare("other", &RebuildSummary::default());
+        let sentences = slow.sentences();
+        assert_eq!(sentences.len(), 2, "{sentences:?}");
+        let expected = "s, sync-speed-max 100M against 50M: rebuilt 2.00× as fast, with ";
+        assert!(sentences[1].starts_with(expected), "{sentences:?}");
     }
 
     #[test]

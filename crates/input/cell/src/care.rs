@@ -7,6 +7,8 @@ pub enum Care {
     Fail,
     /// A drive is taken out, and a blank one is put in its place, onto which the layer rebuilds.
     Replace,
+    /// A hot spare takes the place of a drive that failed: by itself, or as the array's daemon has it.
+    TakeSpare,
     /// A rebuild begins at any place of a drive.
     RebuildFrom,
     /// The stack works until it is redundant again.
@@ -21,6 +23,7 @@ impl Care {
         match self {
             Self::Fail => "declare a drive failed",
             Self::Replace => "replace a drive",
+            Self::TakeSpare => "have a hot spare take a drive's place",
             Self::RebuildFrom => "rebuild a drive from a place on",
             Self::Rebuild => "wait for redundancy",
             Self::Scrub => "scrub",

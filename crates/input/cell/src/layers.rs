@@ -62,6 +62,9 @@ impl From<&LayerSpec> for PlannedLayer {
 /// The role of a drive that no input names.
 pub const DATA: &str = "data";
 
+/// The role of a drive that takes the place of one that fails.
+pub const SPARE: &str = "spare";
+
 /// Neighbouring drives of a stack, counted from 1.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]

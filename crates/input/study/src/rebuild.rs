@@ -4,13 +4,13 @@ use std::fmt;
 use std::str::FromStr;
 use std::sync::Arc;
 
-use disklab_cell::Caches;
+use disklab_cell::{Caches, DriveRange, InputSpec, SPARE};
 use disklab_config::{Key, Node, Value};
-use disklab_source::{Location, Source, SourceError, did_you_mean};
+use disklab_source::{FileName, Location, Source, SourceError, did_you_mean};
 use indexmap::IndexMap;
 
 use crate::study::Positions;
-use crate::{ChartKind, Measure, Part, Question, Study, WorkloadSpec};
+use crate::{ChartKind, DriveSpec, Measure, Part, Question, Study, WorkloadSpec};
 
 /// How often each cell runs, if the command line does not say.
 const REPEATS: u32 = 3;
@@ -20,13 +20,17 @@ const REPEATS: u32 = 3;
 pub struct RebuildRequest {
     /// The number of the drive; drawn for each repeat if absent.
     pub fail: Option<u32>,
+    /// Whether each stack has a hot spare, a drive more than the study gives it.
+    pub hot_spare: bool,
     /// A workload of the study, and its step after a `:` if it has several.
     pub load: Option<String>,
 }
 
 /// A text is not such a request.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("invalid rebuild '{0}': expected 'any drive' or 'drive 2', and 'with WORKLOAD' after it")]
+#[error(
+    "invalid rebuild '{0}': expected 'any drive' or 'drive 2', and 'onto a spare' and 'with WORKLOAD' after it"
+)]
 pub struct InvalidRebuild(String);
 
 impl fmt::Display for RebuildRequest {
@@ -34,6 +38,9 @@ impl fmt::Display for RebuildRequest {
         match self.fail {
             Some(drive) => write!(f, "drive {drive}")?,
             None => write!(f, "any drive")?,
+        }
+        if self.hot_spare {
+            f.write_str(ONTO_SPARE)?;
         }
         self.load.iter().try_for_each(|load| write!(f, " with {load}"))
     }
@@ -48,6 +55,10 @@ impl FromStr for RebuildRequest {
             Some((drive, load)) => (drive, Some(load.to_owned())),
             None => (text, None),
         };
+        let (drive, hot_spare) = match drive.strip_suffix(ONTO_SPARE) {
+            Some(drive) => (drive, true),
+            None => (drive, false),
+        };
         let fail = match drive {
             "any drive" => None,
             drive => {
@@ -55,9 +66,12 @@ impl FromStr for RebuildRequest {
                 Some(number.filter(|n| *n > 0).ok_or_else(wrong)?)
             }
         };
-        Ok(Self { fail, load })
+        Ok(Self { fail, hot_spare, load })
     }
 }
+
+/// Of a request's text.
+const ONTO_SPARE: &str = " onto a spare";
 
 impl Study {
     /// The same stacks, of each of which a drive fails and is rebuilt. Its digest is that of the study.
@@ -74,6 +88,9 @@ impl Study {
         let node = |value| Node { value, place: place.clone() };
         if let Some(drive) = request.fail {
             add("drive", node(Value::Integer(drive.into())));
+        }
+        if request.hot_spare {
+            add("hot-spare", node(Value::Boolean(true)));
         }
         if let Some(load) = &request.load {
             let (id, step) =
@@ -99,6 +116,9 @@ impl Study {
             }
         }
         let body = node(Value::Table(entries));
+        if request.hot_spare {
+            self.add_spare(&place);
+        }
         self.workloads = vec![WorkloadSpec {
             id: "rebuild".to_owned(),
             title: "a drive fails and is rebuilt".to_owned(),
@@ -117,6 +137,35 @@ impl Study {
     }
 }
 
+impl Study {
+    /// Gives each stack a drive more, as large as the largest: the spare of the lowest layer that takes one.
+    fn add_spare(&mut self, place: &Location) {
+        let Some(largest) = self.drives.iter().max_by_key(|drive| drive.size).cloned() else {
+            return;
+        };
+        let is_taken = |name: &FileName| self.drives.iter().any(|drive| drive.name == *name);
+        let names =
+            (0..).map(|n: u32| if n == 0 { SPARE.to_owned() } else { format!("{SPARE}-{n}") });
+        let mut names = names.filter_map(|name| FileName::new(&name).ok());
+        let Some(name) = names.find(|name| !is_taken(name)) else { return };
+        let at = self.drives.len();
+        self.drives.push(DriveSpec { name, ..largest });
+        for stack in &mut self.stacks {
+            let number = stack.drives.len() as u32 + 1;
+            let has_spare = stack.layers.iter().any(|layer| layer.has_input(SPARE));
+            if let Some(first) = stack.layers.first_mut().filter(|_| !has_spare && number > 1) {
+                stack.drives.push(at);
+                first.inputs.push(InputSpec {
+                    name: SPARE.to_owned(),
+                    drives: DriveRange { first: number, last: number },
+                    layers: Vec::new(),
+                    place: place.clone(),
+                });
+            }
+        }
+    }
+}
+
 fn questions(request: &RebuildRequest) -> Vec<Question> {
     let question = |ask: &str, step: &str, measure| Question {
         ask: ask.to_owned(),
@@ -131,7 +180,9 @@ fn questions(request: &RebuildRequest) -> Vec<Question> {
     let mut all = vec![question(time, "redundant", Some(Measure::Elapsed))];
     if request.load.is_some() {
         all.push(question("What does other work get before a drive fails?", "healthy", None));
-        all.push(question("What does it get without the drive?", "degraded", None));
+        if !request.hot_spare {
+            all.push(question("What does it get without the drive?", "degraded", None));
+        }
         all.push(question("What does it get while the drive is rebuilt?", "rebuilding", None));
     }
     all
@@ -180,11 +231,23 @@ dd = { direction = "write", bs = "4k", count = 200 }
         assert!(error.contains("work of the kind 'dd'"), "{error}");
     }
 
+    #[test]
+    fn a_spare_is_a_drive_more() {
+        let study = of("any drive onto a spare").expect("valid");
+        assert_eq!((study.drives.len(), study.stacks[0].drives.len()), (4, 4));
+        assert_eq!(study.drives[3].name.as_str(), "spare");
+        let [spare] = &study.stacks[0].layers[0].inputs[..] else { panic!("no input") };
+        assert_eq!(
+            (spare.name.as_str(), spare.drives),
+            ("spare", DriveRange { first: 4, last: 4 })
+        );
+    }
+
     proptest! {
         #[test]
-        fn requests_are_read_as_they_are_shown(fail in proptest::option::of(1_u32..99), load in "([a-z]{1,5}(:w)?)?") {
+        fn requests_are_read_as_they_are_shown(fail in proptest::option::of(1_u32..99), hot_spare: bool, load in "([a-z]{1,5}(:w)?)?") {
             let load = Some(load).filter(|load| !load.is_empty());
-            let request = RebuildRequest { fail, load };
+            let request = RebuildRequest { fail, hot_spare, load };
             prop_assert_eq!(request.to_string().parse(), Ok(request));
         }
 

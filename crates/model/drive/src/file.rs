@@ -11,7 +11,7 @@ mod sibling;
 
 use disklab_units::parse_nanoseconds;
 
-use crate::{Drive, hdd, ssd};
+use crate::{Drive, hdd, smr, ssd};
 
 pub use class::Class;
 pub use kind::Kind;
@@ -142,6 +142,21 @@ impl DriveFile {
         let range = self.plausible.iter().find(|range| range.field == FIELD)?;
         let [low, high] = [&range.low, &range.high].map(|end| parse_nanoseconds(end));
         Some([parameters.buffer.flush_overhead, low?, high?])
+    }
+
+    /// A drive of this size that stands for it: a disk has all its zones, a solid-state drive all its flash.
+    ///
+    /// # Errors
+    /// As for [`Self::limited_to`], and where there is no room for all zones.
+    pub fn shrunk_to(self, bytes: u64) -> Result<Self, SizeError> {
+        let kind = match self.kind {
+            Kind::Hdd(parameters) => Kind::Hdd(parameters.shrunk_to(bytes)),
+            Kind::Smr(parameters) => {
+                Kind::Smr(smr::Parameters { disk: parameters.disk.shrunk_to(bytes), ..parameters })
+            }
+            Kind::Ssd(parameters) => Kind::Ssd(parameters),
+        };
+        Self { kind, ..self }.limited_to(bytes)
     }
 
     /// The same drive, of which the host sees the first `bytes` only.

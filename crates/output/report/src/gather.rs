@@ -40,6 +40,8 @@ impl Report {
         OfLevels::read(run, std::iter::once(&mut first).chain(&mut of_levels))?;
         let mut report = first.report(run, &study, &info)?;
         for ((axis, first, level), other) in others.into_iter().zip(of_levels) {
+            let words = format!("{axis} {level} against {first}");
+            report.failures.rebuilds.compare(&words, other.failures.rebuilds());
             let (info, analysis) = (info.at(&other.at), other.analyser.finish());
             let other = ComparedRun {
                 info: &info,

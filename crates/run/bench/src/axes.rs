@@ -5,8 +5,9 @@ use std::path::Path;
 use disklab_cell::{Axes, Caches, CellPlan, LabPlan, MachinePlan, StudyAxis};
 use disklab_lab_kernel::LinuxChoice;
 use disklab_source::did_you_mean;
+use disklab_stack::find_layer;
 use disklab_study::{FAULT_AXIS, MACHINES, NO_FAULT, Study};
-use disklab_units::parse_share_within;
+use disklab_units::{Bytes, parse_share_within};
 
 use crate::lab::{find_processor, host_of};
 
@@ -28,7 +29,7 @@ enum SetLevel {
 }
 
 /// All of them.
-pub static AXES: [KnownAxis; 9] = [
+pub static AXES: [KnownAxis; 10] = [
     KnownAxis {
         name: "bus",
         levels: "throughput of the bus that all drives share, or none (lab)",
@@ -130,7 +131,27 @@ pub static AXES: [KnownAxis; 9] = [
             Ok(())
         }),
     },
+    KnownAxis {
+        name: SPEED_AXIS,
+        levels: "most bytes per second of a rebuild, such as 50M; of layers that have this option",
+        set: SetLevel::Cell(|plan, _, level| {
+            level.parse::<Bytes>().map_err(|why| why.to_string())?;
+            for layer in plan.making.stack.iter_mut().filter(|layer| has_speed(&layer.name)) {
+                layer.options.retain(|(name, _)| name != SPEED_AXIS);
+                layer.options.push((SPEED_AXIS.to_owned(), Some(level.to_owned())));
+            }
+            Ok(())
+        }),
+    },
 ];
+
+/// The axis, and the option of a layer.
+pub const SPEED_AXIS: &str = "sync-speed-max";
+
+/// Whether such a layer has it.
+pub(crate) fn has_speed(layer: &str) -> bool {
+    find_layer(layer).is_some_and(|kind| kind.options.iter().any(|(name, _)| *name == SPEED_AXIS))
+}
 
 /// Why a bench on real or loop devices refuses an axis.
 const LAB: &str = "only the lab has this axis";

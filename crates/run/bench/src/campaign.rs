@@ -134,6 +134,11 @@ impl LoadedStudy {
             let at = study.stack_index(&cell.levels.stack).ok_or_else(unknown)?;
             let space = workload.cost().space;
             self.add_stack(at, preflight, space, &mut making, &mut needs).ok_or_else(unknown)?;
+            if self.stacks[at].moves_what_is_used()
+                && let Some(small) = workload.small_drives()
+            {
+                DrivePlan::make_small(&mut making.drives, small);
+            }
         }
         let mut plan = CellPlan {
             format: CellPlan::FORMAT,

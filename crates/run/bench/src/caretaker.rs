@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use disklab_cell::Care;
+use disklab_cell::{Care, CellPlan, DrivePlan, PlannedLayer, SPARE};
 use disklab_exec::{Executor, Interrupted};
 use disklab_measure::{BlockDevice, SystemRoot};
 use disklab_stack::{Made, MemberRebuild, Stack, StackError, care_for, rebuilds_on};
@@ -10,6 +10,7 @@ use disklab_units::Bytes;
 use disklab_workload::{Caretaker, MemberInUse, WorkEvent, Workload, WorkloadError};
 
 use crate::BenchError;
+use crate::axes::{SPEED_AXIS, has_speed};
 
 /// A stack that stands, and the drives below it.
 #[derive(Debug)]
@@ -25,8 +26,10 @@ pub(crate) struct StackCaretaker<'a> {
 #[derive(Debug)]
 pub(crate) struct CaredDrive {
     pub device: PathBuf,
-    /// Whether it is there for data, and not a log or a spare.
-    pub holds_data: bool,
+    /// What it is there for, if not for data.
+    pub role: Option<String>,
+    /// How many times larger the drive is for which it stands.
+    pub times: f64,
 }
 
 impl Caretaker for StackCaretaker<'_> {
@@ -53,8 +56,17 @@ impl Caretaker for StackCaretaker<'_> {
     }
 
     fn drives(&self) -> Vec<u32> {
-        let numbered = (1..).zip(&self.drives).filter(|(_, drive)| drive.holds_data);
+        let numbered = (1..).zip(&self.drives).filter(|(_, drive)| drive.role.is_none());
         numbered.map(|(number, _)| number).collect()
+    }
+
+    fn spare(&self) -> Option<u32> {
+        let is_spare = |drive: &CaredDrive| drive.role.as_deref() == Some(SPARE);
+        (1..).zip(&self.drives).find(|(_, drive)| is_spare(drive)).map(|(number, _)| number)
+    }
+
+    fn times(&self, drive: u32) -> f64 {
+        self.drive(drive).map_or(1.0, |drive| drive.times)
     }
 
     fn rebuilds(
@@ -69,10 +81,13 @@ impl Caretaker for StackCaretaker<'_> {
 }
 
 impl StackCaretaker<'_> {
-    /// The device of a drive, by its number.
+    /// A drive, by its number.
+    fn drive(&self, drive: u32) -> Option<&CaredDrive> {
+        (drive as usize).checked_sub(1).and_then(|at| self.drives.get(at))
+    }
+
     fn device(&self, drive: u32) -> &Path {
-        let drive = (drive as usize).checked_sub(1).and_then(|at| self.drives.get(at));
-        drive.map_or(Path::new(""), |drive| drive.device.as_path())
+        self.drive(drive).map_or(Path::new(""), |drive| drive.device.as_path())
     }
 }
 
@@ -126,8 +141,9 @@ pub(crate) fn check_care(
     workload: &dyn Workload,
     events: &[WorkEvent],
     stack: &Stack,
-    drives: usize,
+    drives: &[DrivePlan],
 ) -> Result<(), BenchError> {
+    let count = drives.len();
     let of_events = events.iter().filter_map(WorkEvent::care);
     for (care, drive) in workload.care().into_iter().chain(of_events) {
         let wrong = |why: String| {
@@ -137,9 +153,36 @@ pub(crate) fn check_care(
         if !stack.can(care) {
             return wrong("none of its layers can".to_owned());
         }
-        if drive.is_some_and(|drive| drive as usize > drives) {
-            return wrong(format!("there is no drive {}, only {drives}", drive.unwrap_or(0)));
+        if care == Care::TakeSpare && !drives.iter().any(|d| d.role.as_deref() == Some(SPARE)) {
+            return wrong("it has none".to_owned());
+        }
+        if drive.is_some_and(|drive| drive as usize > count) {
+            return wrong(format!("there is no drive {}, only {count}", drive.unwrap_or(0)));
+        }
+        if care == Care::Rebuild && moves_too_much(workload, stack, drives) {
+            let why = "it rebuilds all that is used, and only the lab has smaller drives for that";
+            return wrong(why.to_owned());
         }
     }
     Ok(())
+}
+
+/// Refuses a plan whose rebuild is to be held to a speed, if none of its layers can.
+///
+/// # Errors
+/// [`BenchError::Care`].
+pub fn check_speed(plan: &CellPlan) -> Result<(), BenchError> {
+    let is_asked = plan.cell.levels.further.contains_key(SPEED_AXIS);
+    if !is_asked || plan.making.stack.iter().any(|layer| has_speed(&layer.name)) {
+        return Ok(());
+    }
+    let (what, why) = ("hold a rebuild to a speed", "none of its layers can".to_owned());
+    Err(BenchError::Care { what, stack: PlannedLayer::notation(&plan.making.stack), why })
+}
+
+/// Whether larger drives than the work may have would be filled.
+fn moves_too_much(workload: &dyn Workload, stack: &Stack, drives: &[DrivePlan]) -> bool {
+    let small = workload.small_drives().filter(|_| stack.moves_what_is_used());
+    let largest = drives.iter().filter(|drive| drive.role.is_none()).map(|drive| drive.size).max();
+    small.zip(largest).is_some_and(|(small, largest)| largest > small)
 }

@@ -54,7 +54,7 @@ impl<'a> CellWork<'a> {
             MachinePlan::Lab(lab) => check_lab(plan, lab)?,
             MachinePlan::Loop | MachinePlan::Disks => {}
         }
-        check_care(self.workload.as_ref(), &self.events, stack, sizes.len())?;
+        check_care(self.workload.as_ref(), &self.events, stack, &plan.drives)?;
         let volume = stack.shape(&sizes).map_err(StackError::from)?;
         let space = self.workload.cost().space;
         if space > volume.size {
@@ -105,7 +105,8 @@ impl<'a> CellWork<'a> {
                 drives: (watched.iter().zip(&plan.drives))
                     .map(|(drive, plan)| CaredDrive {
                         device: drive.device.clone(),
-                        holds_data: plan.role.is_none(),
+                        role: plan.role.clone(),
+                        times: plan.times(),
                     })
                     .collect(),
                 are_simulated: drives.are_simulated(),
@@ -137,7 +138,7 @@ pub fn check_plan(plan: &CellPlan) -> Result<(), BenchError> {
 pub fn check_events(plan: &CellPlan) -> Result<(), BenchError> {
     let CellWork { workload, events, making, .. } = &CellWork::of(plan)?;
     if !matches!(plan.making.machine, MachinePlan::Directory(_)) {
-        return check_care(workload.as_ref(), events, &making.stack, plan.making.drives.len());
+        return check_care(workload.as_ref(), events, &making.stack, &plan.making.drives);
     }
     match workload.care().first() {
         None => Ok(()),

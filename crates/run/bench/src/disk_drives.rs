@@ -154,6 +154,7 @@ impl Drives for DiskDrives {
                 position,
                 size: Bytes(target.fingerprint.size_bytes),
                 kind: DriveKind::Disk(target.name.clone()),
+                stands_for: None,
                 role: None,
             })
         };

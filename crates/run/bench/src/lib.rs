@@ -25,9 +25,10 @@ mod preflight;
 mod remount;
 pub mod safety;
 
-pub use axes::{AXES, KnownAxis, WrongAxis, check_axes, set_ordinary};
+pub use axes::{AXES, KnownAxis, SPEED_AXIS, WrongAxis, check_axes, set_ordinary};
 pub use bench::{Bench, BenchProfile, CheckedBench, ConfirmedBench, PreparedBench};
 pub use campaign::{BenchNeeds, LoadedStudy};
+pub use caretaker::check_speed;
 pub use cell::{check_events, check_plan};
 pub use consent::confirm_erasing;
 pub use device_bench::DeviceBench;

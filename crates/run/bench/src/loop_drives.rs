@@ -60,6 +60,7 @@ impl Drives for LoopDrives {
                 position,
                 size,
                 kind: DriveKind::File,
+                stands_for: None,
                 role: None,
             })
         };

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use disklab_bench::{BenchError, FaultProblem, check_events, check_faults};
+use disklab_bench::{BenchError, FaultProblem, check_events, check_faults, check_speed};
 use disklab_cell::Levels;
 use disklab_study::{FAULT_AXIS, LeftOut, StudyFault};
 
@@ -35,7 +35,7 @@ impl Plan {
                 continue;
             }
             let plan = self.compile(cell).map_err(RunnerError::prepare)?;
-            match check_events(&plan) {
+            match check_events(&plan).and_then(|()| check_speed(&plan)) {
                 Err(why @ BenchError::Care { .. }) if self.settings.rebuild.is_some() => {
                     unable.entry(stack.clone()).or_insert(why);
                     continue;

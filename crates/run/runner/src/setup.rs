@@ -10,14 +10,14 @@ use std::path::{Path, PathBuf};
 use disklab_bench::{
     Bench, CheckedBench, DeviceBench, DirBench, DiskDrives, LoadedStudy, LoopDrives, free_space,
 };
-use disklab_cell::{Levels, MachinePlan};
+use disklab_cell::{LayerSpec, Levels, MachinePlan, SPARE};
 use disklab_exec::{Executor, Interrupt};
 use disklab_lab::ContentLimits;
 use disklab_lab_kernel::{LinuxChoice, NamedKernel};
 use disklab_measure::{SystemRoot, Watched, devices_under, mounts};
 use disklab_options::RunSettings;
 use disklab_prediction::Medium;
-use disklab_stack::Ledger;
+use disklab_stack::{Ledger, find_layer};
 use disklab_study::{DriveRequests, Study};
 use disklab_units::Bytes;
 use disklab_workload::Context;
@@ -349,10 +349,24 @@ fn adapted(
     }
     if let Some(request) = &options.settings.rebuild {
         study = study.into_rebuild(request)?;
+        take_spares_back(&mut study);
     }
     let study = study.crossed_with(&options.settings.axis).map_err(OptionsError::Axes)?;
     options.check_axes(&study.axes)?;
     Ok(study)
+}
+
+/// Has stacks of which no layer takes a spare have none: they are left out for that.
+fn take_spares_back(study: &mut Study) {
+    let takes = |layer: &LayerSpec| {
+        find_layer(&layer.name).is_some_and(|kind| kind.inputs.iter().any(|i| i.name == SPARE))
+    };
+    for stack in study.stacks.iter_mut().filter(|stack| !stack.layers.iter().any(takes)) {
+        for layer in stack.layers.iter_mut().filter(|layer| layer.has_input(SPARE)) {
+            layer.inputs.retain(|input| input.name != SPARE);
+            stack.drives.pop();
+        }
+    }
 }
 
 /// What a run in a directory asks: a study's own title may ask for layouts, of which there is

@@ -32,6 +32,7 @@ pub fn care_for(
         let result = match care {
             Care::Fail => layer.fail(&at, drive).map(|()| None),
             Care::Replace => layer.replace(&at, drive).map(|()| None),
+            Care::TakeSpare => layer.take_spare(&at, drive).map(|()| None),
             Care::RebuildFrom => Err(at.cannot(care)),
             Care::Rebuild => wait(layer.as_ref(), &at).map(|()| None),
             Care::Scrub => layer.scrub(&at).map(Some),

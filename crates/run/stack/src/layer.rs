@@ -107,6 +107,15 @@ pub trait Layer: Debug + Send + Sync {
         Err(at.cannot(Care::Replace))
     }
 
+    /// Has a hot spare take the place of its failed device on this drive, and returns when that is being
+    /// rebuilt.
+    ///
+    /// # Errors
+    /// As for [`Layer::fail`].
+    fn take_spare(&self, at: &LayerInUse<'_>, _drive: &Path) -> Result<(), StackError> {
+        Err(at.cannot(Care::TakeSpare))
+    }
+
     /// Whether it is redundant, and how far a rebuild is.
     ///
     /// # Errors
@@ -219,7 +228,11 @@ impl LayerInUse<'_> {
     /// # Errors
     /// [`StackError::Program`] of an interrupt.
     pub(crate) fn sleep(&self) -> Result<(), StackError> {
-        let moment = Duration::from_secs(1);
+        self.sleep_for(Duration::from_secs(1))
+    }
+
+    /// As [`LayerInUse::sleep`], for so long.
+    pub(crate) fn sleep_for(&self, moment: Duration) -> Result<(), StackError> {
         self.executor.interrupt.sleep(moment).map_err(|stop| self.program(stop.into()))
     }
 }

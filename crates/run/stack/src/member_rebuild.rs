@@ -126,7 +126,7 @@ impl MemberRebuild {
 }
 
 /// From the line `[>…]  recovery = 12.6% (37043392/292945152) finish=…`, in KiB, of this array.
-fn position_in(mdstat: &str, array: &str) -> Option<Bytes> {
+pub(crate) fn position_in(mdstat: &str, array: &str) -> Option<Bytes> {
     let mut lines = mdstat.lines().skip_while(|line| line.split(' ').next() != Some(array)).skip(1);
     let own = lines.by_ref().take_while(|line| line.starts_with(' '));
     let (_, rest) = own.filter_map(|line| line.split_once("recovery =")).next()?;

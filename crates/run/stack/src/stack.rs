@@ -100,6 +100,11 @@ impl Stack {
         self.layers.iter().any(|node| node.layer.care().contains(&care))
     }
 
+    /// Whether it rebuilds what is used of it, wherever that is, and not a drive from its beginning to its end.
+    pub fn moves_what_is_used(&self) -> bool {
+        self.can(Care::Rebuild) && !self.can(Care::RebuildFrom)
+    }
+
     pub(crate) fn nodes(&self) -> &[GraphNode] {
         &self.layers
     }

@@ -49,6 +49,12 @@ pub trait Workload: Debug + Send + Sync {
         Vec::new()
     }
 
+    /// How large the drives below it may be if the stack rebuilds what is used, and not drives: in the lab,
+    /// smaller ones stand for larger ones.
+    fn small_drives(&self) -> Option<Bytes> {
+        None
+    }
+
     /// What a step does, by the step's name: what audits, purposes and sentences go by.
     /// `None` if nothing can be said of it.
     fn profile(&self, step: &str) -> Option<StepProfile>;

@@ -122,6 +122,12 @@ impl Parameters {
         (60_000_000_000 + self.rpm / 2) / self.rpm.max(1)
     }
 
+    /// A disk of this size with all zones of this one.
+    #[must_use]
+    pub(crate) fn shrunk_to(self, bytes: u64) -> Self {
+        Self { capacity: bytes, visible: bytes, ..self }
+    }
+
     /// The same drive, of which the host sees the outer `bytes` only, as with a
     /// partition or a host-protected area.
     ///

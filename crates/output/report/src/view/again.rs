@@ -97,7 +97,7 @@ fn words(info: &RunInfo, sessions: &[Session], seed: Option<u64>) -> Vec<String>
             // In the lab, where files lie decides nothing.
             "scratch" if info.is_lab() => {}
             "rebuild" => {
-                let RebuildRequest { fail, load } = options.rebuild.clone().unwrap_or_default();
+                let RebuildRequest { fail, load, .. } = options.rebuild.clone().unwrap_or_default();
                 fail.into_iter().for_each(|drive| option("fail", drive.to_string()));
                 load.into_iter().for_each(|load| option("load", load));
             }
@@ -108,6 +108,9 @@ fn words(info: &RunInfo, sessions: &[Session], seed: Option<u64>) -> Vec<String>
             "set-drive" => each(&options.set_drive),
             _ => option(&name, value),
         }
+    }
+    if options.rebuild.as_ref().is_some_and(|request| request.hot_spare) {
+        words.push("--hot-spare".to_owned());
     }
     words
 }

@@ -110,7 +110,10 @@ impl ModelledDrives {
                 used.iter_mut().zip(meant).for_each(|(used, meant)| *used |= meant);
                 model.serial = serials.next(&file.id);
                 let (size, kind) = (Bytes(file.capacity()), DriveKind::Model(model));
-                Ok(Modelled { plan: DrivePlan { name, position, size, kind, role: None }, file })
+                Ok(Modelled {
+                    plan: DrivePlan { name, position, size, kind, stands_for: None, role: None },
+                    file,
+                })
             })
             .collect::<Result<Vec<_>, DrivesError>>()?;
         if let Some((set, _)) = over.iter().zip(used).find(|(_, used)| !used) {
@@ -233,7 +236,11 @@ pub(crate) fn check_lab(plan: &MakingPlan, lab: &LabPlan) -> Result<(), BenchErr
 /// The model of a planned drive.
 fn file_of(drive: &DrivePlan, model: &DriveModelPlan) -> Result<DriveFile, DrivesError> {
     let file = planned_model(model).map_err(|source| DrivesError::model(&drive.name, source))?;
-    sized(file, drive.size).map_err(|source| DrivesError::size(&drive.name, source))
+    let sized = match drive.stands_for {
+        None => sized(file, drive.size),
+        Some(_) => shrunk(file, drive.size),
+    };
+    sized.map_err(|source| DrivesError::size(&drive.name, source))
 }
 
 impl DrivesError {
@@ -264,6 +271,13 @@ fn traits_of(file: &DriveFile) -> DriveTraits {
             flush_of_class_ns: file.flush_of_class(),
         },
     }
+}
+
+/// The model that stands for a larger drive.
+fn shrunk(file: DriveFile, size: Bytes) -> Result<DriveFile, UnavailableSize> {
+    let (model, capacity) = (file.id.clone(), Bytes(file.capacity()));
+    let shrunk = file.shrunk_to(size.0);
+    shrunk.map_err(|why| UnavailableSize { size, model, capacity, why: Box::new(why) })
 }
 
 /// The model with the study's size: the same drive, of which less is seen.

@@ -43,6 +43,12 @@ pub trait Caretaker: std::fmt::Debug + Sync {
     /// The numbers of the drives that hold data, counted from 1.
     fn drives(&self) -> Vec<u32>;
 
+    /// The number of a drive that takes the place of one that fails, if there is one.
+    fn spare(&self) -> Option<u32>;
+
+    /// How many times larger than this drive that is for which it stands.
+    fn times(&self, drive: u32) -> f64;
+
     /// What is on this drive of arrays whose rebuild can begin anywhere; nothing if the stack moves
     /// what is used.
     ///

@@ -128,6 +128,28 @@ fn file(folder: &Path, number: u64) -> PathBuf {
     folder.join(number.to_string())
 }
 
+impl ReadBack {
+    /// Reads the files as a step, with nothing of it in memory. Returns whether its file system is mounted:
+    /// where that is no longer possible, all is lost.
+    fn read_again(
+        &self,
+        name: &str,
+        folder: &Path,
+        context: &mut WorkContext<'_>,
+    ) -> Result<bool, WorkloadError> {
+        let is_mounted = match context.empty_caches() {
+            Err(WorkloadError::Remount(why)) => {
+                context.note(name, format!("all is lost, as it is not mounted again: {why}"));
+                false
+            }
+            other => other.map(|()| true)?,
+        };
+        let seed = context.seed;
+        context.step(name, |executor| self.compare(folder, seed, executor))?;
+        Ok(is_mounted)
+    }
+}
+
 impl Workload for ReadBack {
     fn programs(&self) -> Vec<(&'static str, &'static str)> {
         Vec::new()
@@ -177,7 +199,9 @@ impl Workload for ReadBack {
         let seed = context.seed;
         context.step(WRITE, |executor| self.write(&folder, seed, executor))?;
         context.executor.interrupt.sleep(self.wait)?;
-        context.step(READ, |executor| self.compare(&folder, seed, executor))?;
+        if !self.read_again(READ, &folder, context)? {
+            return Ok(());
+        }
         let Some(caretaker) = context.caretaker.filter(|caretaker| caretaker.can(Care::Scrub))
         else {
             return Ok(());
@@ -190,7 +214,7 @@ impl Workload for ReadBack {
         let found = found.map(|found| format!(": {found}")).unwrap_or_default();
         let took = began.elapsed().as_secs_f64();
         context.note(SCRUB, format!("scrubbed in {took:.1} s{found}"));
-        context.step(AGAIN, |executor| self.compare(&folder, seed, executor))
+        self.read_again(AGAIN, &folder, context).map(drop)
     }
 }
 
@@ -199,6 +223,7 @@ mod tests {
     use std::os::unix::fs::FileExt;
 
     use super::*;
+    use crate::Remounter;
     use crate::testing::{context, read};
 
     #[test]
@@ -229,6 +254,38 @@ mod tests {
         std::os::unix::fs::symlink("/dev/zero", &path).expect("a link");
         let found = back.compare(&kept, place.seed, &executor).expect("compares");
         assert_eq!(found.kept.expect("counted").unreadable, 66, "no link is followed");
+    }
+
+    /// A file system that cannot be mounted again once its files are away.
+    #[derive(Debug)]
+    struct Hit<'a>(&'a Path);
+
+    impl Remounter for Hit<'_> {
+        fn unmount(&self, _: &Executor) -> Result<Option<String>, WorkloadError> {
+            fs::remove_dir_all(self.0).expect("it was written");
+            Ok(None)
+        }
+
+        fn mount(&self, _: &Executor) -> Result<Vec<String>, WorkloadError> {
+            Err(WorkloadError::Remount("bad superblock".into()))
+        }
+    }
+
+    #[test]
+    fn what_is_not_mounted_again_is_lost() {
+        let folder = tempfile::tempdir().expect("temp");
+        let executor = Executor::new(disklab_exec::Interrupt::new());
+        let path = folder.path().join(FILES);
+        let hit = Hit(&path);
+        let mut place = context(&executor, folder.path(), None);
+        let back = ReadBack { files: 1, size: Bytes::mib(1), wait: Duration::ZERO };
+        place.step(WRITE, |executor| back.write(&path, 1, executor)).expect("written");
+        place.caches = disklab_cell::Caches::Cold;
+        place.remount = Some(&hit);
+        assert!(!back.read_again(READ, &path, &mut place).expect("reads"), "it is not mounted");
+        let kept = place.steps[1].kept.expect("counted");
+        assert_eq!(kept, KeptData { unreadable: 256, files: 1, damaged: 1, ..KeptData::default() });
+        assert!(place.notes.iter().any(|note| note.text.contains("bad superblock")));
     }
 
     #[test]

@@ -8,6 +8,7 @@ use crate::reading::OptionReader;
 use crate::redundancy::{devices, members};
 use crate::{Form, Layer, LayerContext, LayerKind, Need, Shape, ShapeError, StackError};
 
+mod care;
 mod create;
 mod raid;
 mod space;

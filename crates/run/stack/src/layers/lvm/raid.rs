@@ -1,10 +1,13 @@
 //! LVM's own RAID: one logical volume over all devices below, kept by dm-raid.
 
-use disklab_cell::LayerSpec;
+use std::path::Path;
+
+use disklab_cell::{Care, LayerSpec};
 use disklab_exec::Invocation;
 use disklab_source::SourceError;
 use disklab_units::Bytes;
 
+use super::care;
 use super::create::{DEFAULT_STRIPE, LVM, STRIPE_SIZE, VolumeGroup};
 use super::space::{EXTENT, extents};
 use crate::layers::md::{self, Level, Resync};
@@ -12,8 +15,8 @@ use crate::reading::OptionReader;
 use crate::redundancy::{combine, devices, members};
 use crate::wait::nap;
 use crate::{
-    DeviceState, Form, FormatWrites, Layer, LayerContext, LayerKind, Need, PassKind, Shape,
-    ShapeError, StackError, Volume,
+    DeviceState, Form, FormatWrites, Layer, LayerContext, LayerInUse, LayerKind, Need, PassKind,
+    RebuildProgress, Shape, ShapeError, StackError, Volume,
 };
 
 /// One RAID volume over all devices below.
@@ -247,6 +250,26 @@ impl Layer for LvmRaid {
         let devices = devices(self.layer, below)?;
         let (_, node) = VolumeGroup::assemble(self.layer, &devices, context)?;
         Ok(Form::Devices(vec![node]))
+    }
+
+    fn care(&self) -> &'static [Care] {
+        &[Care::Fail, Care::Replace, Care::Rebuild, Care::Scrub]
+    }
+
+    fn fail(&self, at: &LayerInUse<'_>, drive: &Path) -> Result<(), StackError> {
+        care::fail(at, drive)
+    }
+
+    fn replace(&self, at: &LayerInUse<'_>, drive: &Path) -> Result<(), StackError> {
+        care::replace(at, drive)
+    }
+
+    fn progress(&self, at: &LayerInUse<'_>) -> Result<RebuildProgress, StackError> {
+        care::progress(at)
+    }
+
+    fn scrub(&self, at: &LayerInUse<'_>) -> Result<String, StackError> {
+        care::scrub(at)
     }
 }
 

@@ -1,12 +1,16 @@
 //! Arrays in use: a member fails, is replaced, the members are compared.
 
 use std::path::Path;
+use std::time::{Duration, Instant};
 
 use disklab_measure::{BlockDevice, SystemRoot};
 
-use crate::member_rebuild::{mdadm, replace_member};
+use crate::member_rebuild::{mdadm, position_in, replace_member};
 use crate::on_drive::is_on;
 use crate::{Form, LayerInUse, MemberRebuild, RebuildProgress, StackError};
+
+/// How long the kernel may take until a spare is rebuilt.
+const BEGINS_WITHIN: Duration = Duration::from_secs(30);
 
 /// The arrays that these devices are, or are built on.
 fn arrays(at: &LayerInUse<'_>) -> Vec<BlockDevice> {
@@ -81,6 +85,25 @@ pub(in crate::layers) fn progress(at: &LayerInUse<'_>) -> Result<RebuildProgress
         };
     }
     Ok(least)
+}
+
+/// Waits until the kernel rebuilds: with a spare it begins by itself. Its word for that comes before the spare
+/// has the place of what failed.
+pub(in crate::layers) fn await_rebuild(at: &LayerInUse<'_>) -> Result<(), StackError> {
+    let began = Instant::now();
+    let moves = |array: &BlockDevice| {
+        let mdstat = std::fs::read_to_string("/proc/mdstat").unwrap_or_default();
+        position_in(&mdstat, array.name()).is_some_and(|at| at.0 > 0)
+    };
+    let is_degraded =
+        |array: &BlockDevice| array.attribute("md/degraded").is_some_and(|n| n.trim() != "0");
+    while arrays(at).iter().any(|array| is_degraded(array) && !moves(array)) {
+        if began.elapsed() > BEGINS_WITHIN {
+            return Err(StackError::StaysDegraded { layer: at.layer.to_owned() });
+        }
+        at.sleep_for(Duration::from_millis(50))?;
+    }
+    Ok(())
 }
 
 /// From the words of `/sys/block/md*/md` (kernel: `Documentation/admin-guide/md.rst`).

@@ -348,7 +348,14 @@ impl Layer for Md {
 
     fn care(&self) -> &'static [Care] {
         if self.level.is_redundant() {
-            &[Care::Fail, Care::Replace, Care::RebuildFrom, Care::Rebuild, Care::Scrub]
+            &[
+                Care::Fail,
+                Care::Replace,
+                Care::TakeSpare,
+                Care::RebuildFrom,
+                Care::Rebuild,
+                Care::Scrub,
+            ]
         } else {
             &[]
         }
@@ -360,6 +367,10 @@ impl Layer for Md {
 
     fn replace(&self, at: &LayerInUse<'_>, drive: &Path) -> Result<(), StackError> {
         care::replace(at, drive)
+    }
+
+    fn take_spare(&self, at: &LayerInUse<'_>, _: &Path) -> Result<(), StackError> {
+        care::await_rebuild(at)
     }
 
     fn progress(&self, at: &LayerInUse<'_>) -> Result<RebuildProgress, StackError> {

@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use disklab_cell::Care;
 use disklab_exec::Invocation;
 use disklab_measure::{BlockDevice, SystemRoot};
 
@@ -44,6 +45,20 @@ pub(super) fn replace(at: &LayerInUse<'_>, drive: &Path) -> Result<(), StackErro
     at.run(&zpool().args(["replace", "-f", pool(at)]).arg(&member)).map(drop)
 }
 
+/// `zpool replace` by a spare, which is what zed(8) does: the kernel does not do it by itself.
+pub(super) fn take_spare(at: &LayerInUse<'_>, drive: &Path) -> Result<(), StackError> {
+    let failed = member(at, drive)?;
+    let spare = spare_in(&status(at)?).ok_or_else(|| at.cannot(Care::TakeSpare))?;
+    at.run(&zpool().args(["replace", "-f", pool(at)]).arg(failed).arg(spare)).map(drop)
+}
+
+/// A spare that is free, from what `zpool status` prints.
+fn spare_in(status: &str) -> Option<PathBuf> {
+    let spares = status.lines().skip_while(|line| line.trim() != "spares").skip(1);
+    let mut words = spares.map(|line| line.split_whitespace().collect::<Vec<_>>());
+    words.find(|words| words.get(1) == Some(&"AVAIL")).map(|words| PathBuf::from(words[0]))
+}
+
 pub(super) fn progress(at: &LayerInUse<'_>) -> Result<RebuildProgress, StackError> {
     Ok(progress_of(&status(at)?))
 }
@@ -58,8 +73,11 @@ fn progress_of(status: &str) -> RebuildProgress {
         });
         return RebuildProgress::Rebuilding((done.unwrap_or(0.0) / 100.0).clamp(0.0, 1.0));
     }
+    // With a spare in its place, what failed stays in the pool, which so stays degraded.
+    let has_spare = status.contains("INUSE") && status.contains("scan: resilvered");
     match lines.find_map(|line| line.strip_prefix("state:")).map(str::trim) {
         Some("ONLINE") => RebuildProgress::Redundant,
+        Some("DEGRADED") if has_spare => RebuildProgress::Redundant,
         _ => RebuildProgress::Degraded,
     }
 }
@@ -89,6 +107,12 @@ mod tests {
         assert_eq!(progress_of("  pool: p\n state: ONLINE\n"), RebuildProgress::Redundant);
         assert_eq!(progress_of(" state: DEGRADED\n"), RebuildProgress::Degraded);
         assert_eq!(progress_of(""), RebuildProgress::Degraded);
+        let spares = " state: DEGRADED\n  scan: resilvered 5G in 00:00:41 with 0 errors on Thu\n\
+                      config:\n\tspares\n\t  /dev/vde1  INUSE  currently in use\n\
+                      \t  /dev/vdf1  AVAIL\n";
+        assert_eq!(progress_of(spares), RebuildProgress::Redundant);
+        assert_eq!(spare_in(spares), Some(PathBuf::from("/dev/vdf1")));
+        assert_eq!(spare_in(resilvers), None);
         let scan = "  scan: scrub repaired 12K in 00:00:01 with 0 errors on Thu Jan  1 2026\n";
         assert_eq!(scrubbed(scan), "repaired 12K in 00:00:01 with 0 errors");
     }

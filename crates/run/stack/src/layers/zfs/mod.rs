@@ -476,7 +476,7 @@ impl Layer for Zfs {
         match self.vdev {
             Vdev::Stripe => &[Care::Scrub],
             Vdev::Mirror | Vdev::RaidZ(_) => {
-                &[Care::Fail, Care::Replace, Care::Rebuild, Care::Scrub]
+                &[Care::Fail, Care::Replace, Care::TakeSpare, Care::Rebuild, Care::Scrub]
             }
         }
     }
@@ -487,6 +487,10 @@ impl Layer for Zfs {
 
     fn replace(&self, at: &LayerInUse<'_>, drive: &Path) -> Result<(), StackError> {
         care::replace(at, drive)
+    }
+
+    fn take_spare(&self, at: &LayerInUse<'_>, drive: &Path) -> Result<(), StackError> {
+        care::take_spare(at, drive)
     }
 
     fn progress(&self, at: &LayerInUse<'_>) -> Result<RebuildProgress, StackError> {

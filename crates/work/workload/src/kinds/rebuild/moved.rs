@@ -1,20 +1,27 @@
 //! A rebuild of a layer that moves what is used: all of it, on a drive that may stand for a larger one.
 
-use std::time::Instant;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
 
-use disklab_cell::Care;
 use disklab_exec::Executor;
 use disklab_measure::{SystemRoot, Totals, Watched};
-use disklab_sample::RebuildWindow;
+use disklab_sample::{DriveTraffic, RebuildWindow};
 use disklab_units::Bytes;
 
+use super::patient::Patient;
 use crate::data::{ByteStream, FileContent};
 use crate::duration::nanoseconds;
-use crate::events::Caretaker;
 use crate::{WorkContext, WorkloadError};
 
 /// What is there to be rebuilt.
 pub(super) const FILE: &str = "disklab-rebuild";
+
+/// How often the drives' counters are read.
+const POLL: Duration = Duration::from_millis(50);
+
+/// What is written first and last is not measured: commands and the last commit take as long on a drive of
+/// any size, and the drive's memory takes the first of it faster than its medium.
+const ENDS: f64 = 0.02;
 
 /// After so many bytes the content repeats, so that a store that keeps content keeps little.
 const REPEATS: usize = 1 << 20;
@@ -24,9 +31,12 @@ const REPEATS: usize = 1 << 20;
 pub(super) struct MovedData {
     /// Which share of the file system holds data.
     pub fill: f64,
-    /// The size of the drive for which the drive stands; its own if absent.
-    pub of: Option<Bytes>,
+    /// How large drives may be, for which smaller ones do not stand.
+    pub small: Bytes,
 }
+
+/// What the drives did until a time of a rebuild.
+type Progress = (Duration, Vec<DriveTraffic>);
 
 impl MovedData {
     /// Fills the file system.
@@ -50,40 +60,109 @@ impl MovedData {
         file.sync_all().map_err(failed())
     }
 
-    /// Puts a blank drive in the place of the one that failed, and waits until all is on it.
+    /// Has the new drive get what the failed one held, and waits until all is on it. With other work, which
+    /// lasts so long, what it gets meanwhile is measured.
     pub fn measure(
-        &self,
-        caretaker: &dyn Caretaker,
-        drive: u32,
+        patient: &Patient<'_>,
+        load: Option<Duration>,
         watched: &[Watched],
         executor: &Executor,
     ) -> Result<RebuildWindow, WorkloadError> {
-        let (drives, began) = (Totals::start(&SystemRoot::here(), watched), Instant::now());
-        caretaker.care(Care::Replace, Some(drive), executor)?;
-        caretaker.care(Care::Rebuild, None, executor)?;
-        let elapsed_ns = nanoseconds(began.elapsed());
-        let done = drives.so_far();
-        let written = done.get(drive as usize - 1).map_or(0, |drive| drive.write_bytes);
-        if written == 0 {
-            return Err(WorkloadError::NotRebuilt(Bytes::ZERO));
-        }
-        let own = watched.get(drive as usize - 1).and_then(|drive| size_of(&drive.device));
-        let scale = self.of.zip(own).map_or(1.0, |(of, own)| of.0 as f64 / own.max(1) as f64);
-        let share = |busy_ns: u64| (busy_ns as f64 / elapsed_ns.max(1) as f64).min(1.0);
-        Ok(RebuildWindow {
-            stands_for: (written as f64 * scale) as u64,
-            at: 0,
-            bytes: written,
-            elapsed_ns,
-            limit: None,
-            busy: done.iter().map(|drive| share(drive.busy_ns)).collect(),
-        })
+        let drives = Totals::start(&SystemRoot::here(), watched);
+        let (began, is_over) = (Instant::now(), AtomicBool::new(false));
+        let progress = std::thread::scope(|scope| {
+            let counted = scope.spawn(|| {
+                let mut progress: Vec<Progress> = Vec::new();
+                while !is_over.load(Ordering::Relaxed) {
+                    progress.push((began.elapsed(), drives.so_far()));
+                    std::thread::sleep(POLL);
+                }
+                progress.push((began.elapsed(), drives.so_far()));
+                progress
+            });
+            let rebuilt = patient.rebuild_whole(executor);
+            is_over.store(true, Ordering::Relaxed);
+            let counted = counted.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+            rebuilt.map(|()| counted)
+        })?;
+        let window = window(&progress, &patient.name, load);
+        let window = window.ok_or(WorkloadError::NotRebuilt(Bytes::ZERO))?;
+        let stands_for = (window.stands_for as f64 * patient.times) as u64;
+        Ok(RebuildWindow { stands_for, ..window })
     }
 }
 
-/// The bytes of a block device.
-fn size_of(device: &std::path::Path) -> Option<u64> {
-    let device = disklab_measure::BlockDevice::at(&SystemRoot::here(), device)?;
-    let sectors: u64 = device.attribute("size")?.trim().parse().ok()?;
-    sectors.checked_mul(512)
+/// The middle of what a drive got, and how long that took; it stands for all that the drive got.
+fn window(progress: &[Progress], new: &str, load: Option<Duration>) -> Option<RebuildWindow> {
+    let written = |drives: &[DriveTraffic]| {
+        drives.iter().find(|drive| drive.drive == new).map_or(0, |drive| drive.write_bytes)
+    };
+    let (_, last) = progress.last()?;
+    let all = written(last);
+    let reached = |share: f64| {
+        progress.iter().find(|(_, drives)| written(drives) as f64 >= all as f64 * share)
+    };
+    let (from, before) = reached(ENDS)?;
+    let in_time = load.and_then(|load| progress.iter().rev().find(|(at, _)| *at <= load));
+    let last = reached(1.0 - ENDS)?;
+    let (to, after) = in_time.filter(|(at, _)| *at < last.0).unwrap_or(last);
+    let bytes = written(after).checked_sub(written(before)).filter(|bytes| *bytes > 0)?;
+    let elapsed_ns = nanoseconds(to.saturating_sub(*from));
+    let busy = |drive: &DriveTraffic| {
+        let own = before.iter().find(|before| before.drive == drive.drive);
+        let busy_ns = drive.busy_ns.saturating_sub(own.map_or(0, |own| own.busy_ns));
+        (busy_ns as f64 / elapsed_ns.max(1) as f64).min(1.0)
+    };
+    let busy = after.iter().map(busy).collect();
+    Some(RebuildWindow { stands_for: all, at: 0, bytes, elapsed_ns, limit: None, busy })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A drive that gets so many bytes each 50 ms.
+    fn progress(each: &[u64]) -> Vec<Progress> {
+        let mut written = 0;
+        let mut at = |(number, bytes): (usize, &u64)| {
+            written += bytes;
+            let drive = DriveTraffic {
+                drive: "new".to_owned(),
+                write_bytes: written,
+                busy_ns: number as u64 * 25_000_000,
+                ..DriveTraffic::default()
+            };
+            (POLL * number as u32, vec![drive])
+        };
+        each.iter().enumerate().map(&mut at).collect()
+    }
+
+    #[test]
+    fn what_takes_as_long_on_any_drive_is_left_out() {
+        let steady = [1000; 100];
+        let idle = [0; 50];
+        let alone = window(&progress(&steady), "new", None).expect("a window");
+        let between = window(&progress(&[&idle[..], &steady, &idle].concat()), "new", None);
+        let between = between.expect("a window");
+        assert_eq!((alone.stands_for, between.stands_for), (100_000, 100_000));
+        let rate = |window: &RebuildWindow| window.bytes as f64 * 1e9 / window.elapsed_ns as f64;
+        assert_eq!((rate(&alone), rate(&between)), (20_000.0, 20_000.0));
+        assert_eq!(alone.busy, [0.5]);
+    }
+
+    #[test]
+    fn with_other_work_the_time_of_that_counts() {
+        let slow_then_fast = progress(&[&[100; 200][..], &[1000; 80]].concat());
+        let load = Some(POLL * 190);
+        let window = window(&slow_then_fast, "new", load).expect("a window");
+        assert_eq!(window.bytes * 1_000_000_000 / window.elapsed_ns, 2000);
+        assert_eq!(window.stands_for, 100_000);
+    }
+
+    #[test]
+    fn a_drive_that_got_nothing_has_no_window() {
+        assert_eq!(window(&progress(&[0; 9]), "new", None), None);
+        assert_eq!(window(&progress(&[5; 9]), "other", None), None);
+        assert_eq!(window(&[], "new", None), None);
+    }
 }
