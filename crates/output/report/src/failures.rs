@@ -159,16 +159,16 @@ fn table(rows: &[Row<'_>]) -> Markup {
 
 /// What bounds the rebuilds that were measured, and what other work feels meanwhile.
 fn meanwhile(rebuilds: &RebuildSummary, screen: &FirstScreen<'_>) -> Markup {
-    let mut rows: Vec<(Vec<&str>, String, Vec<(&str, String)>)> = Vec::new();
+    let mut rows: Vec<(Vec<&str>, &StackRebuilds)> = Vec::new();
     for (stack, own) in rebuilds.stacks() {
-        let (label, bound, felt) = (screen.label(stack), own.bound_words(), own.felt_words());
-        match rows.iter_mut().find(|row| row.1 == bound && row.2 == felt) {
-            Some(same) => same.0.push(label),
-            None => rows.push((vec![label], bound, felt)),
+        let says = |own: &StackRebuilds| (own.bound_words(), own.felt_words());
+        match rows.iter_mut().find(|(_, known)| says(known) == says(own)) {
+            Some((same, _)) => same.push(screen.label(stack)),
+            None => rows.push((vec![screen.label(stack)], own)),
         }
     }
     let phases = ["without the drive", "meanwhile"];
-    let has_felt = rows.iter().any(|row| !row.2.is_empty());
+    let has_felt = rows.iter().any(|(_, own)| !own.felt_words().is_empty());
     html! {
         div.scroll role="region" tabindex="0" aria-label="What bounds a rebuild" {
             table {
@@ -181,10 +181,11 @@ fn meanwhile(rebuilds: &RebuildSummary, screen: &FirstScreen<'_>) -> Markup {
                     }
                 }
                 tbody {
-                    @for (stacks, bound, felt) in &rows {
+                    @for (stacks, own) in &rows {
+                        @let felt = own.felt_words();
                         tr {
                             th scope="row" { (stacks.join(", ")) }
-                            td.words { (bound) }
+                            td.words { (own.bound_words()) }
                             @if has_felt {
                                 @for phase in phases {
                                     td.words { @for (_, felt) in felt.iter().filter(|felt| felt.0 == phase) { (felt) } }

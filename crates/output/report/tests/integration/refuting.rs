@@ -85,7 +85,7 @@ pub fn run(stacks: usize, rates: &[[f64; 2]], scatter: &[f64]) -> Report {
             drives: (1..=4).map(|n| format!("hgst-{n}")).collect(),
             capacity: *capacity,
             tolerates: *tolerates,
-            loss: Some(lost(*layout, *tolerates)),
+            loss: Some(lost(layout, *tolerates)),
             copies: false,
         })
         .collect();
