@@ -37,6 +37,10 @@ fn rebuilding(sample: &Sample) -> (&Step, &Figure) {
 
 /// What an array reads for what it rebuilds, by its level: RAID 5 and 6 of N drives read N−1 and N−2
 /// blocks or more for one, copies are read from one drive.
+/// Other work, of random reads.
+const READER: &str = "[[workloads]]\nid = 'w'\n\
+                      fio = { rw = 'randread', bs = '64k', size = '64m', direct = 1 }\n";
+
 #[test]
 fn each_level_reads_what_it_needs() {
     let Some(_) = kernel() else { return };
@@ -134,9 +138,7 @@ fn other_work_is_compared_with_a_healthy_stack() {
     if !has_programs(&["mdadm", "mkfs.ext4"]) {
         return;
     }
-    let load = "[[workloads]]\nid = 'w'\n\
-                fio = { rw = 'randread', bs = '64k', size = '64m', direct = 1 }\n";
-    let text = study("hgst-10tb", SMALL, &[("md-raid1", 2)], load);
+    let text = study("hgst-10tb", SMALL, &[("md-raid1", 2)], READER);
     let (printed, all) = rebuild(&text, &["--load", "w"]);
     let names: Vec<&str> = all[0].1.steps.iter().map(|step| step.name.as_str()).collect();
     assert_eq!(names, ["healthy", "degraded", "rebuilding", "redundant"]);
@@ -244,9 +246,7 @@ fn a_faster_rebuild_has_its_cost() {
     if !has_programs(&["mdadm", "mkfs.ext4"]) {
         return;
     }
-    let load = "[[workloads]]\nid = 'w'\n\
-                fio = { rw = 'randread', bs = '64k', size = '64m', direct = 1 }\n";
-    let text = study("hgst-10tb", SMALL, &[("md-raid1", 2)], load);
+    let text = study("hgst-10tb", SMALL, &[("md-raid1", 2)], READER);
     let (printed, all) = rebuild(&text, &["--load", "w", "--speed", "10MB/s,40MB/s"]);
     assert_eq!(all.len(), 2);
     let line = "md-raid1, sync-speed-max 40MB against 10MB: rebuilt ";

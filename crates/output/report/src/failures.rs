@@ -26,11 +26,12 @@ pub(crate) fn section(report: &Report, screen: &FirstScreen<'_>) -> Markup {
     if failures.is_empty() {
         return html! {};
     }
+    let rows = rows(failures, screen);
     let was_measured = !failures.rebuilds.is_empty() || !failures.kept.stacks.is_empty();
     let is_main = was_measured && screen.classes.is_empty();
     html! {
         (fold("failures", TITLE, is_main, &html! {
-            @if !rows(failures, screen).is_empty() { (chances(report, screen)) }
+            @if !rows.is_empty() { (chances(report, screen, &rows)) }
             @if !failures.kept.stacks.is_empty() { (read_back(&failures.kept)) }
         }))
     }
@@ -58,7 +59,7 @@ fn read_back(kept: &KeptSummary) -> Markup {
     }
 }
 
-fn chances(report: &Report, screen: &FirstScreen<'_>) -> Markup {
+fn chances(report: &Report, screen: &FirstScreen<'_>, rows: &[Row<'_>]) -> Markup {
     let failures = &report.failures;
     let study = &report.info.study;
     html! {
@@ -72,7 +73,7 @@ fn chances(report: &Report, screen: &FirstScreen<'_>) -> Markup {
             }
             " The chances are of " (failures.risk.term_words()) ", from published failure rates."
         }
-        (table(&rows(failures, screen)))
+        (table(rows))
         @if !failures.rebuilds.is_empty() { (meanwhile(&failures.rebuilds, screen)) }
         @for note in failures.risk.notes() { p { (note) } }
         dl.assumptions {
@@ -84,46 +85,28 @@ fn chances(report: &Report, screen: &FirstScreen<'_>) -> Markup {
 /// A line of the table, for one stack or several of which the same is to be said.
 struct Row<'a> {
     stacks: Vec<&'a str>,
-    risk: Option<&'a StackRisk>,
-    rebuilds: Option<&'a StackRebuilds>,
+    /// How many drives may fail, how long a rebuild takes, the chances to lose something and all.
+    says: [String; 4],
 }
 
-impl Row<'_> {
-    fn may_fail(&self) -> String {
-        self.risk.map_or_else(String::new, |risk| format!("{} of {}", risk.tolerates, risk.drives))
-    }
-
-    fn rebuilt_in(&self) -> String {
-        match (self.rebuilds, self.risk) {
-            (Some(rebuilds), _) => rebuilds.time_words(),
-            (None, Some(risk)) if risk.tolerates > 0 => risk.rebuild_words(),
-            (None, _) => "–".to_owned(),
-        }
-    }
-
-    /// To lose something, and to lose all.
-    fn chances(&self) -> [String; 2] {
-        self.risk.map_or_else(Default::default, |risk| [risk.some_words(), risk.all_alone_words()])
-    }
-}
-
-/// Stacks of which the same is to be said are together.
 fn rows<'a>(failures: &'a Failures, screen: &'a FirstScreen<'_>) -> Vec<Row<'a>> {
+    let of_risk = failures.risk.stacks.iter().map(|risk| risk.stack.as_str());
+    let others = failures.rebuilds.stacks().map(|(stack, _)| stack);
+    let others = others.filter(|stack| failures.risk_of(stack).is_none());
     let mut rows: Vec<Row<'a>> = Vec::new();
-    for risk in &failures.risk.stacks {
-        let rebuilds = failures.rebuilds.of(&risk.stack);
-        let stacks = vec![screen.label(&risk.stack)];
-        let row = Row { stacks, risk: Some(risk), rebuilds };
-        let says = |row: &Row<'_>| (row.may_fail(), row.rebuilt_in(), row.chances());
-        match rows.iter_mut().find(|known| says(known) == says(&row)) {
-            Some(same) => same.stacks.extend(row.stacks),
-            None => rows.push(row),
-        }
-    }
-    for (stack, rebuilds) in failures.rebuilds.stacks() {
-        if failures.risk_of(stack).is_none() {
-            let stacks = vec![screen.label(stack)];
-            rows.push(Row { stacks, risk: None, rebuilds: Some(rebuilds) });
+    for stack in of_risk.chain(others) {
+        let risk = failures.risk_of(stack);
+        let of_risk = |words: fn(&StackRisk) -> String| risk.map_or_else(String::new, words);
+        let says = [
+            of_risk(|risk| format!("{} of {}", risk.tolerates, risk.drives)),
+            failures.rebuilt_in(stack).unwrap_or_else(|| "–".to_owned()),
+            of_risk(StackRisk::some_words),
+            of_risk(StackRisk::all_alone_words),
+        ];
+        let label = screen.label(stack);
+        match rows.iter_mut().find(|known| known.says == says) {
+            Some(same) => same.stacks.push(label),
+            None => rows.push(Row { stacks: vec![label], says }),
         }
     }
     rows
@@ -142,13 +125,9 @@ fn table(rows: &[Row<'_>]) -> Markup {
                 }
                 tbody {
                     @for row in rows {
-                        @let [some, all] = row.chances();
                         tr {
                             th scope="row" { (row.stacks.join(", ")) }
-                            td.n { (row.may_fail()) }
-                            td.n { (row.rebuilt_in()) }
-                            td.n { (some) }
-                            td.n { (all) }
+                            @for words in &row.says { td.n { (words) } }
                         }
                     }
                 }

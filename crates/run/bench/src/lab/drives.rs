@@ -275,9 +275,8 @@ fn traits_of(file: &DriveFile) -> DriveTraits {
 
 /// The model that stands for a larger drive.
 fn shrunk(file: DriveFile, size: Bytes) -> Result<DriveFile, UnavailableSize> {
-    let (model, capacity) = (file.id.clone(), Bytes(file.capacity()));
-    let shrunk = file.shrunk_to(size.0);
-    shrunk.map_err(|why| UnavailableSize { size, model, capacity, why: Box::new(why) })
+    let unavailable = unavailable(&file, size);
+    file.shrunk_to(size.0).map_err(unavailable)
 }
 
 /// The model with the study's size: the same drive, of which less is seen.
@@ -287,12 +286,13 @@ fn sized(file: DriveFile, size: Bytes) -> Result<DriveFile, UnavailableSize> {
         return Ok(file);
     }
     let (_, physical) = file.sector_sizes();
-    file.limited_to(size.0 - size.0 % physical.max(1)).map_err(|why| UnavailableSize {
-        size,
-        model: file.id.clone(),
-        capacity: Bytes(file.capacity()),
-        why: Box::new(why),
-    })
+    file.limited_to(size.0 - size.0 % physical.max(1)).map_err(unavailable(&file, size))
+}
+
+/// That a model cannot have this size.
+fn unavailable(file: &DriveFile, size: Bytes) -> impl FnOnce(SizeError) -> UnavailableSize + use<> {
+    let (model, capacity) = (file.id.clone(), Bytes(file.capacity()));
+    move |why| UnavailableSize { size, model, capacity, why: Box::new(why) }
 }
 
 impl Drives for ModelledDrives {

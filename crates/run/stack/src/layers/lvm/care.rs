@@ -4,7 +4,6 @@
 //! does at an activation without it (kernel: `Documentation/admin-guide/device-mapper/dm-raid.rst`).
 
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 
 use disklab_cell::Care;
 use disklab_exec::Invocation;
@@ -136,7 +135,7 @@ pub(super) fn scrub(at: &LayerInUse<'_>) -> Result<String, StackError> {
     let volume = Volume::of(at, Care::Scrub)?;
     at.run(&volume.lvm("lvchange").args(["--syncaction", "check"]).arg(volume.node))?;
     loop {
-        at.sleep_for(Duration::from_secs(1))?;
+        at.sleep()?;
         let status = volume.status(at)?;
         if status.action != "check" {
             return Ok(format!("{}: {} sectors differ", at.layer, status.differ));
