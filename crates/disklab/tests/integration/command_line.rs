@@ -296,6 +296,12 @@ fn a_pattern_may_be_a_stack_or_a_workload() {
     assert_eq!(cells("single/ext4"), cells("single/ext4:*"));
     assert_eq!(cells("single/ext4"), 6);
     assert_eq!(cells("*:randread-4k"), cells("randread-4k"));
+    // The space of stacks that nobody asked for is not told.
+    let mut plan = disklab(temp.path());
+    plan.args(["plan", "first-look", "--without", "single/*"]);
+    let said = plan.assert().success();
+    let said = String::from_utf8_lossy(&said.get_output().stdout);
+    assert!(said.contains("btrfs-raid1") && !said.contains("single/ext4"), "{said}");
 }
 
 #[test]

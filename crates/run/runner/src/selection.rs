@@ -53,7 +53,12 @@ impl<'a> Selection<'a> {
                 }
             }
         }
+        let narrowed = preflight.levels.len();
         preflight.levels.retain(|levels| self.takes(levels));
+        if preflight.levels.len() < narrowed {
+            let left: BTreeSet<&str> = preflight.levels.iter().map(|l| l.stack.as_str()).collect();
+            preflight.stacks.retain(|stack| left.contains(stack.id.as_str()));
+        }
         preflight.left_out.retain(|left_out| {
             all.0.iter().any(|levels| {
                 concerns(left_out, &levels.stack, &levels.workload) && self.takes(levels)
