@@ -28,13 +28,17 @@ fn wait_for_jobs(home: &Path) {
     }
 }
 
-/// Ctrl-C, while the program waits for jobs.
-fn left(waiting: Child) {
+/// Ctrl-C, while the program waits for jobs, whose numbers it names.
+fn left(home: &Path, waiting: Child) {
     kill_process(Pid::from_child(&waiting), Signal::INT).expect("a signal");
     let output = waiting.wait_with_output().expect("it ends");
     let text = String::from_utf8_lossy(&output.stderr);
     assert_eq!(output.status.code(), Some(130), "{text}");
-    let ways = ["the jobs continue", "disklab run --attach --out", "scancel 1 2 "];
+    let jobs = fs::read(home.join("run/jobs.json")).expect("jobs");
+    let jobs: serde_json::Value = serde_json::from_slice(&jobs).expect("JSON");
+    // The array of a lost node is split, and its parts have numbers, too.
+    let cancel = format!("scancel {} {} {}", jobs["plan"], jobs["parts"], jobs["merge"]);
+    let ways = ["the jobs continue", "disklab run --attach --out", &cancel];
     assert!(ways.iter().all(|way| text.contains(way)), "{text}");
 }
 
@@ -57,7 +61,7 @@ fn a_run_survives_a_lost_node_and_the_one_who_submitted_it() {
     let node = cluster.node_with("--part");
     cluster.lose(node);
     wait_for_jobs(home);
-    left(submitted);
+    left(home, submitted);
     let (code, text) = said(on(&cluster, home, &["run", "--attach", "--out", "run"]));
     assert_eq!(code, Some(1), "as the run in one go: {text}");
     assert!(text.contains("/8] "), "{text}");
@@ -93,7 +97,7 @@ fn a_run_that_was_left_twice_and_cancelled_is_resumed() {
         std::io::Read::read_exact(waiting.stderr.as_mut().expect("a pipe"), &mut first)
             .expect("a word");
         wait_for_jobs(home);
-        left(waiting);
+        left(home, waiting);
     }
     cluster.node_with("--part");
     cluster.ask("scancel", &["2"]);
