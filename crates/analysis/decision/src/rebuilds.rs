@@ -18,19 +18,21 @@ enum Bound {
     KernelLimit,
     NewDrive,
     OtherDrives,
+    AllDrives,
     NoDrive,
 }
 
 impl Bound {
-    /// Of a window; `new` is the index of the drive that is rebuilt.
-    fn of(window: &RebuildWindow, new: usize) -> Self {
+    /// Of a window; `new` is the index of the drive that is rebuilt, none if its data go to all.
+    fn of(window: &RebuildWindow, new: Option<usize>) -> Self {
         if window.is_at_limit() {
             return Self::KernelLimit;
         }
-        let own = window.busy.get(new).copied().unwrap_or(0.0);
-        let others = window.busy.iter().enumerate().filter(|(at, _)| *at != new);
+        let own = new.and_then(|new| window.busy.get(new)).copied().unwrap_or(0.0);
+        let others = window.busy.iter().enumerate().filter(|(at, _)| Some(*at) != new);
         let others = others.map(|(_, busy)| *busy).fold(0.0, f64::max);
         match own.max(others) >= HAS_WORK {
+            true if new.is_none() => Self::AllDrives,
             true if own > others => Self::NewDrive,
             true => Self::OtherDrives,
             false => Self::NoDrive,
@@ -45,6 +47,7 @@ impl Bound {
             (Self::KernelLimit, None) => "the kernel's limit".to_owned(),
             (Self::NewDrive, _) => "writing to the new drive".to_owned(),
             (Self::OtherDrives, _) => "reading from the other drives".to_owned(),
+            (Self::AllDrives, _) => "reading from and writing to all drives".to_owned(),
             (Self::NoDrive, _) => "no drive: how many requests the kernel makes at once".to_owned(),
         }
     }
@@ -142,7 +145,7 @@ impl StackRebuilds {
         self.seconds.push(rebuild.seconds());
         let new = step.drives.iter().position(|drive| drive.drive == rebuild.drive);
         for window in &rebuild.windows {
-            let bound = Bound::of(window, new.unwrap_or(usize::MAX));
+            let bound = Bound::of(window, new);
             *self.bounds.entry(bound).or_default() += window.stands_for as f64 / window.rate();
             self.limit = window.limit.or(self.limit);
         }

@@ -239,6 +239,40 @@ fn a_hot_spare_is_rebuilt_at_once() {
     }
 }
 
+/// ZFS has a spare drive take the place of one that failed; a dRAID's spare is on all drives.
+#[test]
+fn zfs_has_spares_and_spreads_them() {
+    if find_zfs(&cache_folder()).is_none() {
+        eprintln!("skipped: needs the lab's ZFS kernel (disklab lab build --zfs)");
+        return;
+    }
+    let work = "[[workloads]]\nid = 'w'\nrebuild = { hot-spare = true, fill = '20 %' }\n";
+    let text = study("hgst-10tb", SMALL, &[("zfs-draid1[data=2,spares=1]", 4)], work);
+    let stacks =
+        "[stacks]\nraidz = { layers = 'partition/zfs-raidz1', data = 'd:3', spare = 'd:1' }\n";
+    let text = text.replace("'zfs-draid1", "'partition/zfs-draid1").replace("/ext4'", "'");
+    let text = text.replace("[stacks]\n", stacks);
+    let home = tempfile::tempdir().expect("temp");
+    let mut command = Command::new(assert_cmd::cargo::cargo_bin("disklab"));
+    command.env_remove(KERNEL_VARIABLE);
+    samples_by(command, home.path(), &text, &["--seed", "1"]);
+    let all = samples_in(&home.path().join("run"));
+    assert_eq!(all.len(), 2);
+    for (stack, new) in [("raidz", "d-4"), ("partition/zfs-draid1", "")] {
+        let (_, sample) = all.iter().find(|(cell, _)| cell.starts_with(stack)).expect(stack);
+        let (step, whole) = rebuilding(sample);
+        let rebuild = step.rebuild.as_ref().expect("measured");
+        assert_eq!(rebuild.drive, new);
+        // A fifth of what a drive may hold; with a spare, a quarter of each of dRAID's is free.
+        let share = whole.bytes as f64 / SMALL as f64;
+        assert!((0.13..0.25).contains(&share), "{stack} {share}");
+        let written = step.drives.iter().map(|drive| drive.write_bytes as f64);
+        let shares: Vec<f64> = written.map(|written| written / whole.bytes as f64).collect();
+        let most = shares.iter().copied().fold(0.0, f64::max);
+        assert!(if new.is_empty() { most < 0.5 } else { most > 0.9 }, "{stack} {shares:?}");
+    }
+}
+
 /// The knob: a limit twice as high rebuilds twice as fast, and other work waits longer.
 #[test]
 fn a_faster_rebuild_has_its_cost() {

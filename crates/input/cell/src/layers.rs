@@ -65,6 +65,9 @@ pub const DATA: &str = "data";
 /// The role of a drive that takes the place of one that fails.
 pub const SPARE: &str = "spare";
 
+/// A layer's option: how many spares it has without a drive for them.
+pub const SPARES: &str = "spares";
+
 /// Neighbouring drives of a stack, counted from 1.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]

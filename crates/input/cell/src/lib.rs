@@ -20,7 +20,9 @@ pub use axes::{Axes, AxesError, AxisError, StudyAxis};
 pub use care::Care;
 pub use drive::{DriveKind, DriveModelPlan, DrivePlan};
 pub use fault::{FaultPlan, FaultTextError, MOST_FAULTS};
-pub use layers::{DATA, DriveRange, InputSpec, LayerSpec, PlannedInput, PlannedLayer, SPARE};
+pub use layers::{
+    DATA, DriveRange, InputSpec, LayerSpec, PlannedInput, PlannedLayer, SPARE, SPARES,
+};
 pub use levels::{Cell, Levels, level_words};
 pub use loss::LossTree;
 pub use machine::{HostPlan, LabPlan, MachinePlan};

@@ -4,7 +4,7 @@ use std::fmt;
 use std::str::FromStr;
 use std::sync::Arc;
 
-use disklab_cell::{Caches, DriveRange, InputSpec, SPARE};
+use disklab_cell::{Caches, DriveRange, InputSpec, SPARE, SPARES};
 use disklab_config::{Key, Node, Value};
 use disklab_source::{FileName, Location, Source, SourceError, did_you_mean};
 use indexmap::IndexMap;
@@ -138,7 +138,8 @@ impl Study {
 }
 
 impl Study {
-    /// Gives each stack a drive more, as large as the largest: the spare of the lowest layer that takes one.
+    /// Gives each stack a drive more, as large as the largest: the spare of the lowest layer that takes one. Not
+    /// those that have spares.
     fn add_spare(&mut self, place: &Location) {
         let Some(largest) = self.drives.iter().max_by_key(|drive| drive.size).cloned() else {
             return;
@@ -152,7 +153,10 @@ impl Study {
         self.drives.push(DriveSpec { name, ..largest });
         for stack in &mut self.stacks {
             let number = stack.drives.len() as u32 + 1;
-            let has_spare = stack.layers.iter().any(|layer| layer.has_input(SPARE));
+            let has_spare = stack
+                .layers
+                .iter()
+                .any(|layer| layer.has_input(SPARE) || layer.option(SPARES).is_some());
             if let Some(first) = stack.layers.first_mut().filter(|_| !has_spare && number > 1) {
                 stack.drives.push(at);
                 first.inputs.push(InputSpec {

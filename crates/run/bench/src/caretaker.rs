@@ -153,7 +153,8 @@ pub(crate) fn check_care(
         if !stack.can(care) {
             return wrong("none of its layers can".to_owned());
         }
-        if care == Care::TakeSpare && !drives.iter().any(|d| d.role.as_deref() == Some(SPARE)) {
+        let has_drive = || drives.iter().any(|d| d.role.as_deref() == Some(SPARE));
+        if care == Care::TakeSpare && !has_drive() && !stack.has_spread_spare() {
             return wrong("it has none".to_owned());
         }
         if drive.is_some_and(|drive| drive as usize > count) {

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use disklab_cell::{Care, LayerSpec, PlannedLayer};
+use disklab_cell::{Care, LayerSpec, PlannedLayer, SPARES};
 use disklab_source::SourceError;
 use disklab_study::StackSpec;
 use disklab_units::Bytes;
@@ -103,6 +103,13 @@ impl Stack {
     /// Whether it rebuilds what is used of it, wherever that is, and not a drive from its beginning to its end.
     pub fn moves_what_is_used(&self) -> bool {
         self.can(Care::Rebuild) && !self.can(Care::RebuildFrom)
+    }
+
+    /// Whether a layer keeps room on all its drives for what one that fails held.
+    pub fn has_spread_spare(&self) -> bool {
+        let spares =
+            |node: &GraphNode| node.spec.option(SPARES).is_some_and(|spares| spares != "0");
+        self.layers.iter().any(spares)
     }
 
     pub(crate) fn nodes(&self) -> &[GraphNode] {

@@ -105,6 +105,7 @@ fn pools_are_made_used_and_torn_down() {
         "zfs-raidz1[recordsize=1M,zstd,atime=off]",
         "zfs-raidz2",
         "zfs-raidz3[ashift=12]",
+        "zfs-draid1[data=2,spares=1]",
         "zfs[ashift=9]",
         "zfs-mirror[ashift=9]",
     ];
@@ -120,6 +121,7 @@ fn pools_are_made_used_and_torn_down() {
         "ashift=12, recordsize=128K, compression=off",
         "ashift=12, recordsize=1M, compression=zstd, checksum=on, atime=off",
         "zfs-raidz3: ashift=12, recordsize=128K",
+        "zfs-draid1: ashift=12, recordsize=128K",
         // A single drive is a top-level vdev, whose sectors are what was asked for.
         "zfs: ashift=9, recordsize=128K",
         "zfs-mirror: ashift=9 was asked for and ZFS took 12",

@@ -45,14 +45,18 @@ pub(super) fn replace(at: &LayerInUse<'_>, drive: &Path) -> Result<(), StackErro
     at.run(&zpool().args(["replace", "-f", pool(at)]).arg(&member)).map(drop)
 }
 
-/// `zpool replace` by a spare, which is what zed(8) does: the kernel does not do it by itself.
+/// `zpool replace` by a spare, which is what zed(8) does: the kernel does not do it by itself. One that is
+/// spread over a dRAID is filled in the order of the devices, not of the blocks (`replace_with_spare` in
+/// `cmd/zed/agents/zfs_retire.c`).
 pub(super) fn take_spare(at: &LayerInUse<'_>, drive: &Path) -> Result<(), StackError> {
     let failed = member(at, drive)?;
     let spare = spare_in(&status(at)?).ok_or_else(|| at.cannot(Care::TakeSpare))?;
-    at.run(&zpool().args(["replace", "-f", pool(at)]).arg(failed).arg(spare)).map(drop)
+    let in_order = (!spare.is_absolute()).then_some("-s");
+    at.run(&zpool().args(["replace", "-f"]).args(in_order).arg(pool(at)).arg(failed).arg(spare))
+        .map(drop)
 }
 
-/// A spare that is free, from what `zpool status` prints.
+/// A spare that is free, from what `zpool status` prints: a device, or a name such as `draid1-0-0`.
 fn spare_in(status: &str) -> Option<PathBuf> {
     let spares = status.lines().skip_while(|line| line.trim() != "spares").skip(1);
     let mut words = spares.map(|line| line.split_whitespace().collect::<Vec<_>>());
@@ -66,7 +70,10 @@ pub(super) fn progress(at: &LayerInUse<'_>) -> Result<RebuildProgress, StackErro
 /// From what `zpool status` prints.
 fn progress_of(status: &str) -> RebuildProgress {
     let mut lines = status.lines().map(str::trim);
-    if status.contains("resilver in progress") {
+    let is_resilver = |line: &str| {
+        line.trim().strip_prefix("scan: resilver ").is_some_and(|l| l.contains("in progress"))
+    };
+    if status.lines().any(is_resilver) {
         let done = lines.find_map(|line| {
             let (before, _) = line.split_once("% done")?;
             before.rsplit([' ', ',']).next()?.parse::<f64>().ok()
@@ -104,6 +111,8 @@ mod tests {
         let resilvers = " state: DEGRADED\n  scan: resilver in progress since Thu\n\
                          \t25.4M / 52M scanned, 1M / 52M issued\n\t1M resilvered, 12.50% done, no";
         assert_eq!(progress_of(resilvers), RebuildProgress::Rebuilding(0.125));
+        let in_order = resilvers.replace("resilver in", "resilver (draid1:2d:4c:1s-0) in");
+        assert_eq!(progress_of(&in_order), RebuildProgress::Rebuilding(0.125));
         assert_eq!(progress_of("  pool: p\n state: ONLINE\n"), RebuildProgress::Redundant);
         assert_eq!(progress_of(" state: DEGRADED\n"), RebuildProgress::Degraded);
         assert_eq!(progress_of(""), RebuildProgress::Degraded);
@@ -112,6 +121,8 @@ mod tests {
                       \t  /dev/vdf1  AVAIL\n";
         assert_eq!(progress_of(spares), RebuildProgress::Redundant);
         assert_eq!(spare_in(spares), Some(PathBuf::from("/dev/vdf1")));
+        let spread = spares.replace("/dev/vdf1", "draid1-0-0");
+        assert_eq!(spare_in(&spread), Some(PathBuf::from("draid1-0-0")));
         assert_eq!(spare_in(resilvers), None);
         let scan = "  scan: scrub repaired 12K in 00:00:01 with 0 errors on Thu Jan  1 2026\n";
         assert_eq!(scrubbed(scan), "repaired 12K in 00:00:01 with 0 errors");

@@ -18,9 +18,11 @@ use crate::{
 };
 
 mod care;
+mod draid;
 pub(super) mod properties;
 mod space;
 
+use draid::{DATA, Draid, SPARES_OPTION};
 use properties::{Owner, Properties};
 use space::{LEAST_DEVICE, PoolGeometry, Vdev};
 
@@ -65,6 +67,8 @@ const REST: (&str, &str) = (
 
 const POOL_OPTIONS: &[(&str, &str)] =
     &[WIDTH, ASHIFT, RECORDSIZE, COMPRESSION, ENCRYPTION, DATASET, REST];
+const DRAID_OPTIONS: &[(&str, &str)] =
+    &[DATA, SPARES_OPTION, WIDTH, ASHIFT, RECORDSIZE, COMPRESSION, ENCRYPTION, DATASET, REST];
 
 const LOG: InputKind = InputKind {
     name: "log",
@@ -107,12 +111,26 @@ pub(super) const RAIDZ1: LayerKind = kind("zfs-raidz1", "ZFS RAID-Z: any device 
 pub(super) const RAIDZ2: LayerKind = kind("zfs-raidz2", "ZFS RAID-Z2: any two devices may fail");
 pub(super) const RAIDZ3: LayerKind = kind("zfs-raidz3", "ZFS RAID-Z3: any three devices may fail");
 
-const VDEVS: [(&str, Vdev); 5] = [
+const fn draid(name: &'static str, summary: &'static str) -> LayerKind {
+    LayerKind { options: DRAID_OPTIONS, ..kind(name, summary) }
+}
+
+pub(super) const DRAID1: LayerKind =
+    draid("zfs-draid1", "ZFS dRAID: any device may fail, and spares are spread over all");
+pub(super) const DRAID2: LayerKind =
+    draid("zfs-draid2", "ZFS dRAID: any two devices may fail, and spares are spread over all");
+pub(super) const DRAID3: LayerKind =
+    draid("zfs-draid3", "ZFS dRAID: any three devices may fail, and spares are spread over all");
+
+const VDEVS: [(&str, Vdev); 8] = [
     (STRIPE.name, Vdev::Stripe),
     (MIRROR.name, Vdev::Mirror),
     (RAIDZ1.name, Vdev::RaidZ(1)),
     (RAIDZ2.name, Vdev::RaidZ(2)),
     (RAIDZ3.name, Vdev::RaidZ(3)),
+    (DRAID1.name, Vdev::Draid(Draid::new(1))),
+    (DRAID2.name, Vdev::Draid(Draid::new(2))),
+    (DRAID3.name, Vdev::Draid(Draid::new(3))),
 ];
 
 pub(super) const ZPOOL: Need = Need::Program { name: "zpool", package: "zfsutils-linux" };
@@ -125,7 +143,13 @@ fn parse(spec: &LayerSpec) -> Result<Box<dyn Layer>, SourceError> {
 fn read_options(spec: &LayerSpec) -> Result<Zfs, SourceError> {
     let found = VDEVS.iter().find(|(name, _)| *name == spec.name);
     let (layer, vdev) = *found.ok_or_else(|| spec.error("no kind of ZFS pool"))?;
-    let own: &[&str] = if vdev == Vdev::Stripe { &["dataset"] } else { &["width", "dataset"] };
+    let (vdev, own): (Vdev, &[&str]) = match vdev {
+        Vdev::Stripe => (vdev, &["dataset"]),
+        Vdev::Mirror | Vdev::RaidZ(_) => (vdev, &["width", "dataset"]),
+        Vdev::Draid(draid) => {
+            (Vdev::Draid(draid.read(spec)?), &["width", "dataset", DATA.0, SPARES_OPTION.0])
+        }
+    };
     let has_dataset = OptionReader::new(spec).flag("dataset")?;
     let width = match spec.option("width").filter(|_| own.contains(&"width")) {
         None => None,
@@ -150,14 +174,13 @@ fn read_options(spec: &LayerSpec) -> Result<Zfs, SourceError> {
 }
 
 impl Vdev {
-    /// zpool's word before the devices.
-    fn word(self) -> Option<&'static str> {
+    /// zpool's word before the devices, so many of them.
+    fn word(self, devices: usize) -> Option<String> {
         match self {
             Self::Stripe => None,
-            Self::Mirror => Some("mirror"),
-            Self::RaidZ(1) => Some("raidz1"),
-            Self::RaidZ(2) => Some("raidz2"),
-            Self::RaidZ(_) => Some("raidz3"),
+            Self::Mirror => Some("mirror".to_owned()),
+            Self::RaidZ(parity) => Some(format!("raidz{parity}")),
+            Self::Draid(draid) => Some(draid.word(devices)),
         }
     }
 
@@ -168,6 +191,7 @@ impl Vdev {
             Self::Stripe => 1,
             Self::Mirror => 2,
             Self::RaidZ(parity) => parity as usize + 1,
+            Self::Draid(draid) => draid.least_devices(),
         }
     }
 }
@@ -215,7 +239,7 @@ impl Zfs {
         create = if self.has_dataset { create.arg("none") } else { create.arg(made.directory) };
         create = create.arg(made.pool);
         for devices in vdevs {
-            create = create.args(self.vdev.word()).args(*devices);
+            create = create.args(self.vdev.word(devices.len())).args(*devices);
         }
         for (name, devices) in inputs.each() {
             let is_mirror = [LOG.name, SPECIAL.name].contains(&name) && devices.len() > 1;
@@ -475,7 +499,7 @@ impl Layer for Zfs {
     fn care(&self) -> &'static [Care] {
         match self.vdev {
             Vdev::Stripe => &[Care::Scrub],
-            Vdev::Mirror | Vdev::RaidZ(_) => {
+            Vdev::Mirror | Vdev::RaidZ(_) | Vdev::Draid(_) => {
                 &[Care::Fail, Care::Replace, Care::TakeSpare, Care::Rebuild, Care::Scrub]
             }
         }
@@ -554,12 +578,17 @@ impl Zfs {
         context: &LayerContext<'_>,
     ) -> Result<Vec<u8>, StackError> {
         let layer = self.layer;
-        let names = ["get", "-H", "-o", "name,value", "ashift", pool, "all-vdevs"];
+        // A dRAID is not found by the name that `all-vdevs` has for it, as `draid1:3d:4c:0s-0`.
+        let of_data = match layer.strip_prefix("zfs-") {
+            Some(kind) => (0..vdevs).map(|number| format!("{kind}-{number}")).collect(),
+            None => vec!["all-vdevs".to_owned()],
+        };
+        let get = ["get", "-H", "-o", "value", "ashift", pool];
         let answer = context
             .executor
-            .run(&Invocation::new("zpool").args(names))
+            .run(&Invocation::new("zpool").args(get).args(of_data))
             .map_err(|source| StackError::Program { layer: layer.to_owned(), source })?;
-        match chosen(&answer.text(), self.vdev, vdevs) {
+        match chosen(&answer.text(), vdevs) {
             ashift if answer.code == 0 && !ashift.is_empty() => Ok(ashift),
             _ => {
                 let asked =
@@ -570,24 +599,10 @@ impl Zfs {
     }
 }
 
-/// The values of the data's top-level vdevs, each once: those of a mirror or a RAID-Z, whose
-/// devices may have smaller ones, or else of the devices. Their numbers come before a log's.
-fn chosen(answer: &str, vdev: Vdev, vdevs: usize) -> Vec<u8> {
-    let values: Vec<(&str, u8)> = answer
-        .lines()
-        .filter_map(|line| line.split_once('\t'))
-        .filter_map(|(name, value)| Some((name, value.trim().parse().ok()?)))
-        .filter(|(_, ashift)| *ashift > 0)
-        .collect();
-    let is_of_data = |name: &str| {
-        let number = vdev.word().and_then(|word| name.strip_prefix(word)?.strip_prefix('-'));
-        number.and_then(|number| number.parse().ok()).is_some_and(|number: usize| number < vdevs)
-    };
-    let of_data = values.iter().enumerate().filter(|(at, (name, _))| match vdev {
-        Vdev::Stripe => *at < vdevs,
-        Vdev::Mirror | Vdev::RaidZ(_) => is_of_data(name),
-    });
-    let mut ashifts: Vec<u8> = of_data.map(|(_, (_, ashift))| *ashift).collect();
+/// The values of the first so many vdevs, each once: those of the data, as others come after them.
+fn chosen(answer: &str, vdevs: usize) -> Vec<u8> {
+    let values = answer.lines().filter_map(|line| line.trim().parse().ok());
+    let mut ashifts: Vec<u8> = values.filter(|ashift| *ashift > 0).take(vdevs).collect();
     ashifts.sort_unstable();
     ashifts.dedup();
     ashifts
@@ -636,6 +651,11 @@ mod tests {
             "zpool create -f -o cachefile=none -O disklab:mark=m -m /run/p p mirror /dev/a /dev/b \
              mirror /dev/c /dev/d"
         );
+        assert_eq!(
+            line("zfs-draid1[data=2,spares=1]", &["/dev/a", "/dev/b", "/dev/c", "/dev/d"]),
+            "zpool create -f -o cachefile=none -O disklab:mark=m -m /run/p p draid1:2d:4c:1s /dev/a \
+             /dev/b /dev/c /dev/d"
+        );
     }
 
     #[test]
@@ -656,16 +676,10 @@ mod tests {
 
     #[test]
     fn the_chosen_ashift_is_that_of_the_data() {
-        let mirrors = "root-0\t0\nmirror-0\t12\nvda1\t9\nvdb1\t9\nmirror-1\t12\nvdc1\t9\n";
-        assert_eq!(chosen(mirrors, Vdev::Mirror, 2), [12]);
-        assert_eq!(chosen("root-0\t0\nraidz1-0\t13\nvda1\t9\n", Vdev::RaidZ(1), 1), [13]);
-        let log = "root-0\t0\nraidz1-0\t12\nvda1\t12\nmirror-1\t9\nvde1\t9\nvdf1\t9\n";
-        assert_eq!(chosen(log, Vdev::RaidZ(1), 1), [12]);
-        let log = "root-0\t0\nmirror-0\t12\nvda1\t12\nmirror-1\t9\nvde1\t9\n";
-        assert_eq!(chosen(log, Vdev::Mirror, 1), [12]);
-        let stripe = "root-0\t0\nvda1\t12\nvdb1\t9\nmirror-2\t13\nvdc1\t13\n";
-        assert_eq!(chosen(stripe, Vdev::Stripe, 2), [9, 12]);
-        assert!(chosen("root-0\t0\nvda1\t-\nnonsense 12\n", Vdev::Stripe, 1).is_empty());
+        assert_eq!(chosen("12\n12\n", 2), [12]);
+        // What a stripe's `all-vdevs` has first is the root, which has none.
+        assert_eq!(chosen("0\n12\n9\n13\n", 2), [9, 12]);
+        assert!(chosen("0\n-\nnonsense 12\n", 2).is_empty());
     }
 
     #[test]
@@ -675,6 +689,7 @@ mod tests {
             ("zfs-mirror", 1, "zfs-mirror needs at least 2 devices, got 1"),
             ("zfs-raidz3", 3, "zfs-raidz3 needs at least 4 devices, got 3"),
             ("zfs-raidz2[width=2]", 4, "zfs-raidz2 needs at least 3 devices, got 2"),
+            ("zfs-draid2[spares=1,data=2]", 4, "zfs-draid2 needs at least 5 devices, got 4"),
             ("zfs-mirror[width=2]", 3, "zfs-mirror: 3 devices do not make vdevs of 2"),
             ("zfs", 0, "zfs needs at least 1 devices, got 0"),
         ] {
@@ -683,6 +698,8 @@ mod tests {
         }
         let error = read_options(&spec("zfs[width=2]")).expect_err("stripe").message;
         assert!(error.contains("'width' is not an option of zfs"), "{error}");
+        let error = read_options(&spec("zfs-draid1[spares=x]")).expect_err("no number").message;
+        assert!(error.contains("`spares`: expected a number from 0 to 100, found 'x'"), "{error}");
         let error = read_options(&spec("zfs-mirror[width=1]")).expect_err("one").message;
         assert!(error.contains("a number of devices from 2, found '1'"), "{error}");
     }

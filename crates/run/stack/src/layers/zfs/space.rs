@@ -5,6 +5,7 @@
 
 use disklab_units::Bytes;
 
+use super::draid::Draid;
 use crate::redundancy::{Stripe, combine};
 use crate::{ShapeError, Volume};
 
@@ -17,6 +18,8 @@ pub(super) enum Vdev {
     Mirror,
     /// This many parities.
     RaidZ(u32),
+    /// Parities and spares all over the devices.
+    Draid(Draid),
 }
 
 /// Two labels before the data, two after it, and the boot block
@@ -86,6 +89,16 @@ impl PoolGeometry {
                 let share = written / count as f64;
                 let members = u32::try_from(devices.len()).unwrap_or(u32::MAX);
                 let stripe = Stripe::Whole { data: members.saturating_sub(parity), parity };
+                combine(devices, &vec![share; devices.len()], size, stripe)
+            }
+            Vdev::Draid(draid) => {
+                let sector = 1_u64 << self.ashift.unwrap_or(USUAL_ASHIFT).min(16);
+                let growth = |block| draid.growth(block, devices.len(), sector);
+                let raw = whole_metaslabs(draid.raw(room, devices.len()));
+                let size = Bytes((raw.0 as f64 / growth(TYPICAL_BLOCK)) as u64);
+                let share = growth(self.recordsize.unwrap_or(TYPICAL_BLOCK)) / count as f64;
+                let data = u32::try_from(draid.data_of(devices.len())).unwrap_or(u32::MAX);
+                let stripe = Stripe::Whole { data, parity: draid.parity };
                 combine(devices, &vec![share; devices.len()], size, stripe)
             }
         }

@@ -116,14 +116,12 @@ impl RebuildWork {
         let drawn = disklab_content::splitmix64(context.seed) % (drives.len().max(1) as u64);
         let drawn = drives.get(drawn as usize).copied().unwrap_or(1);
         let drive = self.drive.unwrap_or(drawn);
-        let new = match self.hot_spare {
-            true => caretaker.spare().ok_or(WorkloadError::NoCaretaker(Care::TakeSpare.words()))?,
-            false => drive,
-        };
-        let watched = context.watched.get(new as usize - 1);
-        let name = watched.map(|watched| watched.name.clone()).unwrap_or_default();
-        let members = caretaker.rebuilds(new, context.executor)?;
-        let (how, times) = (self.how(), caretaker.times(new));
+        // A spare that is spread over all drives is none of them.
+        let new = if self.hot_spare { caretaker.spare() } else { Some(drive) };
+        let watched = new.and_then(|new| context.watched.get(new as usize - 1));
+        let name = watched.map(|watched| watched.name.clone());
+        let members = caretaker.rebuilds(new.unwrap_or(drive), context.executor)?;
+        let (how, times) = (self.how(), caretaker.times(new.unwrap_or(drive)));
         Ok(Patient { caretaker, drive, how, name, members, times })
     }
 
@@ -166,7 +164,7 @@ impl RebuildWork {
             let stretches = windows::stretches(&lengths, self.windows, seed).into_iter();
             stretches.map(window).collect::<Result<_, _>>()?
         };
-        Ok(Rebuild { drive: patient.name.clone(), windows })
+        Ok(Rebuild { drive: patient.name.clone().unwrap_or_default(), windows })
     }
 }
 

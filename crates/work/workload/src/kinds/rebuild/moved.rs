@@ -85,17 +85,23 @@ impl MovedData {
             let counted = counted.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
             rebuilt.map(|()| counted)
         })?;
-        let window = window(&progress, &patient.name, load);
+        let window = window(&progress, patient.name.as_deref(), load);
         let window = window.ok_or(WorkloadError::NotRebuilt(Bytes::ZERO))?;
         let stands_for = (window.stands_for as f64 * patient.times) as u64;
         Ok(RebuildWindow { stands_for, ..window })
     }
 }
 
-/// The middle of what a drive got, and how long that took; it stands for all that the drive got.
-fn window(progress: &[Progress], new: &str, load: Option<Duration>) -> Option<RebuildWindow> {
-    let written = |drives: &[DriveTraffic]| {
-        drives.iter().find(|drive| drive.drive == new).map_or(0, |drive| drive.write_bytes)
+/// The middle of what a drive got, or all of them, and how long that took; it stands for all that the drive
+/// got.
+fn window(
+    progress: &[Progress],
+    new: Option<&str>,
+    load: Option<Duration>,
+) -> Option<RebuildWindow> {
+    let is_new = |drive: &&DriveTraffic| new.is_none_or(|new| drive.drive == new);
+    let written = |drives: &[DriveTraffic]| -> u64 {
+        drives.iter().filter(is_new).map(|drive| drive.write_bytes).sum()
     };
     let (_, last) = progress.last()?;
     let all = written(last);
@@ -141,28 +147,30 @@ mod tests {
     fn what_takes_as_long_on_any_drive_is_left_out() {
         let steady = [1000; 100];
         let idle = [0; 50];
-        let alone = window(&progress(&steady), "new", None).expect("a window");
-        let between = window(&progress(&[&idle[..], &steady, &idle].concat()), "new", None);
+        let alone = window(&progress(&steady), Some("new"), None).expect("a window");
+        let between = window(&progress(&[&idle[..], &steady, &idle].concat()), Some("new"), None);
         let between = between.expect("a window");
         assert_eq!((alone.stands_for, between.stands_for), (100_000, 100_000));
         let rate = |window: &RebuildWindow| window.bytes as f64 * 1e9 / window.elapsed_ns as f64;
         assert_eq!((rate(&alone), rate(&between)), (20_000.0, 20_000.0));
         assert_eq!(alone.busy, [0.5]);
+        let all = window(&progress(&steady), None, None).expect("a window");
+        assert_eq!(all, alone, "of one drive");
     }
 
     #[test]
     fn with_other_work_the_time_of_that_counts() {
         let slow_then_fast = progress(&[&[100; 200][..], &[1000; 80]].concat());
         let load = Some(POLL * 190);
-        let window = window(&slow_then_fast, "new", load).expect("a window");
+        let window = window(&slow_then_fast, Some("new"), load).expect("a window");
         assert_eq!(window.bytes * 1_000_000_000 / window.elapsed_ns, 2000);
         assert_eq!(window.stands_for, 100_000);
     }
 
     #[test]
     fn a_drive_that_got_nothing_has_no_window() {
-        assert_eq!(window(&progress(&[0; 9]), "new", None), None);
-        assert_eq!(window(&progress(&[5; 9]), "other", None), None);
-        assert_eq!(window(&[], "new", None), None);
+        assert_eq!(window(&progress(&[0; 9]), Some("new"), None), None);
+        assert_eq!(window(&progress(&[5; 9]), Some("other"), None), None);
+        assert_eq!(window(&[], Some("new"), None), None);
     }
 }

@@ -12,7 +12,8 @@ pub(super) struct Patient<'a> {
     pub drive: u32,
     /// How the other one gets into its place.
     pub how: Care,
-    pub name: String,
+    /// That of the other one; none if its room is spread over all drives.
+    pub name: Option<String>,
     pub members: Vec<Box<dyn MemberInUse>>,
     /// How many times larger the drive is for which it stands.
     pub times: f64,
