@@ -239,6 +239,50 @@ fn a_hot_spare_is_rebuilt_at_once() {
     }
 }
 
+/// `btrfs replace` writes what was on the drive; `device remove` allocates anew all chunks that were on it.
+#[test]
+fn btrfs_is_rebuilt_in_two_ways() {
+    let Some(_) = kernel() else { return };
+    if !has_programs(&["mkfs.btrfs", "btrfs", "wipefs"]) {
+        return;
+    }
+    let stacks = [("partition/btrfs-raid1", 2), ("partition/btrfs-raid1[replaced-by=remove]", 2)];
+    let work = "[[workloads]]\nid = 'w'\nrebuild = { drive = 1, fill = '20 %' }\n";
+    let text = study("hgst-10tb", SMALL, &stacks, work).replace("/ext4'", "'");
+    let home = tempfile::tempdir().expect("temp");
+    samples(home.path(), &text, &["--seed", "1"]);
+    let all = samples_in(&home.path().join("run"));
+    let [(_, replaced), (_, removed)] = &all[..] else { panic!("{}", all.len()) };
+    let of = |sample| {
+        let (step, whole) = rebuilding(sample);
+        let written: u64 = step.drives.iter().map(|drive| drive.write_bytes).sum();
+        (whole.elapsed_ns as f64, written as f64 / whole.bytes as f64)
+    };
+    let (replaced, removed) = (of(replaced), of(removed));
+    assert!((0.9..1.1).contains(&replaced.1) && removed.1 > 1.9, "{replaced:?} {removed:?}");
+    assert!(removed.0 > 2.0 * replaced.0, "{replaced:?} {removed:?}");
+}
+
+/// Btrfs is mounted again without a drive that died, which the sample says.
+#[test]
+fn btrfs_is_mounted_without_what_it_lacks() {
+    let Some(_) = kernel() else { return };
+    if !has_programs(&["mkfs.btrfs", "btrfs", "wipefs"]) {
+        return;
+    }
+    let work = "[[workloads]]\nid = 'w'\ncaches = 'cold'\n\
+                events = [{ do = 'fail', drive = 1 }, { do = 'remount', step = 'read' }]\n\
+                large-read = { size = '64M', write = true }\n";
+    let stacks = [("partition/btrfs-raid1", 2)];
+    let text = study("hgst-10tb", SMALL, &stacks, work).replace("/ext4'", "'");
+    let home = tempfile::tempdir().expect("temp");
+    let all = samples(home.path(), &text, &["--seed", "1"]);
+    let [(_, sample)] = &all[..] else { panic!("{}", all.len()) };
+    let said = |note: &&disklab_sample::Note| note.text.contains("without one of its devices");
+    let note = sample.notes.iter().find(said);
+    assert!(note.is_some_and(|note| note.text.contains("degraded")), "{:?}", sample.notes);
+}
+
 /// ZFS has a spare drive take the place of one that failed; a dRAID's spare is on all drives.
 #[test]
 fn zfs_has_spares_and_spreads_them() {
@@ -271,6 +315,20 @@ fn zfs_has_spares_and_spreads_them() {
         let most = shares.iter().copied().fold(0.0, f64::max);
         assert!(if new.is_empty() { most < 0.5 } else { most > 0.9 }, "{stack} {shares:?}");
     }
+}
+
+/// LVM's rebuild is held to the same limit.
+#[test]
+fn lvm_has_the_knob_too() {
+    let Some(_) = kernel() else { return };
+    if !has_programs(&["lvm", "dmsetup", "mkfs.ext4"]) {
+        return;
+    }
+    let other = "[[workloads]]\nid = 'w'\nfio = { rw = 'read', size = '1M' }\n";
+    let text = study("hgst-10tb", SMALL, &[("lvm-raid1", 2)], other);
+    let (printed, _) = rebuild(&text, &["--speed", "30MB/s"]);
+    let line = "bounded by the kernel's limit of 30.0 MB/s (sync_speed_max).";
+    assert!(printed.contains(line), "{printed}");
 }
 
 /// The knob: a limit twice as high rebuilds twice as fast, and other work waits longer.

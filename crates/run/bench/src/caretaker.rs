@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use disklab_cell::{Care, CellPlan, DrivePlan, PlannedLayer, SPARE};
 use disklab_exec::{Executor, Interrupted};
 use disklab_measure::{BlockDevice, SystemRoot};
-use disklab_stack::{Made, MemberRebuild, Stack, StackError, care_for, rebuilds_on};
+use disklab_stack::{Made, MemberRebuild, Stack, StackError, care_for, rebuild_limit, rebuilds_on};
 use disklab_units::Bytes;
 use disklab_workload::{Caretaker, MemberInUse, WorkEvent, Workload, WorkloadError};
 
@@ -67,6 +67,10 @@ impl Caretaker for StackCaretaker<'_> {
 
     fn times(&self, drive: u32) -> f64 {
         self.drive(drive).map_or(1.0, |drive| drive.times)
+    }
+
+    fn limit(&self, executor: &Executor) -> Result<Option<Bytes>, WorkloadError> {
+        rebuild_limit(self.stack, self.made, executor).map_err(failed)
     }
 
     fn rebuilds(

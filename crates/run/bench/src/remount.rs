@@ -18,8 +18,8 @@ impl Remounter for StackRemount<'_> {
     }
 
     fn mount(&self, executor: &Executor) -> Result<Vec<String>, WorkloadError> {
-        self.remount.mount(executor).map_err(failed)?;
-        Ok(self.stack.keeps_in_memory())
+        let said = self.remount.mount(executor).map_err(failed)?;
+        Ok(self.stack.keeps_in_memory().into_iter().chain(said).collect())
     }
 }
 

@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 
 use disklab_cell::Care;
 use disklab_exec::Executor;
+use disklab_units::Bytes;
 
 use crate::graph::GraphNode;
 use crate::{Layer, LayerInUse, Made, MemberRebuild, RebuildProgress, Stack, StackError};
@@ -68,6 +69,23 @@ pub fn rebuilds_on(
         }
     }
     Ok(all)
+}
+
+/// Bytes per second that the kernel holds the rebuild of all that a layer has to, if it does.
+///
+/// # Errors
+/// Those of the layers.
+pub fn rebuild_limit(
+    stack: &Stack,
+    made: &Made,
+    executor: &Executor,
+) -> Result<Option<Bytes>, StackError> {
+    let mut least = None;
+    for (GraphNode { spec, layer, .. }, form) in stack.nodes().iter().zip(&made.forms) {
+        let own = layer.rebuild_limit(&LayerInUse { layer: &spec.name, form, executor })?;
+        least = least.into_iter().chain(own).min();
+    }
+    Ok(least)
 }
 
 /// Waits until a layer is redundant.

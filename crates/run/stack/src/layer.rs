@@ -124,6 +124,14 @@ pub trait Layer: Debug + Send + Sync {
         Err(at.cannot(Care::Rebuild))
     }
 
+    /// Bytes per second that the kernel holds a rebuild to, if the layer has no [`Layer::rebuilds`] that say so.
+    ///
+    /// # Errors
+    /// Where that cannot be found out.
+    fn rebuild_limit(&self, _at: &LayerInUse<'_>) -> Result<Option<Bytes>, StackError> {
+        Ok(None)
+    }
+
     /// Its devices on this drive, if a rebuild of them can begin anywhere; none if it moves what is
     /// used.
     ///

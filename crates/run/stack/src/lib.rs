@@ -37,7 +37,7 @@ mod udev;
 pub mod undo;
 mod wait;
 
-pub use care::{care_for, rebuilds_on};
+pub use care::{care_for, rebuild_limit, rebuilds_on};
 pub use error::{LedgerElsewhere, LeftAlone, LineProblem, QueueProblem, StackError, Undecidable};
 pub use format_writes::{DeviceState, FirstPass, FormatWrites, PassKind};
 pub use inputs::{InputKind, Inputs};

@@ -17,6 +17,8 @@ pub enum Remount {
         directory: PathBuf,
         /// The command that mounted it, with its options.
         mount: Invocation,
+        /// Those that mount it without one of its devices, where it must be told that it lacks one.
+        degraded: Vec<Invocation>,
     },
     /// A ZFS pool whose root data set is the directory. Exported, it leaves nothing of
     /// itself in ZFS's own cache.
@@ -65,24 +67,30 @@ impl Remount {
         }
     }
 
-    /// Mounts it again.
+    /// Mounts it again, without what it lacks if it was whole before; then that is returned, as a sentence.
     ///
     /// # Errors
     /// Where that fails: then it is not mounted, and nothing may continue.
-    pub fn mount(&self, executor: &Executor) -> Result<(), StackError> {
-        let mount = match self {
-            Self::FileSystem { mount, .. } => mount.clone(),
+    pub fn mount(&self, executor: &Executor) -> Result<Option<String>, StackError> {
+        let (mount, degraded) = match self {
+            Self::FileSystem { mount, degraded, .. } => (mount.clone(), &degraded[..]),
             Self::Pool { name, devices, key, .. } => {
                 let mut import = import(devices);
                 if let Some(key) = key {
                     import = import.arg("-l").stdin(key.as_str());
                 }
-                import.arg(name)
+                (import.arg(name), &[][..])
             }
         };
-        executor.check(&mount.uninterruptible()).map_err(program)?;
+        let run = |mount: &Invocation| executor.check(&mount.clone().uninterruptible());
+        let mut said = None;
+        if let Err(error) = run(&mount) {
+            let other = degraded.iter().find(|mount| run(mount).is_ok());
+            let other = other.ok_or_else(|| program(error))?;
+            said = Some(format!("mounted without one of its devices: {}", other.command_line()));
+        }
         if self.is_mounted()? {
-            return Ok(());
+            return Ok(said);
         }
         Err(StackError::NotMountedAgain(self.directory().to_owned()))
     }
@@ -114,6 +122,7 @@ mod tests {
         let remount = Remount::FileSystem {
             directory: PathBuf::from("/no/such/place"),
             mount: Invocation::new("true"),
+            degraded: Vec::new(),
         };
         let executor = Executor::new(Interrupt::new());
         let error = remount.mount(&executor).expect_err("not mounted").to_string();

@@ -147,7 +147,7 @@ impl MountPoint {
         Ok(Self { uuid, directory })
     }
 
-    /// Mounts `device` here.
+    /// Mounts here what is on these devices, the first of which is enough for the kernel to know the others.
     ///
     /// # Errors
     /// [`StackError::Program`] with what mount(8) printed.
@@ -171,7 +171,8 @@ impl MountPoint {
         context.enter(undo::Unmount(self.directory.clone()))?;
         let mount = mount.arg(device).arg(&self.directory);
         context.run(file_system, &mount)?;
-        context.mounted.push(Remount::FileSystem { directory: self.directory.clone(), mount });
+        let directory = self.directory.clone();
+        context.mounted.push(Remount::FileSystem { directory, mount, degraded: Vec::new() });
         Ok(Form::Directory(self.directory))
     }
 }

@@ -49,6 +49,12 @@ pub trait Caretaker: std::fmt::Debug + Sync {
     /// How many times larger than this drive that is for which it stands.
     fn times(&self, drive: u32) -> f64;
 
+    /// Bytes per second that the kernel holds a rebuild of all that is used to, if it does.
+    ///
+    /// # Errors
+    /// Where that cannot be found out.
+    fn limit(&self, executor: &Executor) -> Result<Option<Bytes>, WorkloadError>;
+
     /// What is on this drive of arrays whose rebuild can begin anywhere; nothing if the stack moves
     /// what is used.
     ///

@@ -15,6 +15,7 @@ pub(super) const KIND: EventKind = EventKind {
         if let Some(why) = remount.unmount(place.executor)? {
             return Err(WorkloadError::StaysMounted(why));
         }
-        remount.mount(place.executor).map(|_| None)
+        let said = remount.mount(place.executor)?;
+        Ok((!said.is_empty()).then(|| said.join("; ")))
     },
 };

@@ -20,10 +20,26 @@ const COUNTED: [(&str, &str); 4] = [
     ("uncorrectable_errors", "not correctable"),
 ];
 
+/// What an operator does about a device that is missing.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) enum ReplacedBy {
+    /// `btrfs replace`, which writes to the new device what was on the old one.
+    #[default]
+    Replace,
+    /// `btrfs device add` and `device remove missing`, which allocates anew all chunks that were on it.
+    Remove,
+}
+
+impl ReplacedBy {
+    pub const WORDS: [(&str, Self); 2] = [("replace", Self::Replace), ("remove", Self::Remove)];
+}
+
 /// A file system's devices that are there, and its UUID, as `btrfs filesystem show` prints them.
 #[derive(Debug, Default, PartialEq, Eq)]
 struct DevicesShown {
     uuid: String,
+    /// How many it has, with those that are missing.
+    total: usize,
     devices: Vec<PathBuf>,
 }
 
@@ -33,6 +49,9 @@ fn shown(text: &str) -> DevicesShown {
         if let Some((_, uuid)) = line.split_once("uuid: ") {
             all.uuid = uuid.trim().to_owned();
         }
+        let total =
+            line.trim().strip_prefix("Total devices ").and_then(|rest| rest.split(' ').next());
+        all.total = total.and_then(|total| total.parse().ok()).unwrap_or(all.total);
         let path =
             line.trim_start().strip_prefix("devid").and_then(|line| line.split_once(" path "));
         all.devices.extend(
@@ -61,7 +80,8 @@ fn on_drive(devices: &[PathBuf], drive: &Path) -> Option<PathBuf> {
 }
 
 /// Mounts it without the device on this drive, as after a boot at which the drive was not found: Btrfs
-/// has no command that declares a device failed.
+/// has no command that declares a device failed. What says that the device is one of its own is erased, as the
+/// next mount would take it back, with what it held when it was lost.
 pub(super) fn fail(
     at: &LayerInUse<'_>,
     drive: &Path,
@@ -75,27 +95,43 @@ pub(super) fn fail(
     at.run(&Invocation::new("umount").arg(directory))?;
     at.run(&Invocation::new("btrfs").args(["device", "scan", "--forget"]))?;
     at.run(&Invocation::new("btrfs").args(["device", "scan"]).args(&others))?;
-    let with: Vec<&str> = options.iter().map(String::as_str).chain(["degraded"]).collect();
-    let mount = Invocation::new("mount").args(["-t", "btrfs", "-o", &with.join(",")]);
-    at.run(&mount.arg(first).arg(directory)).map(drop)
+    at.run(&mount(options, first, directory))?;
+    at.run(&wipe(&own)).map(drop)
 }
 
-/// `btrfs replace` of what it lacks by the same device of a blank drive.
+fn wipe(device: &Path) -> Invocation {
+    Invocation::new("wipefs").args(["--all", "--quiet"]).arg(device)
+}
+
+/// The command that mounts it without a device, by one that is there.
+pub(super) fn mount(options: &[String], device: &Path, directory: &Path) -> Invocation {
+    let with: Vec<&str> = options.iter().map(String::as_str).chain(["degraded"]).collect();
+    let mount = Invocation::new("mount").args(["-t", "btrfs", "-o", &with.join(",")]);
+    mount.arg(device).arg(directory)
+}
+
+/// Has the same device of a blank drive take the place of what it lacks.
 pub(super) fn replace(
     at: &LayerInUse<'_>,
     drive: &Path,
     options: &[String],
+    by: ReplacedBy,
 ) -> Result<(), StackError> {
     let directory = directory(at, Care::Replace)?;
-    let DevicesShown { uuid, devices } = show(at, directory)?;
+    let DevicesShown { uuid, devices, .. } = show(at, directory)?;
     if on_drive(&devices, drive).is_some() {
         fail(at, drive, options)?;
     }
     let own = top_of(drive).ok_or_else(|| at.not_on(drive))?;
     let lacks = missing(&uuid).into_iter().next().ok_or_else(|| at.not_on(drive))?;
-    at.run(&Invocation::new("wipefs").args(["--all", "--quiet"]).arg(&own))?;
-    let replace = Invocation::new("btrfs").args(["replace", "start", "-B", "-f", &lacks]);
-    at.run(&replace.arg(own).arg(directory)).map(drop)
+    at.run(&wipe(&own))?;
+    let btrfs = |words: &[&str]| Invocation::new("btrfs").args(words);
+    if by == ReplacedBy::Replace {
+        let replace = btrfs(&["replace", "start", "-B", "-f", &lacks]);
+        return at.run(&replace.arg(own).arg(directory)).map(drop);
+    }
+    at.run(&btrfs(&["device", "add", "-f"]).arg(own).arg(directory))?;
+    at.run(&btrfs(&["device", "remove", "missing"]).arg(directory)).map(drop)
 }
 
 /// The numbers of devices that it lacks.
@@ -109,12 +145,9 @@ fn missing(uuid: &str) -> Vec<String> {
 }
 
 pub(super) fn progress(at: &LayerInUse<'_>) -> Result<RebuildProgress, StackError> {
-    let DevicesShown { uuid, .. } = show(at, directory(at, Care::Rebuild)?)?;
-    Ok(if missing(&uuid).is_empty() {
-        RebuildProgress::Redundant
-    } else {
-        RebuildProgress::Degraded
-    })
+    // What was removed while it was missing stays in sysfs (Linux 6.12).
+    let DevicesShown { total, devices, .. } = show(at, directory(at, Care::Rebuild)?)?;
+    Ok(if devices.len() >= total { RebuildProgress::Redundant } else { RebuildProgress::Degraded })
 }
 
 /// Scrubs the file system, and waits for it.
@@ -152,7 +185,7 @@ mod tests {
                     \tdevid    2 size 0 used 0 path  MISSING\n\
                     \tdevid    3 size 10 used 5 path /dev/vdc1\n\n";
         let devices = ["/dev/vda1", "/dev/vdc1"].map(PathBuf::from).to_vec();
-        assert_eq!(shown(text), DevicesShown { uuid: "1d4e-aa".to_owned(), devices });
+        assert_eq!(shown(text), DevicesShown { uuid: "1d4e-aa".to_owned(), total: 3, devices });
         assert_eq!(shown(""), DevicesShown::default());
     }
 

@@ -15,7 +15,7 @@ use crate::reading::OptionReader;
 use crate::redundancy::{Stripe, combine, lost_beyond, members};
 use crate::{
     DeviceState, Form, FormatWrites, KeptWrites, Layer, LayerContext, LayerInUse, LayerKind, Need,
-    RebuildProgress, Shape, ShapeError, StackError, Volume, undo,
+    RebuildProgress, Remount, Shape, ShapeError, StackError, Volume, undo,
 };
 
 mod allocate;
@@ -110,8 +110,14 @@ const OPTIONS: &[(&str, &str)] = &[
     ("metadata", "profile of metadata, such as raid1c3 [default: from the layer's name]"),
     ("csum", "checksum: crc32c, xxhash, sha256 or blake2"),
     ("nodesize", "size of a node of its trees, such as 16K"),
+    REPLACED_BY,
     MOUNT_OPTIONS,
 ];
+
+const REPLACED_BY: (&str, &str) = (
+    "replaced-by",
+    "how what failed is replaced: `btrfs replace` (replace, the default), or `device add` and `device remove` (remove)",
+);
 
 /// The checksums that mkfs.btrfs knows.
 const CHECKSUMS: [&str; 4] = ["crc32c", "xxhash", "sha256", "blake2"];
@@ -165,6 +171,7 @@ struct Btrfs {
     default_metadata: Profile,
     checksum: Option<&'static str>,
     node_size: Option<Bytes>,
+    replaced_by: care::ReplacedBy,
 }
 
 fn parse(spec: &LayerSpec) -> Result<Box<dyn Layer>, SourceError> {
@@ -173,12 +180,16 @@ fn parse(spec: &LayerSpec) -> Result<Box<dyn Layer>, SourceError> {
     let mut reading = OptionReader::new(spec);
     Ok(Box::new(Btrfs {
         name: variant.name,
-        options: FileSystemOptions::parse(spec, &["data", "metadata", "csum", "nodesize"])?,
+        options: FileSystemOptions::parse(
+            spec,
+            &["data", "metadata", "csum", "nodesize", REPLACED_BY.0],
+        )?,
         data: reading.word("data", &profiles)?.unwrap_or(variant.data),
         metadata: reading.word("metadata", &profiles)?,
         default_metadata: variant.metadata,
         checksum: reading.word("csum", &CHECKSUMS.map(|name| (name, name)))?,
         node_size: reading.power_of_two("nodesize", Bytes::kib(4), Bytes::kib(64))?,
+        replaced_by: reading.word(REPLACED_BY.0, &care::ReplacedBy::WORDS)?.unwrap_or_default(),
     }))
 }
 
@@ -316,7 +327,7 @@ impl Layer for Btrfs {
     }
 
     fn replace(&self, at: &LayerInUse<'_>, drive: &Path) -> Result<(), StackError> {
-        care::replace(at, drive, &self.options.mount)
+        care::replace(at, drive, &self.options.mount, self.replaced_by)
     }
 
     fn progress(&self, at: &LayerInUse<'_>) -> Result<RebuildProgress, StackError> {
@@ -339,7 +350,15 @@ impl Btrfs {
         // belong together.
         let scan = Invocation::new("btrfs").args(["device", "scan"]).args(devices);
         context.run(self.name, &scan)?;
-        point.mount(context, "btrfs", &devices[0], &self.options.mount)
+        let form = point.mount(context, "btrfs", &devices[0], &self.options.mount)?;
+        if let Some(Remount::FileSystem { directory, degraded, .. }) = context.mounted.last_mut()
+            && devices.len() > 1
+        {
+            let mounts = devices.iter();
+            *degraded =
+                mounts.map(|one| care::mount(&self.options.mount, one, directory)).collect();
+        }
+        Ok(form)
     }
 }
 

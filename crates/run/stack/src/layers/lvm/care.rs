@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use disklab_cell::Care;
 use disklab_exec::Invocation;
 use disklab_measure::{BlockDevice, SystemRoot};
+use disklab_units::Bytes;
 
 use crate::lvm_tools::{filter, lvm};
 use crate::on_drive::is_on;
@@ -126,6 +127,23 @@ pub(super) fn replace(at: &LayerInUse<'_>, drive: &Path) -> Result<(), StackErro
     at.run(&rebuild.arg(Path::new("/dev/mapper").join(name))).map(drop)
 }
 
+/// The rate that the volume's rebuild is held to: its own, or that of all arrays.
+pub(super) fn limit(at: &LayerInUse<'_>) -> Result<Option<Bytes>, StackError> {
+    let table = at.run(&Volume::of(at, Care::Rebuild)?.dmsetup("table"))?.text();
+    let of_all = || std::fs::read_to_string("/proc/sys/dev/raid/speed_limit_max").ok();
+    Ok(own_limit(&table).or_else(|| kib(&of_all()?)))
+}
+
+/// From `… raid raid1 5 0 region_size 4096 max_recovery_rate 51200 …`.
+fn own_limit(table: &str) -> Option<Bytes> {
+    let mut words = table.split_whitespace().skip_while(|word| *word != "max_recovery_rate");
+    words.nth(1).and_then(kib)
+}
+
+fn kib(text: &str) -> Option<Bytes> {
+    text.trim().parse().ok().map(|kib: u64| Bytes(kib.saturating_mul(1024)))
+}
+
 pub(super) fn progress(at: &LayerInUse<'_>) -> Result<RebuildProgress, StackError> {
     Ok(Volume::of(at, Care::Rebuild)?.status(at)?.progress())
 }
@@ -172,6 +190,15 @@ mod tests {
             table_without(table, &gone),
             "0 77 raid raid5_ls 3 128 region_size 4096 3 252:0 - - 252:12 252:4 252:5"
         );
+    }
+
+    #[test]
+    fn the_own_limit_comes_first() {
+        let table = "0 77 raid raid1 5 0 region_size 4096 max_recovery_rate 51200 2 252:0 -";
+        assert_eq!(own_limit(table), Some(Bytes::mib(50)));
+        for table in ["0 77 raid raid1 3 0 region_size 4096 2 252:0 -", "max_recovery_rate", ""] {
+            assert_eq!(own_limit(table), None, "{table}");
+        }
     }
 
     proptest! {

@@ -170,6 +170,12 @@ impl VolumeGroup {
         wait_for_node(context, self.layer, &self.node())
     }
 
+    /// Has the logical volume have other settings.
+    pub(super) fn change(&self, settings: &[String]) -> Invocation {
+        let volume = format!("{}/{LOGICAL_VOLUME}", self.name);
+        lvm("lvchange", &self.filter).arg("--yes").args(settings).arg(volume)
+    }
+
     /// Asks for a field of the logical volume, such as `sync_percent`.
     pub(super) fn report(&self, field: &str) -> Invocation {
         self.field(field, LOGICAL_VOLUME)

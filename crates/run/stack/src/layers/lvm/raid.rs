@@ -29,26 +29,31 @@ struct LvmRaid {
     size: Option<Bytes>,
     /// Whether to wait for the first sync; as for md where absent.
     resync: Option<Resync>,
+    /// Bytes per second of a sync or rebuild: the least and the most; the kernel's where absent.
+    speeds: (Option<Bytes>, Option<Bytes>),
 }
 
 const SIZE: (&str, &str) = ("size", "of the logical volume, such as 200G (default: all there is)");
 
-pub(in crate::layers) const RAID1: LayerKind =
-    kind("lvm-raid1", "LVM RAID 1: every device a copy", &[SIZE, md::RESYNC]);
+pub(in crate::layers) const RAID1: LayerKind = kind(
+    "lvm-raid1",
+    "LVM RAID 1: every device a copy",
+    &[SIZE, md::RESYNC, md::SPEED_MIN, md::SPEED_MAX],
+);
 pub(in crate::layers) const RAID5: LayerKind = kind(
     "lvm-raid5",
     "LVM RAID 5: striped, distributed parity; any device may fail",
-    &[STRIPE_SIZE, SIZE, md::RESYNC],
+    &[STRIPE_SIZE, SIZE, md::RESYNC, md::SPEED_MIN, md::SPEED_MAX],
 );
 pub(in crate::layers) const RAID6: LayerKind = kind(
     "lvm-raid6",
     "LVM RAID 6: striped, two parities; LVM always syncs it first",
-    &[STRIPE_SIZE, SIZE],
+    &[STRIPE_SIZE, SIZE, md::SPEED_MIN, md::SPEED_MAX],
 );
 pub(in crate::layers) const RAID10: LayerKind = kind(
     "lvm-raid10",
     "LVM RAID 10: striped copies, of an even number of devices",
-    &[STRIPE_SIZE, SIZE, md::RESYNC],
+    &[STRIPE_SIZE, SIZE, md::RESYNC, md::SPEED_MIN, md::SPEED_MAX],
 );
 
 const fn kind(
@@ -88,8 +93,9 @@ fn read_options(spec: &LayerSpec) -> Result<LvmRaid, SourceError> {
         Level::Raid6 => Some(Resync::Wait),
         _ => reading.word("resync", &words)?,
     };
+    let speeds = (reading.size(md::SPEED_MIN.0)?, reading.size(md::SPEED_MAX.0)?);
     reading.finish()?;
-    Ok(LvmRaid { layer, level, stripe_size, size, resync })
+    Ok(LvmRaid { layer, level, stripe_size, size, resync, speeds })
 }
 
 impl LvmRaid {
@@ -165,7 +171,10 @@ impl LvmRaid {
             Some(size) => words.extend(["--size".to_owned(), format!("{}b", size.0)]),
         }
         match resync {
-            Resync::Skip => words.push("--nosync".to_owned()),
+            Resync::Skip => {
+                words.push("--nosync".to_owned());
+                words.extend(self.rates());
+            }
             Resync::Wait => {
                 words.extend(["--maxrecoveryrate", UNLIMITED].map(str::to_owned));
                 words.extend(["--minrecoveryrate", UNLIMITED].map(str::to_owned));
@@ -174,13 +183,24 @@ impl LvmRaid {
         words
     }
 
-    /// Waits for the first sync.
+    /// The rates that are given, as LVM's programs take them.
+    fn rates(&self) -> Vec<String> {
+        let (min, max) = self.speeds;
+        let given = [("--maxrecoveryrate", max), ("--minrecoveryrate", min)].into_iter();
+        let given = given.filter_map(|(name, speed)| Some((name, (speed?.0 / 1024).max(1))));
+        given.flat_map(|(name, kib)| [name.to_owned(), format!("{kib}k")]).collect()
+    }
+
+    /// Waits for the first sync, after which the volume has the rates that are given.
     fn wait(&self, group: &VolumeGroup, context: &LayerContext<'_>) -> Result<(), StackError> {
         let ask: Invocation = group.report("sync_percent");
         loop {
             let percent = context.run(self.layer, &ask)?.text();
             if percent.trim().parse::<f64>().is_ok_and(|percent| percent >= 100.0) {
-                return Ok(());
+                // 0 is the kernel's.
+                let rates = ["--maxrecoveryrate", "0", "--minrecoveryrate", "0"].map(str::to_owned);
+                let rates = rates.into_iter().chain(self.rates()).collect::<Vec<_>>();
+                return context.run(self.layer, &group.change(&rates)).map(drop);
             }
             nap(context, self.layer)?;
         }
@@ -268,6 +288,10 @@ impl Layer for LvmRaid {
         care::progress(at)
     }
 
+    fn rebuild_limit(&self, at: &LayerInUse<'_>) -> Result<Option<Bytes>, StackError> {
+        care::limit(at)
+    }
+
     fn scrub(&self, at: &LayerInUse<'_>) -> Result<String, StackError> {
         care::scrub(at)
     }
@@ -324,6 +348,8 @@ mod tests {
             line("lvm-raid1", 2, Resync::Skip),
             "--type raid1 --mirrors 1 --extents 100%FREE --nosync"
         );
+        let held = line("lvm-raid1[sync-speed-max=50M]", 2, Resync::Skip);
+        assert!(held.ends_with("--nosync --maxrecoveryrate 51200k"), "{held}");
         let raid6 = line("lvm-raid6", 5, Resync::Wait);
         assert!(raid6.starts_with("--type raid6 --stripes 3 --stripesize 64k"), "{raid6}");
         let lab = DeviceState { reads_zeros: true, simulated: true };

@@ -66,11 +66,11 @@ pub(super) const RESYNC: (&str, &str) = (
 );
 pub(super) const STRIPE_CACHE: (&str, &str) =
     ("stripe-cache", "pages per member in the stripe cache, 17 to 32768 (the kernel's: 256)");
-const SPEED_MIN: (&str, &str) = (
+pub(super) const SPEED_MIN: (&str, &str) = (
     "sync-speed-min",
     "bytes per second of a rebuild whatever else is done (the kernel's: 1000 KiB)",
 );
-const SPEED_MAX: (&str, &str) = (
+pub(super) const SPEED_MAX: (&str, &str) = (
     "sync-speed-max",
     "most bytes per second of a rebuild, such as 500M (the kernel's: 200000 KiB)",
 );

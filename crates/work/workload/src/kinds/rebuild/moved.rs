@@ -88,7 +88,8 @@ impl MovedData {
         let window = window(&progress, patient.name.as_deref(), load);
         let window = window.ok_or(WorkloadError::NotRebuilt(Bytes::ZERO))?;
         let stands_for = (window.stands_for as f64 * patient.times) as u64;
-        Ok(RebuildWindow { stands_for, ..window })
+        let limit = patient.caretaker.limit(executor)?.map(|limit| limit.0 as f64);
+        Ok(RebuildWindow { stands_for, limit, ..window })
     }
 }
 
