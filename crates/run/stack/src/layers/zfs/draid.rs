@@ -87,7 +87,7 @@ impl Draid {
         (rows * self.group(devices) * sector) as f64 / block.0.max(1) as f64
     }
 
-    /// Devices of a group.
+    /// Data and parity.
     fn group(self, devices: usize) -> u64 {
         self.data_of(devices) as u64 + u64::from(self.parity)
     }
