@@ -143,7 +143,8 @@ impl RebuildSummary {
 impl StackRebuilds {
     fn add(&mut self, step: &Step, rebuild: &Rebuild, steps: &[Step]) {
         self.seconds.push(rebuild.seconds());
-        let new = step.drives.iter().position(|drive| drive.drive == rebuild.drive);
+        let place = step.drives.iter().position(|drive| drive.drive == rebuild.drive);
+        let new = (!rebuild.drive.is_empty()).then(|| place.unwrap_or(usize::MAX));
         for window in &rebuild.windows {
             let bound = Bound::of(window, new);
             *self.bounds.entry(bound).or_default() += window.stands_for as f64 / window.rate();

@@ -23,6 +23,8 @@ pub(crate) use nothing::nothing_measured;
 const DIFFERENCES: usize = 6;
 /// Names in a list.
 const NAMES: usize = 6;
+/// Figures in a sentence of nothing else; of more, the ends are named.
+const LISTED: usize = 3;
 
 /// The sentences of each answer.
 pub(crate) fn sentences_of_answers(
@@ -247,7 +249,21 @@ impl<'a> AnswerWriter<'a> {
             }
             _ => (String::new(), self.verb()),
         };
+        let figure =
+            |p: &Point| format!("{}'s {}", self.stack(p.group), value(of, operation, &p.estimate));
         let sentence = |points: &[Point]| {
+            let groups: Vec<usize> = points.iter().map(|p| p.group).collect();
+            let (before, suspicion) = (self.prefix(groups[0]), self.suspicion(&groups));
+            let mut sorted: Vec<&Point> = points.iter().collect();
+            sorted.sort_by(|a, b| a.estimate.centre.total_cmp(&b.estimate.centre));
+            if let [lowest, .., highest] = sorted[..]
+                && sorted.len() > LISTED
+            {
+                let (all, lowest, highest) = (sorted.len(), figure(lowest), figure(highest));
+                return format!(
+                    "{before}{name}the lowest of {all} figures is {lowest}, the highest {highest}{suspicion}."
+                );
+            }
             let figures: Vec<String> = points
                 .iter()
                 .enumerate()
@@ -258,9 +274,8 @@ impl<'a> AnswerWriter<'a> {
                     format!("{} {verb}{}", self.stack(p.group), value(of, operation, &p.estimate))
                 })
                 .collect();
-            let groups: Vec<usize> = points.iter().map(|p| p.group).collect();
-            let figures = list(figures.iter().map(String::as_str), NAMES);
-            format!("{}{name}{figures}{}.", self.prefix(groups[0]), self.suspicion(&groups))
+            let figures = list(figures.iter().map(String::as_str), LISTED);
+            format!("{before}{name}{figures}{suspicion}.")
         };
         self.answer.points.chunk_by(same).map(sentence).collect()
     }

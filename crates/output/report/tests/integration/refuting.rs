@@ -232,3 +232,20 @@ fn sentences_are_refuted_by_the_samples() {
         assert!(!refute(&json, &[(Medium::Page, &changed)]).is_empty(), "{instead}");
     }
 }
+
+#[test]
+fn the_ends_of_what_was_measured_once_are_refuted() {
+    let rates = [300.0, 260.0, 220.0, 180.0, 140.0].map(|rate| [rate, 200.0 + rate]);
+    let (json, texts) = texts(&run(5, &rates, &[0.0]));
+    assert_eq!(refuted(&json, &texts), [""; 0]);
+    let page = &texts[0].1;
+    for (word, instead) in [
+        ("the highest raid0/ext4's", "the highest raid1/ext4's"),
+        ("figures is raid10/ext4's", "figures is raid6/ext4's"),
+        ("figures is raid10/ext4's 1", "figures is raid10/ext4's 2"),
+    ] {
+        assert!(page.contains(word), "{word}");
+        let changed = page.replacen(word, instead, 1);
+        assert!(!refute(&json, &[(Medium::Page, &changed)]).is_empty(), "{instead}");
+    }
+}

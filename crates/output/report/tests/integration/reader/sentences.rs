@@ -11,6 +11,16 @@ pub fn refuted(page: &str, samples: &Samples) -> Vec<String> {
         let mut work = String::new();
         for sentence in elements(list, "<li>", "</li>").map(untagged) {
             let mut body = sentence.as_str();
+            // 'For 1 MiB reads (dd-1M), the lowest of 45 figures is …'.
+            if let Some((about, ends)) = sentence.split_once(" figures is ") {
+                let work = match about.split_once("), ") {
+                    Some((noun, _)) => noun.rsplit('(').next(),
+                    None => about.split('\'').nth(1),
+                };
+                let why = span(ends, work.unwrap_or_default(), samples);
+                wrong.extend(why.map(|why| format!("'{sentence}': {why}")));
+                continue;
+            }
             // 'For 4 KiB random reads (randread-4k), single/ext4 …', "For 'read-1m', …".
             if let Some(about) = sentence.strip_prefix("For ") {
                 let at = |id: &str| about.find(&format!(", {id} "));
@@ -24,6 +34,33 @@ pub fn refuted(page: &str, samples: &Samples) -> Vec<String> {
         }
     }
     wrong
+}
+
+/// Why 'a's 171 MB/s, the highest b's 880 MB/s.' are not the ends of this work's figures.
+fn span(ends: &str, work: &str, samples: &Samples) -> Option<String> {
+    let of_work = |m: &Measured| m.workload == work || format!("{}:{}", m.workload, m.step) == work;
+    for (end, is_lowest) in ends.split(", the highest ").zip([true, false]) {
+        let (stack, figure) = end.split_once("'s ")?;
+        let figure = figure.split(" [").next()?.split(" (").next()?.trim_end_matches('.');
+        let Some(id) = samples.stack(stack) else {
+            return Some(format!("there is no stack '{stack}'"));
+        };
+        let printed = samples.printed(&id, figure);
+        let Some((own, measure)) = printed.into_iter().find(|(m, _)| of_work(m)) else {
+            return Some(format!("{id} has no {figure} in {work}"));
+        };
+        let less_is_lower = if matches!(measure, "throughput" | "operations") { 1.0 } else { -1.0 };
+        let others = samples.stacks().filter(|other| **other != *id);
+        // How much better the other is; the lowest of times is the best.
+        let is_beyond = |other: &&str| {
+            let better = mean(&samples.ratios(own, measure, other)).map_or(0.0, f64::ln);
+            if is_lowest { better * less_is_lower < -0.01 } else { better * less_is_lower > 0.01 }
+        };
+        if let Some(other) = others.into_iter().find(is_beyond) {
+            return Some(format!("{other} is beyond {id}"));
+        }
+    }
+    None
 }
 
 /// Why a sentence that begins with a stack does not hold.
