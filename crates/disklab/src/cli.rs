@@ -28,7 +28,7 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use clap_complete::ArgValueCompleter;
 use disklab_cell::StudyAxis;
-use disklab_runner::{BenchKind, RebuildRequest, RunOptions, RunSettings};
+use disklab_runner::{BenchKind, RebuildRequest, RunOptions, RunSettings, ScrubRequest};
 
 use crate::exit::Failure;
 pub use archive::{
@@ -93,6 +93,7 @@ pub enum CliCommand {
     Archive(ArchiveCommand),
     Import(ImportArgs),
     Rebuild(RebuildArgs),
+    Scrub(ScrubArgs),
     Sensitivity(SensitivityArgs),
     Risk(RiskArgs),
     /// List what disklab knows.
@@ -180,6 +181,9 @@ pub struct StudyArgs {
     /// Which drive fails, for `rebuild`.
     #[arg(skip)]
     pub rebuild: Option<RebuildRequest>,
+    /// What works meanwhile, for `scrub`.
+    #[arg(skip)]
+    pub scrub: Option<ScrubRequest>,
 }
 
 impl StudyArgs {
@@ -207,6 +211,7 @@ impl StudyArgs {
                 quick: self.quick,
                 rebuild: self.rebuild.clone(),
                 scratch: self.scratch.clone(),
+                scrub: self.scrub.clone(),
                 set_drive: self.lab.set_drive.clone(),
                 without: self.without.clone(),
                 ..RunSettings::default()
@@ -269,9 +274,6 @@ impl RunArgs {
 /// --resume`.
 #[derive(Debug, Args)]
 pub struct RebuildArgs {
-    /// A shipped study's id (see `disklab list studies`) or a file.
-    #[arg(add = ArgValueCompleter::new(complete::study))]
-    pub study: String,
     /// The number of the drive that fails, counted from 1 in each stack. [default: drawn for each
     /// repeat]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=4096),
@@ -280,7 +282,30 @@ pub struct RebuildArgs {
     /// Give each stack a drive more, onto which it is rebuilt at once: md by itself, ZFS as its daemon does.
     #[arg(long, help_heading = "What")]
     pub hot_spare: bool,
-    /// Compare rebuilds that are held to these speeds. md alone has such a limit.
+    #[command(flatten)]
+    pub pass: PassArgs,
+}
+
+/// Measure how long a scrub of whole drives takes.
+///
+/// Each stack of a study that can be scrubbed is, on all of its drives. Reports how long that takes for the
+/// whole drives, with an interval, and what bounds it. md's scrub is measured at places all over the drives,
+/// other ones in each repeat; below Btrfs, it is what is measured. With --load, other work runs before and
+/// meanwhile, and is compared. LVM's RAID, Btrfs and ZFS are filled by half and scrubbed whole, on drives of
+/// 64 GB with all zones of the study's (in the lab). Continue with `disklab run --resume`.
+#[derive(Debug, Args)]
+pub struct ScrubArgs {
+    #[command(flatten)]
+    pub pass: PassArgs,
+}
+
+/// What `rebuild` and `scrub` have in common.
+#[derive(Debug, Args)]
+pub struct PassArgs {
+    /// A shipped study's id (see `disklab list studies`) or a file.
+    #[arg(add = ArgValueCompleter::new(complete::study))]
+    pub study: String,
+    /// Compare those that are held to these speeds. md alone has such a limit.
     #[arg(long, value_name = "SPEED,…", value_delimiter = ',', help_heading = "What")]
     pub speed: Vec<String>,
     /// Work of the study that runs meanwhile, one of its fio jobs. With its step, if it has several.

@@ -6,6 +6,7 @@ mod cell;
 mod compare;
 mod doctor;
 pub mod drive;
+mod drive_pass;
 mod filebench;
 mod fio;
 mod generate;
@@ -16,7 +17,6 @@ mod merge;
 mod outputs;
 mod parts;
 mod plan;
-mod rebuild;
 mod report;
 mod risk;
 mod run;
@@ -41,7 +41,8 @@ pub fn dispatch(cli: Cli) -> Result<u8, Failure> {
         CliCommand::Merge(args) => merge::merge(&args, json),
         CliCommand::Archive(command) => archive::archive(&command, json),
         CliCommand::Import(args) => import::import(args, json),
-        CliCommand::Rebuild(args) => rebuild::rebuild(args, json),
+        CliCommand::Rebuild(args) => drive_pass::rebuild(args, json),
+        CliCommand::Scrub(args) => drive_pass::scrub(args, json),
         CliCommand::Sensitivity(args) => sensitivity::sensitivity_command(&args, json),
         CliCommand::Risk(args) => risk::risk(&args, json),
         CliCommand::List { what } => list::list(what, json),

@@ -43,7 +43,7 @@ const TABLES: [KindTable; 5] = [
         folder: "crates/work/workload/src/kinds",
         table: "WORKLOADS",
         kind: "WorkloadKind",
-        shared: &[],
+        shared: &["drive_pass"],
         shown: &["fio::jobs_in_report", "fio::real::assume_fio"],
         least: 12,
     },
@@ -73,7 +73,7 @@ const TABLES: [KindTable; 5] = [
 
 /// Names that code outside of the kinds' own modules spells, and what it means by them. A new kind
 /// needs no line here.
-const SPELLED_ELSEWHERE: [(&str, &str); 31] = [
+const SPELLED_ELSEWHERE: [(&str, &str); 32] = [
     // Layers.
     ("crypt", "dm-crypt's target; the audit of slow encryption is about this layer"),
     ("ext4", "the kernel's file system and a part of its options"),
@@ -103,6 +103,7 @@ const SPELLED_ELSEWHERE: [(&str, &str); 31] = [
     ("postgresql", "a shipped workload of this name"),
     ("rebuild", "the event"),
     ("rsync", "the program"),
+    ("scrub", "the event, and the word of the programs that do it"),
     ("sysbench", "the program"),
     ("time", "the program; a key of fio's JSON; a heading"),
     // Audits.

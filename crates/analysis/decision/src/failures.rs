@@ -5,18 +5,20 @@ use disklab_sample::Sample;
 use disklab_store::RunInfo;
 use disklab_study::Study;
 
+use crate::drive_passes::{PassAction, PassSummary, StackPasses};
 use crate::kept_data::KeptSummary;
-use crate::rebuilds::{RebuildSummary, StackRebuilds};
 use crate::risk::{DriveAtRisk, RiskTable, RiskTerms, StackRisk};
 
 /// A chance is worth a word if another is so many times less. What is not certain is the same for both.
 const MUCH_LESS: f64 = 1.5;
 
-/// What was measured of rebuilds, and what follows from it.
+/// What was measured of rebuilds and scrubs, and what follows from it.
 #[derive(Debug, Clone)]
 pub struct Failures {
-    /// How long each stack takes, and what bounds it.
-    pub rebuilds: RebuildSummary,
+    /// How long each stack takes to be redundant again, and what bounds it.
+    pub rebuilds: PassSummary,
+    /// The same of scrubs.
+    pub scrubs: PassSummary,
     /// The chances to lose data.
     pub risk: RiskTable,
     /// What became of data that were read back.
@@ -24,27 +26,31 @@ pub struct Failures {
 }
 
 /// The samples of a run, as far as they say something of that day.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone)]
 pub struct FailureSamples {
-    rebuilds: RebuildSummary,
+    rebuilds: PassSummary,
+    scrubs: PassSummary,
     kept: KeptSummary,
+}
+
+impl Default for FailureSamples {
+    fn default() -> Self {
+        let [rebuilds, scrubs] = [PassAction::Rebuild, PassAction::Scrub].map(PassSummary::new);
+        Self { rebuilds, scrubs, kept: KeptSummary::default() }
+    }
 }
 
 impl FailureSamples {
     /// Takes in a sample of this stack.
     pub fn add(&mut self, stack: &str, sample: &Sample) {
         self.rebuilds.add(stack, sample);
+        self.scrubs.add(stack, sample);
         self.kept.add(stack, sample);
-    }
-
-    /// What they say of rebuilds.
-    pub fn rebuilds(&self) -> &RebuildSummary {
-        &self.rebuilds
     }
 
     /// What follows from them, for the stacks of this run and on these terms.
     pub fn finish(self, info: &RunInfo, study: &Study, terms: RiskTerms) -> Failures {
-        let Self { rebuilds, kept } = self;
+        let Self { rebuilds, scrubs, kept } = self;
         let drives: Vec<DriveAtRisk> = match info.bench {
             RunOrigin::Bench(BenchKind::Lab) => {
                 study.drives.iter().map(DriveAtRisk::modelled).collect()
@@ -61,16 +67,23 @@ impl FailureSamples {
         }
         let measured = |stack: &str| rebuilds.hours(stack);
         let risk = RiskTable::new(&stacks, &drives, &measured, terms);
-        Failures { rebuilds, risk, kept }
+        Failures { rebuilds, scrubs, risk, kept }
     }
 }
 
 impl Failures {
+    /// Adds what another level of an axis, in words, costs each rebuild and scrub, or saves.
+    pub fn compare(&mut self, level: &str, other: &FailureSamples) {
+        self.rebuilds.compare(level, &other.rebuilds);
+        self.scrubs.compare(level, &other.scrubs);
+    }
+
     /// Whether it says nothing of any stack.
     pub fn is_empty(&self) -> bool {
         let survives = |stack: &StackRisk| stack.tolerates > 0;
         self.kept.stacks.is_empty()
             && self.rebuilds.is_empty()
+            && self.scrubs.is_empty()
             && !self.risk.stacks.iter().any(survives)
     }
 
@@ -81,9 +94,14 @@ impl Failures {
     /// How long a stack takes to be redundant again once a new drive is in; none if it never is, or
     /// that is not known.
     pub fn rebuilt_in(&self, stack: &str) -> Option<String> {
-        let measured = self.rebuilds.of(stack).map(StackRebuilds::time_words);
+        let measured = self.rebuilds.of(stack).map(StackPasses::time_words);
         let risk = self.risk_of(stack).filter(|risk| risk.tolerates > 0);
         measured.or_else(|| risk.map(StackRisk::rebuild_words))
+    }
+
+    /// How long a scrub of a stack takes, if that was measured.
+    pub fn scrubbed_in(&self, stack: &str) -> Option<String> {
+        self.scrubs.of(stack).map(StackPasses::time_words)
     }
 
     /// What a stack may lose, next to the safest of these if that loses much less: 'It loses

@@ -9,12 +9,12 @@ mod analysis;
 mod axis_effect;
 mod contradictions;
 mod directory;
+mod drive_passes;
 mod failures;
 #[cfg(test)]
 mod hostile;
 mod kept_data;
 mod purposes;
-mod rebuilds;
 mod risk;
 mod sentences;
 mod summary;
@@ -25,13 +25,13 @@ mod versus;
 pub use analyse::{AnalyseError, analyse};
 pub use analysis::{Analyser, Analysis};
 pub use axis_effect::AxisEffect;
+pub use drive_passes::{PASS_PHASES, PassAction, PassSummary, StackPasses};
 pub use failures::{FailureSamples, Failures};
 pub use kept_data::{KeptSummary, StackKept, words as kept_words};
 pub use purposes::{
     AdviceChange, Aspect, Confidence, DECIDES, DecidingFigure, NextBest, PURPOSES, Purpose,
     PurposeRank, RankVerdict, Recommendation, Score, StackChoice, Trade, recommend,
 };
-pub use rebuilds::{RebuildSummary, StackRebuilds};
 pub use risk::{RebuildSource, RiskTable, RiskTerms, StackRisk};
 pub use versus::{
     ComparedRun, ComparisonTerms, Missing, Pair, RunVerdict, Unmatched, Versus, VersusError,

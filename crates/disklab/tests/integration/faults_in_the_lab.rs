@@ -120,6 +120,30 @@ fn a_scrub_finds_what_rotted() {
     assert!(scrub.contains("sectors differ") && !scrub.contains(" 0 sectors"), "{scrub}");
 }
 
+/// The kernel counts 64 KiB that a mirror cannot read as different, and corrects them; other levels tell them apart.
+#[test]
+fn a_scrub_says_what_could_not_be_read() {
+    let Some(_) = kernel() else { return };
+    if !has_programs(&["mdadm", "mkfs.ext4"]) {
+        return;
+    }
+    let (events, bad) = ("{ do = 'scrub', at = '5 s' }", "drive 2: unreadable 3 sectors at 1 s");
+    for (layers, drives, found) in [
+        ("md-raid1/ext4", 2, " sectors differ, or a read of them failed"),
+        (
+            "md-raid5/ext4",
+            3,
+            "0 sectors differ, 24 were in reads that failed, and were written anew",
+        ),
+        // Whole requests of a megabyte fail for a sector of theirs.
+        ("md-raid10/ext4", 4, " were in reads that failed, and were written anew"),
+    ] {
+        let notes = event_notes(&cared_for(layers, drives, events), &["--fault", bad]);
+        let [scrub] = &notes[..] else { panic!("{notes:?}") };
+        assert!(scrub.contains(found) && !scrub.contains("1: 0 "), "{scrub}");
+    }
+}
+
 /// The study that comes with disklab, of three stacks of two and four drives.
 #[test]
 fn sectors_that_nothing_else_has_are_lost_in_a_rebuild() {

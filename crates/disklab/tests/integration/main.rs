@@ -54,6 +54,7 @@ mod reference;
 mod resume;
 mod risk;
 mod same_anywhere_in_the_lab;
+mod scrub_in_the_lab;
 mod sensitivity;
 mod shipped_in_the_lab;
 mod shipped_texts;

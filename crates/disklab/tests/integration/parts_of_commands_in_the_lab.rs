@@ -154,14 +154,18 @@ fn an_analysis_has_the_parts_of_all_its_runs() {
 }
 
 #[test]
-fn a_rebuild_has_parts() {
+fn a_rebuild_and_a_scrub_have_parts() {
+    ["rebuild", "scrub"].into_iter().for_each(has_parts);
+}
+
+fn has_parts(command: &str) {
     let Some(_) = kernel() else { return };
     if !has_programs(&["mdadm", "mkfs.ext4"]) {
         return;
     }
     let home = home();
     let home = home.path();
-    let study = ["rebuild", "s.toml", "--seed", "7", "--repeats", "2"];
+    let study = [command, "s.toml", "--seed", "7", "--repeats", "2"];
     ends(home, &[&study[..], &["--out", "whole"]].concat(), 0);
     let said = ends(home, &[&study[..], &["--to", "plan", "--parts", "2"]].concat(), 0);
     assert!(said.contains("2 parts with 2 cells are in plan"), "{said}");

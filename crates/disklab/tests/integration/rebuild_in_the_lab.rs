@@ -12,7 +12,7 @@ use crate::lab_support::kernel::kernel;
 use crate::lab_support::run::{answer, said, samples, samples_by, samples_in};
 
 /// Drives of `size` bytes with all zones of theirs; the array is `layers`.
-fn study(model: &str, size: u64, stacks: &[(&str, u32)], work: &str) -> String {
+pub fn study(model: &str, size: u64, stacks: &[(&str, u32)], work: &str) -> String {
     let stacks: String = stacks
         .iter()
         .map(|(layers, drives)| {
@@ -28,19 +28,24 @@ fn study(model: &str, size: u64, stacks: &[(&str, u32)], work: &str) -> String {
 const REBUILD: &str = "[[workloads]]\nid = 'w'\nrebuild = { seconds = '24 s' }\n";
 
 /// 12 GB, a multiple of the drive's sectors.
-const SMALL: u64 = 12_000_002_048;
+pub const SMALL: u64 = 12_000_002_048;
 
 fn rebuilding(sample: &Sample) -> (&Step, &Figure) {
-    let find = |name: &str| sample.steps.iter().find(|step| step.name == name).expect("a step");
-    (find("rebuilding"), &find("redundant").figures[0])
+    passing(sample, ["rebuilding", "redundant"])
 }
+
+/// The step of a pass, and the figure of the whole.
+pub fn passing<'a>(sample: &'a Sample, names: [&str; 2]) -> (&'a Step, &'a Figure) {
+    let find = |name: &str| sample.steps.iter().find(|step| step.name == name).expect("a step");
+    (find(names[0]), &find(names[1]).figures[0])
+}
+
+/// Other work, of random reads.
+pub const READER: &str = "[[workloads]]\nid = 'w'\n\
+                      fio = { rw = 'randread', bs = '64k', size = '64m', direct = 1 }\n";
 
 /// What an array reads for what it rebuilds, by its level: RAID 5 and 6 of N drives read N−1 and N−2
 /// blocks or more for one, copies are read from one drive.
-/// Other work, of random reads.
-const READER: &str = "[[workloads]]\nid = 'w'\n\
-                      fio = { rw = 'randread', bs = '64k', size = '64m', direct = 1 }\n";
-
 #[test]
 fn each_level_reads_what_it_needs() {
     let Some(_) = kernel() else { return };
@@ -94,14 +99,19 @@ fn windows_agree_with_a_whole_rebuild() {
     let home = tempfile::tempdir().expect("temp");
     let all = samples(home.path(), &text, &["--seed", "1"]);
     let [(_, whole), (_, windows)] = &all[..] else { panic!("{}", all.len()) };
-    let notes = || whole.notes.iter().filter(|note| note.about == "events");
-    let note = notes().find(|note| note.text.starts_with("rebuild")).expect("noted");
-    let seconds = note.text.rsplit_once("for ").and_then(|(_, text)| text.strip_suffix(" s"));
-    let seconds: f64 = seconds.and_then(|text| text.parse().ok()).expect("its time");
+    let seconds = event_seconds(whole, "rebuild");
     let predicted = rebuilding(windows).1.elapsed_ns as f64 / 1e9;
     // It is looked at every second.
     let allowed = 1.0 + seconds * 0.03;
     assert!((predicted - seconds).abs() < allowed, "{predicted} s of {seconds} s");
+}
+
+/// How long an event of this kind took.
+pub fn event_seconds(sample: &Sample, kind: &str) -> f64 {
+    let notes = || sample.notes.iter().filter(|note| note.about == "events");
+    let note = notes().find(|note| note.text.starts_with(kind)).expect("noted");
+    let seconds = note.text.rsplit_once("for ").and_then(|(_, text)| text.strip_suffix(" s"));
+    seconds.and_then(|text| text.parse().ok()).expect("its time")
 }
 
 /// What a rival publishes for every layout of members of 16,759,808 KiB on fast drives is the kernel's
@@ -351,11 +361,15 @@ fn a_faster_rebuild_has_its_cost() {
     assert!(cost > 0.9, "{rest}");
 }
 
-/// What `disklab rebuild` prints, and its samples.
 fn rebuild(study: &str, more: &[&str]) -> (String, Vec<(String, Sample)>) {
+    passed("rebuild", study, more)
+}
+
+/// What `disklab rebuild` or `disklab scrub` prints, and its samples.
+pub fn passed(command: &str, study: &str, more: &[&str]) -> (String, Vec<(String, Sample)>) {
     let home = tempfile::tempdir().expect("temp");
     std::fs::write(home.path().join("s.toml"), study).expect("written");
-    let words = ["rebuild", "s.toml", "--repeats", "1", "--seed", "1", "--out", "run"];
+    let words = [command, "s.toml", "--repeats", "1", "--seed", "1", "--out", "run"];
     let output = answer(home.path(), &[&words[..], more].concat());
     assert!(matches!(output.status.code(), Some(0 | 1)), "{}", said(&output));
     // As wide as a terminal is: where its lines end says nothing.

@@ -9,8 +9,8 @@ pub enum Care {
     Replace,
     /// A hot spare takes the place of a drive that failed: by itself, or as the array's daemon has it.
     TakeSpare,
-    /// A rebuild begins at any place of a drive.
-    RebuildFrom,
+    /// A rebuild or a scrub begins at any place of a drive.
+    PassFrom,
     /// The stack works until it is redundant again.
     Rebuild,
     /// All that it holds is read and checked.
@@ -24,7 +24,7 @@ impl Care {
             Self::Fail => "declare a drive failed",
             Self::Replace => "replace a drive",
             Self::TakeSpare => "have a hot spare take a drive's place",
-            Self::RebuildFrom => "rebuild a drive from a place on",
+            Self::PassFrom => "rebuild or scrub a drive from a place on",
             Self::Rebuild => "wait for redundancy",
             Self::Scrub => "scrub",
         }

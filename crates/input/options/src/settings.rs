@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use disklab_cell::StudyAxis;
-use disklab_study::{RebuildRequest, StudyGoal};
+use disklab_study::{RebuildRequest, ScrubRequest, StudyGoal};
 use disklab_units::Bytes;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -80,6 +80,9 @@ pub struct RunSettings {
     /// Where the run creates its scratch directory.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub scratch: Option<PathBuf>,
+    /// What works while all drives are scrubbed, if it is about that.
+    #[serde(with = "text", skip_serializing_if = "Option::is_none")]
+    pub scrub: Option<ScrubRequest>,
     /// Of a part of a sensitivity analysis, what that moves.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sensitivity: Option<MovedParameters>,

@@ -4,7 +4,7 @@ use std::str::FromStr;
 use std::time::Duration;
 
 use disklab_cell::StudyAxis;
-use disklab_study::RebuildRequest;
+use disklab_study::{RebuildRequest, ScrubRequest};
 use disklab_units::{Bytes, parse_duration, parse_share, show_share};
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serializer};
@@ -37,6 +37,7 @@ typed!(Bytes, |size| size.short(), str::parse::<Self>);
 typed!(Bus, ToString::to_string, str::parse::<Self>);
 typed!(RunPart, ToString::to_string, str::parse::<Self>);
 typed!(RebuildRequest, ToString::to_string, str::parse::<Self>);
+typed!(ScrubRequest, ToString::to_string, str::parse::<Self>);
 typed!(Duration, |time| format!("{} s", time.as_secs_f64()), parse_duration);
 typed!(f64, |share| show_share(*share), parse_share);
 typed!(u32, ToString::to_string, number);

@@ -3,6 +3,7 @@
 //! Pure: a text comes in, a [`Study`] goes out, or a [`SourceError`](disklab_source::SourceError) that names
 //! the file, the line and what was expected.
 
+mod drive_pass;
 mod drive_request;
 mod expand;
 mod faults;
@@ -18,10 +19,10 @@ mod parameters;
 mod pattern;
 mod plan;
 mod quick;
-mod rebuild;
 mod shipped;
 mod study;
 
+pub use drive_pass::{InvalidRebuild, InvalidScrub, RebuildRequest, ScrubRequest};
 pub use drive_request::{DriveRequest, DriveRequestError, DriveRequests};
 pub use faults::{FAULT_AXIS, NO_FAULT, StudyFault};
 pub use lab::{BusError, SLOWEST_BUS, bus};
@@ -31,7 +32,6 @@ pub use machine::{MACHINES, MachineProfile, MachineSetting};
 pub use model_sizes::{model_size, nearest_models};
 pub use pattern::{matches, selects};
 pub use plan::{LeftOut, PlannedStack};
-pub use rebuild::{InvalidRebuild, RebuildRequest};
 pub use shipped::{SHIPPED_WORKLOADS, ShippedWorkload, read_shipped};
 pub use study::{
     ChartKind, DriveSpec, Measure, Part, Percentile, Question, StackSpec, Study, StudyGoal,

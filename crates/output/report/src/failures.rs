@@ -1,7 +1,7 @@
 //! What the run says of the day on which a drive fails.
 
 use disklab_decision::{
-    Failures, KeptSummary, RebuildSummary, StackRebuilds, StackRisk, kept_words,
+    Failures, KeptSummary, PASS_PHASES, PassSummary, StackPasses, StackRisk, kept_words,
 };
 use disklab_risk::Uncertain;
 use disklab_sample::KeptData;
@@ -16,8 +16,8 @@ const TITLE: &str = "When things go wrong";
 
 /// What was measured of it, a paragraph for each stack.
 pub(crate) fn lines(report: &Report) -> Vec<String> {
-    let Failures { rebuilds, kept, .. } = &report.failures;
-    [rebuilds.sentences(), kept.sentences()].concat()
+    let Failures { rebuilds, scrubs, kept, .. } = &report.failures;
+    [rebuilds.sentences(), scrubs.sentences(), kept.sentences()].concat()
 }
 
 /// The section; empty where a run says nothing of it.
@@ -27,7 +27,9 @@ pub(crate) fn section(report: &Report, screen: &FirstScreen<'_>) -> Markup {
         return html! {};
     }
     let rows = rows(failures, screen);
-    let was_measured = !failures.rebuilds.is_empty() || !failures.kept.stacks.is_empty();
+    let was_measured = !failures.rebuilds.is_empty()
+        || !failures.scrubs.is_empty()
+        || !failures.kept.stacks.is_empty();
     let is_main = was_measured && screen.classes.is_empty();
     html! {
         (fold("failures", TITLE, is_main, &html! {
@@ -71,10 +73,15 @@ fn chances(report: &Report, screen: &FirstScreen<'_>, rows: &[Row<'_>]) -> Marku
             } @else {
                 "How long the rebuild takes was measured, for the whole drive."
             }
+            @if !failures.scrubs.is_empty() {
+                " So was a scrub, of all of its drives."
+            }
             " The chances are of " (failures.risk.term_words()) ", from published failure rates."
         }
-        (table(rows))
-        @if !failures.rebuilds.is_empty() { (meanwhile(&failures.rebuilds, screen)) }
+        (table(rows, !failures.scrubs.is_empty()))
+        @for (summary, what) in [(&failures.rebuilds, "rebuild"), (&failures.scrubs, "scrub")] {
+            @if !summary.is_empty() { (meanwhile(summary, what, screen)) }
+        }
         @for note in failures.risk.notes() { p { (note) } }
         dl.assumptions {
             @for (name, value) in failures.risk.assumptions() { dt { (name) } dd { (value) } }
@@ -85,14 +92,17 @@ fn chances(report: &Report, screen: &FirstScreen<'_>, rows: &[Row<'_>]) -> Marku
 /// A line of the table, for one stack or several of which the same is to be said.
 struct Row<'a> {
     stacks: Vec<&'a str>,
-    /// How many drives may fail, how long a rebuild takes, the chances to lose something and all.
-    says: [String; 4],
+    /// How many drives may fail, how long a rebuild and a scrub take, the chances to lose something and all.
+    says: [String; 5],
 }
+
+/// Which of them is of a scrub.
+const SCRUBBED: usize = 2;
 
 fn rows<'a>(failures: &'a Failures, screen: &'a FirstScreen<'_>) -> Vec<Row<'a>> {
     let of_risk = failures.risk.stacks.iter().map(|risk| risk.stack.as_str());
-    let others = failures.rebuilds.stacks().map(|(stack, _)| stack);
-    let others = others.filter(|stack| failures.risk_of(stack).is_none());
+    let passes = failures.rebuilds.stacks().chain(failures.scrubs.stacks());
+    let others = passes.map(|(stack, _)| stack).filter(|stack| failures.risk_of(stack).is_none());
     let mut rows: Vec<Row<'a>> = Vec::new();
     for stack in of_risk.chain(others) {
         let risk = failures.risk_of(stack);
@@ -100,6 +110,7 @@ fn rows<'a>(failures: &'a Failures, screen: &'a FirstScreen<'_>) -> Vec<Row<'a>>
         let says = [
             of_risk(|risk| format!("{} of {}", risk.tolerates, risk.drives)),
             failures.rebuilt_in(stack).unwrap_or_else(|| "–".to_owned()),
+            failures.scrubbed_in(stack).unwrap_or_else(|| "–".to_owned()),
             of_risk(StackRisk::some_words),
             of_risk(StackRisk::all_alone_words),
         ];
@@ -112,7 +123,8 @@ fn rows<'a>(failures: &'a Failures, screen: &'a FirstScreen<'_>) -> Vec<Row<'a>>
     rows
 }
 
-fn table(rows: &[Row<'_>]) -> Markup {
+fn table(rows: &[Row<'_>], has_scrubs: bool) -> Markup {
+    let shown = |(at, words)| (at != SCRUBBED || has_scrubs).then_some(words);
     html! {
         div.scroll role="region" tabindex="0" aria-label="What happens when a drive fails" {
             table {
@@ -120,6 +132,7 @@ fn table(rows: &[Row<'_>]) -> Markup {
                     tr {
                         th scope="col" { "stack" } th.n scope="col" { "may fail" }
                         th.n scope="col" { "rebuilt in" }
+                        @if has_scrubs { th.n scope="col" { "scrubbed in" } }
                         th.n scope="col" { "loses something" } th.n scope="col" { "loses all" }
                     }
                 }
@@ -127,7 +140,7 @@ fn table(rows: &[Row<'_>]) -> Markup {
                     @for row in rows {
                         tr {
                             th scope="row" { (row.stacks.join(", ")) }
-                            @for words in &row.says { td.n { (words) } }
+                            @for words in row.says.iter().enumerate().filter_map(shown) { td.n { (words) } }
                         }
                     }
                 }
@@ -136,27 +149,27 @@ fn table(rows: &[Row<'_>]) -> Markup {
     }
 }
 
-/// What bounds the rebuilds that were measured, and what other work feels meanwhile.
-fn meanwhile(rebuilds: &RebuildSummary, screen: &FirstScreen<'_>) -> Markup {
-    let mut rows: Vec<(Vec<&str>, &StackRebuilds)> = Vec::new();
-    for (stack, own) in rebuilds.stacks() {
-        let says = |own: &StackRebuilds| (own.bound_words(), own.felt_words());
+/// What bounds the rebuilds or scrubs that were measured, and what other work feels meanwhile.
+fn meanwhile(summary: &PassSummary, what: &str, screen: &FirstScreen<'_>) -> Markup {
+    let mut rows: Vec<(Vec<&str>, &StackPasses)> = Vec::new();
+    for (stack, own) in summary.stacks() {
+        let says = |own: &StackPasses| (own.bound_words(), own.felt_words());
         match rows.iter_mut().find(|(_, known)| says(known) == says(own)) {
             Some((same, _)) => same.push(screen.label(stack)),
             None => rows.push((vec![screen.label(stack)], own)),
         }
     }
-    let phases = ["without the drive", "meanwhile"];
-    let has_felt = rows.iter().any(|(_, own)| !own.felt_words().is_empty());
+    let is_felt = |phase: &&str| {
+        rows.iter().flat_map(|(_, own)| own.felt_words()).any(|(when, _)| when == *phase)
+    };
+    let phases: Vec<&str> = PASS_PHASES.into_iter().filter(is_felt).collect();
     html! {
-        div.scroll role="region" tabindex="0" aria-label="What bounds a rebuild" {
+        div.scroll role="region" tabindex="0" aria-label=(format!("What bounds a {what}")) {
             table {
                 thead {
                     tr {
-                        th scope="col" { "stack" } th scope="col" { "the rebuild is bounded by" }
-                        @if has_felt {
-                            @for phase in phases { th scope="col" { "other work, " (phase) } }
-                        }
+                        th scope="col" { "stack" } th scope="col" { "the " (what) " is bounded by" }
+                        @for phase in &phases { th scope="col" { "other work, " (phase) } }
                     }
                 }
                 tbody {
@@ -165,10 +178,8 @@ fn meanwhile(rebuilds: &RebuildSummary, screen: &FirstScreen<'_>) -> Markup {
                         tr {
                             th scope="row" { (stacks.join(", ")) }
                             td.words { (own.bound_words()) }
-                            @if has_felt {
-                                @for phase in phases {
-                                    td.words { @for (_, felt) in felt.iter().filter(|felt| felt.0 == phase) { (felt) } }
-                                }
+                            @for phase in &phases {
+                                td.words { @for (_, felt) in felt.iter().filter(|felt| felt.0 == *phase) { (felt) } }
                             }
                         }
                     }
@@ -192,7 +203,9 @@ pub(crate) fn describe(report: &Report) -> Value {
             "stack": risk.stack,
             "rebuild_hours": is_redundant.then(|| chance(&risk.rebuild)),
             "rebuild_is_measured": rebuilds.is_some(),
-            "bounded_by": rebuilds.map(StackRebuilds::bound_words),
+            "bounded_by": rebuilds.map(StackPasses::bound_words),
+            "scrub_hours": failures.scrubs.hours(&risk.stack).as_ref().map(chance),
+            "scrub_bounded_by": failures.scrubs.of(&risk.stack).map(StackPasses::bound_words),
             "loses_something": chance(&risk.chance.some),
             "loses_all": chance(&risk.chance.all),
         })

@@ -41,7 +41,7 @@ impl Report {
         let mut report = first.report(run, &study, &info)?;
         for ((axis, first, level), other) in others.into_iter().zip(of_levels) {
             let words = format!("{axis} {level} against {first}");
-            report.failures.rebuilds.compare(&words, other.failures.rebuilds());
+            report.failures.compare(&words, &other.failures);
             let (info, analysis) = (info.at(&other.at), other.analyser.finish());
             let other = ComparedRun {
                 info: &info,

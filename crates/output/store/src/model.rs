@@ -72,9 +72,7 @@ impl RunInfo {
         if self.is_quick() {
             study = study.into_quick_form()?;
         }
-        if let Some(request) = &self.options.rebuild {
-            study = study.into_rebuild(request)?;
-        }
+        study = study.about_pass(self.options.rebuild.as_ref(), self.options.scrub.as_ref())?;
         if self.is_import() {
             // What others measured has no levels of them.
             return Ok(study.without_axes());

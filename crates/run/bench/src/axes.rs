@@ -133,7 +133,7 @@ pub static AXES: [KnownAxis; 10] = [
     },
     KnownAxis {
         name: SPEED_AXIS,
-        levels: "most bytes per second of a rebuild, such as 50M; of layers that have this option",
+        levels: "most bytes per second of a rebuild or scrub, such as 50M; of layers that have this option",
         set: SetLevel::Cell(|plan, _, level| {
             level.parse::<Bytes>().map_err(|why| why.to_string())?;
             for layer in plan.making.stack.iter_mut().filter(|layer| has_speed(&layer.name)) {

@@ -1,13 +1,16 @@
 //! What an operator does to a cell's stack while it works.
 
 use std::path::{Path, PathBuf};
+use std::time::Instant;
 
 use disklab_cell::{Care, CellPlan, DrivePlan, PlannedLayer, SPARE};
 use disklab_exec::{Executor, Interrupted};
 use disklab_measure::{BlockDevice, SystemRoot};
-use disklab_stack::{Made, MemberRebuild, Stack, StackError, care_for, rebuild_limit, rebuilds_on};
+use disklab_stack::{
+    Made, Stack, StackError, WindowedPass, care_for, passes, rebuild_limit, scrubbed,
+};
 use disklab_units::Bytes;
-use disklab_workload::{Caretaker, MemberInUse, WorkEvent, Workload, WorkloadError};
+use disklab_workload::{Caretaker, PassInUse, WorkEvent, Workload, WorkloadError};
 
 use crate::BenchError;
 use crate::axes::{SPEED_AXIS, has_speed};
@@ -73,14 +76,26 @@ impl Caretaker for StackCaretaker<'_> {
         rebuild_limit(self.stack, self.made, executor).map_err(failed)
     }
 
-    fn rebuilds(
+    fn passes(
         &self,
-        drive: u32,
+        drive: Option<u32>,
         executor: &Executor,
-    ) -> Result<Vec<Box<dyn MemberInUse>>, WorkloadError> {
-        let members = rebuilds_on(self.stack, self.made, self.device(drive), executor);
-        let boxed = |member| Box::new(Member(member)) as Box<dyn MemberInUse>;
-        Ok(members.map_err(failed)?.into_iter().map(boxed).collect())
+    ) -> Result<Vec<Box<dyn PassInUse>>, WorkloadError> {
+        if drive.is_none() && self.are_simulated {
+            disklab_lab_guest::make_state_writable().map_err(|source| WorkloadError::Io {
+                what: "cannot have a scrub keep its progress in".to_owned(),
+                path: "/var/lib".into(),
+                source,
+            })?;
+        }
+        let drive = drive.map(|drive| self.device(drive));
+        let passes = passes(self.stack, self.made, drive, executor).map_err(failed)?;
+        let boxed = |pass| Box::new(StackPassInUse(pass)) as Box<dyn PassInUse>;
+        Ok(passes.into_iter().map(boxed).collect())
+    }
+
+    fn scrubbed(&self, executor: &Executor) -> Result<Option<(Bytes, Bytes)>, WorkloadError> {
+        scrubbed(self.stack, self.made, executor).map_err(failed)
     }
 }
 
@@ -103,11 +118,11 @@ fn is_mapped(drive: &Path) -> bool {
     of_parts.chain(drive.holders()).any(|holder| holder.name().starts_with("dm-"))
 }
 
-/// A member of the stack's arrays.
+/// A pass over the stack's arrays.
 #[derive(Debug)]
-struct Member(MemberRebuild);
+struct StackPassInUse(Box<dyn WindowedPass>);
 
-impl MemberInUse for Member {
+impl PassInUse for StackPassInUse {
     fn length(&self) -> Bytes {
         self.0.length()
     }
@@ -120,11 +135,11 @@ impl MemberInUse for Member {
         self.0.begin(from, executor).map_err(failed)
     }
 
-    fn is_rebuilding(&self) -> bool {
-        self.0.is_rebuilding()
+    fn is_running(&self) -> bool {
+        self.0.is_running()
     }
 
-    fn end(&self) -> Result<Bytes, WorkloadError> {
+    fn end(&self) -> Result<(Bytes, Instant), WorkloadError> {
         self.0.end().map_err(failed)
     }
 
@@ -164,15 +179,20 @@ pub(crate) fn check_care(
         if drive.is_some_and(|drive| drive as usize > count) {
             return wrong(format!("there is no drive {}, only {count}", drive.unwrap_or(0)));
         }
-        if care == Care::Rebuild && moves_too_much(workload, stack, drives) {
-            let why = "it rebuilds all that is used, and only the lab has smaller drives for that";
-            return wrong(why.to_owned());
+        let does = match care {
+            Care::Rebuild => "rebuilds",
+            Care::Scrub => "scrubs",
+            _ => continue,
+        };
+        if moves_too_much(workload, stack, drives) {
+            let why = "all that is used, and only the lab has smaller drives for that";
+            return wrong(format!("it {does} {why}"));
         }
     }
     Ok(())
 }
 
-/// Refuses a plan whose rebuild is to be held to a speed, if none of its layers can.
+/// Refuses a plan whose rebuild or scrub is to be held to a speed, if none of its layers can.
 ///
 /// # Errors
 /// [`BenchError::Care`].
@@ -181,7 +201,7 @@ pub fn check_speed(plan: &CellPlan) -> Result<(), BenchError> {
     if !is_asked || plan.making.stack.iter().any(|layer| has_speed(&layer.name)) {
         return Ok(());
     }
-    let (what, why) = ("hold a rebuild to a speed", "none of its layers can".to_owned());
+    let (what, why) = ("hold a rebuild or scrub to a speed", "none of its layers can".to_owned());
     Err(BenchError::Care { what, stack: PlannedLayer::notation(&plan.making.stack), why })
 }
 

@@ -30,7 +30,7 @@ pub use fixed_start::fixed_start;
 pub use frame::{Frame, FrameError, Frames, PAYLOAD_BYTES, WINDOW_BYTES};
 pub use free_memory::release_memory;
 pub use launcher::launcher;
-pub use mounts::{mount_host, mount_shown};
+pub use mounts::{make_state_writable, mount_host, mount_shown};
 pub use names::{
     GUEST, KERNEL_DIRECTORY, LAB_FOLDER, LAB_ON_HOST, OPERATOR_LINE, PLACE, WORK_BEGAN, disk_name,
     medium_file, on_host, replaced_file,

@@ -7,6 +7,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::symlink;
 use std::path::Path;
 
+use rustix::fs::{Access, access};
 use rustix::io::Errno;
 use rustix::mount::{MountFlags, mount};
 
@@ -50,6 +51,19 @@ pub(crate) fn mount_system() -> io::Result<()> {
             .map_err(|e| failed("mount", Path::new(place), e.into()))?;
     }
     Ok(())
+}
+
+/// Has programs keep what they do in `/var/lib`, of which a cell's work needs nothing: `btrfs scrub` has its progress there.
+///
+/// # Errors
+/// The reason of mount(2).
+pub fn make_state_writable() -> io::Result<()> {
+    let place = "/var/lib";
+    if access(place, Access::WRITE_OK).is_ok() {
+        return Ok(());
+    }
+    mount("tmpfs", place, "tmpfs", MountFlags::empty(), Some(c"mode=755"))
+        .map_err(|e| failed("mount", Path::new(place), e.into()))
 }
 
 /// Mounts one of the directories that the host shows by a name at `place`, which is made.

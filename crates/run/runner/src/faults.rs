@@ -28,6 +28,7 @@ impl Plan {
     /// [`RunnerError`] with the first of them.
     pub(crate) fn check_stacks(&mut self) -> Result<(), RunnerError> {
         let mut seen = BTreeSet::new();
+        let is_pass = self.settings.rebuild.is_some() || self.settings.scrub.is_some();
         let (mut without, mut unable) = (Vec::new(), BTreeMap::new());
         for cell in &self.cells {
             let (stack, level) = (&cell.levels.stack, level(&cell.levels));
@@ -36,7 +37,7 @@ impl Plan {
             }
             let plan = self.compile(cell).map_err(RunnerError::prepare)?;
             match check_events(&plan).and_then(|()| check_speed(&plan)) {
-                Err(why @ BenchError::Care { .. }) if self.settings.rebuild.is_some() => {
+                Err(why @ BenchError::Care { .. }) if is_pass => {
                     unable.entry(stack.clone()).or_insert(why);
                     continue;
                 }
@@ -69,7 +70,7 @@ impl Plan {
         self.campaign.study.faults.iter().find(|fault| fault.id == level)
     }
 
-    /// Leaves out stacks that cannot be rebuilt.
+    /// Leaves out stacks that cannot be rebuilt or scrubbed.
     fn leave_out_unable(
         &mut self,
         mut unable: BTreeMap<String, BenchError>,

@@ -35,7 +35,7 @@ mod version;
 
 pub use adaptive::StopRule;
 pub use disklab_options::{BenchKind, Bus, MovedParameters, RunPart, RunSettings, UnknownBench};
-pub use disklab_study::{RebuildRequest, StudyGoal};
+pub use disklab_study::{RebuildRequest, ScrubRequest, StudyGoal};
 pub use error::{DirectoryProblem, RunnerError};
 pub use estimate::{Prediction, RunEstimate};
 pub use leftovers::{LeftoversError, decide_leftover, leftover_lines, tear_down_leftovers};

@@ -335,7 +335,7 @@ impl Benches<'_> {
     }
 }
 
-/// The study as the options have it: on these drives, in its quick form, about a rebuild, crossed with their axes.
+/// The study as the options have it: on these drives, in its quick form, about a rebuild or scrub, crossed with their axes.
 fn adapted(
     mut study: Study,
     options: &RunOptions,
@@ -347,8 +347,9 @@ fn adapted(
     if options.settings.quick {
         study = study.into_quick_form()?;
     }
-    if let Some(request) = &options.settings.rebuild {
-        study = study.into_rebuild(request)?;
+    let RunSettings { rebuild, scrub, .. } = &options.settings;
+    study = study.about_pass(rebuild.as_ref(), scrub.as_ref())?;
+    if rebuild.is_some() {
         take_spares_back(&mut study);
     }
     let study = study.crossed_with(&options.settings.axis).map_err(OptionsError::Axes)?;

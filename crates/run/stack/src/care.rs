@@ -8,7 +8,7 @@ use disklab_exec::Executor;
 use disklab_units::Bytes;
 
 use crate::graph::GraphNode;
-use crate::{Layer, LayerInUse, Made, MemberRebuild, RebuildProgress, Stack, StackError};
+use crate::{Layer, LayerInUse, Made, RebuildProgress, Stack, StackError, WindowedPass};
 
 /// How long a stack may lack redundancy while nothing is rebuilt: the kernel begins a moment after.
 const IDLE_LIMIT: Duration = Duration::from_secs(30);
@@ -34,7 +34,7 @@ pub fn care_for(
             Care::Fail => layer.fail(&at, drive).map(|()| None),
             Care::Replace => layer.replace(&at, drive).map(|()| None),
             Care::TakeSpare => layer.take_spare(&at, drive).map(|()| None),
-            Care::RebuildFrom => Err(at.cannot(care)),
+            Care::PassFrom => Err(at.cannot(care)),
             Care::Rebuild => wait(layer.as_ref(), &at).map(|()| None),
             Care::Scrub => layer.scrub(&at).map(Some),
         };
@@ -51,19 +51,23 @@ pub fn care_for(
     if done { Ok(said) } else { Err(stray.unwrap_or_else(none)) }
 }
 
-/// The devices on `drive` whose rebuild can begin anywhere; none if the stack moves what is used.
+/// The rebuilds of what is on `drive`, or the scrubs of the whole if there is none, that can begin anywhere, one
+/// after another; none if the stack passes what is used.
 ///
 /// # Errors
 /// Those of the layers.
-pub fn rebuilds_on(
+pub fn passes(
     stack: &Stack,
     made: &Made,
-    drive: &Path,
+    drive: Option<&Path>,
     executor: &Executor,
-) -> Result<Vec<MemberRebuild>, StackError> {
+) -> Result<Vec<Box<dyn WindowedPass>>, StackError> {
     let mut all = Vec::new();
     for (GraphNode { spec, layer, .. }, form) in stack.nodes().iter().zip(&made.forms) {
-        match layer.rebuilds(&LayerInUse { layer: &spec.name, form, executor }, drive) {
+        if !layer.care().contains(&Care::PassFrom) {
+            continue;
+        }
+        match layer.passes(&LayerInUse { layer: &spec.name, form, executor }, drive) {
             Err(StackError::NotOnDrive { .. }) => {}
             own => all.extend(own?),
         }
@@ -86,6 +90,25 @@ pub fn rebuild_limit(
         least = least.into_iter().chain(own).min();
     }
     Ok(least)
+}
+
+/// How many bytes are scrubbed, and of how many as far as that is known; `None` while nothing is.
+///
+/// # Errors
+/// Those of the layers.
+pub fn scrubbed(
+    stack: &Stack,
+    made: &Made,
+    executor: &Executor,
+) -> Result<Option<(Bytes, Bytes)>, StackError> {
+    let mut all = None;
+    for (GraphNode { spec, layer, .. }, form) in stack.nodes().iter().zip(&made.forms) {
+        let at = LayerInUse { layer: &spec.name, form, executor };
+        if layer.care().contains(&Care::Scrub) {
+            all = all.or(layer.scrubbed(&at)?);
+        }
+    }
+    Ok(all)
 }
 
 /// Waits until a layer is redundant.

@@ -11,8 +11,8 @@ use disklab_source::SourceError;
 use disklab_units::Bytes;
 
 use crate::{
-    Below, DeviceState, FormatWrites, InputKind, Inputs, KeptWrites, Ledger, MemberRebuild, Need,
-    Remount, Shape, ShapeError, StackError, Undo, Volume,
+    Below, DeviceState, FormatWrites, InputKind, Inputs, KeptWrites, Ledger, Need, Remount, Shape,
+    ShapeError, StackError, Undo, Volume, WindowedPass,
 };
 
 /// One step of a stack, with its options understood.
@@ -124,7 +124,7 @@ pub trait Layer: Debug + Send + Sync {
         Err(at.cannot(Care::Rebuild))
     }
 
-    /// Bytes per second that the kernel holds a rebuild to, if the layer has no [`Layer::rebuilds`] that say so.
+    /// Bytes per second that the kernel holds a rebuild to, if the layer has no [`Layer::passes`] that say so.
     ///
     /// # Errors
     /// Where that cannot be found out.
@@ -132,16 +132,16 @@ pub trait Layer: Debug + Send + Sync {
         Ok(None)
     }
 
-    /// Its devices on this drive, if a rebuild of them can begin anywhere; none if it moves what is
-    /// used.
+    /// The rebuilds of its devices on this drive, or the scrubs of all of them if there is none, that can
+    /// begin anywhere; none if it passes what is used.
     ///
     /// # Errors
     /// [`StackError::NotOnDrive`] if it has none there.
-    fn rebuilds(
+    fn passes(
         &self,
         _at: &LayerInUse<'_>,
-        _drive: &Path,
-    ) -> Result<Vec<MemberRebuild>, StackError> {
+        _drive: Option<&Path>,
+    ) -> Result<Vec<Box<dyn WindowedPass>>, StackError> {
         Ok(Vec::new())
     }
 
@@ -151,6 +151,15 @@ pub trait Layer: Debug + Send + Sync {
     /// [`StackError::NotByLayer`] if it cannot.
     fn scrub(&self, at: &LayerInUse<'_>) -> Result<String, StackError> {
         Err(at.cannot(Care::Scrub))
+    }
+
+    /// How many bytes are scrubbed, and of how many as far as it knows, while it is or was scrubbed; asked of
+    /// layers without [`Layer::passes`].
+    ///
+    /// # Errors
+    /// Where that cannot be found out.
+    fn scrubbed(&self, _at: &LayerInUse<'_>) -> Result<Option<(Bytes, Bytes)>, StackError> {
+        Ok(None)
     }
 
     /// Whether [`Layer::assemble`] finds its own devices among others.

@@ -5,8 +5,10 @@
 //! whatever happens: on an error, on Ctrl-C, and at the next start after a
 //! `kill -9`.
 
+mod array_scrub;
 mod blkid;
 mod care;
+mod differ_words;
 mod error;
 mod find;
 mod format_writes;
@@ -36,8 +38,9 @@ mod test_support;
 mod udev;
 pub mod undo;
 mod wait;
+mod windowed_pass;
 
-pub use care::{care_for, rebuild_limit, rebuilds_on};
+pub use care::{care_for, passes, rebuild_limit, scrubbed};
 pub use error::{LedgerElsewhere, LeftAlone, LineProblem, QueueProblem, StackError, Undecidable};
 pub use format_writes::{DeviceState, FirstPass, FormatWrites, PassKind};
 pub use inputs::{InputKind, Inputs};
@@ -49,7 +52,6 @@ pub use ledger::{
     recover,
 };
 pub use machine::{Machine, known_needs};
-pub use member_rebuild::MemberRebuild;
 pub use mounts::mounts;
 pub use need::{Need, needs_words};
 pub use remount::Remount;
@@ -57,3 +59,4 @@ pub use shape::{Redundancy, Shape, SmallWrite, Volume};
 pub use shape_error::{Below, ShapeError};
 pub use stack::{Made, Stack};
 pub use undo::{DeviceMapping, FileIdentity, Obstacle, QueueSetting, Undo, UnseenContent};
+pub use windowed_pass::WindowedPass;

@@ -100,9 +100,9 @@ impl Stack {
         self.layers.iter().any(|node| node.layer.care().contains(&care))
     }
 
-    /// Whether it rebuilds what is used of it, wherever that is, and not a drive from its beginning to its end.
+    /// Whether it rebuilds and scrubs what is used of it, wherever that is, or knows no places of a drive.
     pub fn moves_what_is_used(&self) -> bool {
-        self.can(Care::Rebuild) && !self.can(Care::RebuildFrom)
+        self.can(Care::Scrub) && !self.can(Care::PassFrom)
     }
 
     /// Whether a layer keeps room on all its drives for what one that fails held.

@@ -6,6 +6,7 @@
 mod cell_result;
 mod command_line;
 mod conditions;
+mod drive_pass;
 mod drive_traffic;
 mod environment;
 mod figure;
@@ -13,7 +14,6 @@ mod kept;
 mod latency;
 mod mount_state;
 mod operation_kind;
-mod rebuild;
 mod reference;
 mod sample;
 mod step;
@@ -28,6 +28,7 @@ pub use conditions::{
     ArcActivity, ArrayState, Clock, Conditions, DriveConditions, FileData, Link, MemoryActivity,
     OTHER_LAZY_INIT, OWN_LAZY_INIT, Pool, Power, Space, UNKNOWN_LAZY_INIT,
 };
+pub use drive_pass::{DrivePass, PassWindow};
 pub use drive_traffic::{DriveSeries, DriveTraffic, MemoryReads, Series};
 pub use environment::{DriveState, Environment, LabKernelIdentity, Tool};
 pub use figure::{Direction, Figure};
@@ -35,7 +36,6 @@ pub use kept::KeptData;
 pub use latency::{Latency, LatencyHistogram};
 pub use mount_state::{InvalidMount, MountState};
 pub use operation_kind::OperationKind;
-pub use rebuild::{Rebuild, RebuildWindow};
 pub use reference::{
     LabOutcome, LabReference, NetworkLink, NetworkShare, Reference, ReferenceFigure,
 };

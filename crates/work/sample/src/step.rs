@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{DriveTraffic, Figure, FileData, KeptData, Rebuild, Series, StepProfile};
+use crate::{DrivePass, DriveTraffic, Figure, FileData, KeptData, Series, StepProfile};
 
 /// One step of a workload: one run of one program, with counters around it.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
@@ -38,7 +38,10 @@ pub struct Step {
     pub in_flight: Option<f64>,
     /// How fast a drive was rebuilt meanwhile.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub rebuild: Option<Rebuild>,
+    pub rebuild: Option<DrivePass>,
+    /// How fast the drives were scrubbed meanwhile.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub scrub: Option<DrivePass>,
     /// What became of data that it reads back, if it compares them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub kept: Option<KeptData>,

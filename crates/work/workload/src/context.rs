@@ -8,7 +8,7 @@ use disklab_cell::Caches;
 use disklab_exec::{Executor, Finished};
 use disklab_measure::{Meter, Watched};
 use disklab_sample::{
-    Cpu, Figure, KeptData, Note, Rebuild, Steadiness, Step, StepEvent, StepProfile,
+    Cpu, DrivePass, Figure, KeptData, Note, Steadiness, Step, StepEvent, StepProfile,
 };
 use disklab_units::Bytes;
 
@@ -38,7 +38,9 @@ pub struct StepOutcome {
     /// Requests that each job had in flight on average, where its program tells.
     pub in_flight: Option<f64>,
     /// How fast a drive was rebuilt meanwhile.
-    pub rebuild: Option<Rebuild>,
+    pub rebuild: Option<DrivePass>,
+    /// How fast the drives were scrubbed meanwhile.
+    pub scrub: Option<DrivePass>,
     /// What became of data that it read back.
     pub kept: Option<KeptData>,
     /// CPU time in user space, in nanoseconds.
@@ -181,6 +183,7 @@ impl<'a> WorkContext<'a> {
             steady: outcome.steady,
             in_flight: outcome.in_flight,
             rebuild: outcome.rebuild,
+            scrub: outcome.scrub,
             kept: outcome.kept,
             files_read: None,
             profile: None,

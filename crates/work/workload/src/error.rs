@@ -97,9 +97,9 @@ pub enum WorkloadError {
     /// The contents of files could not be drawn.
     #[error(transparent)]
     Content(#[from] SpecError),
-    /// A rebuild did not move.
-    #[error("nothing was rebuilt from byte {} of the drive on: the kernel's messages say why (raw/…/console in the lab)", .0.0)]
-    NotRebuilt(Bytes),
+    /// A rebuild or a scrub did not move.
+    #[error("nothing was rebuilt or scrubbed from byte {} of the drive on: the kernel's messages say why (raw/…/console in the lab)", .0.0)]
+    PassStalled(Bytes),
     /// It was to run, and nothing was prepared.
     #[error("the workload's files have not been made")]
     NotPrepared,

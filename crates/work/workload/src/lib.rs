@@ -29,7 +29,7 @@ pub use caches::Remounter;
 pub use context::{StepOutcome, WorkContext};
 pub use earlier_files::EarlierFiles;
 pub use error::{Damage, FioJobFailure, WorkloadError};
-pub use events::{Caretaker, EVENTS, EventKind, MemberInUse, WorkEvent};
+pub use events::{Caretaker, EVENTS, EventKind, PassInUse, WorkEvent};
 #[doc(hidden)]
 pub use kinds::jobs_in_report;
 pub use kinds::{WORKLOADS, assume_fio, find_workload, read_workload};

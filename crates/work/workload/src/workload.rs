@@ -49,7 +49,7 @@ pub trait Workload: Debug + Send + Sync {
         Vec::new()
     }
 
-    /// How large the drives below it may be if the stack rebuilds what is used, and not drives: in the lab,
+    /// How large the drives below it may be if the stack passes what is used, and not drives: in the lab,
     /// smaller ones stand for larger ones.
     fn small_drives(&self) -> Option<Bytes> {
         None

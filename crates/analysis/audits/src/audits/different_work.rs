@@ -1,6 +1,6 @@
 //! Stacks that did not do the same work.
 
-use disklab_study::{ChartKind, Measure};
+use disklab_study::{ChartKind, Measure, WorkloadSpec};
 use disklab_units::{list, per_cent};
 
 use crate::audits::{Audit, Detection, Reproducer};
@@ -30,6 +30,11 @@ fn amount(group: &Group) -> f64 {
 
 fn check(evidence: &Evidence<'_>) -> Vec<Detection> {
     let timed = evidence.suspects(|_, group| {
+        // All of a stack's drives is asked for, however much that is.
+        let of_group = |work: &&WorkloadSpec| work.id == group.key.levels.workload;
+        if evidence.study.workloads.iter().find(of_group).is_some_and(|work| work.kind == "scrub") {
+            return None;
+        }
         let question = evidence.study.questions.iter().any(|question| {
             question.measure == Some(Measure::Elapsed)
                 && question.workloads.iter().any(|pattern| {
@@ -83,6 +88,19 @@ mod tests {
             fixture.sample(stack, "fio", 0, vec![one]);
         }
         fixture.findings(AUDIT.name).len()
+    }
+
+    #[test]
+    fn whole_drives_are_scrubbed_however_large() {
+        let asks = "[[questions]]\nask = \"?\"\nworkloads = \"fio\"\nmeasure = \"elapsed\"";
+        let mut fixture = RunFixture::new(asks);
+        for (stack, bytes) in [("single/ext4", 1_000_000), ("raid1/ext4", 2_000_000)] {
+            let one = step("fio", vec![figure(Direction::Read, bytes, 1.0)]);
+            fixture.sample(stack, "fio", 0, vec![one]);
+        }
+        assert_eq!(fixture.findings(AUDIT.name).len(), 1);
+        fixture.study.workloads.iter_mut().for_each(|work| work.kind = "scrub".to_owned());
+        assert!(fixture.findings(AUDIT.name).is_empty());
     }
 
     #[test]

@@ -29,7 +29,7 @@ pub(super) fn answers(screen: &FirstScreen<'_>, room: usize, width: usize) -> Ve
         } else {
             table(screen, *class, picks, widths)
         };
-        for trade in screen.trades(*class).into_iter().chain(screen.rebuilds(*class)) {
+        for trade in screen.trades(*class).into_iter().chain(screen.passes(*class)) {
             let text = wrapped(&trade, width - 4);
             of_class.extend(text.iter().map(|line| ScreenLine::soft(&format!("    {line}"))));
         }

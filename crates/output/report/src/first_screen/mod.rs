@@ -49,6 +49,8 @@ pub(crate) struct StackLine {
     pub speed: Option<f64>,
     /// How long it takes to be redundant again once a failed drive is replaced.
     pub rebuilt_in: Option<String>,
+    /// How long a scrub of all of its drives takes, if that was measured.
+    pub scrubbed_in: Option<String>,
 }
 
 /// An answer: the stack to take for a purpose.
@@ -117,22 +119,32 @@ impl<'a> FirstScreen<'a> {
         all.into_iter().map(|(head, costs)| format!("{head}: {}", costs.join(", "))).collect()
     }
 
-    /// How long the stacks that are taken in a class take to be redundant again, a time a sentence:
-    /// 'rebuilt in 18.3 h: RAID 5 · XFS, RAID 1 · ext4'.
-    pub(crate) fn rebuilds(&self, class: Option<u32>) -> Vec<String> {
+    /// How long the stacks that are taken in a class take to be redundant again, and to be scrubbed, a time a
+    /// sentence: 'rebuilt in 18.3 h: RAID 5 · XFS, RAID 1 · ext4'.
+    pub(crate) fn passes(&self, class: Option<u32>) -> Vec<String> {
+        let rebuilds = self.times("A drive that fails is rebuilt in", class, |s| &s.rebuilt_in);
+        let scrubs = self.times("A scrub takes", class, |s| &s.scrubbed_in);
+        [rebuilds, scrubs].concat()
+    }
+
+    fn times(
+        &self,
+        what: &str,
+        class: Option<u32>,
+        of: fn(&StackLine) -> &Option<String>,
+    ) -> Vec<String> {
         let mut all: Vec<(&str, Vec<&str>)> = Vec::new();
         for pick in self.picks(class) {
             let Some(stack) = self.stack(&pick.decision.take) else { continue };
-            let Some(time) = stack.rebuilt_in.as_deref() else { continue };
+            let Some(time) = of(stack).as_deref() else { continue };
             match all.iter_mut().find(|(known, _)| *known == time) {
                 Some((_, stacks)) if stacks.contains(&stack.label.as_str()) => {}
                 Some((_, stacks)) => stacks.push(&stack.label),
                 None => all.push((time, vec![&stack.label])),
             }
         }
-        let sentence = |(time, stacks): (&str, Vec<&str>)| {
-            format!("A drive that fails is rebuilt in {time}: {}", stacks.join(", "))
-        };
+        let sentence =
+            |(time, stacks): (&str, Vec<&str>)| format!("{what} {time}: {}", stacks.join(", "));
         all.into_iter().map(sentence).collect()
     }
 
@@ -190,6 +202,7 @@ pub(crate) fn stack_lines(report: &Report) -> (Vec<StackLine>, SpeedBasis) {
             survives: planned.map(|p| p.tolerates),
             speed: speeds.iter().find(|(id, _)| *id == stack.id).map(|(_, speed)| *speed),
             rebuilt_in: report.failures.rebuilt_in(&stack.id),
+            scrubbed_in: report.failures.scrubbed_in(&stack.id),
         }
     };
     let is_of_run = |line: &StackLine| line.survives.is_some() || line.speed.is_some();

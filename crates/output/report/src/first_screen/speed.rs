@@ -1,16 +1,18 @@
 //! One number of speed for a stack: all purposes alike, or, if the study shows none, all
-//! questions alike.
+//! questions alike; of a run about a rebuild or a scrub, how long that takes.
 
 use std::collections::BTreeMap;
 
 use disklab_audits::Group;
-use disklab_comparisons::Answer;
+use disklab_comparisons::{Answer, plain_value};
 use disklab_decision::Recommendation;
+use disklab_sample::OperationKind;
+use disklab_study::Measure;
 
 use crate::Report;
 
 /// What a stack's speed is the mean of.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub(crate) enum SpeedBasis {
     /// What decides for all purposes.
     AllPurposes,
@@ -18,15 +20,42 @@ pub(crate) enum SpeedBasis {
     Purposes(Vec<&'static str>),
     /// All questions of the study.
     Questions,
+    /// No mean, but this time, which takes so many seconds at least.
+    Time(&'static str, f64),
 }
 
 impl SpeedBasis {
-    /// What it is of, behind 'Speed': ', all purposes alike'.
+    /// What it is: 'Speed', or which time.
+    pub(crate) fn heading(&self) -> &'static str {
+        match self {
+            Self::Time(what, _) => what,
+            _ => "Speed",
+        }
+    }
+
+    /// What it is of, behind the heading: 'all purposes alike'.
     pub(crate) fn text(&self) -> String {
         match self {
             Self::AllPurposes => "all purposes alike".to_owned(),
             Self::Purposes(names) => format!("{} alike", names.join(", ").to_lowercase()),
             Self::Questions => "all questions alike".to_owned(),
+            Self::Time(..) => "for whole drives: less is better".to_owned(),
+        }
+    }
+
+    /// What a stack of such a speed, next to the best, has: per cent of that, or its time.
+    pub(crate) fn figure(&self, speed: f64) -> String {
+        match self {
+            Self::Time(_, least) => plain_value(Measure::Elapsed, OperationKind::Io, least / speed),
+            _ => format!("{:.0}", speed * 100.0),
+        }
+    }
+
+    /// How long its bar is, of 1, if the slowest stack has the speed `slowest`.
+    pub(crate) fn length(&self, speed: f64, slowest: f64) -> f64 {
+        match self {
+            Self::Time(..) => slowest / speed,
+            _ => speed,
         }
     }
 }
@@ -34,6 +63,9 @@ impl SpeedBasis {
 /// The speed of each stack that was measured in all of it, next to the best: 1 is the best. A
 /// purpose counts as much as any other: the mean is geometric, as of all ratios.
 pub(crate) fn speeds(report: &Report) -> (Vec<(String, f64)>, SpeedBasis) {
+    if let Some(of_pass) = of_pass(report) {
+        return of_pass;
+    }
     let all = &report.analysis.recommendations;
     let has_scores = |r: &&Recommendation| !r.scores.is_empty();
     let whole: Vec<&Recommendation> =
@@ -55,6 +87,21 @@ pub(crate) fn speeds(report: &Report) -> (Vec<(String, f64)>, SpeedBasis) {
         SpeedBasis::Purposes(counted.iter().map(|r| r.purpose.short).collect())
     };
     (mean(&ratios), basis)
+}
+
+/// Of a run about a rebuild or a scrub.
+fn of_pass(report: &Report) -> Option<(Vec<(String, f64)>, SpeedBasis)> {
+    let (passes, what) = match (&report.info.options.rebuild, &report.info.options.scrub) {
+        (Some(_), _) => (&report.failures.rebuilds, "Time until redundant again"),
+        (None, Some(_)) => (&report.failures.scrubs, "Time of a scrub"),
+        (None, None) => return None,
+    };
+    let hours = |stack: &str| passes.hours(stack).map(|h| h.value).filter(|hours| *hours > 0.0);
+    let all: Vec<(String, f64)> =
+        passes.stacks().filter_map(|(stack, _)| Some((stack.to_owned(), hours(stack)?))).collect();
+    let least = all.iter().map(|(_, hours)| *hours).min_by(f64::total_cmp)?;
+    let shares = all.into_iter().map(|(stack, hours)| (stack, least / hours)).collect();
+    Some((shares, SpeedBasis::Time(what, least * 3600.0)))
 }
 
 /// Of each figure of an answer, its stacks next to the best.

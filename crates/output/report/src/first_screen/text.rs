@@ -5,7 +5,7 @@ use disklab_units::scale_words;
 
 use super::answers::answers;
 use super::lines::{Face, LINES, SCREEN_WIDTH, ScreenLine, TextStyle, column, right, wrapped};
-use super::{FirstScreen, NextStep, StackLine, findings, next_steps, space};
+use super::{FirstScreen, NextStep, SpeedBasis, StackLine, findings, next_steps, space};
 use crate::Report;
 use crate::view::manner;
 
@@ -107,18 +107,23 @@ fn bars(screen: &FirstScreen<'_>, width: usize) -> Vec<ScreenLine> {
     let shown = stacks.len().min(BARS);
     let label = stacks[..shown].iter().map(|(s, _)| s.label.chars().count()).max().unwrap_or(0);
     let label = label.min(24);
-    let title = format!("Speed, {}, best = 100 %", screen.speed_of.text());
+    let basis = &screen.speed_of;
+    let best = if matches!(basis, SpeedBasis::Time(..)) { "" } else { ", best = 100 %" };
+    let title = format!("{}, {}{best}", basis.heading(), basis.text());
+    let slowest = stacks.last().map_or(1.0, |(_, speed)| *speed);
+    let figures = stacks[..shown].iter().map(|(_, speed)| basis.figure(*speed).chars().count());
+    let digits = figures.max().unwrap_or(0).max(3) + 1;
     let mut lines: Vec<ScreenLine> =
         wrapped(&title, width).iter().map(|l| ScreenLine::bold(l)).collect();
-    let width = width.saturating_sub(2 + label + 9 + 2 + 2 + 4);
+    let width = width.saturating_sub(2 + label + 9 + 2 + 2 + digits);
     for (stack, speed) in &stacks[..shown] {
         let name = column(&stack.label, label);
         let usable = right(&space(stack.usable), 9);
-        let percent = speed * 100.0;
+        let figure = right(&basis.figure(*speed), digits);
         lines.push(ScreenLine::plain(&if width >= 4 {
-            format!("  {name}{usable}  {} {percent:>4.0}", bar(*speed, width))
+            format!("  {name}{usable}  {} {figure}", bar(basis.length(*speed, slowest), width))
         } else {
-            format!("  {name}{usable}{percent:>4.0}")
+            format!("  {name}{usable}{figure}")
         }));
     }
     if stacks.len() > shown {

@@ -75,6 +75,9 @@ fn card(screen: &FirstScreen<'_>, pick: &Pick<'_>, can_settle: bool) -> Markup {
             @if let Some(time) = stack.and_then(|stack| stack.rebuilt_in.as_ref()) {
                 p { "A failed drive is rebuilt in " (time) }
             }
+            @if let Some(time) = stack.and_then(|stack| stack.scrubbed_in.as_ref()) {
+                p { "A scrub takes " (time) }
+            }
             p { (by_what(screen, pick)) }
             @if !as_good.is_empty() { p { "As good: " (as_good.join(", ")) } }
             @if let Some(trade) = &pick.trade { p { (trade) } }

@@ -1,11 +1,11 @@
-//! Space against speed: one dot for each stack, those named that no other beats in space,
+//! Space against speed, or how long what passes over the drives takes: one dot for each stack, those named that no other beats in space,
 //! in drives that may fail and in speed.
 
 use disklab_decision::Recommendation;
 use maud::{Markup, html};
 
 use super::labels::{labels, percent};
-use crate::first_screen::{FirstScreen, StackLine, space};
+use crate::first_screen::{FirstScreen, SpeedBasis, StackLine, space};
 use crate::view::count;
 
 /// In per cent of the drawing: its plot.
@@ -34,19 +34,20 @@ pub(crate) fn section(screen: &FirstScreen<'_>) -> Option<Markup> {
     let mut sizes: Vec<u64> = drawn.iter().filter_map(|s| s.usable).collect();
     sizes.sort_unstable();
     sizes.dedup();
-    // Next to each other, stacks of one size say nothing about space.
+    // Next to each other, stacks of one size say nothing about space, and a time is none of speed.
     let differ = match (sizes.first(), sizes.last()) {
         (Some(first), Some(last)) => *last as f64 > *first as f64 * 1.1,
         _ => false,
     };
-    let all = screen.speed_of.text();
+    let basis = &screen.speed_of;
+    let is_scatter = differ && !matches!(basis, SpeedBasis::Time(..));
     Some(html! {
         section {
-            h2 { @if differ { "Space against speed" } @else { "Speed" } }
-            @if differ {
-                (scatter(screen, &drawn, *sizes.last()?, &all))
+            h2 { @if is_scatter { "Space against speed" } @else { (basis.heading()) } }
+            @if is_scatter {
+                (scatter(screen, &drawn, *sizes.last()?, &basis.text()))
             } @else {
-                (bars(&drawn, &all))
+                (bars(&drawn, basis))
             }
         }
     })
@@ -162,25 +163,31 @@ fn ticks(most: f64) -> Vec<(f64, String)> {
     (1..=number).map(tick).collect()
 }
 
-/// Stacks of one size: their speed as bars.
-fn bars(drawn: &[&StackLine], all: &str) -> Markup {
+/// Their speed as bars, or their time.
+fn bars(drawn: &[&StackLine], basis: &SpeedBasis) -> Markup {
     let mut stacks = drawn.to_vec();
     let speed = |stack: &StackLine| stack.speed.unwrap_or(0.0);
     stacks.sort_by(|a, b| speed(b).total_cmp(&speed(a)));
+    let slowest = stacks.last().map_or(1.0, |stack| speed(stack));
+    let (unit, of) = match basis {
+        SpeedBasis::Time(..) => ("", ""),
+        _ => (" %", " in per cent of the best stack"),
+    };
     html! {
         figure.picture {
             div.speeds {
                 @for stack in stacks.iter().take(BARS) {
-                    @let width = percent(speed(stack) * 100.0);
+                    @let width = percent(basis.length(speed(stack), slowest) * 100.0);
+                    @let figure = basis.figure(speed(stack));
                     span { (stack.label) }
-                    svg role="img" aria-label=(format!("{:.0} %", speed(stack) * 100.0)) {
+                    svg role="img" aria-label=(format!("{figure}{unit}")) {
                         rect x="0%" y="0%" width=(width) height="100%" {}
                     }
-                    span.n { (format!("{:.0}", speed(stack) * 100.0)) }
+                    span.n { (figure) }
                 }
             }
             figcaption {
-                "Speed in per cent of the best stack, " (all) "."
+                (basis.heading()) (of) ", " (basis.text()) "."
                 @if let Some(slower) = stacks.len().checked_sub(BARS).filter(|n| *n > 0) {
                     " " (count(slower, "slower stack")) ": in the table."
                 }

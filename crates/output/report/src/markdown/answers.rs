@@ -20,7 +20,7 @@ pub(crate) fn write(md: &mut String, screen: &FirstScreen<'_>) {
         let rows = screen.picks(class).iter().map(|pick| row(screen, pick)).collect();
         let _ = writeln!(md, "**{}**\n", escape(&Recommendation::may_fail(class)));
         MarkdownTable { head: heads.to_vec(), rows }.write(md);
-        let below = screen.trades(class).into_iter().chain(screen.rebuilds(class));
+        let below = screen.trades(class).into_iter().chain(screen.passes(class));
         let trades: Vec<String> = below.map(|t| format!("{t}.")).collect();
         super::list(md, &trades);
     }

@@ -70,7 +70,11 @@ fn command(info: &RunInfo, sessions: &[Session]) -> String {
 
 /// The words of a command that does what a run did.
 fn words(info: &RunInfo, sessions: &[Session], seed: Option<u64>) -> Vec<String> {
-    let command = if info.options.rebuild.is_some() { "rebuild" } else { "run" };
+    let command = match (&info.options.rebuild, &info.options.scrub) {
+        (Some(_), _) => "rebuild",
+        (None, Some(_)) => "scrub",
+        (None, None) => "run",
+    };
     let mut words = ["disklab", command, study(info, sessions)].map(str::to_owned).to_vec();
     if info.is_quick() {
         words.push("--quick".to_owned());
@@ -99,6 +103,10 @@ fn words(info: &RunInfo, sessions: &[Session], seed: Option<u64>) -> Vec<String>
             "rebuild" => {
                 let RebuildRequest { fail, load, .. } = options.rebuild.clone().unwrap_or_default();
                 fail.into_iter().for_each(|drive| option("fail", drive.to_string()));
+                load.into_iter().for_each(|load| option("load", load));
+            }
+            "scrub" => {
+                let load = options.scrub.clone().and_then(|request| request.load);
                 load.into_iter().for_each(|load| option("load", load));
             }
             "axis" => options.axis.iter().for_each(|axis| option(&name, axis.to_string())),

@@ -163,6 +163,12 @@ fn it_says_how_long_a_rebuild_takes_and_what_may_be_lost() {
     {
         assert!(page.contains(part), "{part}");
     }
+    // In a run about that, it is what is drawn, and no speed.
+    let mut about = report.clone();
+    about.info.options.rebuild = Some(disklab_study::RebuildRequest::default());
+    let drawn = render(&about, ReportFormat::Html);
+    let title = "Time until redundant again, for whole drives: less is better.";
+    assert!(drawn.contains(title) && !drawn.contains("Space against speed"));
     let post = render(&report, ReportFormat::Markdown);
     assert!(
         post.contains("A drive that fails is rebuilt in at least 16 h: RAID 5 · ext4"),

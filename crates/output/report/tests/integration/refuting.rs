@@ -5,7 +5,7 @@ use disklab_cell::{Cell, Levels, LossTree};
 use disklab_decision::{Analyser, FailureSamples, RiskTerms};
 use disklab_report::{Report, ReportFormat, TextStyle, first_screen, render};
 use disklab_sample::{
-    Direction, Figure, OperationKind, Rebuild, RebuildWindow, Sample, Step, StepProfile, Task,
+    Direction, DrivePass, Figure, OperationKind, PassWindow, Sample, Step, StepProfile, Task,
 };
 use disklab_store::{CellRecord, CellState};
 use disklab_study::PlannedStack;
@@ -130,7 +130,7 @@ fn lost(layout: &str, tolerates: u32) -> LossTree {
 
 /// A rebuild of so many hours.
 fn rebuilt(hours: u64) -> Sample {
-    let window = RebuildWindow {
+    let window = PassWindow {
         stands_for: hours * 3600 * 100_000_000,
         at: 0,
         bytes: 100_000_000,
@@ -138,7 +138,7 @@ fn rebuilt(hours: u64) -> Sample {
         limit: Some(205e6),
         busy: vec![0.9, 0.4, 0.4, 0.4],
     };
-    let rebuild = Rebuild { drive: "hgst-1".to_owned(), windows: vec![window] };
+    let rebuild = DrivePass { drive: "hgst-1".to_owned(), windows: vec![window] };
     let step = Step { name: "rebuilding".to_owned(), rebuild: Some(rebuild), ..Step::default() };
     Sample { steps: vec![step], ..Sample::default() }
 }

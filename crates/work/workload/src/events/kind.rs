@@ -1,6 +1,7 @@
 //! What an event is, and where it happens.
 
 use std::path::Path;
+use std::time::Instant;
 
 use disklab_cell::Care;
 use disklab_exec::Executor;
@@ -49,49 +50,55 @@ pub trait Caretaker: std::fmt::Debug + Sync {
     /// How many times larger than this drive that is for which it stands.
     fn times(&self, drive: u32) -> f64;
 
-    /// Bytes per second that the kernel holds a rebuild of all that is used to, if it does.
+    /// Bytes per second that the kernel holds a rebuild or scrub of all that is used to, if it does.
     ///
     /// # Errors
     /// Where that cannot be found out.
     fn limit(&self, executor: &Executor) -> Result<Option<Bytes>, WorkloadError>;
 
-    /// What is on this drive of arrays whose rebuild can begin anywhere; nothing if the stack moves
-    /// what is used.
+    /// The rebuilds of what is on this drive, or the scrubs of the whole if there is none, that can begin
+    /// anywhere; none if the stack passes what is used.
     ///
     /// # Errors
     /// Where that cannot be found out.
-    fn rebuilds(
+    fn passes(
         &self,
-        drive: u32,
+        drive: Option<u32>,
         executor: &Executor,
-    ) -> Result<Vec<Box<dyn MemberInUse>>, WorkloadError>;
+    ) -> Result<Vec<Box<dyn PassInUse>>, WorkloadError>;
+
+    /// How many bytes of the stack are scrubbed, and of how many as far as that is known; `None` while
+    /// nothing is.
+    ///
+    /// # Errors
+    /// Where that cannot be found out.
+    fn scrubbed(&self, executor: &Executor) -> Result<Option<(Bytes, Bytes)>, WorkloadError>;
 }
 
-/// A device of an array, which can be rebuilt from any place on.
-pub trait MemberInUse: std::fmt::Debug + Send + Sync {
-    /// How much of it the array uses.
+/// A rebuild of a device of an array, or a scrub of arrays, which can begin anywhere.
+pub trait PassInUse: std::fmt::Debug + Send + Sync {
+    /// How many bytes it passes.
     fn length(&self) -> Bytes;
 
-    /// Bytes per second that the kernel holds its rebuild to.
+    /// Bytes per second that the kernel holds it to.
     fn limit(&self) -> Option<Bytes>;
 
-    /// Has it rebuilt as a blank one, from a place at or before `from` on, which is returned when that
-    /// has begun.
+    /// Begins at a place at or before `from`, and returns where it is once it has begun.
     ///
     /// # Errors
     /// Where the array refuses.
     fn begin(&self, from: Bytes, executor: &Executor) -> Result<Bytes, WorkloadError>;
 
-    /// Whether it is being rebuilt.
-    fn is_rebuilding(&self) -> bool;
+    /// Whether it has not come to its end.
+    fn is_running(&self) -> bool;
 
-    /// Has the array stay as it is, and what was written be durable. Returns up to where it is rebuilt.
+    /// Stops it. Returns up to where all is done and durable, and since when.
     ///
     /// # Errors
     /// Where the array refuses.
-    fn end(&self) -> Result<Bytes, WorkloadError>;
+    fn end(&self) -> Result<(Bytes, Instant), WorkloadError>;
 
-    /// Has the array rebuild nothing.
+    /// Has the array do no such thing.
     ///
     /// # Errors
     /// Where it refuses.

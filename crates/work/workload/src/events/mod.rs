@@ -23,7 +23,7 @@ use disklab_source::{SourceError, did_you_mean, one_of};
 use crate::duration::nanoseconds;
 use crate::{Remounter, Workload, WorkloadError};
 use kind::EventPlace;
-pub use kind::{Caretaker, EventKind, MemberInUse};
+pub use kind::{Caretaker, EventKind, PassInUse};
 
 /// All kinds.
 pub const EVENTS: [EventKind; 7] = [

@@ -4,6 +4,7 @@ mod backup;
 mod copy;
 mod dd;
 mod directory;
+mod drive_pass;
 mod filebench;
 mod fio;
 mod hdparm;
@@ -13,6 +14,7 @@ mod postgresql;
 mod read_back;
 mod rebuild;
 mod rsync;
+mod scrub;
 mod sqlite;
 mod streams;
 
@@ -41,6 +43,7 @@ pub static WORKLOADS: &[WorkloadKind] = &[
     photos::PHOTOS,
     streams::STREAMS,
     rebuild::REBUILD,
+    scrub::SCRUB,
 ];
 
 /// `None` if no workload is called so; see `disklab list workloads`.

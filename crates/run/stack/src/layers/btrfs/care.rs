@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use disklab_cell::Care;
 use disklab_exec::Invocation;
 use disklab_measure::{BlockDevice, SystemRoot};
+use disklab_units::Bytes;
 
 use crate::on_drive::{is_on, top_of};
 use crate::{Form, LayerInUse, RebuildProgress, StackError};
@@ -33,6 +34,9 @@ pub(super) enum ReplacedBy {
 impl ReplacedBy {
     pub const WORDS: [(&str, Self); 2] = [("replace", Self::Replace), ("remove", Self::Remove)];
 }
+
+/// Of that, the bytes that it read.
+const SCRUBBED: [&str; 2] = ["data_bytes_scrubbed", "tree_bytes_scrubbed"];
 
 /// A file system's devices that are there, and its UUID, as `btrfs filesystem show` prints them.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -164,14 +168,25 @@ pub(super) fn scrub(at: &LayerInUse<'_>) -> Result<String, StackError> {
     Ok(format!("{}: {}", at.layer, counted(&text)))
 }
 
+/// The bytes of all devices that are, which are all if that is over: how many there are it does not know before.
+pub(super) fn scrubbed(at: &LayerInUse<'_>) -> Result<Option<(Bytes, Bytes)>, StackError> {
+    let status = Invocation::new("btrfs").args(["scrub", "status", "-R"]);
+    let text = at.run(&status.arg(directory(at, Care::Scrub)?))?.text();
+    let bytes = Bytes(SCRUBBED.map(|name| count(&text, name)).iter().sum());
+    Ok((bytes > Bytes::ZERO).then_some((bytes, bytes)))
+}
+
 /// The counts of all devices, in words.
 fn counted(text: &str) -> String {
-    let count = |name: &str| -> u64 {
-        let lines = text.lines().filter_map(|line| line.trim().strip_prefix(name));
-        lines.filter_map(|rest| rest.strip_prefix(':')?.trim().parse::<u64>().ok()).sum()
-    };
-    let counts = COUNTED.map(|(name, words)| format!("{} {words}", count(name)));
+    let counts = COUNTED.map(|(name, words)| format!("{} {words}", count(text, name)));
     counts.join(", ")
+}
+
+/// The sum of a count of all devices.
+fn count(text: &str, name: &str) -> u64 {
+    let lines = text.lines().filter_map(|line| line.trim().strip_prefix(name));
+    let counts = lines.filter_map(|rest| rest.strip_prefix(':')?.trim().parse::<u64>().ok());
+    counts.fold(0, u64::saturating_add)
 }
 
 #[cfg(test)]

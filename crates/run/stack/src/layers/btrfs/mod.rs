@@ -337,6 +337,10 @@ impl Layer for Btrfs {
     fn scrub(&self, at: &LayerInUse<'_>) -> Result<String, StackError> {
         care::scrub(at)
     }
+
+    fn scrubbed(&self, at: &LayerInUse<'_>) -> Result<Option<(Bytes, Bytes)>, StackError> {
+        care::scrubbed(at)
+    }
 }
 
 impl Btrfs {

@@ -10,6 +10,7 @@ use disklab_exec::Invocation;
 use disklab_measure::{BlockDevice, SystemRoot};
 use disklab_units::Bytes;
 
+use crate::differ_words::differ_words;
 use crate::lvm_tools::{filter, lvm};
 use crate::on_drive::is_on;
 use crate::udev::dm;
@@ -55,10 +56,12 @@ impl<'a> Volume<'a> {
 /// What `dmsetup status` prints of a RAID volume.
 #[derive(Debug, Default, PartialEq)]
 struct RaidStatus {
+    /// As dm-raid has it, such as `raid5_ls`.
+    level: String,
     /// A letter for each device: `A` if it has all data.
     health: String,
-    /// How far the action is.
-    share: f64,
+    /// How far the action is, and how far it goes, in sectors of a device.
+    sectors: (u64, u64),
     /// `idle`, `recover`, `check` and others.
     action: String,
     differ: String,
@@ -69,17 +72,22 @@ impl RaidStatus {
     fn parse(line: &str) -> Self {
         let words: Vec<&str> = line.split_whitespace().collect();
         let word = |at: usize| words.get(at).copied().unwrap_or_default();
-        let number = |text: &str| text.parse::<f64>().ok();
-        let share = word(6).split_once('/').and_then(|(done, all)| number(done).zip(number(all)));
-        let share = share.filter(|(_, all)| *all > 0.0).map_or(0.0, |(done, all)| done / all);
-        let [health, action, differ] = [word(5), word(7), word(8)].map(str::to_owned);
-        Self { health, share: share.clamp(0.0, 1.0), action, differ }
+        let number = |text: &str| text.parse::<u64>().ok();
+        let sectors = word(6).split_once('/').and_then(|(done, all)| number(done).zip(number(all)));
+        let [level, health, action, differ] = [3, 5, 7, 8].map(|at| word(at).to_owned());
+        Self { level, health, sectors: sectors.unwrap_or_default(), action, differ }
+    }
+
+    /// What share of the action is done.
+    fn share(&self) -> f64 {
+        let (done, all) = self.sectors;
+        (done as f64 / all.max(1) as f64).min(1.0)
     }
 
     fn progress(&self) -> RebuildProgress {
         let is_whole = !self.health.is_empty() && self.health.chars().all(|device| device == 'A');
         match self.action.as_str() {
-            "recover" | "resync" => RebuildProgress::Rebuilding(self.share),
+            "recover" | "resync" => RebuildProgress::Rebuilding(self.share()),
             _ if is_whole => RebuildProgress::Redundant,
             _ => RebuildProgress::Degraded,
         }
@@ -156,9 +164,17 @@ pub(super) fn scrub(at: &LayerInUse<'_>) -> Result<String, StackError> {
         at.sleep()?;
         let status = volume.status(at)?;
         if status.action != "check" {
-            return Ok(format!("{}: {} sectors differ", at.layer, status.differ));
+            return Ok(format!("{}: {}", at.layer, differ_words(&status.differ, &status.level)));
         }
     }
+}
+
+/// How far that is, of each device.
+pub(super) fn scrubbed(at: &LayerInUse<'_>) -> Result<Option<(Bytes, Bytes)>, StackError> {
+    let status = Volume::of(at, Care::Scrub)?.status(at)?;
+    let (done, all) = status.sectors;
+    let bytes = |sectors: u64| Bytes(sectors.saturating_mul(512));
+    Ok((status.action == "check").then(|| (bytes(done), bytes(all))))
 }
 
 #[cfg(test)]

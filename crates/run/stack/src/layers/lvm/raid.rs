@@ -295,6 +295,10 @@ impl Layer for LvmRaid {
     fn scrub(&self, at: &LayerInUse<'_>) -> Result<String, StackError> {
         care::scrub(at)
     }
+
+    fn scrubbed(&self, at: &LayerInUse<'_>) -> Result<Option<(Bytes, Bytes)>, StackError> {
+        care::scrubbed(at)
+    }
 }
 
 #[cfg(test)]

@@ -5,9 +5,12 @@ use std::time::{Duration, Instant};
 
 use disklab_measure::{BlockDevice, SystemRoot};
 
-use crate::member_rebuild::{mdadm, position_in, replace_member};
+use crate::array_scrub::ArrayScrub;
+use crate::differ_words::differ_words;
+use crate::member_rebuild::{MemberRebuild, mdadm, replace_member};
 use crate::on_drive::is_on;
-use crate::{Form, LayerInUse, MemberRebuild, RebuildProgress, StackError};
+use crate::windowed_pass::{position, set};
+use crate::{Form, LayerInUse, RebuildProgress, StackError, WindowedPass};
 
 /// How long the kernel may take until a spare is rebuilt.
 const BEGINS_WITHIN: Duration = Duration::from_secs(30);
@@ -59,12 +62,19 @@ pub(in crate::layers) fn replace(at: &LayerInUse<'_>, drive: &Path) -> Result<()
     Ok(())
 }
 
-/// The members on this drive, each of which can be rebuilt from anywhere.
-pub(in crate::layers) fn rebuilds(
+/// The rebuilds of the members on this drive, or the scrubs of all arrays; see [`Layer::passes`](crate::Layer::passes).
+pub(in crate::layers) fn passes(
     at: &LayerInUse<'_>,
-    drive: &Path,
-) -> Result<Vec<MemberRebuild>, StackError> {
-    let of = |(array, member)| MemberRebuild::new(at.layer, array, member);
+    drive: Option<&Path>,
+) -> Result<Vec<Box<dyn WindowedPass>>, StackError> {
+    let Some(drive) = drive else {
+        let rounds = ArrayScrub::rounds(at.layer, arrays(at)).into_iter();
+        return Ok(rounds.map(|round| Box::new(round) as Box<dyn WindowedPass>).collect());
+    };
+    let of = |(array, member)| {
+        let layer = at.layer.to_owned();
+        Box::new(MemberRebuild { layer, array, member }) as Box<dyn WindowedPass>
+    };
     Ok(members(at, drive)?.into_iter().map(of).collect())
 }
 
@@ -91,10 +101,7 @@ pub(in crate::layers) fn progress(at: &LayerInUse<'_>) -> Result<RebuildProgress
 /// has the place of what failed.
 pub(in crate::layers) fn await_rebuild(at: &LayerInUse<'_>) -> Result<(), StackError> {
     let began = Instant::now();
-    let moves = |array: &BlockDevice| {
-        let mdstat = std::fs::read_to_string("/proc/mdstat").unwrap_or_default();
-        position_in(&mdstat, array.name()).is_some_and(|at| at.0 > 0)
-    };
+    let moves = |array: &BlockDevice| position(array).is_some_and(|at| at.0 > 0);
     let is_degraded =
         |array: &BlockDevice| array.attribute("md/degraded").is_some_and(|n| n.trim() != "0");
     while arrays(at).iter().any(|array| is_degraded(array) && !moves(array)) {
@@ -126,15 +133,28 @@ fn share(completed: &str) -> f64 {
 pub(in crate::layers) fn scrub(at: &LayerInUse<'_>) -> Result<String, StackError> {
     let mut said = Vec::new();
     for array in arrays(at) {
-        let action = array.attribute_path("md/sync_action");
-        std::fs::write(&action, "check").map_err(|e| StackError::io("cannot write", &action, e))?;
+        let before = unreadable(&array);
+        set(&array, "md/sync_action", "check")?;
         while array.attribute("md/sync_action").is_some_and(|action| action.trim() != "idle") {
             at.sleep()?;
         }
-        let differ = array.attribute("md/mismatch_cnt").unwrap_or_default();
-        said.push(format!("{}: {} sectors differ", at.layer, differ.trim()));
+        let word = |name: &str| array.attribute(&format!("md/{name}")).unwrap_or_default();
+        let mut words = differ_words(&word("mismatch_cnt"), &word("level"));
+        let bad = unreadable(&array).saturating_sub(before);
+        if bad > 0 {
+            words.push_str(&format!(", {bad} were in reads that failed, and were written anew"));
+        }
+        said.push(format!("{}: {words}", at.layer));
     }
     Ok(said.join("; "))
+}
+
+/// Sectors of reads that failed on a member, and that were corrected: for a scrub, RAID 1 does not count them.
+fn unreadable(array: &BlockDevice) -> u64 {
+    let errors = |member: &BlockDevice| {
+        array.attribute(&format!("md/dev-{}/errors", member.name()))?.trim().parse::<u64>().ok()
+    };
+    array.slaves().iter().filter_map(errors).sum()
 }
 
 #[cfg(test)]

@@ -10,7 +10,7 @@ use crate::reading::OptionReader;
 use crate::redundancy::{devices, members, near_copies};
 use crate::{
     DeviceState, Form, FormatWrites, InputKind, Inputs, Layer, LayerContext, LayerInUse, LayerKind,
-    MemberRebuild, Need, PassKind, RebuildProgress, Shape, ShapeError, StackError, Volume,
+    Need, PassKind, RebuildProgress, Shape, ShapeError, StackError, Volume, WindowedPass,
 };
 
 pub(super) mod care;
@@ -352,7 +352,7 @@ impl Layer for Md {
                 Care::Fail,
                 Care::Replace,
                 Care::TakeSpare,
-                Care::RebuildFrom,
+                Care::PassFrom,
                 Care::Rebuild,
                 Care::Scrub,
             ]
@@ -377,12 +377,12 @@ impl Layer for Md {
         care::progress(at)
     }
 
-    fn rebuilds(
+    fn passes(
         &self,
         at: &LayerInUse<'_>,
-        drive: &Path,
-    ) -> Result<Vec<MemberRebuild>, StackError> {
-        care::rebuilds(at, drive)
+        drive: Option<&Path>,
+    ) -> Result<Vec<Box<dyn WindowedPass>>, StackError> {
+        care::passes(at, drive)
     }
 
     fn scrub(&self, at: &LayerInUse<'_>) -> Result<String, StackError> {

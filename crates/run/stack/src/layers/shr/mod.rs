@@ -17,8 +17,8 @@ use super::partition::device_size;
 use crate::reading::OptionReader;
 use crate::redundancy::{Stripe, combine, devices, members};
 use crate::{
-    DeviceState, Form, FormatWrites, Layer, LayerContext, LayerInUse, LayerKind, MemberRebuild,
-    Need, RebuildProgress, Shape, ShapeError, StackError, Volume,
+    DeviceState, Form, FormatWrites, Layer, LayerContext, LayerInUse, LayerKind, Need,
+    RebuildProgress, Shape, ShapeError, StackError, Volume, WindowedPass,
 };
 
 mod partitions;
@@ -209,7 +209,7 @@ impl Layer for Shr {
     }
 
     fn care(&self) -> &'static [Care] {
-        &[Care::Fail, Care::Replace, Care::RebuildFrom, Care::Rebuild, Care::Scrub]
+        &[Care::Fail, Care::Replace, Care::PassFrom, Care::Rebuild, Care::Scrub]
     }
 
     fn fail(&self, at: &LayerInUse<'_>, drive: &Path) -> Result<(), StackError> {
@@ -224,12 +224,12 @@ impl Layer for Shr {
         md::care::progress(at)
     }
 
-    fn rebuilds(
+    fn passes(
         &self,
         at: &LayerInUse<'_>,
-        drive: &Path,
-    ) -> Result<Vec<MemberRebuild>, StackError> {
-        md::care::rebuilds(at, drive)
+        drive: Option<&Path>,
+    ) -> Result<Vec<Box<dyn WindowedPass>>, StackError> {
+        md::care::passes(at, drive)
     }
 
     fn scrub(&self, at: &LayerInUse<'_>) -> Result<String, StackError> {

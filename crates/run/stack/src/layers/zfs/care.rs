@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use disklab_cell::Care;
 use disklab_exec::Invocation;
 use disklab_measure::{BlockDevice, SystemRoot};
+use disklab_units::Bytes;
 
 use crate::on_drive::is_on;
 use crate::udev::zpool;
@@ -74,11 +75,7 @@ fn progress_of(status: &str) -> RebuildProgress {
         line.trim().strip_prefix("scan: resilver ").is_some_and(|l| l.contains("in progress"))
     };
     if status.lines().any(is_resilver) {
-        let done = lines.find_map(|line| {
-            let (before, _) = line.split_once("% done")?;
-            before.rsplit([' ', ',']).next()?.parse::<f64>().ok()
-        });
-        return RebuildProgress::Rebuilding((done.unwrap_or(0.0) / 100.0).clamp(0.0, 1.0));
+        return RebuildProgress::Rebuilding(share_done(status));
     }
     // With a spare in its place, what failed stays in the pool, which so stays degraded.
     let has_spare = status.contains("INUSE") && status.contains("scan: resilvered");
@@ -89,14 +86,32 @@ fn progress_of(status: &str) -> RebuildProgress {
     }
 }
 
+/// What share of a resilver or scrub is done.
+fn share_done(status: &str) -> f64 {
+    let mut lines = status.lines().filter_map(|line| line.split_once("% done"));
+    let done = lines.find_map(|(before, _)| before.rsplit([' ', ',']).next()?.parse::<f64>().ok());
+    (done.unwrap_or(0.0) / 100.0).clamp(0.0, 1.0)
+}
+
+/// The bytes of the pool that are, of those that it holds.
+pub(super) fn scrubbed(at: &LayerInUse<'_>) -> Result<Option<(Bytes, Bytes)>, StackError> {
+    let status = status(at)?;
+    if !status.contains("scrub in progress") {
+        return Ok(None);
+    }
+    let list = zpool().args(["list", "-Hp", "-o", "allocated", pool(at)]);
+    let all: Option<u64> = at.run(&list)?.text().trim().parse().ok();
+    Ok(all.map(|all| (Bytes((all as f64 * share_done(&status)) as u64), Bytes(all))))
+}
+
 /// Scrubs the pool, and waits for it.
 pub(super) fn scrub(at: &LayerInUse<'_>) -> Result<String, StackError> {
     at.run(&zpool().args(["scrub", "-w", pool(at)]))?;
-    Ok(format!("{}: {}", at.layer, scrubbed(&status(at)?)))
+    Ok(format!("{}: {}", at.layer, found(&status(at)?)))
 }
 
 /// What a scrub found: `repaired 0B … with 0 errors`.
-fn scrubbed(status: &str) -> String {
+fn found(status: &str) -> String {
     let scan = status.lines().find_map(|line| line.trim().strip_prefix("scan: scrub "));
     let scan = scan.map(|scan| scan.split(" on ").next().unwrap_or(scan));
     scan.unwrap_or("nothing is known of what it found").to_owned()
@@ -125,6 +140,6 @@ mod tests {
         assert_eq!(spare_in(&spread), Some(PathBuf::from("draid1-0-0")));
         assert_eq!(spare_in(resilvers), None);
         let scan = "  scan: scrub repaired 12K in 00:00:01 with 0 errors on Thu Jan  1 2026\n";
-        assert_eq!(scrubbed(scan), "repaired 12K in 00:00:01 with 0 errors");
+        assert_eq!(found(scan), "repaired 12K in 00:00:01 with 0 errors");
     }
 }

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use disklab_cell::{Care, LayerSpec};
 use disklab_exec::Invocation;
 use disklab_source::SourceError;
+use disklab_units::Bytes;
 
 use super::partition;
 use crate::reading::OptionReader;
@@ -523,6 +524,10 @@ impl Layer for Zfs {
 
     fn scrub(&self, at: &LayerInUse<'_>) -> Result<String, StackError> {
         care::scrub(at)
+    }
+
+    fn scrubbed(&self, at: &LayerInUse<'_>) -> Result<Option<(Bytes, Bytes)>, StackError> {
+        care::scrubbed(at)
     }
 }
 

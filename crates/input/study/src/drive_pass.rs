@@ -1,4 +1,4 @@
-//! A study about what happens when a drive of its stacks fails.
+//! A study about what passes over the drives of its stacks: the rebuild of one that fails, or a scrub of all.
 
 use std::fmt;
 use std::str::FromStr;
@@ -73,28 +73,117 @@ impl FromStr for RebuildRequest {
 /// Of a request's text.
 const ONTO_SPARE: &str = " onto a spare";
 
+/// Which other work there is while all drives are scrubbed.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct ScrubRequest {
+    /// As that of a rebuild.
+    pub load: Option<String>,
+}
+
+/// A text is not such a request.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("invalid scrub '{0}': expected 'all drives', and 'with WORKLOAD' after it")]
+pub struct InvalidScrub(String);
+
+impl fmt::Display for ScrubRequest {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(ALL_DRIVES)?;
+        self.load.iter().try_for_each(|load| write!(f, " with {load}"))
+    }
+}
+
+impl FromStr for ScrubRequest {
+    type Err = InvalidScrub;
+
+    fn from_str(text: &str) -> Result<Self, InvalidScrub> {
+        let load = match text.strip_prefix(ALL_DRIVES) {
+            Some("") => None,
+            Some(rest) => rest.strip_prefix(" with "),
+            None => return Err(InvalidScrub(text.to_owned())),
+        };
+        if load.is_none() && text != ALL_DRIVES {
+            return Err(InvalidScrub(text.to_owned()));
+        }
+        Ok(Self { load: load.map(str::to_owned) })
+    }
+}
+
+/// Of a request's text.
+const ALL_DRIVES: &str = "all drives";
+
 impl Study {
-    /// The same stacks, of each of which a drive fails and is rebuilt. Its digest is that of the study.
+    /// The same, about a rebuild or else a scrub, if one of these is asked for.
     ///
     /// # Errors
     /// [`SourceError`] if the study does not have the load.
-    pub fn into_rebuild(mut self, request: &RebuildRequest) -> Result<Self, SourceError> {
-        let source = Arc::new(Source { name: "the rebuild".to_owned(), text: String::new() });
-        let place = Location { source, span: 0..0 };
+    pub fn about_pass(
+        self,
+        rebuild: Option<&RebuildRequest>,
+        scrub: Option<&ScrubRequest>,
+    ) -> Result<Self, SourceError> {
+        match (rebuild, scrub) {
+            (Some(request), _) => self.into_rebuild(request),
+            (None, Some(request)) => self.into_scrub(request),
+            (None, None) => Ok(self),
+        }
+    }
+
+    /// The same stacks, of each of which a drive fails and is rebuilt. Its digest is that of the study.
+    fn into_rebuild(mut self, request: &RebuildRequest) -> Result<Self, SourceError> {
+        let place = nowhere("the rebuild");
+        let node = |value| Node { value, place: place.clone() };
+        let drive = request.fail.map(|drive| ("drive", node(Value::Integer(drive.into()))));
+        let spare = request.hot_spare.then(|| ("hot-spare", node(Value::Boolean(true))));
+        if request.hot_spare {
+            self.add_spare(&place);
+        }
+        let degraded =
+            (!request.hot_spare).then_some(("What does it get without the drive?", "degraded"));
+        let asked = PassAsked {
+            id: "rebuild",
+            title: "a drive fails and is rebuilt",
+            time: (
+                "How long until the stack is redundant again, if all of the drive is rebuilt?",
+                "redundant",
+            ),
+            healthy: "What does other work get before a drive fails?",
+            phases: degraded
+                .into_iter()
+                .chain([("What does it get while the drive is rebuilt?", "rebuilding")])
+                .collect(),
+        };
+        self.into_pass(asked, drive.into_iter().chain(spare), request.load.as_deref(), place)
+    }
+
+    /// The same stacks, all drives of each of which are scrubbed. Its digest is that of the study.
+    fn into_scrub(self, request: &ScrubRequest) -> Result<Self, SourceError> {
+        let asked = PassAsked {
+            id: "scrub",
+            title: "all drives are scrubbed",
+            time: ("How long does a scrub of the whole drives take?", "scrubbed"),
+            healthy: "What does other work get before the scrub?",
+            phases: vec![("What does it get while the drives are scrubbed?", "scrubbing")],
+        };
+        self.into_pass(asked, [], request.load.as_deref(), nowhere("the scrub"))
+    }
+
+    /// With only such a workload, whose fields are these and the load, and its questions.
+    fn into_pass<'a>(
+        mut self,
+        asked: PassAsked,
+        fields: impl IntoIterator<Item = (&'a str, Node)>,
+        load: Option<&str>,
+        place: Location,
+    ) -> Result<Self, SourceError> {
         let mut entries = Vec::new();
         let mut add = |name: &str, node: Node| {
             entries.push((Key { name: name.to_owned(), place: place.clone() }, node));
         };
         let node = |value| Node { value, place: place.clone() };
-        if let Some(drive) = request.fail {
-            add("drive", node(Value::Integer(drive.into())));
-        }
-        if request.hot_spare {
-            add("hot-spare", node(Value::Boolean(true)));
-        }
-        if let Some(load) = &request.load {
+        fields.into_iter().for_each(|(name, node)| add(name, node));
+        if let Some(load) = load {
             let (id, step) =
-                load.split_once(':').map_or((load.as_str(), None), |(id, step)| (id, Some(step)));
+                load.split_once(':').map_or((load, None), |(id, step)| (id, Some(step)));
             let known = || self.workloads.iter().map(|work| work.id.as_str());
             let found = self.workloads.iter().find(|work| work.id == id).ok_or_else(|| {
                 let whole = Location { source: Arc::clone(&self.source), span: 0..0 };
@@ -108,7 +197,8 @@ impl Study {
                 let kind = &found.kind;
                 return Err(found.place.error(format!(
                     "'{id}' is work of the kind '{kind}', and only fio's jobs can last as long as a \
-                     rebuild is watched"
+                     {} is watched",
+                    asked.id
                 )));
             }
             if let Some(step) = step {
@@ -116,20 +206,17 @@ impl Study {
             }
         }
         let body = node(Value::Table(entries));
-        if request.hot_spare {
-            self.add_spare(&place);
-        }
+        self.questions = asked.questions(load.is_some());
         self.workloads = vec![WorkloadSpec {
-            id: "rebuild".to_owned(),
-            title: "a drive fails and is rebuilt".to_owned(),
-            kind: "rebuild".to_owned(),
+            id: asked.id.to_owned(),
+            title: asked.title.to_owned(),
+            kind: asked.id.to_owned(),
             body,
             parameters: IndexMap::new(),
             caches: Caches::Keep,
             events: None,
             place,
         }];
-        self.questions = questions(request);
         self.excluded = Vec::new();
         (self.goal, self.precision, self.repeats) = (None, None, REPEATS);
         self.positions = Positions::new(&self.stacks, &self.workloads);
@@ -170,26 +257,41 @@ impl Study {
     }
 }
 
-fn questions(request: &RebuildRequest) -> Vec<Question> {
-    let question = |ask: &str, step: &str, measure| Question {
-        ask: ask.to_owned(),
-        workloads: vec![format!("rebuild:{step}")],
-        stacks: Vec::new(),
-        measure,
-        part: Part::Whole,
-        chart: ChartKind::Bars,
-        baseline: None,
-    };
-    let time = "How long until the stack is redundant again, if all of the drive is rebuilt?";
-    let mut all = vec![question(time, "redundant", Some(Measure::Elapsed))];
-    if request.load.is_some() {
-        all.push(question("What does other work get before a drive fails?", "healthy", None));
-        if !request.hot_spare {
-            all.push(question("What does it get without the drive?", "degraded", None));
-        }
-        all.push(question("What does it get while the drive is rebuilt?", "rebuilding", None));
+/// A workload about a pass, and what is asked of it.
+struct PassAsked {
+    /// Of the workload, and of its kind.
+    id: &'static str,
+    title: &'static str,
+    /// The question for the time of the whole, and the part that has it.
+    time: (&'static str, &'static str),
+    /// The question for a load before.
+    healthy: &'static str,
+    /// Those for a load in the phases after that.
+    phases: Vec<(&'static str, &'static str)>,
+}
+
+impl PassAsked {
+    fn questions(&self, has_load: bool) -> Vec<Question> {
+        let question = |(ask, step): (&str, &str), measure| Question {
+            ask: ask.to_owned(),
+            workloads: vec![format!("{}:{step}", self.id)],
+            stacks: Vec::new(),
+            measure,
+            part: Part::Whole,
+            chart: ChartKind::Bars,
+            baseline: None,
+        };
+        let time = question(self.time, Some(Measure::Elapsed));
+        let healthy = std::iter::once((self.healthy, "healthy"));
+        let phases = healthy.chain(self.phases.iter().copied()).filter(|_| has_load);
+        std::iter::once(time).chain(phases.map(|phase| question(phase, None))).collect()
     }
-    all
+}
+
+/// Where what no file says is.
+fn nowhere(name: &str) -> Location {
+    let source = Arc::new(Source { name: name.to_owned(), text: String::new() });
+    Location { source, span: 0..0 }
 }
 
 #[cfg(test)]
@@ -236,6 +338,23 @@ dd = { direction = "write", bs = "4k", count = 200 }
     }
 
     #[test]
+    fn a_study_is_about_a_scrub() {
+        let of = |request: &str| {
+            let study = load("tiny.toml", STUDY).expect("valid");
+            study.into_scrub(&request.parse().expect("a request")).map_err(|e| e.to_string())
+        };
+        let study = of("all drives with vm").expect("it has it");
+        let steps: Vec<&str> = study.questions.iter().map(|q| q.workloads[0].as_str()).collect();
+        assert_eq!(steps, ["scrub:scrubbed", "scrub:healthy", "scrub:scrubbing"]);
+        assert_eq!(of("all drives").expect("valid").questions.len(), 1);
+        let error = of("all drives with stream").expect_err("not fio");
+        assert!(error.contains("as long as a scrub is watched"), "{error}");
+        for wrong in ["", "all drivesvm", "all drives vm", "drive 2"] {
+            assert!(wrong.parse::<ScrubRequest>().is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
     fn a_spare_is_a_drive_more() {
         let study = of("any drive onto a spare").expect("valid");
         assert_eq!((study.drives.len(), study.stacks[0].drives.len()), (4, 4));
@@ -251,13 +370,15 @@ dd = { direction = "write", bs = "4k", count = 200 }
         #[test]
         fn requests_are_read_as_they_are_shown(fail in proptest::option::of(1_u32..99), hot_spare: bool, load in "([a-z]{1,5}(:w)?)?") {
             let load = Some(load).filter(|load| !load.is_empty());
+            let scrub = ScrubRequest { load: load.clone() };
+            prop_assert_eq!(scrub.to_string().parse(), Ok(scrub));
             let request = RebuildRequest { fail, hot_spare, load };
             prop_assert_eq!(request.to_string().parse(), Ok(request));
         }
 
         #[test]
         fn no_text_panics(text in "\\PC{0,20}") {
-            let _ = text.parse::<RebuildRequest>();
+            let _ = (text.parse::<RebuildRequest>(), text.parse::<ScrubRequest>());
         }
     }
 }

@@ -1,16 +1,16 @@
-//! A rebuild, measured at stretches all over a drive.
+//! A pass, measured at stretches all over the drives.
 
 use std::time::{Duration, Instant};
 
 use disklab_content::splitmix64;
 use disklab_exec::Executor;
 use disklab_measure::{SystemRoot, Totals, Watched};
-use disklab_sample::RebuildWindow;
+use disklab_sample::PassWindow;
 use disklab_units::Bytes;
 
 use crate::WorkloadError;
 use crate::duration::nanoseconds;
-use crate::events::MemberInUse;
+use crate::events::PassInUse;
 
 /// How often one looks how far it is.
 const POLL: Duration = Duration::from_millis(50);
@@ -23,19 +23,19 @@ const REACH: u64 = 2 << 30;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct DrawnWindow {
     /// By index.
-    pub member: usize,
+    pub pass: usize,
     /// Where the window begins.
     pub at: u64,
     /// The length of the stretch in which that was drawn.
     pub stands_for: u64,
 }
 
-/// Divides members of these lengths into about so many stretches, and draws a place in each.
+/// Divides passes of these lengths into about so many stretches, and draws a place in each.
 pub(super) fn stretches(lengths: &[u64], windows: u32, seed: u64) -> Vec<DrawnWindow> {
     let all: u128 = lengths.iter().map(|length| u128::from(*length)).sum();
     let mut drawn = seed;
     let mut stretches = Vec::new();
-    for (member, length) in lengths.iter().enumerate() {
+    for (pass, length) in lengths.iter().enumerate() {
         let own = (u128::from(windows) * u128::from(*length) + all / 2) / all.max(1);
         let own = (own as u64).clamp(u64::from(*length > 0), u64::from(windows));
         for number in 0..own {
@@ -44,35 +44,35 @@ pub(super) fn stretches(lengths: &[u64], windows: u32, seed: u64) -> Vec<DrawnWi
             drawn = splitmix64(drawn);
             let room = (to - from) - REACH.min((to - from) / 2);
             let at = from + ((u128::from(drawn) * u128::from(room)) >> 64) as u64;
-            stretches.push(DrawnWindow { member, at, stands_for: to - from });
+            stretches.push(DrawnWindow { pass, at, stands_for: to - from });
         }
     }
     stretches
 }
 
-/// Has a member rebuilt from a place on for `time`, until what was written is durable: a drive's memory
+/// Has a pass begin at a place and last for `time`, until what it wrote is durable: a drive's memory
 /// takes the first of it faster than its medium.
 ///
 /// # Errors
-/// [`WorkloadError::NotRebuilt`] if nothing is rebuilt.
+/// [`WorkloadError::PassStalled`] if nothing is done.
 pub(super) fn measure(
-    (member, place): (&dyn MemberInUse, DrawnWindow),
+    (pass, place): (&dyn PassInUse, DrawnWindow),
     time: Duration,
     watched: &[Watched],
     executor: &Executor,
-) -> Result<RebuildWindow, WorkloadError> {
-    let from = member.begin(Bytes(place.at), executor)?;
+) -> Result<PassWindow, WorkloadError> {
+    let from = pass.begin(Bytes(place.at), executor)?;
     let (began, drives) = (Instant::now(), Totals::start(&SystemRoot::here(), watched));
-    let limit = member.limit();
-    while began.elapsed() < time && member.is_rebuilding() {
+    let limit = pass.limit();
+    while began.elapsed() < time && pass.is_running() {
         executor.interrupt.sleep(POLL)?;
     }
-    let to = member.end()?;
-    let elapsed_ns = nanoseconds(began.elapsed());
+    let (to, ended) = pass.end()?;
+    let elapsed_ns = nanoseconds(ended.saturating_duration_since(began));
     let share = |busy_ns: u64| (busy_ns as f64 / elapsed_ns.max(1) as f64).min(1.0);
     match to.0.saturating_sub(from.0) {
-        0 => Err(WorkloadError::NotRebuilt(from)),
-        bytes => Ok(RebuildWindow {
+        0 => Err(WorkloadError::PassStalled(from)),
+        bytes => Ok(PassWindow {
             stands_for: place.stands_for,
             at: from.0,
             bytes,
@@ -91,15 +91,15 @@ mod tests {
 
     proptest! {
         #[test]
-        fn stretches_make_up_the_members(
+        fn stretches_make_up_the_whole(
             lengths in proptest::collection::vec(0_u64..1 << 45, 1..5),
             windows in 1_u32..40,
             seed: u64,
         ) {
             let stretches = stretches(&lengths, windows, seed);
-            for (member, length) in lengths.iter().enumerate() {
+            for (pass, length) in lengths.iter().enumerate() {
                 let mut from = 0;
-                for place in stretches.iter().filter(|place| place.member == member) {
+                for place in stretches.iter().filter(|place| place.pass == pass) {
                     prop_assert!((from..from + place.stands_for).contains(&place.at));
                     from += place.stands_for;
                 }

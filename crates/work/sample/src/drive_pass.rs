@@ -1,8 +1,8 @@
-//! How fast what a drive held is rebuilt.
+//! How fast what passes over whole drives is: a rebuild of one, or a scrub of all.
 
 use serde::{Deserialize, Serialize};
 
-/// From this share of the kernel's limit on, a rebuild is held to it: the kernel looks at its own rate
+/// From this share of the kernel's limit on, a pass is held to it: the kernel looks at its own rate
 /// twice a second.
 const AT_LIMIT: f64 = 0.97;
 
@@ -11,23 +11,24 @@ const AT_LIMIT: f64 = 0.97;
 const AT_LIMIT_IF_IDLE: f64 = 0.9;
 const HAS_WORK: f64 = 0.5;
 
-/// The rebuild of a drive, measured at places of it.
+/// A rebuild of a drive or a scrub of all, measured at places of them.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
-pub struct Rebuild {
-    /// The name of the drive that failed.
+pub struct DrivePass {
+    /// The name of the drive that is rebuilt; empty for a scrub.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
     pub drive: String,
-    /// Where it was measured, in the order in which it would be rebuilt.
-    pub windows: Vec<RebuildWindow>,
+    /// Where it was measured, in the order in which it would pass.
+    pub windows: Vec<PassWindow>,
 }
 
-/// A rebuild, measured for a while.
+/// A pass, measured for a while.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
-pub struct RebuildWindow {
-    /// Bytes that are rebuilt as fast as those of the window.
+pub struct PassWindow {
+    /// Bytes that it passes as fast as those of the window.
     pub stands_for: u64,
-    /// Where it began, in bytes of the member.
+    /// Where it began, in bytes of the member or array.
     pub at: u64,
-    /// Bytes rebuilt in it.
+    /// Bytes passed in it.
     pub bytes: u64,
     /// Nanoseconds that this took.
     pub elapsed_ns: u64,
@@ -39,7 +40,7 @@ pub struct RebuildWindow {
     pub busy: Vec<f64>,
 }
 
-impl RebuildWindow {
+impl PassWindow {
     /// Bytes per second in it.
     fn measured(&self) -> f64 {
         self.bytes as f64 * 1e9 / (self.elapsed_ns.max(1) as f64)
@@ -53,19 +54,19 @@ impl RebuildWindow {
     }
 
     /// Bytes per second in the long run. The kernel lets one go faster than its limit at
-    /// first, and measures over half a minute: a window may be over before it holds the rebuild back.
+    /// first, and measures over half a minute: a window may be over before it holds the pass back.
     pub fn rate(&self) -> f64 {
         self.limit.filter(|_| self.is_at_limit()).unwrap_or_else(|| self.measured())
     }
 }
 
-impl Rebuild {
+impl DrivePass {
     /// All bytes that the windows stand for.
     pub fn bytes(&self) -> u64 {
         self.windows.iter().fold(0, |sum, window| sum.saturating_add(window.stands_for))
     }
 
-    /// Seconds until all is rebuilt; infinite if a window saw nothing rebuilt.
+    /// Seconds until all is passed; infinite if a window saw nothing passed.
     pub fn seconds(&self) -> f64 {
         self.windows.iter().map(|window| window.stands_for as f64 / window.rate()).sum()
     }
@@ -77,18 +78,18 @@ mod tests {
 
     #[test]
     fn a_drive_takes_what_its_parts_take() {
-        let window = |stands_for, bytes, limit| RebuildWindow {
+        let window = |stands_for, bytes, limit| PassWindow {
             stands_for,
             bytes,
             limit,
             elapsed_ns: 2_000_000_000,
-            ..RebuildWindow::default()
+            ..PassWindow::default()
         };
         let windows =
             vec![window(1000, 400, None), window(1000, 400, Some(50.0)), window(500, 200, None)];
-        let mut rebuild = Rebuild { drive: "a".to_owned(), windows };
-        assert_eq!((rebuild.bytes(), rebuild.seconds()), (2500, 5.0 + 20.0 + 5.0));
-        rebuild.windows.push(window(1, 0, None));
-        assert_eq!(rebuild.seconds(), f64::INFINITY);
+        let mut pass = DrivePass { drive: "a".to_owned(), windows };
+        assert_eq!((pass.bytes(), pass.seconds()), (2500, 5.0 + 20.0 + 5.0));
+        pass.windows.push(window(1, 0, None));
+        assert_eq!(pass.seconds(), f64::INFINITY);
     }
 }

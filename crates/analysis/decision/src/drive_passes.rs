@@ -1,10 +1,11 @@
-//! How long a stack lacks redundancy when a drive fails, what bounds that, and what other work feels.
+//! How long what passes over the drives of a stack takes, a rebuild or a scrub, what bounds that, and what other work
+//! feels.
 
 use std::collections::BTreeMap;
 
 use disklab_comparisons::{times, value};
 use disklab_risk::Uncertain;
-use disklab_sample::{Direction, Figure, OperationKind, Rebuild, RebuildWindow, Sample, Step};
+use disklab_sample::{Direction, DrivePass, Figure, OperationKind, PassWindow, Sample, Step};
 use disklab_stats::{estimate, median};
 use disklab_study::Measure;
 use disklab_units::BytesPerSecond;
@@ -12,19 +13,49 @@ use disklab_units::BytesPerSecond;
 /// A drive that has work for a smaller share of the time does not bound it.
 const HAS_WORK: f64 = 0.5;
 
-/// What a rebuild cannot go faster than.
+/// What passes over the drives.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum PassAction {
+    /// A drive is rebuilt.
+    #[default]
+    Rebuild,
+    /// All are scrubbed.
+    Scrub,
+}
+
+impl PassAction {
+    /// What a step of this kind measured.
+    fn measured(self, step: &Step) -> Option<&DrivePass> {
+        match self {
+            Self::Rebuild => step.rebuild.as_ref(),
+            Self::Scrub => step.scrub.as_ref(),
+        }
+    }
+
+    /// What it does, and what a stack then is.
+    pub fn words(self) -> (&'static str, &'static str) {
+        match self {
+            Self::Rebuild => ("rebuilt", "redundant after"),
+            Self::Scrub => ("scrubbed", "scrubbed in"),
+        }
+    }
+}
+
+/// What a pass cannot go faster than.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Bound {
     KernelLimit,
     NewDrive,
     OtherDrives,
     AllDrives,
+    ReadDrives,
     NoDrive,
 }
 
 impl Bound {
-    /// Of a window; `new` is the index of the drive that is rebuilt, none if its data go to all.
-    fn of(window: &RebuildWindow, new: Option<usize>) -> Self {
+    /// Of a window; `new` is the index of the drive that is rebuilt, none if all are as the others: then they
+    /// are this bound.
+    fn of(window: &PassWindow, new: Option<usize>, all: Self) -> Self {
         if window.is_at_limit() {
             return Self::KernelLimit;
         }
@@ -32,7 +63,7 @@ impl Bound {
         let others = window.busy.iter().enumerate().filter(|(at, _)| Some(*at) != new);
         let others = others.map(|(_, busy)| *busy).fold(0.0, f64::max);
         match own.max(others) >= HAS_WORK {
-            true if new.is_none() => Self::AllDrives,
+            true if new.is_none() => all,
             true if own > others => Self::NewDrive,
             true => Self::OtherDrives,
             false => Self::NoDrive,
@@ -48,6 +79,7 @@ impl Bound {
             (Self::NewDrive, _) => "writing to the new drive".to_owned(),
             (Self::OtherDrives, _) => "reading from the other drives".to_owned(),
             (Self::AllDrives, _) => "reading from and writing to all drives".to_owned(),
+            (Self::ReadDrives, _) => "reading from the drives".to_owned(),
             (Self::NoDrive, _) => "no drive: how many requests the kernel makes at once".to_owned(),
         }
     }
@@ -55,16 +87,19 @@ impl Bound {
 
 /// What the repeats of a stack say.
 #[derive(Debug, Clone, Default)]
-pub struct StackRebuilds {
+pub struct StackPasses {
     seconds: Vec<f64>,
-    /// Seconds of the whole rebuild that each bound had.
+    /// Seconds of the whole pass that each bound had.
     bounds: BTreeMap<Bound, f64>,
     limit: Option<f64>,
     /// By phase and what is felt, each with the ratio to a healthy stack.
     felt: BTreeMap<(u8, Felt), Vec<f64>>,
-    /// Nanoseconds that 99 % of other work's requests take at most while it is rebuilt.
+    /// Nanoseconds that 99 % of other work's requests take at most meanwhile.
     p99: BTreeMap<Direction, Vec<f64>>,
 }
+
+/// The last of [`PASS_PHASES`].
+const MEANWHILE: u8 = 1;
 
 /// What other work feels.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -74,53 +109,59 @@ enum Felt {
     P99(Direction),
 }
 
-/// Phases with a drive less, in order, as workloads name them and as one says it.
-const PHASES: [(&str, &str); 2] = [("degraded", "without the drive"), (REBUILDING, "meanwhile")];
-const REBUILDING: &str = "rebuilding";
+/// When other work is compared with a healthy stack, as one says it, in order.
+pub const PASS_PHASES: [&str; 2] = ["without the drive", "meanwhile"];
 
-/// What the samples of a run say of rebuilds.
+/// What the samples of a run say of rebuilds, or of scrubs.
 #[derive(Debug, Clone, Default)]
-pub struct RebuildSummary {
+pub struct PassSummary {
+    kind: PassAction,
     /// By stack, in the order of their first samples.
-    stacks: Vec<(String, StackRebuilds)>,
+    stacks: Vec<(String, StackPasses)>,
     /// What another level of an axis costs, in sentences.
     costs: Vec<String>,
 }
 
-impl RebuildSummary {
-    /// Counts a sample of this stack, if it is of a rebuild.
+impl PassSummary {
+    /// Of no samples yet.
+    pub fn new(kind: PassAction) -> Self {
+        Self { kind, ..Self::default() }
+    }
+
+    /// Counts a sample of this stack, if it is of such a pass.
     pub fn add(&mut self, stack: &str, sample: &Sample) {
-        let rebuild = sample.steps.iter().find_map(|step| Some((step, step.rebuild.as_ref()?)));
-        let Some((step, rebuild)) = rebuild else { return };
+        let pass = |step| Some((step, self.kind.measured(step)?));
+        let Some((step, pass)) = sample.steps.iter().find_map(pass) else { return };
         if !self.stacks.iter().any(|(known, _)| known == stack) {
-            self.stacks.push((stack.to_owned(), StackRebuilds::default()));
+            self.stacks.push((stack.to_owned(), StackPasses::default()));
         }
+        let kind = self.kind;
         let own = self.stacks.iter_mut().find(|(known, _)| known == stack);
-        own.into_iter().for_each(|(_, own)| own.add(step, rebuild, &sample.steps));
+        own.into_iter().for_each(|(_, own)| own.add(kind, (step, pass), &sample.steps));
     }
 
     /// A paragraph for each stack: how long, what bounds it, what other work feels.
     pub fn sentences(&self) -> Vec<String> {
-        let of_each = self.stacks.iter().map(|(stack, own)| own.sentence(stack));
+        let of_each = self.stacks.iter().map(|(stack, own)| own.sentence(stack, self.kind));
         of_each.chain(self.costs.iter().cloned()).collect()
     }
 
     /// Adds what another level of an axis, in words, costs each stack, or saves.
     pub fn compare(&mut self, level: &str, other: &Self) {
-        let cost = |(stack, own): &(String, StackRebuilds)| {
+        let cost = |(stack, own): &(String, StackPasses)| {
             let (_, other) = other.stacks.iter().find(|(known, _)| known == stack)?;
-            own.cost_of(other).map(|cost| format!("{stack}, {level}: {cost}."))
+            own.cost_of(other, self.kind).map(|cost| format!("{stack}, {level}: {cost}."))
         };
         self.costs.extend(self.stacks.iter().filter_map(cost));
     }
 
-    /// The stacks whose rebuild was measured, by their ids.
-    pub fn stacks(&self) -> impl Iterator<Item = (&str, &StackRebuilds)> {
+    /// The stacks whose pass was measured, by their ids.
+    pub fn stacks(&self) -> impl Iterator<Item = (&str, &StackPasses)> {
         self.stacks.iter().map(|(stack, own)| (stack.as_str(), own))
     }
 
-    /// Of a stack, if its rebuild was measured.
-    pub fn of(&self, stack: &str) -> Option<&StackRebuilds> {
+    /// Of a stack, if its pass was measured.
+    pub fn of(&self, stack: &str) -> Option<&StackPasses> {
         self.stacks().find(|(known, _)| *known == stack).map(|(_, own)| own)
     }
 
@@ -129,32 +170,37 @@ impl RebuildSummary {
         self.stacks.is_empty()
     }
 
-    /// The hours of a rebuild of this stack, with their interval over the repeats.
+    /// The hours of a pass of this stack, with their interval over the repeats.
     pub fn hours(&self, stack: &str) -> Option<Uncertain> {
         let time = estimate(&self.of(stack)?.seconds)?;
         let (value, interval) = (time.centre / 3600.0, time.interval);
         let ends = interval.map_or((value, value), |i| (i.low / 3600.0, i.high / 3600.0));
-        // Three repeats may leave room for a rebuild that takes no time.
+        // Three repeats may leave room for a pass that takes no time.
         let low = ends.0.max(value / 10.0).min(value);
         value.is_finite().then_some(Uncertain { value, low, high: ends.1.max(value) })
     }
 }
 
-impl StackRebuilds {
-    fn add(&mut self, step: &Step, rebuild: &Rebuild, steps: &[Step]) {
-        self.seconds.push(rebuild.seconds());
-        let place = step.drives.iter().position(|drive| drive.drive == rebuild.drive);
-        let new = (!rebuild.drive.is_empty()).then(|| place.unwrap_or(usize::MAX));
-        for window in &rebuild.windows {
-            let bound = Bound::of(window, new);
+impl StackPasses {
+    fn add(&mut self, kind: PassAction, (step, pass): (&Step, &DrivePass), steps: &[Step]) {
+        self.seconds.push(pass.seconds());
+        let named = |name: &str| step.drives.iter().position(|drive| drive.drive == name);
+        let name = Some(pass.drive.as_str()).filter(|name| !name.is_empty());
+        let new = name.map(|name| named(name).unwrap_or(usize::MAX));
+        let all = match kind {
+            PassAction::Rebuild => Bound::AllDrives,
+            PassAction::Scrub => Bound::ReadDrives,
+        };
+        for window in &pass.windows {
+            let bound = Bound::of(window, new, all);
             *self.bounds.entry(bound).or_default() += window.stands_for as f64 / window.rate();
             self.limit = window.limit.or(self.limit);
         }
-        let step = |name: &str| steps.iter().find(|step| step.name == name);
-        let Some(healthy) = step("healthy") else { return };
-        for (at, (phase, _)) in (0..).zip(PHASES) {
-            for figure in step(phase).into_iter().flat_map(|step| &step.figures) {
-                if let Some(p99) = quantile(figure, 0.99).filter(|_| phase == REBUILDING) {
+        let named = |name: &str| steps.iter().find(|step| step.name == name);
+        let Some(healthy) = named("healthy") else { return };
+        for (at, phase) in [(0, named("degraded")), (MEANWHILE, Some(step))] {
+            for figure in phase.into_iter().flat_map(|step| &step.figures) {
+                if let Some(p99) = quantile(figure, 0.99).filter(|_| at == MEANWHILE) {
                     self.p99.entry(figure.direction).or_default().push(p99);
                 }
                 let before = healthy.figures.iter().find(|f| f.direction == figure.direction);
@@ -166,23 +212,24 @@ impl StackRebuilds {
         }
     }
 
-    fn sentence(&self, stack: &str) -> String {
+    fn sentence(&self, stack: &str, kind: PassAction) -> String {
         let (time, bounds) = (self.time_words(), self.bound_words());
-        let mut text = format!("{stack}: redundant after {time}; bounded by {bounds}.");
+        let (_, after) = kind.words();
+        let mut text = format!("{stack}: {after} {time}; bounded by {bounds}.");
         for (when, felt) in self.felt_words() {
             text.push_str(&format!(" Other work, {when}: {felt}."));
         }
         text
     }
 
-    /// How long it lacks redundancy once a new drive is in.
+    /// How long it takes: for a rebuild, from when a new drive is in.
     pub fn time_words(&self) -> String {
         let time = estimate(&self.seconds);
         time.map_or(String::new(), |time| value(Measure::Elapsed, OperationKind::Io, &time))
     }
 
-    /// How many times as fast `other` rebuilds the same, and for how many times the p99 of other work.
-    fn cost_of(&self, other: &Self) -> Option<String> {
+    /// How many times as fast `other` passes the same, and for how many times the p99 of other work.
+    fn cost_of(&self, other: &Self, kind: PassAction) -> Option<String> {
         let ratio = |own: &[f64], other: &[f64]| Some(median(other)? / median(own)?);
         let faster = 1.0 / ratio(&self.seconds, &other.seconds)?;
         let costs = self.p99.iter().filter_map(|(direction, own)| {
@@ -190,8 +237,9 @@ impl StackRebuilds {
             Some(format!("{} {} p99", times(cost), direction.word()))
         });
         let costs: Vec<String> = costs.collect();
+        let (done, _) = kind.words();
         (!costs.is_empty())
-            .then(|| format!("rebuilt {} as fast, with {}", times(faster), costs.join(" and ")))
+            .then(|| format!("{done} {} as fast, with {}", times(faster), costs.join(" and ")))
     }
 
     /// What it cannot go faster than.
@@ -211,16 +259,16 @@ impl StackRebuilds {
         bounds.join(", ")
     }
 
-    /// What other work feels, in each phase with a drive less: when, and what.
+    /// What other work feels, in each phase that is compared: when, and what.
     pub fn felt_words(&self) -> Vec<(&'static str, String)> {
-        let in_phase = |(at, (_, when)): (u8, (&str, &'static str))| {
+        let in_phase = |(at, when): (u8, &'static str)| {
             let first = Felt::Rate(Direction::Read);
             let own = self.felt.range((at, first)..(at + 1, first));
             let felt: Vec<String> =
                 own.filter_map(|((_, felt), ratios)| Some(felt.words(median(ratios)?))).collect();
             (!felt.is_empty()).then(|| (when, felt.join(", ")))
         };
-        (0..).zip(PHASES).filter_map(in_phase).collect()
+        (0..).zip(PASS_PHASES).filter_map(in_phase).collect()
     }
 }
 
@@ -261,8 +309,8 @@ mod tests {
 
     use super::*;
 
-    fn window(rate: u64, busy: [f64; 2]) -> RebuildWindow {
-        RebuildWindow {
+    fn window(rate: u64, busy: [f64; 2]) -> PassWindow {
+        PassWindow {
             stands_for: 1_000_000_000,
             at: 0,
             bytes: rate,
@@ -272,7 +320,7 @@ mod tests {
         }
     }
 
-    fn sample(windows: Vec<RebuildWindow>, rates: [f64; 2]) -> Sample {
+    fn sample(windows: Vec<PassWindow>, rates: [f64; 2]) -> Sample {
         let figure = |rate| Figure {
             direction: Direction::Write,
             bytes: 1,
@@ -293,7 +341,7 @@ mod tests {
         let mut last = step("rebuilding", rates[1]);
         let drive = |name: &str| DriveTraffic { drive: name.to_owned(), ..DriveTraffic::default() };
         last.drives = vec![drive("a"), drive("b")];
-        last.rebuild = Some(Rebuild { drive: "b".to_owned(), windows });
+        last.rebuild = Some(DrivePass { drive: "b".to_owned(), windows });
         Sample { steps: vec![step("healthy", rates[0]), last], ..Sample::default() }
     }
 
@@ -305,7 +353,7 @@ mod tests {
             (100_000_000, [0.9, 0.3], "bounded by reading from the other drives"),
             (100_000_000, [0.2, 0.3], "bounded by no drive"),
         ] {
-            let mut summary = RebuildSummary::default();
+            let mut summary = PassSummary::default();
             summary.add("s", &sample(vec![window(rate, busy)], [100.0, 25.0]));
             summary.add("other work", &Sample::default());
             let sentences = summary.sentences();
@@ -317,19 +365,33 @@ mod tests {
     }
 
     #[test]
+    fn a_scrub_reads_from_all_drives() {
+        let mut sample = sample(vec![window(100_000_000, [0.9, 0.3])], [100.0, 25.0]);
+        let last = sample.steps.last_mut().expect("two");
+        last.scrub = last.rebuild.take().map(|pass| DrivePass { drive: String::new(), ..pass });
+        let [mut scrubs, mut rebuilds] =
+            [PassAction::Scrub, PassAction::Rebuild].map(PassSummary::new);
+        [&mut scrubs, &mut rebuilds].into_iter().for_each(|own| own.add("s", &sample));
+        let expected = "s: scrubbed in 10.0 s (once); bounded by reading from the drives. \
+                        Other work, meanwhile: write rate 0.25× as healthy.";
+        assert_eq!(scrubs.sentences(), [expected]);
+        assert!(rebuilds.is_empty());
+    }
+
+    #[test]
     fn a_level_has_its_cost() {
         let summary = |rate, p99_ns| {
             let mut sample = sample(vec![window(rate, [0.9, 0.1])], [1.0, 1.0]);
             let mut histogram = LatencyHistogram::default();
             histogram.record(p99_ns, 1);
             sample.steps[1].figures[0].latency = Some(Latency::from_histogram(histogram));
-            let mut summary = RebuildSummary::default();
+            let mut summary = PassSummary::default();
             summary.add("s", &sample);
             summary
         };
         let mut slow = summary(50_000_000, 1_000_000);
         slow.compare("sync-speed-max 100M against 50M", &summary(100_000_000, 3_000_000));
-        slow.compare("other", &RebuildSummary::default());
+        slow.compare("other", &PassSummary::default());
         let sentences = slow.sentences();
         assert_eq!(sentences.len(), 2, "{sentences:?}");
         let expected = "s, sync-speed-max 100M against 50M: rebuilt 2.00× as fast, with ";
@@ -339,7 +401,7 @@ mod tests {
     #[test]
     fn bounds_share_the_time() {
         let windows = vec![window(100_000_000, [0.9, 0.1]), window(50_000_000, [0.1, 0.9])];
-        let mut summary = RebuildSummary::default();
+        let mut summary = PassSummary::default();
         summary.add("s", &sample(windows, [1.0, 1.0]));
         let sentence = summary.sentences().remove(0);
         assert!(sentence.contains("after 30.0 s"), "{sentence}");
