@@ -305,7 +305,7 @@ pub struct PassArgs {
     /// A shipped study's id (see `disklab list studies`) or a file.
     #[arg(add = ArgValueCompleter::new(complete::study))]
     pub study: String,
-    /// Compare those that are held to these speeds. md alone has such a limit.
+    /// Compare those that are held to these speeds. md and LVM's RAID have such a limit.
     #[arg(long, value_name = "SPEED,…", value_delimiter = ',', help_heading = "What")]
     pub speed: Vec<String>,
     /// Work of the study that runs meanwhile, one of its fio jobs. With its step, if it has several.
