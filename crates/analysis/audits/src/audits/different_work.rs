@@ -30,9 +30,10 @@ fn amount(group: &Group) -> f64 {
 
 fn check(evidence: &Evidence<'_>) -> Vec<Detection> {
     let timed = evidence.suspects(|_, group| {
-        // All of a stack's drives is asked for, however much that is.
+        // A whole drive is asked for, or all of a stack's, however much that is.
         let of_group = |work: &&WorkloadSpec| work.id == group.key.levels.workload;
-        if evidence.study.workloads.iter().find(of_group).is_some_and(|work| work.kind == "scrub") {
+        let of_drives = |work: &WorkloadSpec| ["rebuild", "scrub"].contains(&work.kind.as_str());
+        if evidence.study.workloads.iter().find(of_group).is_some_and(of_drives) {
             return None;
         }
         let question = evidence.study.questions.iter().any(|question| {
