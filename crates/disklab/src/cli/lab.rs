@@ -63,6 +63,10 @@ pub struct ShellArgs {
     /// `disklab list faults`. Repeatable.
     #[arg(long, value_name = "FAULT")]
     pub fault: Vec<String>,
+    /// Have the drives be SCSI disks (/dev/sda), whose commands the kernel gives up after this time,
+    /// such as 30s. [default: virtio disks (/dev/vda), for which it waits for ever]
+    #[arg(long, value_name = "TIME", value_parser = scsi_timeout)]
+    pub scsi_timeout: Option<u64>,
     /// The guest's memory.
     #[arg(long, value_name = "SIZE", default_value = "1GiB")]
     pub memory: Bytes,
@@ -95,6 +99,11 @@ pub struct ShellArgs {
     /// by seccomp, or 7.3-ptrace. [default: 6.12]
     #[arg(long, value_name = "VERSION", conflicts_with_all = ["kernel", "zfs"])]
     pub linux: Option<LinuxChoice>,
+}
+
+/// Seconds after which the kernel gives up a command.
+fn scsi_timeout(text: &str) -> Result<u64, String> {
+    disklab_study::scsi_timeout(text)?.ok_or_else(|| "expected a time, such as 30s".to_owned())
 }
 
 #[derive(Debug, Args)]

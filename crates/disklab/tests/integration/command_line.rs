@@ -79,6 +79,7 @@ fn usage_error_ends_with_2_and_touches_nothing() {
         (&["plan", "tiny.toml", "--drive-size", "big"], "is not a size"),
         (&["plan", "nas", "--processor", "atom-d2701"], "did you mean 'atom-d2700'"),
         (&["plan", "nas", "--processor", "./no.toml"], "cannot read the processor file"),
+        (&["lab", "shell", "--scsi-timeout", "0s"], "expected whole seconds, up to a day"),
         (&["list", "potatoes"], "potatoes"),
         (&["plan", "first-look", "--quick"], "'first-look' has no quick form"),
         (&["run", "tiny.toml", "--quick"], "'tiny' has no quick form"),

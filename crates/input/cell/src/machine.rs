@@ -40,6 +40,9 @@ pub struct LabPlan {
     /// Bytes per second of the bus that all drives share; each has its own if there is none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub bus: Option<u64>,
+    /// Seconds after which the kernel gives up a command of a drive; drives are SCSI disks then.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub scsi_timeout: Option<u64>,
     /// The host between the guest and its drives.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub host: Option<HostPlan>,

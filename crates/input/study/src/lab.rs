@@ -1,8 +1,9 @@
 //! What a study says of the lab: the table `[lab]`.
 
 use std::fmt;
+use std::ops::RangeInclusive;
 
-use disklab_units::{Bytes, BytesPerSecond, ParseRateError};
+use disklab_units::{Bytes, BytesPerSecond, ParseRateError, parse_duration};
 
 use crate::StackSpec;
 use crate::machine::{MACHINES, MachineProfile};
@@ -13,6 +14,12 @@ use disklab_source::SourceError;
 /// takes for a fault.
 pub const SLOWEST_BUS: BytesPerSecond = BytesPerSecond(1e6);
 
+/// The key, and the axis, that has drives be SCSI disks, whose commands the kernel gives up after
+/// this time.
+pub const SCSI_TIMEOUT: &str = "scsi-timeout";
+/// Seconds that it can be.
+pub const SCSI_TIMEOUTS: RangeInclusive<u64> = 1..=86_400;
+
 /// What the lab is like that a study was made in.
 #[derive(Debug)]
 pub(crate) struct LabTable {
@@ -22,13 +29,21 @@ pub(crate) struct LabTable {
     pub memory: Option<Bytes>,
     /// The bus that its drives share.
     pub bus: Option<BytesPerSecond>,
+    /// Seconds after which the kernel gives up a command, if its drives are SCSI disks.
+    pub scsi_timeout: Option<u64>,
     /// The host below the guest, a table.
     pub host: Option<Node>,
 }
 
 impl Default for LabTable {
     fn default() -> Self {
-        Self { machine: MachineProfile::standard(), memory: None, bus: None, host: None }
+        Self {
+            machine: MachineProfile::standard(),
+            memory: None,
+            bus: None,
+            scsi_timeout: None,
+            host: None,
+        }
     }
 }
 
@@ -46,9 +61,14 @@ pub(crate) fn lab(fields: &mut Fields<'_>) -> Result<LabTable, SourceError> {
     let bus =
         place.map(|node| bus(&node.as_text()?).map_err(|why| node.error(format!("`bus`: {why}"))));
     let bus = bus.transpose()?;
+    let timeout = fields.take(SCSI_TIMEOUT).map(|node| {
+        let wrong = |why| node.error(format!("`{SCSI_TIMEOUT}`: {why}"));
+        scsi_timeout(&node.as_text()?).map_err(wrong)
+    });
+    let scsi_timeout = timeout.transpose()?.flatten();
     let host = fields.take("host").cloned();
     fields.finish()?;
-    Ok(LabTable { machine, memory, bus, host })
+    Ok(LabTable { machine, memory, bus, scsi_timeout, host })
 }
 
 impl LabTable {
@@ -75,6 +95,22 @@ pub fn bus(text: &str) -> Result<BytesPerSecond, BusError> {
         return Err(BusError::TooSlow(text.to_owned()));
     }
     Ok(rate)
+}
+
+/// The time after which the kernel gives up a command of a SCSI disk, such as `30 s`, in seconds;
+/// nothing for `none`: the drives are no SCSI disks.
+///
+/// # Errors
+/// What was expected, if it is no time, or none that Linux takes.
+pub fn scsi_timeout(text: &str) -> Result<Option<u64>, String> {
+    if text.trim() == "none" {
+        return Ok(None);
+    }
+    let time = parse_duration(text).map_err(|why| why.to_string())?;
+    if time.subsec_nanos() != 0 || !SCSI_TIMEOUTS.contains(&time.as_secs()) {
+        return Err(format!("expected whole seconds, up to a day, or none, found '{text}'"));
+    }
+    Ok(Some(time.as_secs()))
 }
 
 /// Why a text is no rate of a bus.
@@ -142,6 +178,16 @@ mod tests {
         ] {
             let error = read(text).unwrap_err();
             assert!(error.contains(expected), "{text}: {error}");
+        }
+    }
+
+    #[test]
+    fn a_timeout_is_whole_seconds() {
+        assert_eq!(read("[lab]\nscsi-timeout = '3 min'").unwrap().scsi_timeout, Some(180));
+        assert_eq!(read("[lab]\nscsi-timeout = 'none'").unwrap().scsi_timeout, None);
+        for text in ["0 s", "500 ms", "2 d", "soon", ""] {
+            let error = read(&format!("[lab]\nscsi-timeout = '{text}'")).unwrap_err();
+            assert!(error.contains("s.toml:2:16"), "{error}");
         }
     }
 

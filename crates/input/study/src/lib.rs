@@ -25,7 +25,7 @@ mod study;
 pub use drive_pass::{InvalidRebuild, InvalidScrub, RebuildRequest, ScrubRequest};
 pub use drive_request::{DriveRequest, DriveRequestError, DriveRequests};
 pub use faults::{FAULT_AXIS, NO_FAULT, StudyFault};
-pub use lab::{BusError, SLOWEST_BUS, bus};
+pub use lab::{BusError, SCSI_TIMEOUT, SCSI_TIMEOUTS, SLOWEST_BUS, bus, scsi_timeout};
 pub use limits::{DRIVE_SIZES, MOST_CELLS, MOST_DRIVES, TooManyCells, check_run_size};
 pub use load::{SPREADS, load};
 pub use machine::{MACHINES, MachineProfile, MachineSetting};

@@ -57,8 +57,7 @@ pub(crate) fn read(source: Source, on: Option<&DriveRequests>) -> Result<Study, 
     let about = fields.text("about")?.unwrap_or_default();
     let repeats = fields.integer("repeats", 1..=1000)?.unwrap_or(3) as u32;
     let goal = fields.choice("goal", &StudyGoal::WORDS)?;
-    let (draws, has_earlier_files, has_reference) = choices(&mut fields)?;
-    let spread = spread(fields.take("spread"))?;
+    let (draws, has_earlier_files, has_reference, spread) = choices(&mut fields)?;
     let (faults, axes) = faults(fields.take("faults"), axes(fields.take("axes"))?)?;
     let drives = drives_on(&mut fields, on)?;
     let loop_drive_size = size_of_bench(&mut fields, "loop", "drive-size")?;
@@ -96,6 +95,7 @@ pub(crate) fn read(source: Source, on: Option<&DriveRequests>) -> Result<Study, 
         lab_machine: lab.machine,
         lab_memory: lab.memory,
         lab_bus: lab.bus,
+        lab_scsi_timeout: lab.scsi_timeout,
         lab_host: lab.host,
         stacks,
         workloads,
@@ -110,11 +110,12 @@ pub(crate) fn read(source: Source, on: Option<&DriveRequests>) -> Result<Study, 
     })
 }
 
-/// `draws`, `earlier-files` and `reference`.
-fn choices(fields: &mut Fields<'_>) -> Result<(SeedSharing, bool, bool), SourceError> {
+/// `draws`, `earlier-files`, `reference` and `spread`.
+fn choices(fields: &mut Fields<'_>) -> Result<(SeedSharing, bool, bool, Option<f64>), SourceError> {
     let draws = fields.choice("draws", &DRAWS)?.unwrap_or_default();
     let has_earlier_files = fields.choice("earlier-files", &EARLIER_FILES)?.unwrap_or(true);
-    Ok((draws, has_earlier_files, fields.choice("reference", &REFERENCES)?.unwrap_or(false)))
+    let has_reference = fields.choice("reference", &REFERENCES)?.unwrap_or(false);
+    Ok((draws, has_earlier_files, has_reference, spread(fields.take("spread"))?))
 }
 
 /// A share, or `none`.

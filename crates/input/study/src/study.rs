@@ -66,6 +66,9 @@ pub struct Study {
     /// Throughput of a bus that all drives share in the lab, as behind a port
     /// multiplier or a slow chipset; none where each has its own.
     pub lab_bus: Option<BytesPerSecond>,
+    /// Seconds after which the lab's kernel gives up a command of its drives, which are SCSI disks
+    /// then.
+    pub lab_scsi_timeout: Option<u64>,
     /// The host below the guest in the lab, a table; `None` if the guest is directly on the
     /// drives themselves.
     pub lab_host: Option<Node>,

@@ -6,7 +6,7 @@ use disklab_cell::{Axes, Caches, CellPlan, LabPlan, MachinePlan, StudyAxis};
 use disklab_lab_kernel::LinuxChoice;
 use disklab_source::did_you_mean;
 use disklab_stack::find_layer;
-use disklab_study::{FAULT_AXIS, MACHINES, NO_FAULT, Study};
+use disklab_study::{FAULT_AXIS, MACHINES, NO_FAULT, SCSI_TIMEOUT, Study};
 use disklab_units::{Bytes, parse_share_within};
 
 use crate::lab::{find_processor, host_of};
@@ -29,7 +29,7 @@ enum SetLevel {
 }
 
 /// All of them.
-pub static AXES: [KnownAxis; 10] = [
+pub static AXES: [KnownAxis; 11] = [
     KnownAxis {
         name: "bus",
         levels: "throughput of the bus that all drives share, or none (lab)",
@@ -116,6 +116,14 @@ pub static AXES: [KnownAxis; 10] = [
         set: SetLevel::Lab(|lab, level| {
             let known = find_processor(level, Path::new(""));
             lab.processor = known.map_err(|why| why.to_string())?;
+            Ok(())
+        }),
+    },
+    KnownAxis {
+        name: SCSI_TIMEOUT,
+        levels: "after which the kernel gives up a command of drives that are SCSI disks, or none (lab)",
+        set: SetLevel::Lab(|lab, level| {
+            lab.scsi_timeout = disklab_study::scsi_timeout(level)?;
             Ok(())
         }),
     },

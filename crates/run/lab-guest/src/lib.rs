@@ -32,8 +32,8 @@ pub use free_memory::release_memory;
 pub use launcher::launcher;
 pub use mounts::{make_state_writable, mount_host, mount_shown};
 pub use names::{
-    GUEST, KERNEL_DIRECTORY, LAB_FOLDER, LAB_ON_HOST, OPERATOR_LINE, PLACE, WORK_BEGAN, disk_name,
-    medium_file, on_host, replaced_file,
+    DiskTransport, GUEST, KERNEL_DIRECTORY, LAB_FOLDER, LAB_ON_HOST, OPERATOR_LINE, PLACE,
+    WORK_BEGAN, medium_file, on_host, replaced_file,
 };
 pub use replaced::replace_drive;
 pub use start::{arguments, begin, power_off, set_environment};

@@ -24,27 +24,44 @@ pub fn on_host(name: &str) -> PathBuf {
     format!("{KERNEL_DIRECTORY}/{name}/.").into()
 }
 
-/// The kernel's name for the lab's disk with this index (`drivers/block/virtio_blk.c`,
-/// `virtblk_name_format`): `vda`, …, `vdz`, `vdaa`, ….
-pub fn disk_name(mut index: usize) -> String {
-    let mut letters = Vec::new();
-    loop {
-        // Less than 26.
-        letters.push(b'a' + (index % 26) as u8);
-        match (index / 26).checked_sub(1) {
-            Some(next) => index = next,
-            None => break,
-        }
-    }
-    std::iter::once("vd".to_owned())
-        .chain(letters.iter().rev().map(|letter| char::from(*letter).to_string()))
-        .collect()
+/// What a guest sees the lab's disks as.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum DiskTransport {
+    /// virtio block devices: the kernel waits for them for ever.
+    #[default]
+    Block,
+    /// SCSI disks: the kernel has a timer for each command, and aborts, resets and gives up.
+    Scsi,
 }
 
-/// The file in [`LAB_FOLDER`] that tells what the disk with this index has written to its
+impl DiskTransport {
+    /// The kernel's name for the lab's disk with this index (`virtblk_name_format` in
+    /// drivers/block/virtio_blk.c, `sd_format_disk_name` in drivers/scsi/sd.c): `vda`, …, `vdz`,
+    /// `vdaa`, …, or `sda`.
+    pub fn disk_name(self, mut index: usize) -> String {
+        let prefix = match self {
+            Self::Block => "vd",
+            Self::Scsi => "sd",
+        };
+        let mut letters = Vec::new();
+        loop {
+            // Less than 26.
+            letters.push(b'a' + (index % 26) as u8);
+            match (index / 26).checked_sub(1) {
+                Some(next) => index = next,
+                None => break,
+            }
+        }
+        std::iter::once(prefix.to_owned())
+            .chain(letters.iter().rev().map(|letter| char::from(*letter).to_string()))
+            .collect()
+    }
+}
+
+/// The file in [`LAB_FOLDER`] that tells what the disk of this name has written to its
 /// medium so far, if the host has it do so: a decimal number of bytes.
-pub fn medium_file(index: usize) -> String {
-    format!("medium-{}", disk_name(index))
+pub fn medium_file(disk: &str) -> String {
+    format!("medium-{disk}")
 }
 
 /// The file in [`LAB_FOLDER`] in which a guest says that the disk of this name was replaced, each

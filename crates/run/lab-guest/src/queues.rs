@@ -31,6 +31,10 @@ pub const TAGS: &str = "disklab.tags.";
 /// Names of disks in whose scheduler as many requests wait as the word's end says.
 pub const REQUESTS: &str = "disklab.requests.";
 
+/// Names of SCSI disks whose commands the kernel gives up after as many seconds as the word's end
+/// says.
+pub const COMMAND_TIMEOUT: &str = "disklab.command_timeout.";
+
 /// A queue's file that says whether its disk rotates.
 const ROTATIONAL: &str = "rotational";
 /// What writeback throttling has reads wait at most on a disk that rotates, in microseconds
@@ -77,6 +81,7 @@ fn settings(line: &str) -> Vec<(&str, &'static str, &str)> {
     each(TAGS, &[unsorted, ("nr_requests", None), ("scheduler", Some(sorted))]);
     each(REQUESTS, &[("nr_requests", None)]);
     each(UNSORTED, &[unsorted]);
+    each(COMMAND_TIMEOUT, &[("../device/timeout", None)]);
     settings
 }
 
@@ -99,6 +104,8 @@ mod tests {
         ];
         assert_eq!(settings(line), expected);
         assert_eq!(settings("disklab.non_rotating=vda"), [("vda", "rotational", "0")]);
+        let timeout = settings("disklab.command_timeout.180=sda");
+        assert_eq!(timeout, [("sda", "../device/timeout", "180")]);
         assert_eq!(settings("init=/x"), []);
     }
 }

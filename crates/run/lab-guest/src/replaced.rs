@@ -20,7 +20,14 @@ pub fn replace_drive(device: &Path) -> io::Result<()> {
     let now = clock_gettime(ClockId::Monotonic);
     let mark = format!("{}.{:09}\n", now.tv_sec, now.tv_nsec);
     std::fs::write(Path::new(LAB_FOLDER).join(replaced_file(name)), mark)?;
-    // The host looks for the mark when a disk is asked for its serial number, and each reading of
-    // this file asks it (drivers/block/virtio_blk.c, `serial_show`).
-    std::fs::read(Path::new("/sys/block").join(name).join("serial")).map(drop)
+    let disk = Path::new("/sys/block").join(name);
+    // The host looks for the mark when a disk is asked what it is. A SCSI disk is when it is looked
+    // for anew, which one that the kernel has given up is not before it is running.
+    let scsi = disk.join("device/rescan");
+    if scsi.exists() {
+        std::fs::write(disk.join("device/state"), "running\n")?;
+        return std::fs::write(scsi, "1");
+    }
+    // Each reading of this file asks it (drivers/block/virtio_blk.c, `serial_show`).
+    std::fs::read(disk.join("serial")).map(drop)
 }

@@ -18,7 +18,7 @@ struct Part {
 }
 
 /// All parts, in the order of their options and names in recipes.
-const PARTS: [Part; 9] = [
+const PARTS: [Part; 10] = [
     Part {
         name: "ext4",
         fragment: include_str!("../../../../kernel/parts/ext4.config"),
@@ -63,6 +63,11 @@ const PARTS: [Part; 9] = [
         name: "overlay",
         fragment: include_str!("../../../../kernel/parts/overlay.config"),
         objects: 11,
+    },
+    Part {
+        name: "scsi",
+        fragment: include_str!("../../../../kernel/parts/scsi.config"),
+        objects: 25,
     },
 ];
 

@@ -45,6 +45,7 @@ pub(super) const PATCHES_6_12: &[Patch] = &[
     patch!("shelves.patch"),
     patch!("depth.patch"),
     patch!("flushes.patch"),
+    patch!("timeouts.patch"),
 ];
 
 /// Those of Linux 7.3.
@@ -70,5 +71,6 @@ pub(super) const PATCHES_7_3: &[Patch] = &[
     patch!("7.3/shelves.patch"),
     patch!("7.3/depth.patch"),
     patch!("7.3/flushes.patch"),
+    patch!("7.3/timeouts.patch"),
     patch!("7.3/signs.patch"),
 ];

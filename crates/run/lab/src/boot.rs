@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use std::process::{Child, Command, ExitStatus, Stdio};
 
 use disklab_exec::{OWNER_VARIABLE, close_inherited, owner};
-use disklab_lab_guest::{GUEST, kept_memory};
+use disklab_lab_guest::{DiskTransport, GUEST, kept_memory};
 use disklab_sample::TraceEntry;
 use disklab_units::Bytes;
 use rustix::io::{Errno, FdFlags, fcntl_setfd};
@@ -26,8 +26,13 @@ use crate::{LabError, MappingLimit, Sockets};
 
 const WATCH: &str = "watch the kernel's process";
 
-/// The virtio device number of a block device (`VIRTIO_ID_BLOCK`).
-const VIRTIO_ID_BLOCK: u32 = 2;
+/// virtio's number of a device that is such a disk: `VIRTIO_ID_BLOCK`, `VIRTIO_ID_SCSI`.
+fn virtio_id(transport: DiskTransport) -> u32 {
+    match transport {
+        DiskTransport::Block => 2,
+        DiskTransport::Scsi => 8,
+    }
+}
 
 /// The kernel's process. It is killed when this goes.
 #[derive(Debug)]
@@ -244,8 +249,9 @@ fn arguments(options: &LabOptions, line: bool) -> Vec<String> {
     if line {
         words.push("con1=fd:0,fd:0".to_owned());
     }
-    for disk in 0..options.disks.len() {
-        words.push(format!("virtio_uml.device={}:{VIRTIO_ID_BLOCK}", Sockets::disk(disk)));
+    for (index, disk) in options.disks.iter().enumerate() {
+        let id = virtio_id(disk.transport);
+        words.push(format!("virtio_uml.device={}:{id}", Sockets::disk(index)));
     }
     words.extend(queue_words(&options.disks));
     words.extend(options.kernel_arguments.iter().cloned());

@@ -111,12 +111,11 @@ impl Lab {
                 (Some(console), Some(line))
             }
         };
-        let tells = options.disks.iter().map(|disk| disk.tells_medium).enumerate();
-        let media = tells
-            .map(|(index, tells)| {
-                tells.then(|| MediumFile::new(&options.folder, index)).transpose()
-            })
-            .collect::<Result<_, _>>()?;
+        let media = options.disks.iter().enumerate().map(|(index, disk)| {
+            let name = disk.transport.disk_name(index);
+            disk.tells_medium.then(|| MediumFile::new(&options.folder, &name)).transpose()
+        });
+        let media = media.collect::<Result<_, _>>()?;
         let mut kernel = KernelProcess::start(&options, line)?;
         let memory = Released(kernel.take_memory_file());
         let limits = Limits {

@@ -39,6 +39,7 @@ mod pinned;
 mod place;
 mod protocol_breach;
 mod queue_words;
+mod scsi;
 mod shared_memory;
 mod sockets;
 mod steady;

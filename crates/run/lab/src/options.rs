@@ -51,7 +51,7 @@ pub struct LabOptions {
     pub kernel_arguments: Vec<String>,
     /// The guest's memory in bytes.
     pub memory_bytes: u64,
-    /// Its disks: `/dev/vda`, `/dev/vdb`, … Where each says how many requests it takes
+    /// Its disks: `/dev/vda`, `/dev/vdb`, …, or `/dev/sda`, … Where each says how many requests it takes
     /// at a time, the kernel keeps what is more than the most of them.
     pub disks: Vec<DiskOptions>,
     /// Bytes per second of a bus that all disks share; each has its own where absent.

@@ -1,5 +1,7 @@
 //! Whether a lab can be made of its options.
 
+use disklab_lab_guest::DiskTransport;
+
 use crate::options::LabOptions;
 use crate::options_problem::MOST_DISKS;
 use crate::{LabError, OptionsProblem, place};
@@ -38,6 +40,12 @@ pub(crate) fn check(options: &LabOptions) -> Result<(), LabError> {
             return bad(OptionsProblem::SerialTwice(disk.serial.clone()));
         }
         serials.push(&disk.serial);
+        if disk.transport != options.disks[0].transport {
+            return bad(OptionsProblem::Transports);
+        }
+        if disk.transport == DiskTransport::Scsi && disk.hardware_queues > 1 {
+            return bad(OptionsProblem::ScsiNvme(disk.serial.clone()));
+        }
     }
     Ok(())
 }

@@ -32,6 +32,14 @@ pub enum OptionsProblem {
     /// Two disks that nobody could tell apart.
     #[error("two disks have the serial number '{0}'")]
     SerialTwice(String),
+    /// Disks of which some are SCSI disks, whose names would depend on one another.
+    #[error("some disks are SCSI disks, and some are not")]
+    Transports,
+    /// An NVMe drive is no SCSI disk.
+    #[error(
+        "the disk '{0}' is an NVMe drive, for which Linux has no SCSI timer: use SATA or SAS drives"
+    )]
+    ScsiNvme(String),
     /// A serial number that virtio does not carry.
     #[error("serial number '{0}' must be 1 to 20 letters, digits or signs")]
     Serial(String),

@@ -4,9 +4,9 @@
 use std::collections::BTreeMap;
 
 use disklab_drive::{IoScheduler, scheduler_requests};
-use disklab_lab_guest::disk_name;
+use disklab_lab_guest::DiskTransport;
 use disklab_lab_guest::queues::{
-    FLUSH_QUEUES, NON_ROTATING, QUEUE_DEPTH, REQUESTS, TAGS, UNSORTED,
+    COMMAND_TIMEOUT, FLUSH_QUEUES, NON_ROTATING, QUEUE_DEPTH, REQUESTS, TAGS, UNSORTED,
 };
 
 use crate::DiskOptions;
@@ -16,31 +16,20 @@ use crate::vhost::RING_LIMIT;
 /// for itself what is too much for it.
 const FEWEST_TAGS: u64 = 4;
 
-/// The words for these disks. Nothing is said of what the kernel does by itself.
+/// The words for these disks. Nothing is said of what the kernel does by itself. A SCSI disk says
+/// itself how many requests it takes, and whether it rotates.
 pub(crate) fn queue_words(disks: &[DiskOptions]) -> Vec<String> {
     let deepest = deepest(disks);
     let tags = deepest.unwrap_or(u64::from(RING_LIMIT));
     let mut named: BTreeMap<String, Vec<String>> = BTreeMap::new();
-    for (disk, index) in disks.iter().zip(0..) {
-        let mut name = |word: String| named.entry(word).or_default().push(disk_name(index));
-        if !disk.rotates {
-            name(NON_ROTATING.to_owned());
-        }
-        if disk.hardware_queues > 1 {
-            name(format!("{FLUSH_QUEUES}{}=", disk.hardware_queues));
-        }
-        let own = disk.queue_depth.map_or(tags, |depth| depth.clamp(FEWEST_TAGS.min(tags), tags));
-        if own < tags {
-            name(format!("{TAGS}{own}="));
-        }
-        if let Some((scheduler, requests)) = disk.scheduler {
-            let depth = match scheduler {
-                IoScheduler::None => Some(requests),
-                IoScheduler::MqDeadline => disk.queue_depth,
-            };
-            if let Some(depth) = depth {
-                name(format!("{QUEUE_DEPTH}{depth}="));
-            }
+    for (index, disk) in disks.iter().enumerate() {
+        let mut name = |word: String| {
+            named.entry(word).or_default().push(disk.transport.disk_name(index));
+        };
+        if disk.transport == DiskTransport::Block {
+            block_words(disk, tags, &mut name);
+        } else if let Some(seconds) = disk.command_timeout {
+            name(format!("{COMMAND_TIMEOUT}{seconds}="));
         }
         match disk.scheduler {
             Some((IoScheduler::None, _)) => name(UNSORTED.to_owned()),
@@ -56,10 +45,35 @@ pub(crate) fn queue_words(disks: &[DiskOptions]) -> Vec<String> {
     still.into_iter().chain(depth).chain(named.into_iter().map(word)).collect()
 }
 
+/// What is said of a virtio block device, of which the kernel has so many tags.
+fn block_words(disk: &DiskOptions, tags: u64, name: &mut impl FnMut(String)) {
+    if !disk.rotates {
+        name(NON_ROTATING.to_owned());
+    }
+    if disk.hardware_queues > 1 {
+        name(format!("{FLUSH_QUEUES}{}=", disk.hardware_queues));
+    }
+    let own = disk.queue_depth.map_or(tags, |depth| depth.clamp(FEWEST_TAGS.min(tags), tags));
+    if own < tags {
+        name(format!("{TAGS}{own}="));
+    }
+    let depth = match disk.scheduler {
+        Some((IoScheduler::None, requests)) => Some(requests),
+        Some((IoScheduler::MqDeadline, _)) => disk.queue_depth,
+        None => None,
+    };
+    if let Some(depth) = depth {
+        name(format!("{QUEUE_DEPTH}{depth}="));
+    }
+}
+
 /// How many requests the kernel hands to a disk at a time, if that is fewer than the ring holds:
 /// what the deepest drive takes. What is more waits in the kernel, where the I/O scheduler sorts
 /// and merges it.
 fn deepest(disks: &[DiskOptions]) -> Option<u64> {
+    if disks.iter().any(|disk| disk.transport == DiskTransport::Scsi) {
+        return None;
+    }
     let depths = disks.iter().map(|disk| disk.queue_depth);
     let deepest = depths.collect::<Option<Vec<u64>>>()?.into_iter().max()?;
     (deepest < u64::from(RING_LIMIT)).then_some(deepest)
@@ -143,6 +157,15 @@ mod tests {
                 "disklab.unsorted=vda",
             ]
         );
+    }
+
+    #[test]
+    fn a_scsi_disk_says_most_itself() {
+        let scsi = |id: &str| DiskOptions { transport: DiskTransport::Scsi, ..modelled(id) };
+        let mut disks = ["wd80efzz", "samsung-870evo-1tb"].map(scsi);
+        assert_eq!(queue_words(&disks), ["disklab.requests.64=sda,sdb"]);
+        disks[1].command_timeout = Some(180);
+        assert_eq!(queue_words(&disks)[0], "disklab.command_timeout.180=sdb");
     }
 
     /// What the configuration and the words say together is what the model has.

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use disklab_cell::{CellPlan, DriveKind, MachinePlan};
 use disklab_lab::MOST_DISKS;
 use disklab_source::is_hidden;
-use disklab_study::{DRIVE_SIZES, MACHINES, MOST_CELLS, MOST_DRIVES, SLOWEST_BUS};
+use disklab_study::{DRIVE_SIZES, MACHINES, MOST_CELLS, MOST_DRIVES, SCSI_TIMEOUTS, SLOWEST_BUS};
 
 /// A cell's plan cannot be carried out as it is.
 #[derive(Debug, thiserror::Error)]
@@ -80,6 +80,8 @@ pub(crate) fn check(plan: &CellPlan) -> Result<(), PlanProblem> {
         "bus",
         "expected at least 1 MB/s",
     )?;
+    let is_timeout = lab.scsi_timeout.is_none_or(|seconds| SCSI_TIMEOUTS.contains(&seconds));
+    expect(is_timeout, "scsi_timeout", "expected seconds, up to a day")?;
     expect(!lab.limit.is_zero(), "limit", "expected a time")
 }
 

@@ -53,4 +53,4 @@ pub use share::round_trip;
 pub use smart::smart;
 pub use tools::{tool_version, tool_versions};
 pub use totals::Totals;
-pub use write_cache::{set_write_cache, write_cache};
+pub use write_cache::{cache_switch, set_write_cache, write_cache};

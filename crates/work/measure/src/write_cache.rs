@@ -1,6 +1,6 @@
 //! A drive's volatile write cache: read and set.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use disklab_exec::{Executor, Invocation};
@@ -73,19 +73,28 @@ fn set_write_cache_in(
     Ok(())
 }
 
+/// Where the kernel's mode of a disk's write cache is read and switched: of a virtio disk
+/// (`cache_type_store` in drivers/block/virtio_blk.c), or of a SCSI disk, which has it in its
+/// `scsi_disk` (drivers/scsi/sd.c). `disk` is its directory in `/sys/block`.
+pub fn cache_switch(disk: &Path) -> PathBuf {
+    let scsi = std::fs::read_dir(disk.join("device/scsi_disk")).into_iter().flatten().flatten();
+    let place = scsi.map(|entry| entry.path()).next().unwrap_or_else(|| disk.to_owned());
+    place.join("cache_type")
+}
+
 /// The SCSI layer looked at the cache when it found the drive; it looks again,
 /// and sets the mode page, when this file is written (kernel:
 /// Documentation/scsi/sd-parameters.rst, drivers/scsi/sd.c, cache_type_store).
 fn tell_kernel(executor: &Executor, block: &BlockDevice, on: bool) {
     let word = if on { "write back" } else { "write through" };
-    let Ok(entries) = std::fs::read_dir(block.attribute_path("device/scsi_disk")) else { return };
-    for entry in entries.flatten() {
-        let file = entry.path().join("cache_type");
-        let shown = file.display().to_string();
-        match std::fs::write(&file, word) {
-            Ok(()) => executor.trace.note(&["sh", "-c", &format!("echo {word} > {shown}")]),
-            Err(error) => tracing::warn!(%error, file = shown, "the kernel was not told"),
-        }
+    if !block.attribute_path("device/scsi_disk").exists() {
+        return;
+    }
+    let file = cache_switch(&block.attribute_path(""));
+    let shown = file.display().to_string();
+    match std::fs::write(&file, word) {
+        Ok(()) => executor.trace.note(&["sh", "-c", &format!("echo {word} > {shown}")]),
+        Err(error) => tracing::warn!(%error, file = shown, "the kernel was not told"),
     }
 }
 

@@ -4,7 +4,7 @@ use std::fs::{self, File};
 use std::path::Path;
 
 use disklab_exec::Executor;
-use disklab_measure::Watched;
+use disklab_measure::{Watched, cache_switch};
 use rustix::fs::{Advice, fadvise, syncfs};
 
 use crate::WorkloadError;
@@ -156,7 +156,12 @@ fn still_cached(directory: &Path) -> Option<&'static str> {
 pub(crate) fn empty_drives(drives: &[Watched], executor: &Executor) -> Result<(), WorkloadError> {
     for drive in drives {
         let Some(name) = drive.device.file_name() else { continue };
-        let switch = Path::new("/sys/block").join(name).join("cache_type");
+        let disk = Path::new("/sys/block").join(name);
+        // The kernel has given it up.
+        if fs::read_to_string(disk.join("device/state")).is_ok_and(|s| s.trim() == "offline") {
+            continue;
+        }
+        let switch = cache_switch(&disk);
         let what = "cannot switch the write cache by";
         let before = fs::read_to_string(&switch).map_err(WorkloadError::io(what, &switch))?;
         for state in ["write through", before.trim()] {

@@ -42,8 +42,9 @@ pub struct FaultRecord {
 pub enum Start {
     /// It goes to the drive, with its data.
     Sound,
-    /// It goes to the drive, and fails in the end: no data are moved.
-    Unreadable,
+    /// It goes to the drive, and fails in the end, for this sector of 512 B: no data are moved from
+    /// there on.
+    Unreadable(u64),
     /// It goes to the drive; its data go elsewhere.
     Written(WrittenTo),
     /// It does not go to the drive.
@@ -202,6 +203,7 @@ impl DriveFaults {
         for own in self.faults.iter_mut().filter_map(|fault| fault.meet(now, request)) {
             fate.refused |= own.refused;
             fate.fails_after = fate.fails_after.max(own.fails_after);
+            fate.unreadable = fate.unreadable.into_iter().chain(own.unreadable).min();
             let both = fate.factor.zip(own.factor).map(|(one, other)| one * other);
             fate.factor = both.or(fate.factor).or(own.factor);
             fate.written_to = fate.written_to.or(own.written_to);
@@ -219,8 +221,8 @@ impl DriveFaults {
         if !self.faults.is_empty() {
             self.fates.insert(request.id, Ending { fate, submitted: now, places });
         }
-        match (fate.fails_after, fate.written_to) {
-            (Some(_), _) => Start::Unreadable,
+        match (fate.unreadable, fate.written_to) {
+            (Some(sector), _) => Start::Unreadable(sector),
             (None, Some(to)) => Start::Written(to),
             (None, None) => Start::Sound,
         }

@@ -23,6 +23,8 @@ pub(super) struct Fate {
     pub refused: bool,
     /// Whether it fails, after the drive has tried for so long.
     pub fails_after: Option<Nanos>,
+    /// The first sector of 512 B for which it does.
+    pub unreadable: Option<u64>,
     /// By how much longer it takes.
     pub factor: Option<f64>,
     /// Where its data go, if not where they should.

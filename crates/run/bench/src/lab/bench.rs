@@ -121,10 +121,14 @@ impl BenchSteps for LabBench {
         };
         let bus = self.plan.bus.map(|rate| BytesPerSecond(rate as f64));
         let bus = bus.map(|rate| format!(" on one bus of {}", rate.si()));
+        let timeout = self.plan.scsi_timeout;
+        let timeout =
+            timeout.map(|s| format!(" as SCSI disks whose commands time out after {s} s"));
         let about = format!(
-            "{}{}, under a Linux kernel in virtual time with {} of memory, set up as {}; {work}",
+            "{}{}{}, under a Linux kernel in virtual time with {} of memory, set up as {}; {work}",
             self.drives.about(),
             bus.unwrap_or_default(),
+            timeout.unwrap_or_default(),
             self.plan.memory.iec(),
             self.plan.machine
         );

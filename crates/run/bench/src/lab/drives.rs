@@ -4,11 +4,11 @@ use std::path::{Path, PathBuf};
 
 use disklab_cell::{DriveKind, DriveModelPlan, DrivePlan, LabPlan, MakingPlan};
 use disklab_config::ModelSetting;
-use disklab_drive::{DriveFile, Kind, Nanos, SettingChange, SizeError};
+use disklab_drive::{DriveFile, Kind, Nanos, SettingChange, SizeError, Transport};
 use disklab_exec::Executor;
 use disklab_host::HostSettings;
 use disklab_lab::{DiskOptions, MOST_DISKS};
-use disklab_measure::{DriveTraits, SystemRoot};
+use disklab_measure::{BlockDevice, DriveTraits, SystemRoot, identity};
 use disklab_prediction::Medium;
 use disklab_sample::Note;
 use disklab_source::{SourceError, one_of};
@@ -17,6 +17,7 @@ use disklab_study::Study;
 use disklab_units::Bytes;
 
 use super::host::{host_of, hosts, virtual_disk};
+use super::machine::transport_of;
 use super::model::{find_model_with, planned_model};
 use super::model_error::ModelError;
 use super::processor::processor_of;
@@ -47,6 +48,14 @@ pub enum DrivesError {
         /// Why.
         source: UnavailableSize,
     },
+    /// A drive has no SCSI timer.
+    #[error(
+        "drive '{drive}' of the study is an NVMe drive, and `scsi-timeout` is for SATA and SAS drives"
+    )]
+    NotScsi {
+        /// The name that the study gives it.
+        drive: String,
+    },
     /// A setting, or the host that the study describes, is wrong.
     #[error(transparent)]
     Invalid(#[from] SourceError),
@@ -74,7 +83,7 @@ struct Modelled {
     file: DriveFile,
 }
 
-/// The drives of a study in the lab: disks `/dev/vda`, `/dev/vdb`, … of a guest,
+/// The drives of a study in the lab: disks `/dev/vda` or `/dev/sda`, … of a guest,
 /// those of one stack at a time. The host makes them from a plan, the guest finds them
 /// again by their serial numbers.
 #[derive(Debug, Clone, Default)]
@@ -127,6 +136,14 @@ impl ModelledDrives {
             return Err(error.into());
         }
         Ok(Self { drives, hosts: hosts(study)? })
+    }
+
+    /// Refuses drives that cannot be SCSI disks.
+    ///
+    /// # Errors
+    /// [`DrivesError::NotScsi`] with the first.
+    pub fn check_scsi(&self) -> Result<(), DrivesError> {
+        self.drives.iter().try_for_each(|drive| check_scsi(&drive.plan, &drive.file))
     }
 
     /// The model of each of the study's drives, by the same index.
@@ -215,7 +232,12 @@ pub(super) fn disks(plan: &MakingPlan, lab: &LabPlan) -> Result<Vec<DiskOptions>
         // The odd number of splitmix64 keeps neighbours apart.
         let place = (u64::from(drive.position) + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15);
         let own = plan.seed.wrapping_add(place);
-        let mut disk = DiskOptions::of(&file_of(drive, model)?, own, &model.serial);
+        let file = file_of(drive, model)?;
+        let mut disk = DiskOptions::of(&file, own, &model.serial);
+        if lab.scsi_timeout.is_some() {
+            check_scsi(drive, &file)?;
+        }
+        (disk.transport, disk.command_timeout) = (transport_of(lab), lab.scsi_timeout);
         if let Some(on) = plan.write_cache {
             disk.drive.set_write_cache(Nanos(0), on);
         }
@@ -225,6 +247,14 @@ pub(super) fn disks(plan: &MakingPlan, lab: &LabPlan) -> Result<Vec<DiskOptions>
         })
     };
     plan.drives.iter().map(disk).collect()
+}
+
+/// Refuses a drive that cannot be a SCSI disk.
+fn check_scsi(drive: &DrivePlan, file: &DriveFile) -> Result<(), DrivesError> {
+    match file.transport() {
+        Transport::Nvme => Err(DrivesError::NotScsi { drive: drive.name.clone() }),
+        Transport::Sata | Transport::Sas => Ok(()),
+    }
 }
 
 /// Refuses a plan whose drives, host or processor are none.
@@ -370,11 +400,15 @@ impl Drives for ModelledDrives {
     }
 }
 
-/// The guest's disk with this serial number.
+/// The guest's disk with this serial number. A virtio disk is asked nothing else: what is read of
+/// it takes time of the guest's.
 fn device_with(root: &SystemRoot, serial: &str) -> Option<PathBuf> {
-    let disks = disklab_measure::BlockDevice::all(root);
-    let disk = disks.iter().find(|disk| {
-        !disk.is_partition() && disk.attribute("serial").is_some_and(|s| s.trim() == serial)
-    })?;
-    Some(disk.node())
+    let disks = BlockDevice::all(root);
+    let disk_with = |serial_of: fn(&BlockDevice) -> Option<String>| {
+        disks.iter().find(|disk| {
+            !disk.is_partition() && serial_of(disk).is_some_and(|own| own.trim() == serial)
+        })
+    };
+    let disk = disk_with(|disk| disk.attribute("serial"));
+    Some(disk.or_else(|| disk_with(|disk| identity(disk).serial))?.node())
 }

@@ -7,6 +7,7 @@ use disklab_content::splitmix64;
 use disklab_drive::{DriveFault, FaultRecord};
 use disklab_lab::{DiskFaults, DiskOptions, LabReport};
 use disklab_sample::Note;
+use disklab_study::SCSI_TIMEOUT;
 use disklab_units::count;
 
 use super::drives::disks;
@@ -76,7 +77,25 @@ pub(super) fn add_faults(
 }
 
 /// Seconds that a request may take (drivers/scsi/sd.h, `SD_TIMEOUT`).
-const SCSI_TIMEOUT: f64 = 30.0;
+const DEFAULT_TIMEOUT: f64 = 30.0;
+
+/// What the kernel's timer does, or would do, about a request that took so many seconds.
+fn overdue(plan: &CellPlan, longest: f64) -> String {
+    let MachinePlan::Lab(lab) = &plan.making.machine else { return String::new() };
+    match lab.scsi_timeout {
+        None if longest > DEFAULT_TIMEOUT => format!(
+            "; a request took up to {longest:.0} s, which SCSI aborts after {DEFAULT_TIMEOUT} s to \
+             reset the drive: virtio disks have no such timer (`{SCSI_TIMEOUT}` gives them one)"
+        ),
+        Some(timeout) if longest > timeout as f64 => {
+            format!(
+                "; the drive took up to {longest:.0} s for a request, which the kernel gave up after \
+                 {timeout} s"
+            )
+        }
+        _ => String::new(),
+    }
+}
 
 /// What came of each fault, in sentences.
 pub(super) fn fault_notes(plan: &CellPlan, report: &LabReport) -> Vec<Note> {
@@ -97,16 +116,8 @@ pub(super) fn fault_notes(plan: &CellPlan, report: &LabReport) -> Vec<Note> {
                 } else {
                     count(requests as usize, "request")
                 };
-                let longest = longest.0 as f64 / 1e9;
-                let aborted = if longest > SCSI_TIMEOUT {
-                    format!(
-                        "; a request took up to {longest:.0} s, which SCSI aborts after {SCSI_TIMEOUT} s to \
-                         reset the drive: the lab's disks are virtio's, which have no such timer"
-                    )
-                } else {
-                    String::new()
-                };
-                format!("from {after:.3} s of the work, on {changed}{aborted}")
+                let overdue = overdue(plan, longest.0 as f64 / 1e9);
+                format!("from {after:.3} s of the work, on {changed}{overdue}")
             }
         };
         Some(Note { about: "faults".to_owned(), text: format!("{fault}: {what}") })

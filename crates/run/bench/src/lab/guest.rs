@@ -18,7 +18,7 @@ use super::job::{
     ANSWER, GuestAnswer, GuestJob, GuestTask, JOB, PHASES, PROGRAMS, RAW, ReportedFailure, read,
     write,
 };
-use super::machine::{profile_of, set_up};
+use super::machine::{profile_of, set_up, transport_of};
 use super::processor::{check_charges, processor_of};
 use crate::making::Making;
 use crate::{BenchError, CellExecutor, CellOutcome, CellWatcher, DeviceBench, Phase};
@@ -56,7 +56,7 @@ pub fn carry_out_in_guest() -> Result<(), GuestError> {
         // Before: to read the clock moves it.
         disklab_workload::count_from_boot();
         fixed_start();
-        set_up(profile_of(machine));
+        set_up(profile_of(machine), transport_of(machine));
         carry_out(&job.task, &raw, &mut phases)
     });
     answer(&match result {

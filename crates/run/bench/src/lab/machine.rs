@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 
 use disklab_cell::LabPlan;
-use disklab_lab_guest::{disk_name, limit_dirty_pages};
+use disklab_lab_guest::{DiskTransport, limit_dirty_pages};
 use disklab_study::{MACHINES, MachineProfile, MachineSetting};
 
 /// The shares of memory that become bytes in a guest ([`limit_dirty_pages`]).
@@ -17,9 +17,17 @@ pub(super) fn profile_of(plan: &LabPlan) -> &'static MachineProfile {
     named.unwrap_or(MachineProfile::standard())
 }
 
+/// What a plan's guest sees its drives as.
+pub(super) fn transport_of(plan: &LabPlan) -> DiskTransport {
+    match plan.scsi_timeout {
+        Some(_) => DiskTransport::Scsi,
+        None => DiskTransport::Block,
+    }
+}
+
 /// Sets this guest up as the machine is. What its kernel does not have is left out: it has only the
 /// parts that the study needs.
-pub(super) fn set_up(machine: &MachineProfile) {
+pub(super) fn set_up(machine: &MachineProfile, transport: DiskTransport) {
     let percent = |wanted: MachineSetting| {
         let found = machine.settings().find(|(setting, _)| *setting == wanted);
         found.and_then(|(_, value)| value.parse().ok())
@@ -37,7 +45,8 @@ pub(super) fn set_up(machine: &MachineProfile) {
                 let _ = fs::write(path, value);
             }
             MachineSetting::Queue(file) => {
-                let queues = (0..).map(|index| format!("/sys/block/{}/queue", disk_name(index)));
+                let queues = (0..).map(|index| transport.disk_name(index));
+                let queues = queues.map(|name| format!("/sys/block/{name}/queue"));
                 for queue in queues.take_while(|queue| Path::new(queue).exists()) {
                     let _ = fs::write(format!("{queue}/{file}"), value);
                 }

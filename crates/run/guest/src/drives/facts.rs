@@ -1,8 +1,9 @@
 //! The facts of one drive.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use disklab_drive::{DriveFile, SATA_LINKS, Transport};
+use disklab_measure::cache_switch;
 use serde::{Deserialize, Serialize};
 
 /// The firmware's revision that a modelled drive reports: it marks what comes from the lab.
@@ -17,7 +18,7 @@ pub struct DriveFacts {
     pub model: String,
     /// Its serial number.
     pub serial: String,
-    /// How it is attached on the machine that it is modelled in; in the lab all are virtio.
+    /// How it is attached on the machine that it is modelled in.
     #[serde(with = "transport_word")]
     pub transport: Transport,
     /// Size in bytes.
@@ -78,10 +79,10 @@ impl DriveFacts {
         std::fs::read_to_string(self.cache_switch()).is_ok_and(|mode| mode.trim() == "write back")
     }
 
-    /// Where the drive's cache is switched (`cache_type_store` in drivers/block/virtio_blk.c): it
-    /// reaches the modelled drive, and the kernel's flushes follow it.
+    /// Where the drive's cache is switched: it reaches the modelled drive, and the kernel's flushes
+    /// follow it.
     pub fn cache_switch(&self) -> PathBuf {
-        ["/sys/block", &self.node, "cache_type"].iter().collect()
+        cache_switch(&Path::new("/sys/block").join(&self.node))
     }
 }
 

@@ -95,7 +95,11 @@ pub fn hdparm(words: &[String], drives: &[DriveFacts]) -> u8 {
 
 fn answer(query: Query, drive: &DriveFacts) -> Result<(), ToolError> {
     if drive.transport != Transport::Sata && query != Query::Flush {
-        return Err(ToolError::NoAta { node: drive.node.clone(), bus: bus(drive.transport) });
+        return Err(ToolError::NoAta {
+            node: drive.node.clone(),
+            bus: bus(drive.transport),
+            switch: drive.cache_switch().display().to_string(),
+        });
     }
     match query {
         Query::Flush => set_write_cache(drive, drive.write_cache()).map_err(ToolError::Flush),

@@ -31,14 +31,15 @@ pub(super) enum ToolError {
     /// The drive takes no ATA commands.
     #[error(
         "hdparm asks by ATA, and /dev/{node} is a {bus} drive: `smartctl -i /dev/{node}` tells what \
-         it is, and `echo write through > /sys/block/{node}/cache_type` switches its write cache \
-         off"
+         it is, and `echo write through > {switch}` switches its write cache off"
     )]
     NoAta {
         /// The kernel's name of it.
         node: String,
         /// What it is attached by.
         bus: &'static str,
+        /// Where its write cache is switched.
+        switch: String,
     },
 }
 

@@ -50,6 +50,12 @@ impl GuestBuffers {
         self.writable.iter().map(|p| u64::from(p.1)).sum()
     }
 
+    /// Where the first so many bytes to the guest go, if they lie in one piece.
+    pub fn first_writable(&self, length: u64) -> Option<GuestAddress> {
+        let (address, bytes) = self.writable.first()?;
+        (u64::from(*bytes) >= length).then_some(*address)
+    }
+
     /// Where the last byte to the guest goes.
     pub fn last_writable(&self) -> Option<GuestAddress> {
         let (address, bytes) = self.writable.iter().rev().find(|piece| piece.1 > 0)?;
@@ -76,9 +82,9 @@ impl GuestBuffers {
         })
     }
 
-    /// Gives the guest bytes in a row, from the first byte of its buffers on.
-    pub fn writer<'b>(&'b self, memory: &'b GuestRegions) -> Writer<'b> {
-        Writer { list: &self.writable, skip: 0, memory }
+    /// Gives the guest bytes in a row, from byte `skip` of its buffers on.
+    pub fn writer<'b>(&'b self, memory: &'b GuestRegions, skip: u64) -> Writer<'b> {
+        Writer { list: &self.writable, skip, memory }
     }
 }
 

@@ -15,7 +15,7 @@ const BYTES: usize = 96;
 /// Segments of a request: the kernel's queue of 256 less header and status.
 const SEGMENTS: u32 = 254;
 /// Sectors of a discard or write-zeroes: 1 GiB.
-const RANGE_SECTORS: u32 = 1 << 21;
+pub(crate) const RANGE_SECTORS: u32 = 1 << 21;
 
 /// A disk as the guest sees it.
 #[derive(Debug, Clone)]
@@ -32,11 +32,28 @@ pub(crate) struct Configuration {
     pub discard: Option<u32>,
     /// Whether it takes write-zeroes.
     pub write_zeroes: bool,
+    /// Whether its medium rotates, which SCSI says and virtio does not.
+    pub rotates: bool,
     /// What it says its serial number is.
     pub serial: [u8; SERIAL_BYTES],
 }
 
 impl Configuration {
+    /// A disk for tests, of so many sectors of 512 B and with logical ones of so many bytes.
+    #[cfg(test)]
+    pub fn of_sectors(sectors: u64, logical_bytes: u32) -> Self {
+        Self {
+            sectors,
+            logical_bytes,
+            physical_bytes: 4096,
+            optimal_bytes: 0,
+            discard: Some(4096),
+            write_zeroes: false,
+            rotates: true,
+            serial: *b"LAB00000000000000001",
+        }
+    }
+
     /// The device's feature bits.
     pub fn features(&self) -> u64 {
         let mut features = 1 << VIRTIO_BLK_F_SEG_MAX
@@ -101,6 +118,7 @@ mod tests {
             optimal_bytes: 1 << 20,
             discard: None,
             write_zeroes: false,
+            rotates: true,
             serial: *b"LAB00000000000000001",
         };
         let space = disk.space(true);

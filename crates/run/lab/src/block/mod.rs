@@ -5,5 +5,5 @@ mod configuration;
 mod request;
 
 pub(crate) use buffers::GuestBuffers;
-pub(crate) use configuration::{Configuration, SERIAL_BYTES, WRITE_CACHE_OFFSET};
-pub(crate) use request::{HEADER_BYTES, RequestRefusal, RequestWork, parse_request};
+pub(crate) use configuration::{Configuration, RANGE_SECTORS, SERIAL_BYTES, WRITE_CACHE_OFFSET};
+pub(crate) use request::{HEADER_BYTES, RequestRefusal, RequestWork, parse_request, within};

@@ -17,7 +17,7 @@ const RANGE_BYTES: u64 = 16;
 const DATA_LIMIT: u64 = 64 << 20;
 
 /// What a request asks for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum RequestWork {
     /// An operation of the drive, on these sectors of 512 B.
     Drive {
@@ -28,26 +28,38 @@ pub(crate) enum RequestWork {
         /// So many.
         sectors: u64,
     },
-    /// The serial number.
-    Identify,
+    /// These bytes, which the device knows.
+    Answer(Vec<u8>),
+    /// That the write cache be on or off.
+    WriteCache(bool),
 }
 
-/// Why a request is not carried out.
+/// Why a request is not carried out, or fails.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum RequestRefusal {
-    /// It lies outside the disk, or contradicts itself.
+    /// It contradicts itself.
     Bad,
+    /// It lies outside the disk.
+    OutOfRange,
     /// The device does not do such things.
     Unsupported,
+    /// It is for another device.
+    NoTarget,
+    /// The drive cannot read this sector of 512 B.
+    Unreadable(u64),
+    /// The drive fails.
+    Failed,
+    /// The drive did not answer before it was reset.
+    GivenUp,
 }
 
 impl RequestRefusal {
-    /// The status byte.
+    /// The status byte of a block device, which has no more words.
     pub fn status(self) -> u8 {
         // Both are below 256.
         match self {
-            Self::Bad => VIRTIO_BLK_S_IOERR as u8,
             Self::Unsupported => VIRTIO_BLK_S_UNSUPP as u8,
+            _ => VIRTIO_BLK_S_IOERR as u8,
         }
     }
 }
@@ -71,7 +83,7 @@ pub(crate) fn parse_request(
         VIRTIO_BLK_T_IN => (Operation::Read, sector, whole(wanted)?),
         VIRTIO_BLK_T_OUT => (Operation::Write, sector, whole(sent)?),
         VIRTIO_BLK_T_FLUSH => (Operation::Flush, 0, 0),
-        VIRTIO_BLK_T_GET_ID => return Ok(RequestWork::Identify),
+        VIRTIO_BLK_T_GET_ID => return Ok(RequestWork::Answer(disk.serial.to_vec())),
         VIRTIO_BLK_T_DISCARD if disk.discard.is_some() => {
             range(Operation::Discard, buffers, memory)?
         }
@@ -81,9 +93,26 @@ pub(crate) fn parse_request(
         _ => return Err(RequestRefusal::Unsupported),
     };
     let aligned = u64::from(disk.logical_bytes / 512).max(1);
-    let end = sector.checked_add(sectors).ok_or(RequestRefusal::Bad)?;
-    if end > disk.sectors || !sector.is_multiple_of(aligned) || !sectors.is_multiple_of(aligned) {
+    if !sector.is_multiple_of(aligned) || !sectors.is_multiple_of(aligned) {
         return Err(RequestRefusal::Bad);
+    }
+    within(disk, operation, sector, sectors)
+}
+
+/// The operation, if it lies on the disk and moves no more than a request may.
+pub(crate) fn within(
+    disk: &Configuration,
+    operation: Operation,
+    sector: u64,
+    sectors: u64,
+) -> Result<RequestWork, RequestRefusal> {
+    let moves = matches!(operation, Operation::Read | Operation::Write);
+    if moves && sectors > DATA_LIMIT / 512 {
+        return Err(RequestRefusal::Bad);
+    }
+    let end = sector.checked_add(sectors).ok_or(RequestRefusal::OutOfRange)?;
+    if end > disk.sectors {
+        return Err(RequestRefusal::OutOfRange);
     }
     Ok(RequestWork::Drive { operation, sector, sectors })
 }

@@ -22,9 +22,9 @@ pub(crate) struct MediumFile {
 }
 
 impl MediumFile {
-    /// The file of the disk with this index, in the lab's folder.
-    pub fn new(folder: &Path, index: usize) -> Result<Self, LabError> {
-        let path = folder.join(medium_file(index));
+    /// The file of the disk of this name, in the lab's folder.
+    pub fn new(folder: &Path, disk: &str) -> Result<Self, LabError> {
+        let path = folder.join(medium_file(disk));
         let what = || format!("make '{}'", path.display());
         let file = File::create(&path).map_err(LabError::system(what()))?;
         let mut medium = Self { file, reported: u64::MAX };
@@ -51,13 +51,13 @@ mod tests {
     #[test]
     fn the_file_holds_what_was_reported_last() {
         let folder = tempfile::tempdir().unwrap();
-        let mut medium = MediumFile::new(folder.path(), 27).unwrap();
+        let mut medium = MediumFile::new(folder.path(), "vdab").unwrap();
         let read = || std::fs::read_to_string(folder.path().join("medium-vdab")).unwrap();
         assert_eq!(read().trim().parse(), Ok(0_u64));
         for bytes in [1 << 30, u64::MAX, 7] {
             medium.tell(bytes).unwrap();
             assert_eq!((read().trim().parse(), read().len()), (Ok(bytes), DIGITS + 1));
         }
-        assert!(MediumFile::new(Path::new("/no/such"), 0).is_err());
+        assert!(MediumFile::new(Path::new("/no/such"), "vda").is_err());
     }
 }

@@ -1,22 +1,27 @@
-//! A disk of the lab: a virtio block device whose times a drive model gives and
+//! A disk of the lab: a virtio block or SCSI device whose times a drive model gives and
 //! whose content the store keeps.
 
+mod control;
 mod faults;
+mod frame;
 mod medium;
 mod options;
 mod read_log;
 mod replacement;
 mod requests;
+mod resets;
 
 use std::os::fd::BorrowedFd;
 
 use disklab_drive::{Completion, Drive, Durable, Nanos, Statistics, Status};
+use disklab_lab_guest::DiskTransport;
 use vm_memory::GuestAddress;
 
 use crate::block::{Configuration, GuestBuffers, RequestRefusal, WRITE_CACHE_OFFSET};
 use crate::content::DiskContent;
-use crate::vhost::{Connection, SessionEvent, VhostSession};
-use crate::{LabError, ProtocolBreach};
+use crate::vhost::{Connection, GuestRegions, RING_LIMIT, SessionEvent, VhostSession};
+use crate::{LabError, ProtocolBreach, scsi};
+use control::{CONTROL_QUEUE, ControlQueue};
 pub use faults::DiskFaults;
 pub(crate) use medium::MediumFile;
 pub use options::DiskOptions;
@@ -33,8 +38,14 @@ struct Pending {
     head: u16,
     /// Bytes written to its buffers.
     written: u32,
-    /// Where its status byte is.
+    /// Bytes of its buffers that are not.
+    unmoved: u64,
+    /// Where its status is.
     status: Option<GuestAddress>,
+    /// The sector that the drive will not be able to read.
+    unreadable: Option<u64>,
+    /// Whether the guest has it back although the drive still has it.
+    is_given_back: bool,
 }
 
 /// What came of reading a disk's socket.
@@ -52,7 +63,11 @@ pub(crate) enum Activity {
 /// A disk that a guest uses.
 pub(crate) struct Disk {
     session: VhostSession,
+    transport: DiskTransport,
     configuration: Configuration,
+    /// How many requests the guest is to have in it.
+    depth: u32,
+    control: ControlQueue,
     drive: Box<dyn Drive>,
     volume: usize,
     pending: Vec<Option<Pending>>,
@@ -83,13 +98,23 @@ impl Disk {
         medium: Option<MediumFile>,
     ) -> Result<Self, LabError> {
         let configuration = options.configuration()?;
+        let (features, queues) = match options.transport {
+            DiskTransport::Block => (configuration.features(), 1),
+            DiskTransport::Scsi => (0, scsi::QUEUES),
+        };
+        let depth = options.queue_depth.and_then(|depth| u16::try_from(depth).ok());
         Ok(Self {
-            session: VhostSession::new(link, configuration.features())?,
+            session: VhostSession::new(link, features, queues)?,
+            transport: options.transport,
             configuration,
+            depth: depth.unwrap_or(RING_LIMIT).into(),
+            control: ControlQueue::default(),
             reports_write_cache: options.reports_write_cache,
             drive: options.drive,
             faults: options.faults,
-            replacement: options.replaced_in.map(Replacement::said_in),
+            replacement: options.replaced_in.map(|directory| {
+                Replacement::said_in(directory, &options.transport.disk_name(volume))
+            }),
             volume,
             pending: Vec::new(),
             free: Vec::new(),
@@ -174,8 +199,7 @@ impl Disk {
         now: Nanos,
         content: &mut DiskContent,
     ) -> Result<Activity, LabError> {
-        let write_cache = self.reports_write_cache && self.drive.write_cache();
-        let space = self.configuration.space(write_cache);
+        let space = self.space();
         let event = if read { self.session.receive(&space)? } else { self.session.next(&space)? };
         self.act(event, now, content)
     }
@@ -215,6 +239,9 @@ impl Disk {
             SessionEvent::Nothing => return Ok(Activity::Nothing),
             SessionEvent::Gone => return Ok(Activity::Gone),
             SessionEvent::Kick => self.take_requests(now, None, content)?,
+            SessionEvent::Configure(at, bytes) if self.is_scsi() => {
+                self.session.done(scsi::is_sound(at, &bytes))?;
+            }
             SessionEvent::Configure(WRITE_CACHE_OFFSET, bytes)
                 if matches!(bytes.as_slice(), [0 | 1]) =>
             {
@@ -229,11 +256,9 @@ impl Disk {
 
     /// When something happens by itself.
     pub fn next_event(&self) -> Option<Nanos> {
-        let drive = self.drive.next_event().into_iter().chain(self.next_of_faults()).min();
-        if self.immediate.is_empty() {
-            return drive;
-        }
-        Some(drive.map_or(self.immediate_at, |d| d.min(self.immediate_at)))
+        let by_itself = [self.drive.next_event(), self.next_of_faults(), self.control.next_event()];
+        let has_immediate = !self.immediate.is_empty() || !self.control.is_done();
+        by_itself.into_iter().flatten().chain(has_immediate.then_some(self.immediate_at)).min()
     }
 
     /// Gives back what is done at `now`. Returns whether the guest is to be
@@ -243,31 +268,53 @@ impl Disk {
         self.pass_faults(now);
         self.read_log.note(now, &self.drive.statistics());
         self.tell_medium()?;
-        if self.completions.is_empty() && self.immediate.is_empty() {
+        let has_requests = !self.completions.is_empty() || !self.immediate.is_empty();
+        if !has_requests && self.control.next_event().is_none() && self.control.is_done() {
             return Ok(false);
         }
-        let Some(memory) = &self.session.memory else { return Ok(false) };
-        let mut sound = true;
-        for done in self.immediate.drain(..) {
-            sound &= self.session.ring.give_back(memory, done.head, done.written);
-        }
-        for completion in self.completions.drain(..) {
-            // Ids are ours, and 64 bits on every machine that runs this.
-            let slot = completion.id as usize;
-            if let Some(done) = self.pending.get_mut(slot).and_then(Option::take) {
-                self.free.push(slot);
-                if let (Status::Failed, Some(status)) = (completion.status, done.status) {
-                    sound &= memory.write(&[RequestRefusal::Bad.status()], status);
-                }
-                sound &= self.session.ring.give_back(memory, done.head, done.written);
-            }
+        let Some(memory) = self.session.memory.clone() else { return Ok(false) };
+        let mut sound = self.give_back(&memory);
+        let mut given_back = [has_requests.then(|| self.request_queue()), None];
+        if self.is_scsi() {
+            sound &= self.advance_resets(now, &memory);
+            given_back[1] = (!self.control.is_done()).then_some(CONTROL_QUEUE);
+            sound &= self.give_back_control(&memory);
         }
         if !sound {
             return Err(self.session.broken(ProtocolBreach::UsedRing));
         }
-        let wants_interrupt = self.session.ring.wants_interrupt(memory);
+        let rings = &self.session.rings;
+        let wants = |queue: usize| rings[queue].wants_interrupt(&memory);
+        let wants_interrupt = given_back.into_iter().flatten().any(wants);
         self.session.check_memory()?;
         Ok(wants_interrupt)
+    }
+
+    /// Gives back the requests that are done. Returns whether all places are in the guest's memory.
+    fn give_back(&mut self, memory: &GuestRegions) -> bool {
+        let queue = self.request_queue();
+        let mut sound = true;
+        for done in self.immediate.drain(..) {
+            sound &= self.session.rings[queue].give_back(memory, done.head, done.written);
+        }
+        let mut completions = std::mem::take(&mut self.completions);
+        for completion in completions.drain(..) {
+            // Ids are ours, and 64 bits on every machine that runs this.
+            let slot = completion.id as usize;
+            let Some(done) = self.pending.get_mut(slot).and_then(Option::take) else { continue };
+            self.free.push(slot);
+            if done.is_given_back {
+                continue;
+            }
+            if completion.status == Status::Failed {
+                let refusal =
+                    done.unreadable.map_or(RequestRefusal::Failed, RequestRefusal::Unreadable);
+                sound &= self.respond_failed(memory, &done, refusal);
+            }
+            sound &= self.session.rings[queue].give_back(memory, done.head, done.written);
+        }
+        self.completions = completions;
+        sound
     }
 
     /// Whether it can interrupt the guest by now.

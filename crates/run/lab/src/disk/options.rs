@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use disklab_drive::{Drive, DriveFile, IoScheduler, Kind};
+use disklab_lab_guest::DiskTransport;
 
 use super::DiskFaults;
 use crate::block::{Configuration, SERIAL_BYTES};
@@ -14,6 +15,10 @@ pub struct DiskOptions {
     pub drive: Box<dyn Drive>,
     /// Serial number: up to 20 ASCII characters.
     pub serial: String,
+    /// What the guest sees it as. All disks of a lab are alike.
+    pub transport: DiskTransport,
+    /// After how many seconds the kernel gives up a command of a SCSI disk, if not after its own 30.
+    pub command_timeout: Option<u64>,
     /// Logical sector size in bytes: 512 or 4096.
     pub logical_bytes: u32,
     /// Physical sector size in bytes: 512 or 4096, not below the logical one.
@@ -70,6 +75,8 @@ impl DiskOptions {
         Self {
             drive,
             serial: serial.into(),
+            transport: DiskTransport::Block,
+            command_timeout: None,
             logical_bytes: 512,
             physical_bytes: 4096,
             write_zeroes: false,
@@ -147,6 +154,7 @@ impl DiskOptions {
             optimal_bytes: self.optimal_bytes,
             discard: self.discard_bytes,
             write_zeroes: self.write_zeroes,
+            rotates: self.rotates,
             serial,
         })
     }

@@ -2,8 +2,11 @@
 
 use disklab_drive::{Nanos, Operation, Request, Start, WrittenTo};
 
-use super::{Disk, Pending, STEP_BYTES};
-use crate::block::{HEADER_BYTES, RequestRefusal, RequestWork, SERIAL_BYTES, parse_request};
+use virtio_queue::DescriptorChain;
+use vm_memory::GuestMemoryMmap;
+
+use super::{Disk, Pending, Replacement, STEP_BYTES};
+use crate::block::{RequestRefusal, RequestWork};
 use crate::content::{DiskContent, SECTOR_BYTES};
 use crate::vhost::{GuestRegions, RING_LIMIT};
 use crate::{LabError, ProtocolBreach};
@@ -24,21 +27,35 @@ impl Disk {
         let Some(memory) = self.session.memory.clone() else {
             return Err(self.session.broken(ProtocolBreach::KickWithoutMemory));
         };
-        let Some(chains) = self.session.ring.take(&memory, end) else {
+        let queue = self.request_queue();
+        let Some(chains) = self.session.rings[queue].take(&memory, end) else {
             return Err(self.session.broken(ProtocolBreach::AvailableRing));
         };
         for chain in chains {
             let head = chain.head_index();
-            if head >= RING_LIMIT {
-                return Err(self.session.broken(ProtocolBreach::DescriptorOutsideRing(head)));
-            }
-            // Spec 2.7.5.3.1: no chain is longer than the ring.
-            if !self.buffers.take(chain, RING_LIMIT) {
-                return Err(self.session.broken(ProtocolBreach::ChainTooLong(RING_LIMIT)));
-            }
+            self.take_chain(chain)?;
             self.start(now, content, &memory, head)?;
         }
+        if self.is_scsi() {
+            self.take_control(now, &memory)?;
+        }
         self.session.check_memory()
+    }
+
+    /// Takes a chain's pieces into the buffers.
+    pub(super) fn take_chain(
+        &mut self,
+        chain: DescriptorChain<&GuestMemoryMmap>,
+    ) -> Result<(), LabError> {
+        let head = chain.head_index();
+        if head >= RING_LIMIT {
+            return Err(self.session.broken(ProtocolBreach::DescriptorOutsideRing(head)));
+        }
+        // Spec 2.7.5.3.1: no chain is longer than the ring.
+        if !self.buffers.take(chain, RING_LIMIT) {
+            return Err(self.session.broken(ProtocolBreach::ChainTooLong(RING_LIMIT)));
+        }
+        Ok(())
     }
 
     /// Starts the request in the buffers.
@@ -49,28 +66,20 @@ impl Disk {
         memory: &GuestRegions,
         head: u16,
     ) -> Result<(), LabError> {
-        let work = parse_request(&self.buffers, memory, &self.configuration);
+        let work = self.parse(memory);
         let request = self.request(&work);
         let begin = match &request {
             Some(request) => self.meet(now, request, content)?,
             None => Start::Sound,
         };
         let outcome = match work {
-            Ok(work) => self.move_data(work, begin, content, memory)?,
+            Ok(work) => self.carry_out(now, work, begin, content, memory)?,
             Err(refusal) => Err(refusal),
         };
-        let (status, moved) = match outcome {
-            Ok(moved) => (0, moved),
-            Err(refusal) => (refusal.status(), 0),
-        };
-        // The guest does not look at it before the request is given back.
-        let room = self.buffers.writable_bytes();
-        let has_status = room != 0 && self.buffers.write(memory, room - 1, &[status]);
-        // Spec 2.7.8.2: bytes written, from the start of the writable part on. A
-        // request without a status byte gets nothing.
-        let written = if has_status { moved.saturating_add(1) } else { 0 };
-        let status = self.buffers.last_writable();
-        let pending = Pending { head, written, status };
+        let mut pending = self.respond(memory, head, outcome);
+        if let Start::Unreadable(sector) = begin {
+            pending.unreadable = Some(sector);
+        }
         match request {
             Some(request) if outcome.is_ok() => {
                 self.remember(pending);
@@ -92,7 +101,7 @@ impl Disk {
 
     /// A request to the drive, with the number that [`Disk::remember`] gives it next.
     fn request(&self, work: &Result<RequestWork, RequestRefusal>) -> Option<Request> {
-        let Ok(RequestWork::Drive { operation, sector, sectors }) = *work else { return None };
+        let &Ok(RequestWork::Drive { operation, sector, sectors }) = work else { return None };
         let id = self.free.last().copied().unwrap_or(self.pending.len()) as u64;
         Some(Request { id, operation, sector, sectors })
     }
@@ -107,8 +116,7 @@ impl Disk {
 
     /// If the drive was replaced, it is blank and has no faults from now on.
     fn look_for_replacement(&mut self, content: &mut DiskContent) -> Result<(), LabError> {
-        let disk = self.volume;
-        if !self.replacement.as_mut().is_some_and(|replacement| replacement.is_new(disk)) {
+        if !self.replacement.as_mut().is_some_and(Replacement::is_new) {
             return Ok(());
         }
         if let Some(faults) = &mut self.faults {
@@ -121,27 +129,63 @@ impl Disk {
         }
     }
 
-    /// Moves a request's data between guest and store. Returns the bytes that went
-    /// to the guest.
-    fn move_data(
+    /// Carries out what the device does by itself, and moves the data of what the drive does.
+    /// Returns the bytes that went to the guest.
+    fn carry_out(
         &mut self,
+        now: Nanos,
         work: RequestWork,
         begin: Start,
         content: &mut DiskContent,
         memory: &GuestRegions,
     ) -> Result<Result<u32, RequestRefusal>, LabError> {
-        let RequestWork::Drive { operation, sector, sectors } = work else {
-            self.look_for_replacement(content)?;
-            let written = self.buffers.write(memory, 0, &self.configuration.serial);
-            return Ok(if written { Ok(SERIAL_BYTES as u32) } else { Err(RequestRefusal::Bad) });
+        let (operation, sector, mut sectors) = match work {
+            RequestWork::Drive { operation, sector, sectors } => (operation, sector, sectors),
+            RequestWork::Answer(bytes) => {
+                self.look_for_replacement(content)?;
+                return Ok(self.answer(memory, &bytes));
+            }
+            RequestWork::WriteCache(on) => {
+                self.drive.set_write_cache(now, on);
+                return Ok(Ok(0));
+            }
         };
         let sector = match begin {
             Start::Sound => sector,
             Start::Written(WrittenTo::Sector(elsewhere)) => elsewhere,
-            Start::Unreadable | Start::Refused | Start::Written(WrittenTo::Nowhere) => {
+            // What comes before it reaches the guest, if that hears which one it is.
+            Start::Unreadable(bad) if self.is_scsi() => {
+                let logical = u64::from(self.configuration.logical_bytes / 512).max(1);
+                sectors = bad.saturating_sub(sector) / logical * logical;
+                sector
+            }
+            Start::Unreadable(_) | Start::Refused | Start::Written(WrittenTo::Nowhere) => {
                 return Ok(Ok(0));
             }
         };
+        self.move_data((operation, sector, sectors), content, memory)
+    }
+
+    /// Gives the guest what the device knows, as far as it has room.
+    fn answer(&self, memory: &GuestRegions, bytes: &[u8]) -> Result<u32, RequestRefusal> {
+        let at = self.data_begins().1;
+        let room = self.buffers.writable_bytes().saturating_sub(at);
+        // No answer is as long as 64 KiB.
+        let fits = bytes.len().min(usize::try_from(room).unwrap_or(usize::MAX));
+        let is_whole = self.is_scsi() || fits == bytes.len();
+        let written = is_whole && self.buffers.write(memory, at, &bytes[..fits]);
+        if written { Ok(fits as u32) } else { Err(RequestRefusal::Bad) }
+    }
+
+    /// Moves a request's data between guest and store. Returns the bytes that went
+    /// to the guest.
+    fn move_data(
+        &mut self,
+        (operation, sector, sectors): (Operation, u64, u64),
+        content: &mut DiskContent,
+        memory: &GuestRegions,
+    ) -> Result<Result<u32, RequestRefusal>, LabError> {
+        let (sent, wanted) = self.data_begins();
         if self.watches_durability && !matches!(operation, Operation::Read | Operation::Flush) {
             self.settle(content)?;
             let zeroes = operation != Operation::Write;
@@ -155,12 +199,12 @@ impl Disk {
             Operation::Write => {
                 for (at, bytes) in steps(sector, sectors) {
                     let data = &mut self.data[..bytes];
-                    self.buffers.read(memory, HEADER_BYTES + at, data);
+                    self.buffers.read(memory, sent + at, data);
                     content.write(self.volume, sector + at / SECTOR_BYTES, data)?;
                 }
             }
             Operation::Read => {
-                let mut writer = self.buffers.writer(memory);
+                let mut writer = self.buffers.writer(memory, wanted);
                 for (at, bytes) in steps(sector, sectors) {
                     let (from, space) = (sector + at / SECTOR_BYTES, &mut self.data);
                     if !content.show(self.volume, from, bytes, space, |d| writer.put(d))? {

@@ -19,6 +19,7 @@ use std::sync::atomic::AtomicU64;
 use std::time::Instant;
 
 use disklab_drive::Nanos;
+use disklab_lab_guest::DiskTransport;
 use rustix::event::epoll::{self, CreateFlags, Event, EventData, EventFlags};
 use rustix::io::Errno;
 use rustix::time::Timespec;
@@ -317,9 +318,11 @@ impl EventLoop {
 }
 
 /// How long after a kick a guest may run on, with an operator or without. What it could
-/// look at meanwhile must not be late either: that is the file that reports a medium.
+/// look at meanwhile must not be late either: that is the file that reports a medium. A SCSI disk
+/// answers some commands at once, and the notes of kicks have no room for its rings.
 fn kick_window(disks: &[DiskOptions], has_operator: bool) -> Nanos {
-    if has_operator || disks.iter().any(|disk| disk.tells_medium) {
+    let is_prompt = |disk: &DiskOptions| disk.tells_medium || disk.transport == DiskTransport::Scsi;
+    if has_operator || disks.iter().any(is_prompt) {
         return Nanos(0);
     }
     let least = disks.iter().map(|disk| disk.drive.least_latency()).min();

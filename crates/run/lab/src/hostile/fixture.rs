@@ -7,6 +7,7 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::fs::FileExt;
 
 use disklab_drive::{Completion, Drive, Durable, Nanos, Request, Statistics, Status};
+use disklab_lab_guest::DiskTransport;
 use rustix::fs::{MemfdFlags, ftruncate, memfd_create};
 use rustix::net::{
     AddressFamily, SendAncillaryBuffer, SendAncillaryMessage, SendFlags, SocketFlags, SocketType,
@@ -29,6 +30,8 @@ pub(super) const DESCRIPTORS: u64 = 0;
 pub(super) const AVAILABLE: u64 = 0x2000;
 pub(super) const USED: u64 = 0x3000;
 pub(super) const DATA: u64 = 0x8000;
+/// How much further on the parts of a SCSI disk's control queue are.
+pub(super) const CONTROL: u64 = 0x4000;
 
 /// A drive that is done at once, and sees that time is as drives are promised.
 #[derive(Clone, Default)]
@@ -110,17 +113,27 @@ impl Guest {
     }
 
     /// Sends each message of a sound set-up, and has it served before the next.
-    pub(super) fn set_up(&self, mut serve: impl FnMut()) {
+    pub(super) fn set_up(&self, serve: impl FnMut()) {
+        self.set_up_queues(&[(0, 0)], serve);
+    }
+
+    /// The same with these queues, whose parts lie so much further on.
+    pub(super) fn set_up_queues(&self, queues: &[(u32, u64)], mut serve: impl FnMut()) {
         let table = words(&[1, GUEST, MEMORY, GUEST, MARGIN]);
-        let places = [0, GUEST + DESCRIPTORS, GUEST + USED, GUEST + AVAILABLE, 0];
-        let messages: [(u32, Vec<u8>, Option<BorrowedFd<'_>>); 6] = [
+        let mut messages: Vec<(u32, Vec<u8>, Option<BorrowedFd<'_>>)> = vec![
             (5, table, Some(self.memory.as_fd())),
             (21, Vec::new(), Some(self.interrupts.as_fd())),
-            (8, halves(&[0, 256]), None),
-            (10, halves(&[0, 0]), None),
-            (9, words(&places), None),
-            (18, halves(&[0, 1]), None),
         ];
+        for (queue, further) in queues {
+            let at = GUEST + further;
+            let places = [(*queue).into(), at + DESCRIPTORS, at + USED, at + AVAILABLE, 0];
+            messages.extend([
+                (8, halves(&[*queue, 256]), None),
+                (10, halves(&[*queue, 0]), None),
+                (9, words(&places), None),
+                (18, halves(&[*queue, 1]), None),
+            ]);
+        }
         for (request, payload, fd) in messages {
             self.put(request, 1, payload.len() as u32, &payload, fd.as_slice());
             serve();
@@ -193,9 +206,23 @@ pub(super) struct Fixture {
 impl Fixture {
     /// A disk that is not set up.
     pub(super) fn bare() -> Self {
+        Self::of(DiskTransport::Block, Box::new(CheckingDrive::default()))
+    }
+
+    /// A SCSI disk that is ready for requests: the control queue's parts are [`CONTROL`] further on
+    /// than those of the request queue.
+    pub(super) fn scsi(drive: Box<dyn Drive>) -> Self {
+        let mut this = Self::of(DiskTransport::Scsi, drive);
+        let Self { disk, guest, content, .. } = &mut this;
+        guest.set_up_queues(&[(0, CONTROL), (2, 0)], || serve(disk, content).unwrap());
+        this
+    }
+
+    fn of(transport: DiskTransport, drive: Box<dyn Drive>) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let (near, far) = pair();
-        let mut options = DiskOptions::new(Box::new(CheckingDrive::default()), "HOSTILE");
+        let mut options = DiskOptions::new(drive, "HOSTILE");
+        options.transport = transport;
         options.discard_bytes = Some(4096);
         options.write_zeroes = true;
         let disk = Disk::new(Connection::new(near, "disk0".to_owned()), options, 0, None).unwrap();

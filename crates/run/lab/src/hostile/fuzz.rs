@@ -1,17 +1,20 @@
 //! Bytes as what a hostile guest does, for a fuzzer.
 
-use super::{Fixture, MEMORY};
+use super::{CheckingDrive, Fixture, MEMORY};
 
 /// Does to a disk what `bytes` say: each step is a byte that chooses it, and its own
-/// bytes. The disk begins set up, or bare where the first byte is odd.
+/// bytes. The disk begins set up, as a virtio or a SCSI disk, or bare where the first byte is odd.
 ///
 /// # Panics
 /// Where the disk wrote outside of the memory that the guest shared: that is a fault,
 /// as any other panic here is.
 pub fn feed_disk(bytes: &[u8]) {
     let mut bytes = Bytes(bytes);
-    let bare = bytes.byte() & 1 == 1;
-    let mut fixture = if bare { Fixture::bare() } else { Fixture::new() };
+    let mut fixture = match bytes.byte() & 3 {
+        0 => Fixture::new(),
+        2 => Fixture::scsi(Box::new(CheckingDrive::default())),
+        _ => Fixture::bare(),
+    };
     for _ in 0..64 {
         if bytes.0.is_empty() {
             break;

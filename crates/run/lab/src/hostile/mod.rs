@@ -18,6 +18,8 @@ mod messages;
 #[cfg(test)]
 mod played;
 #[cfg(test)]
+mod scsi;
+#[cfg(test)]
 mod sound;
 
 #[cfg(test)]

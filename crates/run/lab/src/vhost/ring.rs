@@ -1,4 +1,4 @@
-//! The one queue of a disk.
+//! A queue of a disk.
 
 use std::sync::atomic::Ordering;
 

@@ -68,21 +68,22 @@ pub(crate) struct VhostSession {
     unanswered: Option<u32>,
     /// Guest memory, once it is known.
     pub memory: Option<GuestRegions>,
-    /// The queue.
-    pub ring: Ring,
+    /// The queues.
+    pub rings: Vec<Ring>,
 }
 
 impl VhostSession {
-    /// A session over `link` that offers `features` of the device's own.
-    pub fn new(link: Connection, features: u64) -> Result<Self, LabError> {
-        let ring = Ring::new().ok_or_else(|| link.broken(ProtocolBreach::NoRing))?;
+    /// A session over `link` that offers `features` of the device's own, which has so many queues.
+    pub fn new(link: Connection, features: u64, queues: usize) -> Result<Self, LabError> {
+        let rings = (0..queues).map(|_| Ring::new()).collect::<Option<_>>();
+        let rings = rings.ok_or_else(|| link.broken(ProtocolBreach::NoRing))?;
         Ok(Self {
             link,
             features: features | TRANSPORT_FEATURES,
             interrupts: None,
             unanswered: None,
             memory: None,
-            ring,
+            rings,
         })
     }
 
@@ -179,7 +180,7 @@ impl VhostSession {
             request::SET_MEM_TABLE => {
                 let memory = GuestRegions::from_table(&mut self.link, message)?;
                 // Addresses of the old one mean nothing in the new.
-                self.ring.enable(false, None);
+                self.rings.iter_mut().for_each(|ring| _ = ring.enable(false, None));
                 self.memory = Some(memory);
                 true
             }
@@ -188,19 +189,17 @@ impl VhostSession {
                 self.interrupts.is_some()
             }
             request::SET_VRING_NUM => {
-                self.only_ring(message) && { self.ring.set_size(message.word(1).unwrap_or(0)) }
+                let size = message.word(1).unwrap_or(0);
+                self.ring(message).is_some_and(|ring| ring.set_size(size))
             }
             request::SET_VRING_BASE => {
-                self.only_ring(message) && {
-                    self.ring.set_base(message.word(1).unwrap_or(u32::MAX))
-                }
+                let base = message.word(1).unwrap_or(u32::MAX);
+                self.ring(message).is_some_and(|ring| ring.set_base(base))
             }
-            request::SET_VRING_ADDR => self.only_ring(message) && self.set_addresses(message),
+            request::SET_VRING_ADDR => self.set_addresses(message),
             request::SET_VRING_ENABLE => {
-                self.only_ring(message) && {
-                    let on = message.word(1) == Some(1);
-                    self.ring.enable(on, self.memory.as_ref())
-                }
+                let (on, memory) = (message.word(1) == Some(1), self.memory.clone());
+                self.ring(message).is_some_and(|ring| ring.enable(on, memory.as_ref()))
             }
             _ => false,
         };
@@ -210,15 +209,19 @@ impl VhostSession {
         Err(self.broken(ProtocolBreach::Senseless(message.request)))
     }
 
-    fn only_ring(&self, message: &Message) -> bool {
-        message.word(0) == Some(0)
+    /// The queue that a message is about.
+    fn ring(&mut self, message: &Message) -> Option<&mut Ring> {
+        message.word(0).and_then(|index| self.rings.get_mut(index as usize))
     }
 
     fn vring_base(&mut self, message: &Message) -> Vec<u8> {
-        // This also stops the ring.
-        self.ring.enable(false, None);
+        let base = self.ring(message).map_or(0, |ring| {
+            // This also stops the ring.
+            ring.enable(false, None);
+            ring.base()
+        });
         let index = message.word(0).unwrap_or(0);
-        [index.to_ne_bytes(), u32::from(self.ring.base()).to_ne_bytes()].concat()
+        [index.to_ne_bytes(), u32::from(base).to_ne_bytes()].concat()
     }
 
     fn set_addresses(&mut self, message: &Message) -> bool {
@@ -227,9 +230,9 @@ impl VhostSession {
         // available, log.
         let address = |at| message.u64_at(at).and_then(|user| memory.translate(user));
         match (address(8), address(16), address(24)) {
-            (Some(descriptors), Some(used), Some(available)) => {
-                self.ring.set_addresses(descriptors, used, available)
-            }
+            (Some(descriptors), Some(used), Some(available)) => self
+                .ring(message)
+                .is_some_and(|ring| ring.set_addresses(descriptors, used, available)),
             _ => false,
         }
     }

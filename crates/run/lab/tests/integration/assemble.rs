@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 use disklab_drive::{Nanos, shipped};
 use disklab_exec::{Executor, Interrupt};
 use disklab_lab::{DiskOptions, Steady};
-use disklab_lab_guest::disk_name;
+use disklab_lab_guest::DiskTransport;
 use disklab_stack::{LAYERS, LayerContext, Ledger, Machine, Made, Stack, StackError, needs_words};
 
 use crate::support::Outcome;
@@ -105,7 +105,8 @@ impl GuestStack {
         for (number, words) in text.split(';').enumerate() {
             let [text, drives, files] = words.split(' ').collect::<Vec<_>>().try_into().unwrap();
             let count: usize = drives.parse().unwrap();
-            let drive = |index| Path::new("/dev").join(disk_name(first + index));
+            let drive =
+                |index| Path::new("/dev").join(DiskTransport::Block.disk_name(first + index));
             let stack = parse(text, count);
             let missing = Machine::here().missing(&stack.needs());
             assert!(missing.is_empty(), "{}", needs_words(&missing));

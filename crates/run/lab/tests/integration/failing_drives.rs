@@ -10,10 +10,10 @@ use crate::support::stacks::{boot, zfs};
 use crate::support::{Outcome, kernel, run, steady};
 
 /// A fault, and the number of its disk, from 0: `unreadable|on=sectors 8`.
-type Fault = (usize, &'static str);
+pub(crate) type Fault = (usize, &'static str);
 
 /// Disks of so many MiB each, with faults that count from the guest's start.
-fn disks(count: usize, mib: u64, faults: &[Fault]) -> Vec<DiskOptions> {
+pub(crate) fn disks(count: usize, mib: u64, faults: &[Fault]) -> Vec<DiskOptions> {
     let mut disks = steady(count, mib, 100_000);
     for (number, disk) in disks.iter_mut().enumerate() {
         let own = faults.iter().filter(|(of, _)| *of == number);
@@ -36,6 +36,11 @@ fn fault(text: &str, size: (u64, u32)) -> DriveFault {
 
 /// What a guest does with disks of 256 MiB, the first of which fails; `None` if there is no kernel.
 fn guest(count: usize, faults: &[Fault], script: &str) -> Option<Outcome> {
+    guest_on(disks(count, 256, faults), script)
+}
+
+/// What a guest does with these disks.
+pub(crate) fn guest_on(disks: Vec<DiskOptions>, script: &str) -> Option<Outcome> {
     let kernel = kernel()?;
     for program in ["mdadm", "mkfs.btrfs", "mkfs.ext4"] {
         if disklab_exec::find_program(program).is_none() {
@@ -44,7 +49,7 @@ fn guest(count: usize, faults: &[Fault], script: &str) -> Option<Outcome> {
         }
     }
     let script = format!("{WORDS}{script}");
-    let outcome = run(kernel, &script, disks(count, 256, faults), |options| {
+    let outcome = run(kernel, &script, disks, |options| {
         options.memory_bytes = 512 << 20;
     });
     outcome.report();

@@ -11,5 +11,6 @@ mod large_drives;
 mod many_disks;
 mod power_cut;
 mod processor;
+mod scsi;
 mod support;
 mod zfs;

@@ -17,7 +17,7 @@ use disklab_lab::processors;
 use disklab_lab_kernel as kernel;
 use disklab_lab_kernel::{KernelError, LinuxChoice, LinuxVersion, NamedKernel, Parts, ZfsKernel};
 use disklab_stack::Ledger;
-use disklab_study::Study;
+use disklab_study::{SCSI_TIMEOUT, Study};
 use disklab_units::Bytes;
 
 use super::allowance::{machine_memory, usable_memory, usable_processors};
@@ -64,6 +64,9 @@ impl PlannedLab {
         let over = over.collect::<Result<Vec<_>, _>>()?;
         let study = &campaign.study;
         let drives = ModelledDrives::new(study, benches.study, &over)?;
+        if has_scsi(study) {
+            drives.check_scsi()?;
+        }
         let memory = options.memory.or(study.lab_memory).unwrap_or(MEMORY);
         check_memory(memory)?;
         let processor = match &options.processor {
@@ -78,6 +81,7 @@ impl PlannedLab {
             processor: processor?,
             // Whole bytes: `disklab_study::bus` reads no others.
             bus: options.bus.unwrap_or(Bus(study.lab_bus)).0.map(|rate| rate.0 as u64),
+            scsi_timeout: study.lab_scsi_timeout,
             host: study.lab_host.clone().map(|table| HostPlan { table, cache: None }),
             limit: options.cell_limit.unwrap_or(CELL_LIMIT),
         };
@@ -220,10 +224,22 @@ pub fn kernel_parts(campaign: &LoadedStudy) -> Parts {
     Parts::with_options(kernel_options(campaign).iter().map(String::as_str))
 }
 
+/// What the kernel has for drives that are SCSI disks.
+const SCSI_OPTION: &str = "CONFIG_SCSI_VIRTIO";
+
+/// Whether a study's drives are SCSI disks, in some of its cells at least.
+fn has_scsi(study: &Study) -> bool {
+    let is_timeout = |level: &String| disklab_study::scsi_timeout(level).is_ok_and(|t| t.is_some());
+    let mut axes = study.axes.all().iter();
+    study.lab_scsi_timeout.is_some()
+        || axes.any(|axis| axis.name() == SCSI_TIMEOUT && axis.levels().iter().any(is_timeout))
+}
+
 /// The options that these parts are of, each once.
 fn kernel_options(campaign: &LoadedStudy) -> Vec<String> {
     let needs = campaign.stacks.iter().flat_map(|stack| stack.needs());
-    let options: BTreeSet<String> = needs.filter_map(|need| need.kernel_option()).collect();
+    let mut options: BTreeSet<String> = needs.filter_map(|need| need.kernel_option()).collect();
+    options.extend(has_scsi(&campaign.study).then(|| SCSI_OPTION.to_owned()));
     options.into_iter().collect()
 }
 

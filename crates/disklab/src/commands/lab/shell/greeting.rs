@@ -1,5 +1,6 @@
 //! What the user is told before his first prompt.
 
+use disklab_lab_guest::DiskTransport;
 use disklab_processor::Processor;
 use disklab_units::Bytes;
 
@@ -7,7 +8,12 @@ use super::drives::SessionDrive;
 
 /// Names the drives and the processor whose work is charged, what to try, and how to
 /// leave.
-pub fn greeting(drives: &[SessionDrive], processor: Option<&Processor>) -> String {
+pub fn greeting(
+    drives: &[SessionDrive],
+    transport: DiskTransport,
+    processor: Option<&Processor>,
+) -> String {
+    let node = |index| format!("/dev/{}", transport.disk_name(index));
     let mut text =
         "The lab: a Linux kernel of its own, modelled drives, virtual time.\n\n".to_owned();
     let width = drives.iter().map(|d| d.model.model.chars().count()).max().unwrap_or(0);
@@ -36,7 +42,7 @@ network.
 
 ",
     );
-    for line in suggestions(drives.len()) {
+    for line in suggestions(drives.len(), &node(0)) {
         text.push_str(&format!("  {line}\n"));
     }
     text.push_str(
@@ -45,24 +51,20 @@ network.
     text
 }
 
-/// The node of a drive.
-fn node(index: usize) -> String {
-    format!("/dev/vd{}", letter(index))
-}
-
 /// There are 26 drives at most.
 fn letter(index: usize) -> char {
     char::from(b'a' + (index % 26) as u8)
 }
 
 /// Something to try with so many drives.
-fn suggestions(drives: usize) -> Vec<String> {
-    let mut lines = vec!["hdparm -t /dev/vda".to_owned()];
+fn suggestions(drives: usize, first: &str) -> Vec<String> {
+    let mut lines = vec![format!("hdparm -t {first}")];
     let device = if drives < 3 {
-        "/dev/vda"
+        first
     } else {
         lines.push(format!(
-            "mdadm --create /dev/md0 --level 5 --raid-devices {drives} --assume-clean /dev/vd[a-{}]",
+            "mdadm --create /dev/md0 --level 5 --raid-devices {drives} --assume-clean {}[a-{}]",
+            first.trim_end_matches('a'),
             letter(drives - 1)
         ));
         "/dev/md0"
@@ -81,6 +83,7 @@ mod tests {
     fn greeting_names_every_drive() {
         let text = greeting(
             &drives(&["hgst-10tb:4".into(), "st8000as0002".into()]).expect("drives"),
+            DiskTransport::Block,
             None,
         );
         for expected in
@@ -92,9 +95,10 @@ mod tests {
         assert!(text.contains("--raid-devices 5 --assume-clean /dev/vd[a-e]"), "{text}");
         let one = greeting(
             &drives(&["hgst-10tb".into()]).expect("drives"),
+            DiskTransport::Scsi,
             disklab_processor::by_name("atom-d2700").as_ref(),
         );
         assert!(one.contains("on Intel Atom D2700") && !text.contains("Atom"), "{one}");
-        assert!(!one.contains("mdadm") && one.contains("mkfs.ext4 /dev/vda"), "{one}");
+        assert!(!one.contains("mdadm") && one.contains("mkfs.ext4 /dev/sda"), "{one}");
     }
 }

@@ -19,7 +19,7 @@ use disklab_lab::{
     ConfinementSupport, Console, ContentLimits, CpuLease, CpuLeases, DiskFaults, DiskOptions, Lab,
     LabError, LabOptions, LabReport, console,
 };
-use disklab_lab_guest as guest;
+use disklab_lab_guest::{self as guest, DiskTransport};
 use disklab_lab_kernel::{self as kernel, LinuxSource, LinuxVersion, ZfsSource};
 use disklab_processor::{Processor, from_node};
 use disklab_units::{Bytes, show_duration};
@@ -69,7 +69,7 @@ pub fn shell(args: &ShellArgs) -> Result<u8, Failure> {
         charges: charges.clone(),
         script: leave(script, folder.path())?,
         terminal: std::env::var("TERM").unwrap_or_else(|_| "dumb".to_owned()),
-        drives: facts(&drives),
+        drives: facts(&drives, transport(args)),
     };
     session.write(folder.path())?;
     let code = ExitCode::default();
@@ -77,7 +77,7 @@ pub fn shell(args: &ShellArgs) -> Result<u8, Failure> {
     let console = if scripted {
         Console::Operator(Box::new(ScriptOperator { code: code.clone() }))
     } else {
-        print(&greeting::greeting(&drives, processor.as_ref()))?;
+        print(&greeting::greeting(&drives, transport(args), processor.as_ref()))?;
         Console::Operator(Box::new(SessionUser::new(interrupt.clone(), code.clone())))
     };
     let program = disklab_guest::guest_program().map_err(own_program_missing)?;
@@ -233,9 +233,17 @@ fn leave(given: Option<ShellInput>, folder: &Path) -> Result<Option<SessionScrip
     })
 }
 
-fn facts(drives: &[SessionDrive]) -> Vec<DriveFacts> {
+/// What the guest is to see the drives as.
+fn transport(args: &ShellArgs) -> DiskTransport {
+    match args.scsi_timeout {
+        Some(_) => DiskTransport::Scsi,
+        None => DiskTransport::Block,
+    }
+}
+
+fn facts(drives: &[SessionDrive], transport: DiskTransport) -> Vec<DriveFacts> {
     let facts = |(index, drive): (usize, &SessionDrive)| {
-        DriveFacts::new(guest::disk_name(index), &drive.model, &drive.serial)
+        DriveFacts::new(transport.disk_name(index), &drive.model, &drive.serial)
     };
     drives.iter().enumerate().map(facts).collect()
 }
@@ -245,7 +253,11 @@ fn drives_and_disks(args: &ShellArgs) -> Result<(Vec<SessionDrive>, Vec<DiskOpti
     let drives = drives::drives(&args.drives)?;
     let disk = |(number, drive): (u64, &SessionDrive)| {
         // Each stands differently, as drives do.
-        DiskOptions::of(&drive.model, args.seed.wrapping_add(number), &drive.serial)
+        DiskOptions {
+            transport: transport(args),
+            command_timeout: args.scsi_timeout,
+            ..DiskOptions::of(&drive.model, args.seed.wrapping_add(number), &drive.serial)
+        }
     };
     let mut disks: Vec<DiskOptions> = (0..).zip(&drives).map(disk).collect();
     let faults = args.fault.iter().map(|text| text.parse::<FaultPlan>());

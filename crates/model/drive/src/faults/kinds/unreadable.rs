@@ -91,8 +91,12 @@ impl Effect for Unreadable {
         match request.operation {
             Operation::Read => {
                 self.read(request.start, request.end);
-                let is_bad = self.sectors.range(request.start..request.end).next().is_some();
-                is_bad.then(|| Fate { fails_after: Some(self.tries), ..Fate::default() })
+                let first = self.sectors.range(request.start..request.end).next().copied();
+                first.map(|_| Fate {
+                    fails_after: Some(self.tries),
+                    unreadable: first,
+                    ..Fate::default()
+                })
             }
             Operation::Write | Operation::WriteZeroes => {
                 let written: Vec<u64> =
