@@ -148,6 +148,11 @@ fn still_cached(directory: &Path) -> Option<&'static str> {
     )
 }
 
+/// Whether the kernel has given the disk up.
+fn is_offline(disk: &Path) -> bool {
+    fs::read_to_string(disk.join("device/state")).is_ok_and(|state| state.trim() == "offline")
+}
+
 /// Empties the memories of modelled drives, which forget all when their write
 /// cache is switched off. Nothing may be left to be written back.
 ///
@@ -157,13 +162,19 @@ pub(crate) fn empty_drives(drives: &[Watched], executor: &Executor) -> Result<()
     for drive in drives {
         let Some(name) = drive.device.file_name() else { continue };
         let disk = Path::new("/sys/block").join(name);
-        // The kernel has given it up.
-        if fs::read_to_string(disk.join("device/state")).is_ok_and(|s| s.trim() == "offline") {
-            continue;
-        }
-        let switch = cache_switch(&disk);
         let what = "cannot switch the write cache by";
-        let before = fs::read_to_string(&switch).map_err(WorkloadError::io(what, &switch))?;
+        // Of a virtio disk; nothing else is looked at first, as each look takes the guest's time.
+        let own = disk.join("cache_type");
+        let (switch, before) = match fs::read_to_string(&own) {
+            Ok(before) => (own, before),
+            Err(_) if is_offline(&disk) => continue,
+            Err(_) => {
+                let switch = cache_switch(&disk);
+                let before = fs::read_to_string(&switch);
+                let before = before.map_err(WorkloadError::io(what, &switch))?;
+                (switch, before)
+            }
+        };
         for state in ["write through", before.trim()] {
             fs::write(&switch, state).map_err(WorkloadError::io(what, &switch))?;
             let line = format!("echo {state} > {}", switch.display());
