@@ -249,8 +249,11 @@ impl<'a> AnswerWriter<'a> {
             }
             _ => (String::new(), self.verb()),
         };
-        let figure =
-            |p: &Point| format!("{}'s {}", self.stack(p.group), value(of, operation, &p.estimate));
+        // Another sentence says what was measured once.
+        let figure = |p: &Point| {
+            let shown = value(of, operation, &p.estimate).replace(" (once)", "");
+            format!("{}'s {shown}", self.stack(p.group))
+        };
         let sentence = |points: &[Point]| {
             let groups: Vec<usize> = points.iter().map(|p| p.group).collect();
             let (before, suspicion) = (self.prefix(groups[0]), self.suspicion(&groups));
