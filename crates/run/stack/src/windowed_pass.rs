@@ -61,7 +61,8 @@ pub(crate) fn component_size(array: &BlockDevice) -> Bytes {
     array.attribute("md/component_size").and_then(|text| kib(&text)).unwrap_or_default()
 }
 
-fn kib(text: &str) -> Option<Bytes> {
+/// A number of KiB, as the kernel's files of arrays have it.
+pub(crate) fn kib(text: &str) -> Option<Bytes> {
     text.trim().parse().ok().map(|kib: u64| Bytes(kib.saturating_mul(1024)))
 }
 

@@ -14,6 +14,7 @@ use crate::differ_words::differ_words;
 use crate::lvm_tools::{filter, lvm};
 use crate::on_drive::is_on;
 use crate::udev::dm;
+use crate::windowed_pass::kib;
 use crate::{Form, LayerInUse, RebuildProgress, StackError};
 
 /// A RAID volume, and what it is made of.
@@ -146,10 +147,6 @@ pub(super) fn limit(at: &LayerInUse<'_>) -> Result<Option<Bytes>, StackError> {
 fn own_limit(table: &str) -> Option<Bytes> {
     let mut words = table.split_whitespace().skip_while(|word| *word != "max_recovery_rate");
     words.nth(1).and_then(kib)
-}
-
-fn kib(text: &str) -> Option<Bytes> {
-    text.trim().parse().ok().map(|kib: u64| Bytes(kib.saturating_mul(1024)))
 }
 
 pub(super) fn progress(at: &LayerInUse<'_>) -> Result<RebuildProgress, StackError> {
