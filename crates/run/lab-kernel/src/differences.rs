@@ -28,6 +28,10 @@ random reads next to a buffered writer came to a third. So all options that are 
 `scripts/package/truenas` of github.com/truenas/linux). `scripts/kernel-options` renews the table
 `kernel/machines.tsv`; a test fails where a difference has no reason in `kernel/differences`.
 
+What the code asks the machine when it runs, no option says. Btrfs asks whether crc32c is fast; in the lab it is
+(`checksums.patch`), as on any x86-64 since 2008. The number of processors, one in User-Mode Linux, is asked for by Btrfs (three workers of a
+kind, where four processors have six), by XFS's log and by the limit of dirty pages (it is looked at after a 32nd of them, not a 128th).
+
 What user space sets is in `machines/`, a file each, with the source of each value. A study names
 one by [`lab.machine`](../guide/studies.md), and a run's record has what was set. On Debian that is the
 kernel's defaults nearly throughout: no udev rule chooses a scheduler, and no file in `sysctl.d` limits dirty pages.
