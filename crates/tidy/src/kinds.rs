@@ -44,7 +44,7 @@ const TABLES: [KindTable; 5] = [
         table: "WORKLOADS",
         kind: "WorkloadKind",
         shared: &["drive_pass"],
-        shown: &["fio::jobs_in_report", "fio::real::assume_fio"],
+        shown: &["fio::jobs_in_report"],
         least: 12,
     },
     KindTable {

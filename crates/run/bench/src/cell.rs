@@ -114,7 +114,6 @@ impl<'a> CellWork<'a> {
             device: made.device.clone(),
             device_is_ata: drives.are_ata(),
             tell_smart: drives.tell_smart(),
-            simulated: drives.are_simulated(),
             watched,
             traits: drives.traits(&plan.drives),
             spread: self.plan.spread.map(|share| FileSpread { share }),
@@ -210,7 +209,6 @@ pub(crate) struct CellContext<'a> {
     pub device_is_ata: bool,
     /// Whether smartctl is worth asking.
     pub tell_smart: bool,
-    pub simulated: bool,
     pub watched: &'a [Watched],
     /// What is known of the drives that they do not tell themselves.
     pub traits: Vec<(String, DriveTraits)>,
@@ -241,7 +239,6 @@ impl CellWork<'_> {
             directory: place.directory,
             device: place.device.clone(),
             device_is_ata: place.device_is_ata,
-            simulated: place.simulated,
             watched: place.watched.to_vec(),
             seed: self.plan.cell.seed,
             caches: self.plan.workload.caches,

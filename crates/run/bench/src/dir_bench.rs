@@ -168,7 +168,6 @@ fn in_directory(
         caretaker: None,
         device_is_ata: false,
         tell_smart: false,
-        simulated: false,
         watched,
         traits: Vec::new(),
         // The space of the user's file system is left alone.

@@ -17,8 +17,8 @@ use crate::capture::capture;
 use crate::inherited::keep;
 use crate::wait::{GRACE, Reason, wait};
 use crate::{
-    ExecError, Interrupt, Interrupted, Invocation, OWNER_VARIABLE, Trace, close_inherited,
-    find_program, owner,
+    ExecError, GuestFacts, Interrupt, Interrupted, Invocation, OWNER_VARIABLE, Trace,
+    close_inherited, find_program, owner,
 };
 use disklab_sample::TraceEntry;
 
@@ -34,7 +34,7 @@ pub struct Executor {
     /// Raised when the user wants to stop.
     pub interrupt: Interrupt,
     raw: Option<PathBuf>,
-    in_guest: bool,
+    guest: Option<GuestFacts>,
 }
 
 /// What a program left behind.
@@ -148,8 +148,25 @@ impl Executor {
     /// and so the standard library starts them by posix_spawn(3), without a copy of this one's page
     /// tables: a twelfth of the CPU time of `first-look`. Nothing is inherited there. What a program has left behind when it
     /// exceeds its time limit stays until then.
-    pub fn in_guest() -> Self {
-        Self { in_guest: true, ..Self::default() }
+    pub fn in_guest(facts: GuestFacts) -> Self {
+        Self { guest: Some(facts), ..Self::default() }
+    }
+
+    /// What is known of the guest of the lab in which it runs, where it does. There the drives are
+    /// models, whose own memories can be emptied too, and work that fails late has cost nothing.
+    pub fn guest(&self) -> Option<&GuestFacts> {
+        self.guest.as_ref()
+    }
+
+    /// What `PROGRAM --version` prints.
+    ///
+    /// # Errors
+    /// Those of [`check`](Self::check), where it has to be started for that.
+    pub fn version_line(&self, program: &'static str) -> Result<String, ExecError> {
+        match self.guest().and_then(|guest| guest.versions.get(program)) {
+            Some(known) => Ok(known.clone()),
+            None => Ok(self.check(&Invocation::new(program).arg("--version"))?.text()),
+        }
     }
 
     /// One with a trace of its own that keeps raw outputs in `folder`.
@@ -210,7 +227,7 @@ impl Executor {
         let mut stderr = capture("stderr").map_err(pipe)?;
         let stdin = stdin().map_err(pipe)?;
         let mut command = command(path, invocation, stdin, &stdout, &stderr).map_err(pipe)?;
-        if !self.in_guest {
+        if self.guest.is_none() {
             tie(&mut command);
         }
         keep(&mut command, invocation.inherited.clone());
@@ -281,7 +298,7 @@ impl Executor {
         let at_seconds = self.trace.now_seconds();
         let began = Instant::now();
         tracing::debug!(command = invocation.command_line(), "start");
-        if !self.in_guest {
+        if self.guest.is_none() {
             close_inherited(&mut command);
         }
         // Not `wait`, which ends the whole group.
@@ -418,7 +435,10 @@ fn save(folder: &Path, name: &str, finished: &Finished) -> io::Result<()> {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeMap;
+
     use super::*;
+    use crate::BootClock;
 
     fn executor() -> Executor {
         Executor::new(Interrupt::new())
@@ -426,7 +446,8 @@ mod tests {
 
     #[test]
     fn output_and_trace_are_kept() {
-        for executor in [executor(), Executor::in_guest()] {
+        let facts = GuestFacts { versions: BTreeMap::new(), clock: BootClock::read() };
+        for executor in [executor(), Executor::in_guest(facts)] {
             let folder = tempfile::tempdir().expect("temp");
             let executor = executor.with_raw(folder.path());
             let echo = Invocation::new("echo").arg("two words").save_as("greeting");

@@ -10,6 +10,7 @@ mod check_directory;
 mod error;
 mod executor;
 mod family;
+mod guest;
 mod held_folder;
 mod inherited;
 mod input_file;
@@ -30,6 +31,7 @@ mod which;
 
 pub use error::ExecError;
 pub use executor::{Executor, Finished};
+pub use guest::{BootClock, GuestFacts};
 pub use held_folder::HeldFolder;
 pub use inherited::close_inherited;
 pub use input_file::{

@@ -17,7 +17,6 @@ use crate::caches::{self, Remounter};
 use crate::data::ByteStream;
 use crate::duration::nanoseconds;
 use crate::events::{Caretaker, StepEvents, WorkEvent};
-use crate::since_boot::since_boot;
 use crate::spread::{FileSpread, NotSpread};
 use crate::steady::note;
 
@@ -86,9 +85,6 @@ pub struct WorkContext<'a> {
     /// Whether caches have been emptied for the next step; see
     /// [`empty_caches`](Self::empty_caches).
     pub emptied: bool,
-    /// Whether drives and time are simulated: then the drives' own memories can be
-    /// emptied too, and work that fails late has cost nothing.
-    pub simulated: bool,
     /// How large files are laid out before they are written; as they come where absent.
     pub spread: Option<FileSpread>,
     /// Over how many bytes of the file system the most widely spread of them lies.
@@ -126,7 +122,7 @@ impl<'a> WorkContext<'a> {
             Caches::Cold => caches::make_cold(self.directory, remount, self.executor)?,
             Caches::Drop | Caches::Keep => caches::drop_once(self.directory, self.executor)?,
         };
-        if self.simulated {
+        if self.executor.guest().is_some() {
             caches::empty_drives(&self.watched, self.executor)?;
             self.note_once(
                 "caches",
@@ -173,7 +169,7 @@ impl<'a> WorkContext<'a> {
         self.steps.push(Step {
             name: name.to_owned(),
             figures: outcome.figures,
-            began_ns: since_boot(began),
+            began_ns: self.executor.guest().map(|guest| guest.clock.since_boot(began)),
             elapsed_ns: nanoseconds(elapsed),
             cpu: Cpu { user_ns: outcome.user_ns, system_ns: outcome.system_ns, ..measured.cpu },
             drives: measured.drives,

@@ -14,7 +14,6 @@ mod events;
 mod kinds;
 mod output_problem;
 mod reader;
-mod since_boot;
 mod spread;
 mod steady;
 mod study_files;
@@ -32,9 +31,8 @@ pub use error::{Damage, FioJobFailure, WorkloadError};
 pub use events::{Caretaker, EVENTS, EventKind, PassInUse, WorkEvent};
 #[doc(hidden)]
 pub use kinds::jobs_in_report;
-pub use kinds::{WORKLOADS, assume_fio, find_workload, read_workload};
+pub use kinds::{WORKLOADS, find_workload, read_workload};
 pub use output_problem::OutputProblem;
-pub use since_boot::count_from_boot;
 pub use spread::FileSpread;
 pub use study_files::StudyFiles;
 pub use workload::{Context, Cost, ReadWorkload, Workload, WorkloadKind};

@@ -50,7 +50,6 @@ pub fn context<'a>(
     device: Option<PathBuf>,
 ) -> WorkContext<'a> {
     WorkContext {
-        simulated: false,
         executor,
         directory,
         device,

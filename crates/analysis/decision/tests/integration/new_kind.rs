@@ -112,7 +112,6 @@ fn steps(drive_bytes: u64) -> Vec<Step> {
     let executor = Executor::new(Interrupt::new());
     let folder = tempfile::tempdir().expect("temp");
     let mut cell = WorkContext {
-        simulated: false,
         executor: &executor,
         directory: folder.path(),
         device: None,

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use disklab_cell::{Cell, MachinePlan};
-use disklab_exec::Executor;
+use disklab_exec::{BootClock, Executor, GuestFacts};
 use disklab_lab_guest::{
     LAB_FOLDER, PLACE, fixed_start, mount_shown, set_environment, tell_work_began,
 };
@@ -45,19 +45,17 @@ pub fn carry_out_in_guest() -> Result<(), GuestError> {
     }
     let programs = job.programs.then(|| host(PROGRAMS)).transpose()?;
     set_environment(programs.as_deref());
-    if let Some(version) = &job.fio {
-        disklab_workload::assume_fio(version);
-    }
     let phases = File::options().append(true).create(true).open(lab.join(PHASES));
     let raw = Path::new(PLACE).join(RAW);
     let tells_work = matches!(&job.task, GuestTask::Work(plan) if !plan.faults.is_empty());
     let mut phases = Phases { file: phases.ok(), tells_work };
     let result = host(RAW).map_err(GuestCellError::from).and_then(|_| {
         // Before: to read the clock moves it.
-        disklab_workload::count_from_boot();
+        let clock = BootClock::read();
         fixed_start();
         set_up(profile_of(machine), transport_of(machine));
-        carry_out(&job.task, &raw, &mut phases)
+        let versions = job.fio.clone().map(|line| ("fio", line)).into_iter().collect();
+        carry_out(&job.task, GuestFacts { versions, clock }, &raw, &mut phases)
     });
     answer(&match result {
         Err(why) => GuestAnswer::failed(&why, Vec::new()),
@@ -76,13 +74,14 @@ fn host(name: &str) -> Result<PathBuf, MountError> {
 
 fn carry_out(
     task: &GuestTask,
+    facts: GuestFacts,
     outputs: &Path,
     phases: &mut Phases,
 ) -> Result<CellOutcome, GuestCellError> {
     let place = Path::new(PLACE);
     let mut ledger = Ledger::open(&place.join("ledger"))?;
     let mut drives = ModelledDrives::default();
-    let (executor, scratch) = (Executor::in_guest(), place.join("scratch"));
+    let (executor, scratch) = (Executor::in_guest(facts), place.join("scratch"));
     match task {
         GuestTask::Make(plan) => {
             let making = Making::of(plan).map_err(BenchError::from)?;

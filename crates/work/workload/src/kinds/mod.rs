@@ -19,7 +19,6 @@ mod sqlite;
 mod streams;
 
 pub use fio::jobs_in_report;
-pub use fio::real::assume_fio;
 
 use disklab_cell::WorkloadPlan;
 use disklab_source::{SourceError, did_you_mean};

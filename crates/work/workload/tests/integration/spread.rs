@@ -98,7 +98,6 @@ fn prepared(root: &Path, seed: u64) -> (PathBuf, Option<u64>, String) {
         remount: None,
         caretaker: None,
         emptied: false,
-        simulated: false,
         spread: Some(FileSpread { share: 0.5 }),
         spread_over: None,
         events: &[],

@@ -34,10 +34,11 @@ impl<'a> ReadyStep<'a> {
     ) -> Result<Self, WorkloadError> {
         let step = &fio.steps[number];
         let jobs: Vec<Job> = step.sections().map(|index| fio.parts[index].job.clone()).collect();
+        let in_guest = context.executor.guest().is_some();
         let place = JobContext {
             interrupt: context.executor.interrupt.clone(),
-            lean: context.simulated,
-            devices: if context.simulated { DeviceAccess::Any } else { DeviceAccess::default() },
+            lean: in_guest,
+            devices: if in_guest { DeviceAccess::Any } else { DeviceAccess::default() },
             ..JobContext::new(context.directory, seed_of(context.seed, number))
         };
         disklab_engine::lay_out(&jobs, &place).map_err(failed)?;

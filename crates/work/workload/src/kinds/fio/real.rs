@@ -1,7 +1,5 @@
 //! Running real fio.
 
-use std::sync::OnceLock;
-
 use disklab_exec::{ExecError, Finished, Invocation};
 use disklab_source::FileName;
 
@@ -50,25 +48,9 @@ fn version(text: &str) -> Option<(u32, u32)> {
     Some((major, numbers.next().and_then(|n| n.parse().ok()).unwrap_or(0)))
 }
 
-/// Whether fio has `lat_percentiles`. The installed fio stays the same while a
-/// study runs.
-static KNOWN: OnceLock<bool> = OnceLock::new();
-
-/// Tells the version of fio, as `fio --version` prints it, to who need not start it
-/// for that: each start takes a while in the lab.
-pub fn assume_fio(version_line: &str) {
-    if let Some(version) = version(version_line) {
-        let _ = KNOWN.set(version >= HAS_LAT_PERCENTILES);
-    }
-}
-
 fn has_lat_percentiles(context: &WorkContext<'_>) -> Result<bool, WorkloadError> {
-    if let Some(known) = KNOWN.get() {
-        return Ok(*known);
-    }
-    let finished = context.executor.check(&Invocation::new("fio").arg("--version"))?;
-    let has = version(&finished.text()).is_some_and(|version| version >= HAS_LAT_PERCENTILES);
-    Ok(*KNOWN.get_or_init(|| has))
+    let version = version(&context.executor.version_line("fio")?);
+    Ok(version.is_some_and(|version| version >= HAS_LAT_PERCENTILES))
 }
 
 /// Has fio itself read the jobs, without running them.

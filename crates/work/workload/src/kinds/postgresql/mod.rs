@@ -262,7 +262,7 @@ impl Workload for Postgresql {
         let seed = context.seed;
         // The log of transactions must not lie on the file system that is measured. A
         // guest's raw outputs may lie on the host, where it cannot change owners.
-        let raw = context.executor.raw_folder().filter(|_| !context.simulated);
+        let raw = context.executor.raw_folder().filter(|_| context.executor.guest().is_none());
         let log = cluster.private_folder(raw)?;
         // The server has files open; what it reads when it starts is warm.
         context.empty_caches()?;
