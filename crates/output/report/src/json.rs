@@ -97,6 +97,7 @@ fn decision(r: &Recommendation, decision: &StackChoice) -> Value {
         })),
         "places": decision.places.iter().map(|p| json!({
             "stack": p.stack, "rank": p.verdict.word(), "next_to_taken": p.distance,
+            "by_what_decides": p.by_deciding,
         })).collect::<Value>(),
         "reasons": decision.reasons,
         "against": decision.against,

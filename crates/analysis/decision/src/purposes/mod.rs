@@ -132,8 +132,10 @@ pub struct PurposeRank {
     pub stack: String,
     /// How it stands.
     pub verdict: RankVerdict,
-    /// How far it is behind the one that is taken, with the interval, in words; empty for that one.
+    /// How good it is next to the one that is taken, with the interval; empty for that one.
     pub distance: String,
+    /// Whether in what decides; else by all that counts.
+    pub by_deciding: bool,
 }
 
 /// What a run says of each purpose.

@@ -199,12 +199,13 @@ impl Judge<'_> {
 
     /// Every stack of the class, best first.
     pub(super) fn places(&self, choice: &Choice) -> Vec<PurposeRank> {
-        let place = |stack: usize, verdict, distance| PurposeRank {
+        let place = |stack: usize, verdict, distance, by_deciding| PurposeRank {
             stack: self.name(stack),
             verdict,
             distance,
+            by_deciding,
         };
-        let mut places = vec![place(choice.stack, RankVerdict::Taken, String::new())];
+        let mut places = vec![place(choice.stack, RankVerdict::Taken, String::new(), false)];
         places.extend(choice.rivals.iter().map(|rival| {
             // How good the rival is, next to the one that is taken.
             let distance = rival.ratio.as_ref().map_or_else(String::new, |r| {
@@ -212,7 +213,7 @@ impl Judge<'_> {
                     r.interval.map(|i| Interval { low: 1.0 / i.high, high: 1.0 / i.low, ..i });
                 disklab_comparisons::ratio(1.0 / r.centre, turned)
             });
-            place(rival.stack, rival.verdict, distance)
+            place(rival.stack, rival.verdict, distance, rival.by_deciding)
         }));
         places
     }

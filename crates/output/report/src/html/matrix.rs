@@ -139,8 +139,9 @@ fn tip(place: Option<&PurposeRank>, repeats: &str) -> String {
         Some(place) if place.distance.is_empty() => {
             format!("{}; {repeats}", place.verdict.word())
         }
-        Some(PurposeRank { verdict, distance, .. }) => {
-            format!("{}: {distance} of the one taken; {repeats}", verdict.word())
+        Some(PurposeRank { verdict, distance, by_deciding, .. }) => {
+            let by = if *by_deciding { "in what decides" } else { "by all that counts" };
+            format!("{} {by}: {distance} of the one taken; {repeats}", verdict.word())
         }
     }
 }

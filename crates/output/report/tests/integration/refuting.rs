@@ -234,6 +234,26 @@ fn sentences_are_refuted_by_the_samples() {
 }
 
 #[test]
+fn the_table_of_stacks_and_purposes_is_refuted_by_the_samples() {
+    let rates = [300.0, 260.0, 220.0, 180.0, 140.0].map(|rate| [rate, 200.0]);
+    let (json, texts) = texts(&run(5, &rates, &[0.0, 0.002, 0.001, 0.003, 0.001, 0.002]));
+    let page = &texts[0].1;
+    let (before, table) = page.split_once("<table class=\"matrix").expect("a table");
+    for (word, instead) in [
+        (">0.73<", ">0.93<"),
+        ("behind in what decides: 0.6", "behind in what decides: 0.8"),
+        ("behind by all that counts: 0.8", "behind by all that counts: 1.8"),
+        ("\"taken", "\"as good"),
+        (">best<", ">0.50<"),
+        ("10 TB", "20 TB"),
+    ] {
+        assert!(table.contains(word), "{word}: {table}");
+        let changed = format!("{before}<table class=\"matrix{}", table.replacen(word, instead, 1));
+        assert!(!refute(&json, &[(Medium::Page, &changed)]).is_empty(), "{instead}");
+    }
+}
+
+#[test]
 fn the_ends_of_what_was_measured_once_are_refuted() {
     let rates = [300.0, 260.0, 220.0, 180.0, 140.0].map(|rate| [rate, 200.0 + rate]);
     let (json, texts) = texts(&run(5, &rates, &[0.0]));

@@ -31,6 +31,9 @@ pub struct Card {
     pub mean_of: u32,
 }
 
+/// The figures that decide together, each with its measure.
+pub type Deciding<'a> = Vec<(&'a Measured, &'static str)>;
+
 /// No stack of the class may be better than the one that is taken by more than this.
 const BEATEN: f64 = 1.10;
 /// So many standard errors beyond it, in five repeats or more, are significant in any correction.
@@ -70,26 +73,38 @@ impl Card {
         if !is_space(&self.usable, samples.planned(&id, "capacity").unwrap_or(0.0)) {
             wrong.push(format!("{id} does not store {}", self.usable));
         }
-        // Two figures may be printed alike, and a card does not always name its own: what one of
-        // them bears out holds.
-        let mut deciding: Vec<Vec<(&Measured, &str)>> = vec![Vec::new()];
-        for value in &self.values {
-            let found: Vec<Vec<_>> = match self.mean_of {
-                0 => samples.printed(&id, value).into_iter().map(|figure| vec![figure]).collect(),
-                count => samples.averaged(&id, value, count),
-            };
-            if found.is_empty() {
-                wrong.push(format!("no figure of {id} is {value}"));
-            }
-            let with =
-                |one: &Vec<_>| found.iter().map(|f| [&one[..], f].concat()).collect::<Vec<_>>();
-            deciding = deciding.iter().flat_map(with).collect();
-        }
+        wrong.extend(self.values.iter().filter_map(|value| {
+            let unknown = self.found(samples, &id, value).is_empty();
+            unknown.then(|| format!("no figure of {id} is {value}"))
+        }));
         if !self.values.is_empty() && wrong.is_empty() {
+            let deciding = self.deciding(samples, &id);
             let all = deciding.iter().map(|figures| self.refuted_by(samples, &id, figures));
             wrong.extend(all.min_by_key(Vec::len).into_iter().flatten());
         }
         wrong.into_iter().map(|w| format!("{at}{w}")).collect()
+    }
+
+    /// The figures by which a stack was chosen. Two may be printed alike, and a card does not
+    /// always name its own: what one choice of them bears out holds.
+    pub fn deciding<'a>(&self, samples: &'a Samples, id: &str) -> Vec<Deciding<'a>> {
+        let mut deciding: Vec<Deciding<'a>> = vec![Vec::new()];
+        for value in &self.values {
+            let found = self.found(samples, id, value);
+            let with = |one: &Deciding<'a>| {
+                found.iter().map(|f| [&one[..], f].concat()).collect::<Vec<_>>()
+            };
+            deciding = deciding.iter().flat_map(with).collect();
+        }
+        deciding
+    }
+
+    /// The figures, or those of a mean, that are printed so.
+    fn found<'a>(&self, samples: &'a Samples, id: &str, value: &str) -> Vec<Deciding<'a>> {
+        match self.mean_of {
+            0 => samples.printed(id, value).into_iter().map(|figure| vec![figure]).collect(),
+            count => samples.averaged(id, value, count),
+        }
     }
 
     fn refuted_by(
@@ -155,7 +170,8 @@ fn is_cost(cost: &str, ratio: f64) -> bool {
     }
 }
 
-fn tolerates(class: &str) -> Option<f64> {
+/// How many drives may fail in a class.
+pub fn tolerates(class: &str) -> Option<f64> {
     match class.split(' ').next() {
         Some("No") => Some(0.0),
         Some("One") => Some(1.0),
@@ -166,7 +182,7 @@ fn tolerates(class: &str) -> Option<f64> {
 }
 
 /// Whether '19.8 TB' is so many bytes, as far as its digits say.
-fn is_space(text: &str, bytes: f64) -> bool {
+pub fn is_space(text: &str, bytes: f64) -> bool {
     const SIZES: [(&str, f64); 5] =
         [("PB", 1e15), ("TB", 1e12), ("GB", 1e9), ("MB", 1e6), ("kB", 1e3)];
     let Some((digits, unit)) = text.split_once(' ') else { return false };

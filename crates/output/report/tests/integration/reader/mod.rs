@@ -3,6 +3,7 @@
 //! stacks and studies come from its JSON, and what is claimed from the finished text alone.
 
 mod cards;
+mod matrix;
 mod samples;
 mod sentences;
 
@@ -34,6 +35,7 @@ pub fn refute(json: &str, texts: &[(Medium, &str)]) -> Vec<String> {
         }
         if *medium == Medium::Page {
             wrong.extend(sentences::refuted(text, &samples));
+            wrong.extend(matrix::refuted(text, &on_pages, &samples));
         }
     }
     wrong.extend(samples.disagreements(&said));
