@@ -111,21 +111,21 @@ fn column_refuted(column: &[(&str, &Cell)], cards: &[&Card], samples: &Samples) 
 /// Why 'behind in what decides: 0.52 [0.50, 0.55] of the one taken' is not how this stack stands
 /// in its class. All that counts has no figure of its own.
 fn tip_refuted(label: &str, tip: &str, next_to_it: Option<f64>) -> Option<String> {
-    let (standing, rest) = tip.split_once(": ")?;
+    let (rank, rest) = tip.split_once(": ")?;
     let (distance, _) = rest.split_once(" of the one taken")?;
     let (said, ends) = distance.split_once(" [").unwrap_or((distance, ""));
     let (said, rounding) = number(said)?;
     let ends: Vec<f64> = ends.trim_end_matches(']').split(", ").flat_map(str::parse).collect();
-    let (standing, in_what_decides) = match standing.split_once(" in what decides") {
-        Some((standing, _)) => (standing, true),
-        None => (standing.trim_end_matches(" by all that counts"), false),
+    let (rank, in_what_decides) = match rank.split_once(" in what decides") {
+        Some((rank, _)) => (rank, true),
+        None => (rank.trim_end_matches(" by all that counts"), false),
     };
     let holds = (!in_what_decides || next_to_it.is_some_and(|t| is_near(t, said, rounding)))
         && ends.windows(2).all(|ends| ends[0] <= said && said <= ends[1])
-        && match standing {
+        && match rank {
             "behind" => said < 1.0,
             "as good" => (0.9..=1.1).contains(&said),
-            _ => standing == "inconclusive",
+            _ => rank == "inconclusive",
         };
     (!holds).then(|| format!("{label} is not '{tip}'"))
 }

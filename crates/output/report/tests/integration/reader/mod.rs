@@ -35,6 +35,7 @@ pub fn refute(json: &str, texts: &[(Medium, &str)]) -> Vec<String> {
         }
         if *medium == Medium::Page {
             wrong.extend(sentences::refuted(text, &samples));
+            wrong.extend(sentences::reasons_refuted(text, &samples));
             wrong.extend(matrix::refuted(text, &on_pages, &samples));
         }
     }

@@ -36,6 +36,56 @@ pub fn refuted(page: &str, samples: &Samples) -> Vec<String> {
     wrong
 }
 
+/// What is wrong in why a stack is taken: 'In reading large files ('read-1m') it is 1.57 times
+/// [1.56, 1.58] as good as raid10/ext4: 221 MB/s [220, 221] against 140 MB/s [140, 141].'
+pub fn reasons_refuted(page: &str, samples: &Samples) -> Vec<String> {
+    let mut wrong = Vec::new();
+    let (_, purposes) = page.split_once("id=\"purposes\"").unwrap_or_default();
+    // Each answer, up to the next one.
+    for answer in purposes.split("<p>Stacks ").skip(1) {
+        let Some(take) = elements(answer, "<strong>", "</strong>").next() else { continue };
+        let lists = elements(answer, "<summary>Why</summary><ul>", "</ul>");
+        let reasons = lists.flat_map(|list| elements(list, "<li>", "</li>")).map(untagged);
+        wrong.extend(reasons.filter_map(|reason| {
+            let (_, rest) = reason.split_once(") it is ")?;
+            let (relation, figures) = rest.split_once(": ")?;
+            let (own, others) = figures.split_once(" against ")?;
+            let figure =
+                |text: &str| text.split(" [").next().map(|t| t.trim_end_matches('.').to_owned());
+            let why = reason_refuted(take, relation, &figure(own)?, &figure(others)?, samples)?;
+            Some(format!("'{reason}': {why}"))
+        }));
+    }
+    wrong
+}
+
+/// Why one stack's figure is not so much better than another's.
+fn reason_refuted(
+    take: &str,
+    relation: &str,
+    own: &str,
+    others: &str,
+    samples: &Samples,
+) -> Option<String> {
+    let Some(id) = samples.stack(take) else { return Some(format!("there is no stack '{take}'")) };
+    let other = relation.rsplit(' ').next().and_then(|label| samples.stack(label));
+    let Some(other) = other else { return Some(format!("'{relation}' names no stack")) };
+    let theirs = samples.printed(&other, others);
+    // Two figures may be printed alike: what one of them bears out holds.
+    let all = samples.printed(&id, own).into_iter().filter_map(|(m, measure)| {
+        let same = |t: &&(&Measured, &str)| {
+            t.1 == measure && (&t.0.workload, &t.0.step) == (&m.workload, &m.step)
+        };
+        theirs.iter().find(same)?;
+        Some(relates(relation, m, measure, samples))
+    });
+    let why: Vec<Option<String>> = all.collect();
+    if why.is_empty() {
+        return Some(format!("{id} has no {own} where {other} has {others}"));
+    }
+    why.into_iter().min().flatten()
+}
+
 /// Why 'a's 171 MB/s, the highest b's 880 MB/s.' are not the ends of this work's figures.
 fn span(ends: &str, work: &str, samples: &Samples) -> Option<String> {
     let of_work = |m: &Measured| m.workload == work || format!("{}:{}", m.workload, m.step) == work;
@@ -101,7 +151,7 @@ fn relates(
     measure: &str,
     samples: &Samples,
 ) -> Option<String> {
-    let ends = ["as fast as ", "as many as ", "than "];
+    let ends = ["as fast as ", "as many as ", "as good as ", "than "];
     let (said, other) = ends.iter().find_map(|end| relation.split_once(end))?;
     let other = other.split([',', ' ', '(']).next()?.trim_end_matches('.');
     let Some(other) = samples.stack(other) else {
@@ -114,8 +164,10 @@ fn relates(
     let holds = if said.contains("times") || said.contains("factor") {
         (ratio - digits).abs() <= rounding + 0.03 * digits
     } else {
-        let share = if more_is_better { ratio - 1.0 } else { 1.0 / ratio - 1.0 } * 100.0;
-        let more = ["faster", "more", "longer"].iter().any(|word| said.contains(word));
+        let is_better = said.contains("better");
+        let share =
+            if more_is_better || is_better { ratio - 1.0 } else { 1.0 / ratio - 1.0 } * 100.0;
+        let more = is_better || ["faster", "more", "longer"].iter().any(|word| said.contains(word));
         let signed = if more { digits } else { -digits };
         (share - signed).abs() <= rounding + 1.0 + 0.1 * digits
     };
