@@ -160,7 +160,7 @@ fn drives_that_are_none_are_usage_errors() {
     let home = tempfile::tempdir().expect("temp");
     for (drives, expected) in [
         ("wd-red-pro-21tb:4", "did you mean 'wd-red-pro-2"),
-        ("wd-red-pro-21tb:4", "of this family: 'wd-red-pro-22tb'"),
+        ("wd-red-pro-21tb:4", "like it: 'wd-red-pro-20tb'"),
         ("hgst-10tb:0", "invalid count '0'"),
         ("hgst-10tb:4:4:4", "expected MODEL"),
         ("hgst-10tb:4:20TB", "20 TB"),

@@ -4,7 +4,6 @@
 //! The models themselves are described downstream, in `drives/*.toml`; a test there writes this
 //! table from them (`UPDATE=1 cargo test -p disklab-drive studies_know`).
 
-use disklab_source::did_you_mean;
 use disklab_units::Bytes;
 
 /// Ids and other names of the models, and their bytes.
@@ -117,42 +116,68 @@ pub(crate) const MODEL_SIZES: &[(&str, u64)] = &[
     ("sn770", 1_000_204_886_016),
 ];
 
-/// Names of a family that are listed.
-const LISTED: usize = 6;
+/// Names that are listed besides the closest.
+const LISTED: usize = 5;
+/// A longer name is none that was mistyped.
+const LONGEST: usize = 100;
+/// From this likeness on a name may be meant; 1 if all is the same.
+const LIKE: f64 = 0.5;
+/// Names that are by so much less alike than the closest are not listed.
+const NEXT_TO_IT: f64 = 0.4;
 
-/// Which models a name that is unknown may mean: the closest one, and else those that share most
-/// of its name, such as a maker's series; nothing if none does.
+/// Which models a name that is unknown may mean: the closest one, and those that are like it, such
+/// as a maker's series; nothing if none is.
 pub fn nearest_models(name: &str) -> String {
-    let name = name.to_lowercase();
-    let close = did_you_mean(&name, MODEL_SIZES.iter().map(|(known, _)| *known));
-    let family = family(&name);
-    let family: Vec<String> = family.iter().map(|name| format!("'{name}'")).collect();
-    if family.is_empty() {
-        close
-    } else {
-        format!("{close}; of this family: {}", family.join(", "))
+    if name.len() > LONGEST {
+        return String::new();
     }
+    let mut near: Vec<(f64, &str)> =
+        MODEL_SIZES.iter().map(|(known, _)| (likeness(name, known), *known)).collect();
+    near.sort_by(|a, b| b.0.total_cmp(&a.0));
+    let best = near.first().map_or(0.0, |(best, _)| *best);
+    near.retain(|(like, _)| *like >= LIKE && *like > best - NEXT_TO_IT);
+    let mut names = near.into_iter().map(|(_, known)| format!("'{known}'"));
+    let Some(closest) = names.next() else { return String::new() };
+    let others: Vec<String> = names.take(LISTED).collect();
+    if others.is_empty() || best >= SAME {
+        return format!(" (did you mean {closest}?)");
+    }
+    format!(" (did you mean {closest}?); like it: {}", others.join(", "))
 }
 
-/// The models with the most words of this name, or else with the longest beginning of it.
-fn family(name: &str) -> Vec<&'static str> {
-    let words = |text: &str| -> Vec<String> {
-        let words = text.split(|c: char| !c.is_ascii_alphanumeric());
-        // A capacity is not a series.
-        let is_name = |w: &&str| w.len() > 1 && !(w.ends_with("tb") || w.ends_with("gb"));
-        words.filter(is_name).map(str::to_owned).collect()
+/// The likeness of names with the same letters and digits.
+const SAME: f64 = 10.0;
+
+/// How much a name is like a known one: the share of pairs of characters that both have, and more for
+/// each word and number that is the same, and where one begins with the other or has it in it.
+fn likeness(name: &str, known: &str) -> f64 {
+    let plain = |text: &str| -> String {
+        let letters = text.chars().filter(char::is_ascii_alphanumeric);
+        letters.map(|c| c.to_ascii_lowercase()).collect()
     };
-    let wanted = words(name);
-    let score = |known: &str| {
-        let shared = words(known).iter().filter(|word| wanted.contains(word)).count();
-        let begins = known.chars().zip(name.chars()).take_while(|(a, b)| a == b).count();
-        100 * shared + if begins >= 4 { begins } else { 0 }
+    let (plain_name, plain_known) = (plain(name), plain(known));
+    if plain_name.is_empty() {
+        return 0.0;
+    }
+    if plain_name == plain_known {
+        return SAME;
+    }
+    let parts = |text: &str, is_part: fn(char) -> bool| -> Vec<String> {
+        let parts = text.split(|c: char| !is_part(c)).filter(|part| !part.is_empty());
+        parts.map(str::to_ascii_lowercase).collect()
     };
-    let scores = MODEL_SIZES.iter().map(|(known, _)| (score(known), *known));
-    let best = scores.clone().map(|(score, _)| score).max().unwrap_or(0);
-    let near = scores.filter(|(score, _)| best > 0 && *score / 100 == best / 100);
-    let near = near.filter(|(score, _)| best >= 100 || *score == best);
-    near.map(|(_, known)| known).take(LISTED).collect()
+    let shared = |is_part: fn(char) -> bool| {
+        let (wanted, known) = (parts(name, is_part), parts(known, is_part));
+        known.into_iter().filter(|part| wanted.contains(part)).collect::<Vec<_>>()
+    };
+    let is_capacity = |word: &str| word.ends_with("tb") || word.ends_with("gb");
+    let words = shared(|c| c.is_ascii_alphanumeric());
+    let words = words.iter().filter(|word| word.len() > 1 && !is_capacity(word)).count();
+    let numbers = shared(|c| c.is_ascii_digit()).len();
+    let contains = plain_name.len() > 3
+        && (plain_known.starts_with(&plain_name) || plain_name.contains(&plain_known));
+    let more = 0.3 * words as f64 + 0.15 * numbers as f64 + if contains { 0.3 } else { 0.0 };
+    strsim::sorensen_dice(&plain_name, &plain_known) + more
 }
 
 /// The capacity of a model that comes with disklab.
@@ -168,17 +193,25 @@ mod tests {
     #[test]
     fn unknown_models_are_answered_with_their_family() {
         for (name, expected) in [
-            ("wd-red-pro-21tb", "did you mean 'wd-red-pro-20tb'"),
-            ("wd-red-pro-21tb", "of this family: 'wd-red-pro-22tb', 'wd-red-pro-20tb'"),
-            ("Seagate IronWolf Pro 10TB", "'ironwolf-pro-16tb', 'ironwolf-pro-20tb'"),
+            ("wd-red-pro-21tb", "did you mean 'wd-red-pro-22tb'?); like it: 'wd-red-pro-20tb'"),
+            ("WD Red Plus 4TB", " (did you mean 'wd-red-plus-4tb'?)"),
+            ("wdred22", "did you mean 'wd-red-pro-22tb'"),
+            ("wd40efrx", "did you mean 'wd40efrx-68n32n0'?); like it: 'wd40efrx-68wt0n0'"),
+            ("st4000", "did you mean 'st4000vn006'"),
+            ("samsung-990-pro", "did you mean 'samsung-990pro-2tb'"),
+            ("seagate-exos-18tb", "did you mean 'exos-x18-18tb'"),
+            ("toshiba-n300", "'n300-16tb'"),
+            ("Seagate IronWolf Pro 10TB", "'ironwolf-pro-16tb'?); like it: 'ironwolf-pro-20tb'"),
             ("mg08acp16te", "did you mean 'mg08aca16te'"),
             ("st12000nm0008", "'st12000nm001g'"),
-            ("WDC WD221KFGX-68B9KN0", "'wd221kfgx'"),
+            ("WDC WD221KFGX-68B9KN0", "did you mean 'wd221kfgx'"),
         ] {
             let found = nearest_models(name);
             assert!(found.contains(expected), "{name}: {found}");
         }
-        assert_eq!(nearest_models("floppy"), "");
+        for other in ["floppy", "crucial-mx500", "-", "wd-red-pro ".repeat(1000).as_str()] {
+            assert_eq!(nearest_models(other), "", "{other}");
+        }
         assert_eq!(nearest_models(""), "");
     }
 }
