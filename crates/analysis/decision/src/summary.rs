@@ -32,8 +32,15 @@ pub(crate) fn summary(
     let writers: Vec<AnswerWriter<'_>> = asked.iter().copied().map(writer).collect();
     let screen = StandingClaims::of(groups, &asked);
     let chosen = strongest(&writers, &screen);
-    let mut all: Vec<String> =
-        chosen.iter().filter_map(|(t, c)| writers[*t].full_difference(c)).collect();
+    let mut last = String::new();
+    let mut all: Vec<String> = chosen
+        .iter()
+        .filter_map(|(t, c)| {
+            let (prefix, sentence) = (writers[*t].prefix(c.group), writers[*t].difference(c)?);
+            let again = std::mem::replace(&mut last, prefix.clone()) == prefix;
+            Some(if again { sentence } else { prefix + &sentence })
+        })
+        .collect();
     all.extend(fastest(&writers, &chosen, &screen));
     let sure = comparisons(&writers, &[ComparisonOutcome::Better, ComparisonOutcome::Worse])
         .filter(|(t, c)| !is_suspect(&writers[*t], c));

@@ -140,6 +140,7 @@ impl Study {
         let degraded =
             (!request.hot_spare).then_some(("What does it get without the drive?", "degraded"));
         let asked = PassAsked {
+            of_study: "How long without redundancy when a drive fails",
             id: "rebuild",
             title: "a drive fails and is rebuilt",
             time: (
@@ -158,6 +159,7 @@ impl Study {
     /// The same stacks, all drives of each of which are scrubbed. Its digest is that of the study.
     fn into_scrub(self, request: &ScrubRequest) -> Result<Self, SourceError> {
         let asked = PassAsked {
+            of_study: "How long does a scrub take",
             id: "scrub",
             title: "all drives are scrubbed",
             time: ("How long does a scrub of the whole drives take?", "scrubbed"),
@@ -206,6 +208,9 @@ impl Study {
             }
         }
         let body = node(Value::Table(entries));
+        let meanwhile =
+            if load.is_some() { ", and what does other work get meanwhile" } else { "" };
+        self.title = format!("{}{meanwhile}?", asked.of_study);
         self.questions = asked.questions(load.is_some());
         self.workloads = vec![WorkloadSpec {
             id: asked.id.to_owned(),
@@ -259,6 +264,8 @@ impl Study {
 
 /// A workload about a pass, and what is asked of it.
 struct PassAsked {
+    /// The study's title, without what a load adds.
+    of_study: &'static str,
     /// Of the workload, and of its kind.
     id: &'static str,
     title: &'static str,

@@ -107,7 +107,7 @@ impl<'a> AnswerWriter<'a> {
     }
 
     /// `For 4 KiB synchronous writes (dd-4k), `.
-    fn prefix(&self, group: usize) -> String {
+    pub fn prefix(&self, group: usize) -> String {
         format!("For {}, ", describe(self.study, self.groups, &self.groups[group].key).full())
     }
 
@@ -185,7 +185,7 @@ impl<'a> AnswerWriter<'a> {
 
     /// A comparison that may be told as a difference, without its prefix. Far
     /// apart, the better one is the subject; near, the stack compared.
-    fn difference(&self, comparison: &Comparison) -> Option<String> {
+    pub fn difference(&self, comparison: &Comparison) -> Option<String> {
         let interval = comparison.interval?;
         let (mut subject, mut other) = (comparison.group, comparison.baseline_group);
         let far = matches!(Distance::of(comparison.ratio, interval), Distance::Factor(..));
@@ -198,11 +198,6 @@ impl<'a> AnswerWriter<'a> {
             self.relation(comparison.ratio, interval, self.stack(other)),
             self.suspicion(&[subject, other])
         ))
-    }
-
-    /// A comparison as a whole sentence, with what was measured.
-    pub fn full_difference(&self, comparison: &Comparison) -> Option<String> {
-        Some(self.prefix(comparison.group) + &self.difference(comparison)?)
     }
 
     /// The strongest differences, most surprising first, then how many are left.
