@@ -33,14 +33,8 @@ pub(crate) fn summary(
     let screen = StandingClaims::of(groups, &asked);
     let chosen = strongest(&writers, &screen);
     let mut last = String::new();
-    let mut all: Vec<String> = chosen
-        .iter()
-        .filter_map(|(t, c)| {
-            let (prefix, sentence) = (writers[*t].prefix(c.group), writers[*t].difference(c)?);
-            let again = std::mem::replace(&mut last, prefix.clone()) == prefix;
-            Some(if again { sentence } else { prefix + &sentence })
-        })
-        .collect();
+    let mut all: Vec<String> =
+        chosen.iter().filter_map(|(t, c)| writers[*t].difference_after(&mut last, c)).collect();
     all.extend(fastest(&writers, &chosen, &screen));
     let sure = comparisons(&writers, &[ComparisonOutcome::Better, ComparisonOutcome::Worse])
         .filter(|(t, c)| !is_suspect(&writers[*t], c));

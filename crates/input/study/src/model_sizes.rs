@@ -120,7 +120,9 @@ pub(crate) const MODEL_SIZES: &[(&str, u64)] = &[
 const LISTED: usize = 5;
 /// A longer name is none that was mistyped.
 const LONGEST: usize = 100;
-/// From this likeness on a name may be meant; 1 if all is the same.
+/// The likeness of names with the same letters and digits.
+const SAME: f64 = 10.0;
+/// From this likeness on a name may be meant.
 const LIKE: f64 = 0.5;
 /// Names that are by so much less alike than the closest are not listed.
 const NEXT_TO_IT: f64 = 0.4;
@@ -139,14 +141,11 @@ pub fn nearest_models(name: &str) -> String {
     let mut names = near.into_iter().map(|(_, known)| format!("'{known}'"));
     let Some(closest) = names.next() else { return String::new() };
     let others: Vec<String> = names.take(LISTED).collect();
-    if others.is_empty() || best >= SAME {
+    if others.is_empty() {
         return format!(" (did you mean {closest}?)");
     }
     format!(" (did you mean {closest}?); like it: {}", others.join(", "))
 }
-
-/// The likeness of names with the same letters and digits.
-const SAME: f64 = 10.0;
 
 /// How much a name is like a known one: the share of pairs of characters that both have, and more for
 /// each word and number that is the same, and where one begins with the other or has it in it.

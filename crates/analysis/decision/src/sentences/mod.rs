@@ -107,7 +107,7 @@ impl<'a> AnswerWriter<'a> {
     }
 
     /// `For 4 KiB synchronous writes (dd-4k), `.
-    pub fn prefix(&self, group: usize) -> String {
+    fn prefix(&self, group: usize) -> String {
         format!("For {}, ", describe(self.study, self.groups, &self.groups[group].key).full())
     }
 
@@ -185,7 +185,7 @@ impl<'a> AnswerWriter<'a> {
 
     /// A comparison that may be told as a difference, without its prefix. Far
     /// apart, the better one is the subject; near, the stack compared.
-    pub fn difference(&self, comparison: &Comparison) -> Option<String> {
+    fn difference(&self, comparison: &Comparison) -> Option<String> {
         let interval = comparison.interval?;
         let (mut subject, mut other) = (comparison.group, comparison.baseline_group);
         let far = matches!(Distance::of(comparison.ratio, interval), Distance::Factor(..));
@@ -200,6 +200,18 @@ impl<'a> AnswerWriter<'a> {
         ))
     }
 
+    /// A difference, after what was measured; without that if the sentence before, whose is `last`,
+    /// began with the same.
+    pub fn difference_after(&self, last: &mut String, comparison: &Comparison) -> Option<String> {
+        let sentence = self.difference(comparison)?;
+        let prefix = self.prefix(comparison.group);
+        if *last == prefix {
+            return Some(sentence);
+        }
+        last.clone_from(&prefix);
+        Some(prefix + &sentence)
+    }
+
     /// The strongest differences, most surprising first, then how many are left.
     fn differences(&self) -> Vec<String> {
         let mut strong: Vec<&Comparison> = self
@@ -210,15 +222,10 @@ impl<'a> AnswerWriter<'a> {
             .collect();
         strong.sort_by(|a, b| strength(b.interval).total_cmp(&strength(a.interval)));
         let left = strong.len().saturating_sub(DIFFERENCES);
-        let mut last: Option<usize> = None;
-        let mut all: Vec<String> = Vec::new();
-        for comparison in strong.into_iter().take(DIFFERENCES) {
-            let Some(sentence) = self.difference(comparison) else { continue };
-            // What was measured is told once for sentences that follow each other.
-            let again = last.is_some_and(|g| self.same_figure(g, comparison.group));
-            last = Some(comparison.group);
-            all.push(if again { sentence } else { self.prefix(comparison.group) + &sentence });
-        }
+        let mut last = String::new();
+        let strong = strong.into_iter().take(DIFFERENCES);
+        let mut all: Vec<String> =
+            strong.filter_map(|comparison| self.difference_after(&mut last, comparison)).collect();
         if left > 0 {
             all.push(format!(
                 "{left} more {} significantly from the baseline: see the table.",
@@ -226,11 +233,6 @@ impl<'a> AnswerWriter<'a> {
             ));
         }
         all
-    }
-
-    fn same_figure(&self, a: usize, b: usize) -> bool {
-        let (a, b) = (&self.groups[a].key, &self.groups[b].key);
-        a.levels.workload == b.levels.workload && a.step == b.step && a.direction == b.direction
     }
 
     /// The figures of all stacks, one sentence for the same work, where nothing is known of

@@ -50,13 +50,17 @@ pub fn reasons_refuted(page: &str, samples: &Samples) -> Vec<String> {
             let (_, rest) = reason.split_once(") it is ")?;
             let (relation, figures) = rest.split_once(": ")?;
             let (own, others) = figures.split_once(" against ")?;
-            let figure =
-                |text: &str| text.split(" [").next().map(|t| t.trim_end_matches('.').to_owned());
-            let why = reason_refuted(take, relation, &figure(own)?, &figure(others)?, samples)?;
+            let why = reason_refuted(take, relation, bare(own), bare(others), samples)?;
             Some(format!("'{reason}': {why}"))
         }));
     }
     wrong
+}
+
+/// '221 MB/s' of '221 MB/s [220, 221].'
+fn bare(figure: &str) -> &str {
+    let end = [" [", " ("].into_iter().filter_map(|rest| figure.find(rest)).min();
+    figure[..end.unwrap_or(figure.len())].trim_end_matches('.')
 }
 
 /// Why one stack's figure is not so much better than another's.
@@ -91,7 +95,7 @@ fn span(ends: &str, work: &str, samples: &Samples) -> Option<String> {
     let of_work = |m: &Measured| m.workload == work || format!("{}:{}", m.workload, m.step) == work;
     for (end, is_lowest) in ends.split(", the highest ").zip([true, false]) {
         let (stack, figure) = end.split_once("'s ")?;
-        let figure = figure.split(" [").next()?.split(" (").next()?.trim_end_matches('.');
+        let figure = bare(figure);
         let Some(id) = samples.stack(stack) else {
             return Some(format!("there is no stack '{stack}'"));
         };
