@@ -54,4 +54,4 @@ pub use contest::Contest;
 pub use decide::decide;
 pub use decision::{Conclusion, Decision, Next, Rank, StackStanding};
 pub use outcome::{CampaignOutcome, Exactness, FigureOutcome, Nearest, Stop};
-pub use rules::{Goal, Rules};
+pub use rules::{Goal, Rules, looks};

@@ -30,26 +30,33 @@ pub struct Rules {
 /// saves most. Each look costs a share of the permitted error.
 const LOOKS: [usize; 12] = [3, 4, 5, 6, 8, 10, 12, 15, 18, 22, 26, 30];
 
+/// Numbers of blocks after which a campaign of at most so many looks, ascending; the last is
+/// `most_blocks`. Beyond 30 each is a fifth more than the one before.
+pub fn looks(most_blocks: usize) -> Vec<usize> {
+    let mut looks: Vec<usize> = LOOKS.into_iter().take_while(|look| *look < most_blocks).collect();
+    while let Some(next) = looks.last().map(|last| last + (last / 5).max(1)) {
+        if next >= most_blocks || looks.len() < LOOKS.len() {
+            break;
+        }
+        looks.push(next);
+    }
+    looks.push(most_blocks);
+    looks
+}
+
 impl Rules {
+    /// No stack is run in more blocks, unless it is said.
+    pub const MOST_BLOCKS: usize = 30;
+
     /// The customary rules: ties within 2 %, false conclusions in 5 % of campaigns, at most
     /// 30 blocks.
     pub fn new(goal: Goal) -> Self {
-        Self { goal, tie: 0.02, error: 0.05, most_blocks: 30 }
+        Self { goal, tie: 0.02, error: 0.05, most_blocks: Self::MOST_BLOCKS }
     }
 
-    /// Numbers of blocks after which it looks, ascending; the last is `most_blocks`. Beyond
-    /// 30 each is a fifth more than the one before.
+    /// Numbers of blocks after which it looks.
     pub fn looks(&self) -> Vec<usize> {
-        let mut looks: Vec<usize> =
-            LOOKS.into_iter().take_while(|look| *look < self.most_blocks).collect();
-        while let Some(next) = looks.last().map(|last| last + (last / 5).max(1)) {
-            if next >= self.most_blocks || looks.len() < LOOKS.len() {
-                break;
-            }
-            looks.push(next);
-        }
-        looks.push(self.most_blocks);
-        looks
+        looks(self.most_blocks)
     }
 
     /// The level of significance of one comparison at one look, of so many stacks.

@@ -13,6 +13,8 @@ pub enum GoalWord {
     Best,
     /// All stacks in order, those that are as good as each other together.
     Rank,
+    /// The stack to take for each purpose, of those that survive as many failed drives.
+    Purposes,
 }
 
 impl From<GoalWord> for StudyGoal {
@@ -20,6 +22,7 @@ impl From<GoalWord> for StudyGoal {
         match word {
             GoalWord::Best => Self::Best,
             GoalWord::Rank => Self::Rank,
+            GoalWord::Purposes => Self::Purposes,
         }
     }
 }
@@ -27,9 +30,9 @@ impl From<GoalWord> for StudyGoal {
 #[derive(Debug, Clone, Default, Args)]
 #[command(next_help_heading = "How often")]
 pub struct HowLongArgs {
-    /// Repeat until the ranking is decided, instead of a fixed number of times: 'best' finds
-    /// the best stack of each question, 'rank' orders all of them. Stacks that are
-    /// significantly behind are not run again; 30 blocks at most.
+    /// Repeat until this is decided, instead of a fixed number of times: 'best' finds the best
+    /// stack of each question, 'rank' orders all of them, 'purposes' finds the stack to take for
+    /// each purpose. Stacks that are significantly behind are not run again; 30 blocks at most.
     #[arg(long, value_enum, value_name = "GOAL")]
     pub goal: Option<GoalWord>,
     /// Run until each stack's ratio to the baseline, or the figure of the only stack, is known
@@ -47,6 +50,7 @@ impl HowLongArgs {
     /// The same without the command line.
     pub fn options(&self) -> StopOptions {
         let Self { goal, precision, budget } = *self;
-        StopOptions { goal: goal.map(StudyGoal::from), precision, budget }
+        let goal = goal.map(StudyGoal::from);
+        StopOptions { goal, precision, budget, most_repeats: None }
     }
 }

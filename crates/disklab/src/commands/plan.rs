@@ -139,7 +139,7 @@ fn add_cells(lines: &mut Lines, plan: &Plan) {
         let order = format!("{repeats} in randomised complete blocks, seed {}", plan.seed);
         return lines.add("cells", &format!("{}: {each}, {order}", plan.cells.len()));
     };
-    let to_look = match how_long.rules {
+    let to_look = match how_long.looks_for {
         Some(_) => format!("{} to the first look, ", plan.cells.len()),
         None => String::new(),
     };

@@ -55,7 +55,7 @@ fn a_guess_names_its_confidence_and_a_command_that_is_valid() {
     assert!(page.contains("More repeats would settle it"), "that it can be settled");
     assert!(page.contains("A guess: random writes not measured; measured once."), "what was not");
     for (what, expected) in [
-        ("Decide what is inconclusive", "the best stack of each question"),
+        ("Decide what is inconclusive", "the stack to take for each purpose"),
         ("Measure the rest", "quick"),
     ] {
         let mut words = next_step(&page, what);

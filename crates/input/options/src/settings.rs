@@ -56,6 +56,9 @@ pub struct RunSettings {
     /// A guest's memory.
     #[serde(with = "text", skip_serializing_if = "Option::is_none")]
     pub memory: Option<Bytes>,
+    /// How often a cell of a campaign runs at most, if the study says so.
+    #[serde(with = "text", skip_serializing_if = "Option::is_none")]
+    pub most_repeats: Option<u32>,
     /// Only cells that match one of these patterns ran.
     #[serde(with = "patterns", skip_serializing_if = "Vec::is_empty")]
     pub only: Vec<String>,

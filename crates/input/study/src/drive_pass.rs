@@ -223,7 +223,8 @@ impl Study {
             place,
         }];
         self.excluded = Vec::new();
-        (self.goal, self.precision, self.repeats) = (None, None, REPEATS);
+        (self.goal, self.precision, self.most_repeats) = (None, None, None);
+        self.repeats = REPEATS;
         self.positions = Positions::new(&self.stacks, &self.workloads);
         Ok(self)
     }

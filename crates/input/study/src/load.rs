@@ -17,7 +17,7 @@ use crate::kept_files::{kept_files, without_kept};
 use crate::lab::lab;
 use crate::limits::{DRIVE_SIZES, MOST_DRIVES, MOST_PAIRS, MOST_QUESTIONS};
 use crate::model_sizes::{model_size, nearest_models};
-use crate::quick::quick;
+use crate::quick::{MOST_REPEATS, quick};
 use crate::study::Positions;
 use crate::{
     ChartKind, DriveSpec, LeftOut, Measure, Part, Question, StackSpec, Study, StudyGoal,
@@ -57,6 +57,7 @@ pub(crate) fn read(source: Source, on: Option<&DriveRequests>) -> Result<Study, 
     let about = fields.text("about")?.unwrap_or_default();
     let repeats = fields.integer("repeats", 1..=1000)?.unwrap_or(3) as u32;
     let goal = fields.choice("goal", &StudyGoal::WORDS)?;
+    let most_repeats = fields.integer("most-repeats", MOST_REPEATS)?.map(|n| n as u32);
     let (draws, has_earlier_files, has_reference, spread) = choices(&mut fields)?;
     let (faults, axes) = faults(fields.take("faults"), axes(fields.take("axes"))?)?;
     let drives = drives_on(&mut fields, on)?;
@@ -65,7 +66,8 @@ pub(crate) fn read(source: Source, on: Option<&DriveRequests>) -> Result<Study, 
     let StudyStacks { stacks, left_out } = stacks(&mut fields, &drives, on.is_some())?;
     lab.check(&stacks)?;
     let workloads = workloads_for(fields.require("workloads")?, stacks.len())?;
-    let quick = fields.take("quick").map(|node| quick(node, repeats, &workloads)).transpose()?;
+    let quick =
+        fields.take("quick").map(|node| quick(node, (repeats, goal), &workloads)).transpose()?;
     let excluded = excluded(fields.take("exclude"), &stacks, &left_out, &workloads)?;
     let known = KnownStacks { stacks: &stacks, left_out: &left_out };
     let baseline = known.baseline(fields.take("baseline"))?;
@@ -81,6 +83,7 @@ pub(crate) fn read(source: Source, on: Option<&DriveRequests>) -> Result<Study, 
         repeats,
         goal,
         precision: None,
+        most_repeats,
         draws,
         has_earlier_files,
         has_reference,

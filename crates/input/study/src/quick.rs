@@ -7,10 +7,13 @@ use disklab_source::{Location, SourceError, did_you_mean};
 use disklab_units::parse_share_within;
 
 use crate::shipped::changed;
-use crate::{Study, WorkloadSpec, matches};
+use crate::{Study, StudyGoal, WorkloadSpec, matches};
 
 /// What `--precision` takes.
 const PRECISIONS: RangeInclusive<f64> = 0.001..=0.5;
+
+/// How often a cell may run at most for a study's goal: it is looked at after three at the soonest.
+pub(crate) const MOST_REPEATS: RangeInclusive<u64> = 3..=1000;
 
 /// What a study is when time is short: the same questions, with less work for each.
 #[derive(Debug, Clone, PartialEq)]
@@ -19,22 +22,25 @@ pub(crate) struct QuickForm {
     repeats: u32,
     /// Stacks that differ by less are equivalent for its goal.
     precision: Option<f64>,
+    /// How often a cell runs at most for its goal.
+    most_repeats: Option<u32>,
     /// All workloads, by the same index.
     workloads: Vec<WorkloadSpec>,
 }
 
-/// Reads the table. `repeats` are those of the study itself.
+/// Reads the table. Repeats and goal are those of the study itself.
 ///
 /// # Errors
 /// If a field is unknown or invalid, or a pattern matches no workload.
 pub(crate) fn quick(
     node: &Node,
-    repeats: u32,
+    (repeats, goal): (u32, Option<StudyGoal>),
     workloads: &[WorkloadSpec],
 ) -> Result<QuickForm, SourceError> {
     let mut fields = Fields::new(node, "'quick'")?;
     let repeats = fields.integer("repeats", 1..=1000)?.map_or(repeats, |n| n as u32);
-    let precision = fields.take("precision").map(precision).transpose()?;
+    let precision = fields.take("precision").map(|node| precision(node, goal)).transpose()?;
+    let most_repeats = fields.integer("most-repeats", MOST_REPEATS)?.map(|n| n as u32);
     let changes = fields.require("workloads")?.entries()?;
     fields.finish()?;
     let mut quick = workloads.to_vec();
@@ -52,10 +58,16 @@ pub(crate) fn quick(
             )));
         }
     }
-    Ok(QuickForm { repeats, precision, workloads: quick })
+    Ok(QuickForm { repeats, precision, most_repeats, workloads: quick })
 }
 
-fn precision(node: &Node) -> Result<f64, SourceError> {
+fn precision(node: &Node, goal: Option<StudyGoal>) -> Result<f64, SourceError> {
+    if goal == Some(StudyGoal::Purposes) {
+        return Err(node.error(
+            "`precision` is about figures, and the goal \"purposes\" about stacks to take, which \
+             are equivalent within 5 %: leave it out",
+        ));
+    }
     let share = parse_share_within(&node.as_text()?, PRECISIONS);
     share.map_err(|why| node.error(format!("`precision`: {why}")))
 }
@@ -83,6 +95,7 @@ impl Study {
         self.is_quick = true;
         self.repeats = form.repeats;
         self.precision = form.precision;
+        self.most_repeats = form.most_repeats.or(self.most_repeats);
         self.workloads = form.workloads;
         Ok(self)
     }
@@ -123,7 +136,7 @@ dd = {{ direction = "write", bs = "{{bs}}", count = 200 }}
 
     #[test]
     fn quick_form_changes_what_its_table_names() {
-        let text = "[quick]\nrepeats = 3\nprecision = \"5 %\"\n[quick.workloads]\nread = { size = \"1G\", io_size = \
+        let text = "[quick]\nrepeats = 3\nprecision = \"5 %\"\nmost-repeats = 8\n[quick.workloads]\nread = { size = \"1G\", io_size = \
                     \"4M\" }\n\"write-*\" = { count = 50 }";
         let whole = study(text).expect("valid");
         assert!(whole.has_quick_form());
@@ -131,6 +144,7 @@ dd = {{ direction = "write", bs = "{{bs}}", count = 200 }}
         let quick = whole.clone().into_quick_form().expect("there");
         assert_eq!((quick.repeats, &quick.digest), (3, &whole.digest));
         assert_eq!((whole.precision, quick.precision), (None, Some(0.05)));
+        assert_eq!((whole.most_repeats, quick.most_repeats), (None, Some(8)));
         assert_eq!(body(&quick, 0), "rw = read, size = 1G, io_size = 4M");
         assert_eq!(body(&quick, 2), "direction = write, bs = 64k, count = 50");
         assert_eq!(quick.goal, whole.goal);
@@ -149,6 +163,7 @@ dd = {{ direction = "write", bs = "{{bs}}", count = 200 }}
             ("[quick]\nrepeats = 3", "field 'workloads'"),
             ("[quick.workloads]\nreed = { size = \"1G\" }", "did you mean 'read'"),
             ("[quick]\nrepeats = 0\n[quick.workloads]", "repeats"),
+            ("[quick]\nmost-repeats = 2\n[quick.workloads]", "most-repeats"),
             ("[quick]\nsizes = 1\n[quick.workloads]", "sizes"),
             ("[quick.workloads]\nread = 3", "expected a table"),
         ] {

@@ -35,6 +35,8 @@ pub struct Study {
     pub goal: Option<StudyGoal>,
     /// Stacks that differ by less are equivalent for that goal, if the study says so.
     pub precision: Option<f64>,
+    /// How often a cell runs at most for that goal, if the study says so.
+    pub most_repeats: Option<u32>,
     /// Whether the stacks of a block are given the same drives and the same work.
     pub draws: SeedSharing,
     /// Whether directories and files are made before a workload's own, drawn for each repeat.
@@ -154,17 +156,21 @@ pub enum StudyGoal {
     Best,
     /// All stacks in order.
     Rank,
+    /// The stack to take for each purpose.
+    Purposes,
 }
 
 impl StudyGoal {
     /// Its words in a study file, on the command line and in a run.
-    pub const WORDS: [(&'static str, Self); 2] = [("best", Self::Best), ("rank", Self::Rank)];
+    pub const WORDS: [(&'static str, Self); 3] =
+        [("best", Self::Best), ("rank", Self::Rank), ("purposes", Self::Purposes)];
 
     /// As on the command line.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Best => "best",
             Self::Rank => "rank",
+            Self::Purposes => "purposes",
         }
     }
 }

@@ -8,13 +8,14 @@
 mod blocks;
 mod contests;
 mod go;
+mod purposes;
 #[cfg(test)]
 mod tests;
 mod time;
 
 use std::time::Duration;
 
-use disklab_campaign::{Goal, Rules};
+use disklab_campaign::{Goal, Rules, looks};
 use disklab_units::{share_words, show_duration};
 
 pub(crate) use blocks::next_cells;
@@ -25,11 +26,43 @@ pub(crate) use time::{block_seconds, used_seconds};
 /// A campaign with a budget alone is no longer than this.
 const MOST_BLOCKS: u32 = 200;
 
+/// What a campaign's samples are looked at for.
+#[derive(Debug, Clone, PartialEq)]
+pub enum LookRule {
+    /// Each figure that a question asks for.
+    Figures(Rules),
+    /// The stack to take for each purpose.
+    Purposes {
+        /// No cell runs in more blocks.
+        most_blocks: usize,
+    },
+}
+
+impl LookRule {
+    /// Numbers of blocks after which the samples are looked at.
+    pub fn looks(&self) -> Vec<usize> {
+        looks(self.most_blocks())
+    }
+
+    /// No cell runs in more blocks.
+    pub fn most_blocks(&self) -> usize {
+        match self {
+            Self::Figures(rules) => rules.most_blocks,
+            Self::Purposes { most_blocks } => *most_blocks,
+        }
+    }
+
+    /// Whether it compares stacks with each other.
+    pub fn compares(&self) -> bool {
+        !matches!(self, Self::Figures(Rules { goal: Goal::Precision(_), .. }))
+    }
+}
+
 /// When a campaign stops whose samples or clock decide that.
 #[derive(Debug, Clone, PartialEq)]
 pub struct StopRule {
-    /// By which rules its samples are looked at; none where only the time counts.
-    pub rules: Option<Rules>,
+    /// What its samples are looked at for; none where only the time counts.
+    pub looks_for: Option<LookRule>,
     /// Real time in which every block must end.
     pub budget: Option<Duration>,
 }
@@ -37,19 +70,23 @@ pub struct StopRule {
 impl StopRule {
     /// No cell runs in more blocks.
     pub fn most_blocks(&self) -> u32 {
-        self.rules.as_ref().map_or(MOST_BLOCKS, |rules| rules.most_blocks as u32)
+        self.looks_for.as_ref().map_or(MOST_BLOCKS, |rule| rule.most_blocks() as u32)
     }
 
     /// The blocks before the first look; 1 where there is none.
     pub fn first_look(&self) -> u32 {
-        let first = self.rules.as_ref().and_then(|rules| rules.looks().first().copied());
+        let first = self.looks_for.as_ref().and_then(|rule| rule.looks().first().copied());
         first.unwrap_or(1) as u32
     }
 
     /// What is asked for, in words.
     pub fn goal(&self) -> String {
-        let Some(rules) = &self.rules else {
-            return "as many blocks as fit into the budget".to_owned();
+        let rules = match &self.looks_for {
+            None => return "as many blocks as fit into the budget".to_owned(),
+            Some(LookRule::Purposes { .. }) => {
+                return "the stack to take for each purpose".to_owned();
+            }
+            Some(LookRule::Figures(rules)) => rules,
         };
         let ties = share_words(rules.tie);
         match rules.goal {
@@ -67,12 +104,12 @@ impl StopRule {
     /// The same with its limits.
     pub fn words(&self) -> String {
         let mut text = format!("{}; ", self.goal());
-        text.push_str(&match &self.rules {
-            Some(rules) => format!(
+        text.push_str(&match &self.looks_for {
+            Some(rule) => format!(
                 "{} to {} randomised blocks, looked at after {}",
                 self.first_look(),
                 self.most_blocks(),
-                rules.looks().iter().map(ToString::to_string).collect::<Vec<_>>().join(", ")
+                rule.looks().iter().map(ToString::to_string).collect::<Vec<_>>().join(", ")
             ),
             None => format!("{} at most", self.most_blocks()),
         });

@@ -33,7 +33,7 @@ mod studies;
 mod too_little;
 mod version;
 
-pub use adaptive::StopRule;
+pub use adaptive::{LookRule, StopRule};
 pub use disklab_options::{BenchKind, Bus, MovedParameters, RunPart, RunSettings, UnknownBench};
 pub use disklab_study::{RebuildRequest, ScrubRequest, StudyGoal};
 pub use error::{DirectoryProblem, RunnerError};

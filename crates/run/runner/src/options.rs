@@ -126,6 +126,12 @@ pub enum OptionsError {
         /// The options of the rule.
         given: Vec<&'static str>,
     },
+    /// A precision of what has none.
+    #[error(
+        "--precision is about figures, and --goal purposes about stacks to take, which are \
+         equivalent within 5 %: give one or the other"
+    )]
+    PrecisionOfPurposes,
     /// No time at all.
     #[error("--budget 0: nothing can be run in no time")]
     ZeroBudget,

@@ -6,7 +6,6 @@ use std::sync::OnceLock;
 use disklab_bench::{
     BenchError, BenchNeeds, BenchProfile, LoadedStudy, Preflight, WrongAxis, check_axes,
 };
-use disklab_campaign::Goal;
 use disklab_cell::{Cell, CellPlan, Levels, MachinePlan};
 use disklab_options::{BenchKind, RunSettings};
 use disklab_prediction::CellPrediction;
@@ -15,7 +14,7 @@ use disklab_store::{RunInfo, now};
 use disklab_study::{LeftOut, TooManyCells, check_run_size};
 
 use crate::too_little::too_little;
-use crate::{StopRule, VERSION};
+use crate::{LookRule, StopRule, VERSION};
 
 /// What would be run, on what, and in which order. It follows from the study, the bench and
 /// the options alone; nothing is asked of a device.
@@ -186,7 +185,7 @@ impl Plan {
         for Levels { workload, .. } in &self.preflight.levels {
             *stacks.entry(workload).or_default() += 1;
         }
-        let compares = rule.rules.as_ref().is_some_and(|r| !matches!(r.goal, Goal::Precision(_)));
+        let compares = rule.looks_for.as_ref().is_some_and(LookRule::compares);
         if compares && !stacks.is_empty() && stacks.values().all(|n| *n < 2) {
             return Err(PlanError::NothingToCompare);
         }

@@ -177,9 +177,8 @@ impl PlannedRun {
     /// is nothing to decide.
     pub fn stop_by(&mut self, stop: &StopOptions, repeats: Option<u32>) -> Result<(), RunnerError> {
         let study = &self.plan.campaign.study;
-        let precision = study.precision;
-        let own = study.goal.and_then(|goal| stop.with_goal_of_study(goal, precision, repeats));
-        if let Some(own) = own {
+        let stop = StopOptions { most_repeats: study.most_repeats, ..stop.clone() };
+        if let Some(own) = stop.with_goal_of_study(study, repeats) {
             match self.decide_by(&own, None) {
                 // The study's goal compares stacks, and only one is left here: the number of
                 // repeats, or the budget, decides.
@@ -190,7 +189,7 @@ impl PlannedRun {
                 }
             }
         }
-        self.decide_by(stop, repeats)
+        self.decide_by(&stop, repeats)
     }
 
     fn decide_by(&mut self, stop: &StopOptions, repeats: Option<u32>) -> Result<(), RunnerError> {

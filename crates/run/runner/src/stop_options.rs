@@ -4,11 +4,11 @@ use std::time::Duration;
 
 use disklab_campaign::{Goal, Rules};
 use disklab_options::RunSettings;
-use disklab_study::StudyGoal;
+use disklab_study::{Study, StudyGoal};
 use disklab_units::{ParseShareError, parse_share_within, show_duration, show_share};
 
-use crate::StopRule;
 use crate::options::OptionsError;
+use crate::{LookRule, StopRule};
 
 /// What decides how long a campaign runs; with nothing, the number of repeats does.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -17,22 +17,20 @@ pub struct StopOptions {
     pub goal: Option<StudyGoal>,
     /// How exactly, as a share.
     pub precision: Option<f64>,
+    /// How often a cell runs at most for it, if the study says so.
+    pub most_repeats: Option<u32>,
     /// Real time in which every block must end.
     pub budget: Option<Duration>,
 }
 
 impl StopOptions {
-    /// The same with the study's goal, and how exactly it is to be reached; `None` if the user
-    /// said how often cells run, or what is to be known. A budget bounds the study's goal as it
-    /// does the user's.
-    pub fn with_goal_of_study(
-        &self,
-        goal: StudyGoal,
-        precision: Option<f64>,
-        repeats: Option<u32>,
-    ) -> Option<Self> {
+    /// The same with the study's goal, and how exactly it is to be reached; `None` if it has none,
+    /// or the user said how often cells run, or what is to be known. A budget bounds the study's
+    /// goal as it does the user's.
+    pub fn with_goal_of_study(&self, study: &Study, repeats: Option<u32>) -> Option<Self> {
         let is_given = repeats.is_some() || self.goal.is_some() || self.precision.is_some();
-        (!is_given).then(|| Self { goal: Some(goal), precision, ..self.clone() })
+        let Study { goal, precision, .. } = *study;
+        (!is_given && goal.is_some()).then(|| Self { goal, precision, ..self.clone() })
     }
 
     /// The rule; `None` for the fixed number of repeats. `repeats` are those that were asked
@@ -56,31 +54,35 @@ impl StopOptions {
         if self.budget.is_some_and(|budget| budget.is_zero()) {
             return Err(OptionsError::ZeroBudget);
         }
+        if self.goal == Some(StudyGoal::Purposes) && self.precision.is_some() {
+            return Err(OptionsError::PrecisionOfPurposes);
+        }
         Ok(Some(self.stop_rule()))
     }
 
     fn stop_rule(&self) -> StopRule {
-        let rules = match (self.goal, self.precision) {
-            (None, None) => None,
-            (None, Some(share)) => Some(Rules::new(Goal::Precision(share))),
-            (Some(choice), tie) => {
-                let goal = match choice {
-                    StudyGoal::Best => Goal::Best,
-                    StudyGoal::Rank => Goal::Rank,
-                };
-                let rules = Rules::new(goal);
-                Some(Rules { tie: tie.unwrap_or(rules.tie), ..rules })
-            }
+        let most_blocks = self.most_repeats.map_or(Rules::MOST_BLOCKS, |most| most as usize);
+        let figures = |goal: Goal, tie: Option<f64>| {
+            let rules = Rules::new(goal);
+            let tie = tie.unwrap_or(rules.tie);
+            LookRule::Figures(Rules { tie, most_blocks, ..rules })
         };
-        StopRule { rules, budget: self.budget }
+        let looks_for = match (self.goal, self.precision) {
+            (None, None) => None,
+            (None, Some(share)) => Some(figures(Goal::Precision(share), None)),
+            (Some(StudyGoal::Best), tie) => Some(figures(Goal::Best, tie)),
+            (Some(StudyGoal::Rank), tie) => Some(figures(Goal::Rank, tie)),
+            (Some(StudyGoal::Purposes), _) => Some(LookRule::Purposes { most_blocks }),
+        };
+        StopRule { looks_for, budget: self.budget }
     }
 
     /// Records it with what the run was asked for.
     pub fn record(&self, settings: &mut RunSettings) {
         (settings.goal, settings.precision) = (self.goal, self.precision);
-        settings.budget = self.budget;
-        let rules = self.stop_rule().rules;
-        settings.looks = rules.and_then(|rules| u32::try_from(rules.looks().len()).ok());
+        (settings.most_repeats, settings.budget) = (self.most_repeats, self.budget);
+        let rule = self.stop_rule().looks_for;
+        settings.looks = rule.and_then(|rule| u32::try_from(rule.looks().len()).ok());
     }
 
     /// As a run was begun. The budget may be another one: the time that the run has used so
@@ -106,7 +108,8 @@ impl StopOptions {
             return differs("--budget", show_duration(budget), None);
         }
         let budget = self.budget.or(then.budget);
-        Ok(Self { goal: then.goal, precision: then.precision, budget })
+        let RunSettings { goal, precision, most_repeats, .. } = *then;
+        Ok(Self { goal, precision, most_repeats, budget })
     }
 }
 
@@ -137,8 +140,11 @@ mod tests {
     #[test]
     fn goal_of_the_study_holds_unless_the_user_gives_another() {
         let none = StopOptions::default();
+        let mut study = crate::find_study("first-look").expect("it is shipped").study;
+        assert_eq!(none.with_goal_of_study(&study, None), None);
+        (study.goal, study.precision) = (Some(StudyGoal::Best), Some(0.05));
         let goal = |stop: &StopOptions, repeats| {
-            stop.with_goal_of_study(StudyGoal::Best, Some(0.05), repeats).map(|s| {
+            stop.with_goal_of_study(&study, repeats).map(|s| {
                 assert_eq!(s.precision, Some(0.05));
                 (s.goal, s.budget)
             })

@@ -6,7 +6,8 @@ use disklab_cell::{Cell, Levels, SeedSharing, order};
 use disklab_decision::{Analyser, Analysis};
 use disklab_options::{BenchKind, RunSettings};
 use disklab_sample::{
-    Cpu, Direction, DriveTraffic, Environment, Figure, OperationKind, Sample, Step,
+    Cpu, Direction, DriveTraffic, Environment, Figure, OperationKind, Sample, Step, StepProfile,
+    Task,
 };
 use disklab_store::{CellRecord, CellState, RunInfo};
 use disklab_study::Study;
@@ -109,8 +110,19 @@ impl RunFixture {
         cells.into_iter().zip(disturbances).map(|(c, d)| (c.clone(), rate(&c, d))).collect()
     }
 
-    fn stack(&self, cell: &Cell) -> usize {
-        self.stacks.iter().position(|s| *s == cell.levels.stack).unwrap_or_default()
+    /// Which stack a cell is of.
+    pub fn stack(&self, cell: &Cell) -> usize {
+        self.stack_of(&cell.levels.stack)
+    }
+
+    /// Which stack has this id.
+    pub fn stack_of(&self, id: &str) -> usize {
+        self.stacks.iter().position(|stack| stack == id).unwrap_or_default()
+    }
+
+    /// Has claims stand so many looks.
+    pub fn look_so_often(&mut self, looks: u32) {
+        self.info.options.looks = Some(looks);
     }
 
     /// The rates of the first workload, by stack and block.
@@ -173,6 +185,7 @@ fn sample(step: &str, rate: f64) -> Sample {
         elapsed_ns,
         cpu: Cpu { processors: 4, ..Cpu::default() },
         drives: vec![drive],
+        profile: Some(StepProfile { task: Some(Task::LargeWrite), ..StepProfile::default() }),
         ..Step::default()
     };
     Sample { steps: vec![step], ..Sample::default() }

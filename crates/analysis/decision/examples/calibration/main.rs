@@ -2,7 +2,7 @@
 //!
 //! `cargo run --release -p disklab-decision --example calibration [CAMPAIGNS [SECTION…] [MODEL…]]`
 //! prints the tables of docs/validation/calibration.md; the sections are noise, claims, coverage,
-//! power, adaptive and precision. All of it is seeded: the same numbers come out
+//! power, adaptive, choices and precision. All of it is seeded: the same numbers come out
 //! everywhere.
 
 mod fixture;
@@ -13,7 +13,8 @@ use std::error::Error;
 
 use fixture::RunFixture;
 use measures::{
-    Coverage, Share, adaptive, coverage, equal_called_level, false_claims, power, precision,
+    Coverage, Share, adaptive, choices, coverage, equal_called_level, false_claims, power,
+    precision,
 };
 use noise_models::{NOISE_MODELS, NoiseModel};
 
@@ -23,12 +24,13 @@ const BLOCKS: [u32; 9] = [3, 4, 5, 6, 7, 8, 10, 15, 20];
 /// A part of the tables: its name, and what prints it for so many campaigns.
 type Section = (&'static str, fn(u32, &[&NoiseModel]) -> Result<(), Box<dyn Error>>);
 
-const SECTIONS: [Section; 6] = [
+const SECTIONS: [Section; 7] = [
     ("models", noise_models_reported),
     ("claims", claims),
     ("coverage", coverages),
     ("power", powers),
     ("adaptive", adaptives),
+    ("choices", choices_of_stacks),
     ("precision", precisions),
 ];
 
@@ -144,6 +146,24 @@ fn adaptives(campaigns: u32, noise_models: &[&NoiseModel]) -> Result<(), Box<dyn
         let got = adaptive(&fixture, noise_model, campaigns / 2);
         let shares = [got.false_order, got.false_best, got.named, got.cells];
         let cells: Vec<String> = shares.iter().map(|s| format!("{:.1}", s.per_cent())).collect();
+        println!("| {} | {} |", noise_model.name, cells.join(" | "));
+    }
+    Ok(())
+}
+
+fn choices_of_stacks(campaigns: u32, noise_models: &[&NoiseModel]) -> Result<(), Box<dyn Error>> {
+    println!("\n## The stack to take\n");
+    println!("| noise model | 6 % below | 20 % below | equal |\n|---|---|---|---|");
+    let mut fixture = RunFixture::new(8, 1)?;
+    for noise_model in noise_models {
+        let cells: Vec<String> = [1.0 / 1.06, 0.8, 1.0]
+            .iter()
+            .map(|rate| {
+                let got = choices(&mut fixture, noise_model, *rate, campaigns);
+                let (wrong, sure) = (got.wrong.per_cent(), got.sure.per_cent());
+                format!("{wrong:.1}; {sure:.0} in {}", got.blocks)
+            })
+            .collect();
         println!("| {} | {} |", noise_model.name, cells.join(" | "));
     }
     Ok(())

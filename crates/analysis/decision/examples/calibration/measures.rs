@@ -1,9 +1,9 @@
 //! How often the analysis is wrong, covers the truth, and finds what is there.
 
 use disklab_audits::Severity;
-use disklab_campaign::{Conclusion, Contest, Decision, Goal, Rules, StackStanding, decide};
+use disklab_campaign::{Conclusion, Contest, Decision, Goal, Rules, StackStanding, decide, looks};
 use disklab_comparisons::ComparisonOutcome;
-use disklab_decision::Analysis;
+use disklab_decision::{Analysis, PurposeRank, RankVerdict};
 use disklab_stats::{Ask, blocks_needed};
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
@@ -251,6 +251,61 @@ pub fn adaptive(fixture: &RunFixture, noise_model: &NoiseModel, campaigns: u32) 
         );
         all.named.count(decision.conclusion == Conclusion::Best(vec![0]));
     }
+    all
+}
+
+/// What campaigns gave that ran until the stack to take was known.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Choices {
+    /// Campaigns whose choice was called sure, or equivalent, and was more than 5 % below the best.
+    pub wrong: Share,
+    /// Campaigns that ended with such a choice.
+    pub sure: Share,
+    /// Median number of blocks.
+    pub blocks: usize,
+}
+
+/// Campaigns for the stack to take of eight of this rate next to the best one: all the others have
+/// it. Eight blocks at most; after each look those continue that may be better.
+pub fn choices(
+    fixture: &mut RunFixture,
+    noise_model: &NoiseModel,
+    rate: f64,
+    campaigns: u32,
+) -> Choices {
+    let looks = looks(8);
+    fixture.look_so_often(looks.len() as u32);
+    let mut random = seeded(noise_model, 6000);
+    let mut truth = vec![RATE * rate; 8];
+    truth[0] = RATE;
+    let (mut all, mut sizes) = (Choices::default(), Vec::new());
+    for _ in 0..campaigns {
+        let campaign = fixture.campaign(noise_model, &truth, 8, &mut random);
+        let mut reached = vec![looks[0] as u32; truth.len()];
+        for (look, next) in looks.iter().zip(looks.iter().skip(1).map(Some).chain([None])) {
+            let measured = campaign.iter().filter(|(c, _)| c.block < reached[fixture.stack(c)]);
+            let analysis = fixture.analyse(measured.cloned().collect());
+            let known = analysis.recommendations.iter().find(|r| !r.decisions.is_empty());
+            let choice = known.and_then(|r| r.decisions.first()).expect("all were measured");
+            let is_sure = !choice.confidence.is_unsettled();
+            if let (false, Some(next)) = (is_sure, next) {
+                let is_open = |rank: &&PurposeRank| {
+                    matches!(rank.verdict, RankVerdict::Inconclusive | RankVerdict::Taken)
+                };
+                for rank in choice.places.iter().filter(is_open) {
+                    reached[fixture.stack_of(&rank.stack)] = *next as u32;
+                }
+                continue;
+            }
+            let taken = truth[fixture.stack_of(&choice.take)];
+            all.sure.count(is_sure);
+            all.wrong.count(is_sure && taken * 1.05 < RATE);
+            sizes.push(*look);
+            break;
+        }
+    }
+    sizes.sort_unstable();
+    all.blocks = sizes.get(sizes.len() / 2).copied().unwrap_or_default();
     all
 }
 

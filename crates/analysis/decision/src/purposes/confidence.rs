@@ -10,9 +10,10 @@ use super::{DecidingFigure, NextBest};
 /// How sure a choice is by what was measured.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Confidence {
-    /// Significantly better than all others, with the correction for all of them.
+    /// Each other is significantly worse, or better by 5 % at most, with the correction for all of
+    /// them.
     Sure,
-    /// Several are equivalent within 5 %, and significantly better than all others.
+    /// The same, and some are equivalent within 5 %.
     Equivalent,
     /// Better than each other by the interval of that comparison alone.
     Likely,

@@ -52,6 +52,26 @@ pub struct Recommendation {
     pub scores: Vec<Score>,
     /// The workloads whose figures count for it.
     pub workloads: BTreeSet<String>,
+    /// Those of them whose figures decide; none where nothing decides alone.
+    pub deciding: BTreeSet<String>,
+}
+
+impl Recommendation {
+    /// Stacks and workloads of which more repeats could settle what is not: what is taken and
+    /// those that may be better, with the work by which the two are compared.
+    pub fn unsettled_cells(&self) -> BTreeSet<(&str, &str)> {
+        let mut cells = BTreeSet::new();
+        let open = self.decisions.iter().filter(|d| d.confidence.is_unsettled() && !d.is_partial);
+        for decision in open {
+            let is_open = |rank: &&PurposeRank| rank.verdict == RankVerdict::Inconclusive;
+            for rival in decision.places.iter().filter(is_open) {
+                let work = if rival.by_deciding { &self.deciding } else { &self.workloads };
+                let both = [decision.take.as_str(), rival.stack.as_str()];
+                cells.extend(work.iter().flat_map(|w| both.map(|stack| (stack, w.as_str()))));
+            }
+        }
+        cells
+    }
 }
 
 /// The stack to take for a purpose, of those that survive as many lost drives.
@@ -155,8 +175,6 @@ pub fn recommend(
     for (index, stack) in stacks.iter().enumerate() {
         classes.entry(survives(stack)).or_default().push(index);
     }
-    let judged = all.iter().filter(|(r, _)| r.why_not.is_none()).count();
-    let number = comparisons(&classes, judged, info.looks());
     let space =
         |stack: usize| info.stacks.iter().find(|s| s.id == stacks[stack]).map(|s| s.capacity);
     all.into_iter()
@@ -164,7 +182,7 @@ pub fn recommend(
             let shown = recommendation.why_not.is_none() || says_enough(&recommendation);
             if shown && !criteria.is_empty() && stacks.len() > 1 {
                 let criteria: Vec<&Criterion> = criteria.iter().collect();
-                let judge = Judge { stacks: &stacks, criteria: &criteria, number };
+                let judge = Judge { stacks: &stacks, criteria: &criteria, looks: info.looks() };
                 let is_partial = recommendation.why_not.is_some();
                 let decided = classes.iter().filter_map(|(survives, members)| {
                     let mut decision = judge.decision(*survives, members, is_partial)?;
@@ -177,16 +195,6 @@ pub fn recommend(
             recommendation
         })
         .collect()
-}
-
-/// How many comparisons a claim is corrected for. The stack that is taken is seen first and tested
-/// afterwards, so the claim that it is better than all others is wrong only if it is shown to be
-/// better than the one that truly is the best: one comparison for each stack that might be taken
-/// and is not the best (Hsu 1981, comparisons with the best), of every class, every purpose that
-/// is judged, at every look. None of these depends on the figures.
-fn comparisons(classes: &BTreeMap<Option<u32>, Vec<usize>>, judged: usize, looks: usize) -> usize {
-    let rivals: usize = classes.values().map(|members| members.len() - 1).sum();
-    rivals.max(1) * judged.max(1) * looks
 }
 
 /// What a run has of what a purpose asks for, and whether that is enough.
@@ -223,6 +231,11 @@ fn prepare(
         suspect,
         scores: Vec::new(),
         workloads: criteria.iter().map(|criterion| criterion.workload.clone()).collect(),
+        deciding: criteria
+            .iter()
+            .filter(|criterion| criterion.aspect.weight == DECIDES)
+            .map(|criterion| criterion.workload.clone())
+            .collect(),
     };
     (recommendation, criteria)
 }
@@ -253,11 +266,20 @@ fn stacks(groups: &[Group]) -> Vec<&str> {
 struct Judge<'a> {
     stacks: &'a [&'a str],
     criteria: &'a [&'a Criterion],
-    /// Comparisons that are made, for the correction.
-    number: usize,
+    /// How often the samples are looked at.
+    looks: usize,
 }
 
 impl Judge<'_> {
+    /// How many comparisons a claim about stacks of a class is corrected for. The stack that is
+    /// taken is seen first and tested afterwards, so the claim that no other is better is wrong
+    /// only if it is shown against the one that truly is the best: one comparison for each stack
+    /// that might be taken and is not the best (Hsu 1981, comparisons with the best), at every
+    /// look. None of these depends on the figures.
+    fn comparisons(&self, members: &[usize]) -> usize {
+        (members.len() - 1).max(1) * self.looks
+    }
+
     fn name(&self, stack: usize) -> String {
         self.stacks[stack].to_owned()
     }
@@ -269,7 +291,7 @@ impl Judge<'_> {
         members: &[usize],
         is_partial: bool,
     ) -> Option<StackChoice> {
-        let choice = choose(self.criteria, members, self.number)?;
+        let choice = choose(self.criteria, members, self.comparisons(members))?;
         let equivalent = choice.rivals.iter().filter(|r| r.verdict == RankVerdict::Equivalent);
         Some(StackChoice {
             survives,
@@ -317,7 +339,7 @@ impl Judge<'_> {
         let without = |aspect: &&'static str| {
             let rest: Vec<&Criterion> =
                 self.criteria.iter().copied().filter(|c| c.aspect.name != *aspect).collect();
-            let other = choose(&rest, members, self.number * aspects.len())?.stack;
+            let other = choose(&rest, members, self.comparisons(members) * aspects.len())?.stack;
             (!as_good(other)).then(|| AdviceChange { aspect, instead: self.name(other) })
         };
         aspects.iter().filter_map(without).collect()

@@ -167,6 +167,11 @@ fn is_equivalent(ratio: &Ratio) -> bool {
     ratio.interval.is_some_and(|i| i.lies_within(1.0 / EQUIVALENT, EQUIVALENT))
 }
 
+/// Whether the first is shown not to be worse than the second by more than what is equivalent.
+fn is_no_worse(ratio: &Ratio) -> bool {
+    ratio.interval.is_some_and(|i| i.low >= 1.0 / EQUIVALENT)
+}
+
 /// What each stack of a class shows, worked out once.
 struct Contestant {
     stack: usize,
@@ -216,6 +221,7 @@ pub(super) fn choose(criteria: &[&Criterion], members: &[usize], number: usize) 
             None => RankVerdict::NotMeasured,
             Some(ratio) if is_better(ratio) && !is_equivalent(ratio) => RankVerdict::Behind,
             Some(ratio) if is_equivalent(ratio) && !by_deciding => RankVerdict::Equivalent,
+            Some(ratio) if is_no_worse(ratio) => RankVerdict::NotBetter,
             Some(_) => RankVerdict::Inconclusive,
         };
         let is_better_alone = alone().is_some_and(|interval| interval.low > 1.0);

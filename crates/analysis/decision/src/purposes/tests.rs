@@ -183,7 +183,7 @@ fn equivalent_stacks_tie_and_inconclusive_ones_get_no_advice() {
     };
     fixture.info.repeats = 4;
     let text = decides(&fixture, std::slice::from_ref(&got)).expect("a way");
-    assert!(text.contains("4 repeats do not decide") && text.contains("--goal best"), "{text}");
+    assert!(text.contains("4 repeats do not decide") && text.contains("--goal purposes"), "{text}");
     assert_eq!(decides(&fixture, &[]), None);
     fixture.info.options.goal = Some(disklab_study::StudyGoal::Best);
     assert_eq!(decides(&fixture, &[got]), None);

@@ -35,7 +35,7 @@ impl Judge<'_> {
             Some((*m, bytes - own, mean(&blocks(&decides, *m))?))
         });
         let (other, more_bytes, _) = more.max_by(|a, b| a.2.total_cmp(&b.2).then(a.1.cmp(&b.1)))?;
-        let comparer = Comparer::new(&decides, taken, members, self.number);
+        let comparer = Comparer::new(&decides, taken, members, self.comparisons(members));
         let (lead, behind) = (comparer.ratio(taken, other)?, comparer.ratio(other, taken));
         Some(Trade {
             stack: self.stacks[other].to_owned(),

@@ -7,7 +7,9 @@ pub enum RankVerdict {
     Taken,
     /// As good by all that counts, and within the margin of 5 % in what decides.
     Equivalent,
-    /// Whether it is behind the one that is taken is inconclusive.
+    /// Better by 5 % at most, if it is better at all.
+    NotBetter,
+    /// Whether it is better than the one that is taken, and by how much, is inconclusive.
     Inconclusive,
     /// Significantly behind: in what decides if it lies beyond the margin, else by all that counts.
     Behind,
@@ -21,6 +23,7 @@ impl RankVerdict {
         match self {
             Self::Taken => "taken",
             Self::Equivalent => "as good",
+            Self::NotBetter => "not better",
             Self::Inconclusive => "inconclusive",
             Self::Behind => "behind",
             Self::NotMeasured => "not measured",

@@ -66,7 +66,7 @@ impl Recommendation {
         let asked = info.options.goal.is_some() || info.is_import();
         (open && !asked).then(|| {
             format!(
-                "{} not decide these comparisons. A run with --goal best (and --budget 2h, say) \
+                "{} not decide these comparisons. A run with --goal purposes (and --budget 2h, say) \
                  instead of --repeats keeps repeating the stacks that may still be the best, and \
                  drops those that are significantly behind.",
                 match info.repeats {
@@ -93,6 +93,9 @@ impl StackChoice {
     pub fn how_sure(&self, recommendation: &Recommendation) -> String {
         let word = match self.confidence {
             _ if self.is_partial => "A guess",
+            Confidence::Sure if self.has(RankVerdict::NotBetter) => {
+                "Sure: no other is more than 5 % better"
+            }
             Confidence::Sure => "Sure",
             Confidence::Equivalent => "Equivalent within 5 %: either will do",
             Confidence::Likely => "Likely",
@@ -120,6 +123,10 @@ impl StackChoice {
         };
         let why: Vec<String> = missing.into_iter().chain(open).collect();
         if why.is_empty() { format!("{word}.") } else { format!("{word}: {}.", why.join("; ")) }
+    }
+
+    fn has(&self, verdict: RankVerdict) -> bool {
+        self.places.iter().any(|place| place.verdict == verdict)
     }
 
     /// What it was chosen by: '394 MB/s', or by all that counts.
@@ -237,7 +244,7 @@ impl Judge<'_> {
         }
         let mut single: Vec<(f64, String)> = Vec::new();
         for criterion in self.criteria {
-            let number = self.number * self.criteria.len();
+            let number = self.comparisons(members) * self.criteria.len();
             let one = [*criterion];
             let comparer = Comparer::new(&one, choice.stack, members, number);
             let Some(ratio) = comparer.ratio(choice.stack, next.stack) else { continue };
@@ -265,7 +272,7 @@ impl Judge<'_> {
         let taken = self.stacks[choice.stack];
         let mut found: Vec<(f64, String)> = Vec::new();
         for criterion in self.criteria {
-            let number = self.number * self.criteria.len();
+            let number = self.comparisons(members) * self.criteria.len();
             let one = [*criterion];
             let comparer = Comparer::new(&one, choice.stack, members, number);
             let best = members

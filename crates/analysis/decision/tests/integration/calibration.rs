@@ -4,7 +4,7 @@
 
 use crate::fixture::RunFixture;
 use crate::measures::{
-    Share, adaptive, coverage, equal_called_level, false_claims, power, precision,
+    Share, adaptive, choices, coverage, equal_called_level, false_claims, power, precision,
 };
 use crate::noise_models::NOISE_MODELS;
 
@@ -139,6 +139,22 @@ fn a_figure_that_ends_a_campaign_by_its_precision_is_held_by_its_interval() {
             assert!(got.blocks <= 30 && (share < 0.1 || got.blocks < 8), "{got:?}");
         }
     }
+}
+
+/// Seven stacks lie just beyond what counts as equivalent: the hardest to tell from the best.
+#[test]
+fn a_stack_that_is_surely_to_be_taken_is_hardly_ever_beaten() {
+    let mut fixture = RunFixture::new(8, 1).expect("a study");
+    for noise_model in &NOISE_MODELS {
+        let got = choices(&mut fixture, noise_model, 1.0 / 1.06, 40);
+        assert!(at_most(got.wrong, 5.0), "{} {got:?}", noise_model.name);
+    }
+    let noise_model = NOISE_MODELS.first().expect("a noise model");
+    let far = choices(&mut fixture, noise_model, 0.8, 20);
+    assert!(far.sure.per_cent() == 100.0 && far.blocks <= 4, "{far:?}");
+    // Where it does not matter which is taken, that is known, too.
+    let equal = choices(&mut fixture, noise_model, 1.0, 20);
+    assert!(at_least(equal.sure, 70.0), "{equal:?}");
 }
 
 #[test]

@@ -35,7 +35,7 @@ impl PlanExtent {
             writes_more: prediction.is_least && !estimate.is_learnt(),
         };
         let Some(how_long) = &plan.stop else { return extent };
-        extent.has_looks = how_long.rules.is_some();
+        extent.has_looks = how_long.looks_for.is_some();
         extent.first_look = how_long.first_look();
         let mut most = how_long.most_blocks();
         if let Some(budget) = how_long.budget {

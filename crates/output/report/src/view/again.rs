@@ -12,7 +12,7 @@ pub(crate) fn command_line(report: &Report) -> String {
     command(&report.info, &report.sessions)
 }
 
-/// The command that runs the same cells until the best stack of each question is known; none
+/// The command that runs the same cells until the stack to take is known for each purpose; none
 /// where the run was such a campaign, and had all the time that it wanted. Of the cells only
 /// those that `only` matches, where the run was of all; cells that this leaves out anyway need no
 /// `--without`.
@@ -39,7 +39,7 @@ fn settle(info: &RunInfo, sessions: &[Session], only: Vec<String>) -> Option<Str
         return None;
     }
     let mut info = info.clone();
-    info.options.goal.get_or_insert(StudyGoal::Best);
+    info.options.goal.get_or_insert(StudyGoal::Purposes);
     (info.options.budget, info.options.precision) = (None, None);
     if info.options.only.is_empty() {
         info.options.only = only;
@@ -96,8 +96,8 @@ fn words(info: &RunInfo, sessions: &[Session], seed: Option<u64>) -> Vec<String>
     for (name, value) in options.listed() {
         let mut each = |all: &[String]| all.iter().for_each(|one| option(&name, one.clone()));
         match name.as_str() {
-            // They follow from the goal and the division, or are there already.
-            "looks" | "part" | "quick" => {}
+            // They follow from the study, the goal and the division, or are there already.
+            "looks" | "most-repeats" | "part" | "quick" => {}
             // In the lab, where files lie decides nothing.
             "scratch" if info.is_lab() => {}
             "rebuild" => {
@@ -197,10 +197,13 @@ mod tests {
 
     #[test]
     fn command_of_a_quick_run_asks_for_the_quick_form() {
-        let mut info = info("lab", &[("goal", "best"), ("looks", "12"), ("quick", "yes")]);
+        let mut info = info(
+            "lab",
+            &[("goal", "purposes"), ("looks", "5"), ("most-repeats", "8"), ("quick", "yes")],
+        );
         info.scale = 1.0;
         let command = command(&info, &[session(&["disklab", "run", "nas"])]);
-        assert_eq!(command, "disklab run nas --quick --seed 8765432109876543 --goal best");
+        assert_eq!(command, "disklab run nas --quick --seed 8765432109876543 --goal purposes");
     }
 
     #[test]
@@ -223,7 +226,7 @@ mod tests {
         let settled = |options: &[(&str, &str)]| settle(&info("lab", options), &typed, some());
         assert_eq!(
             settled(&[("only", "a/*:*"), ("quick", "yes")]).as_deref(),
-            Some("disklab run nas --quick --scale 0.015625 --goal best --only 'a/*:*'")
+            Some("disklab run nas --quick --scale 0.015625 --goal purposes --only 'a/*:*'")
         );
         assert_eq!(settled(&[("goal", "best"), ("looks", "12")]), None, "it had all its blocks");
         let had_no_time = settled(&[("goal", "rank"), ("looks", "12"), ("budget", "60 s")]);

@@ -3,7 +3,9 @@
 use std::collections::{BTreeSet, HashMap};
 
 use disklab_audits::{Group, GroupKey};
-use disklab_campaign::{Contest, Decision, Exactness, FigureOutcome, Goal, Rules, Stop, decide};
+use disklab_campaign::{
+    Conclusion, Contest, Decision, Exactness, FigureOutcome, Goal, Rules, Stop, decide,
+};
 use disklab_cell::Levels;
 use disklab_comparisons::{Answer, Point, show_figure};
 use disklab_decision::Analysis;
@@ -43,9 +45,9 @@ impl ContestState {
         outcome
     }
 
-    /// Whether its samples were not looked at yet.
-    pub fn is_before_first_look(&self) -> bool {
-        self.decision.looked == 0
+    /// Whether something is not decided.
+    pub fn is_open(&self) -> bool {
+        matches!(self.decision.conclusion, Conclusion::Inconclusive { open: 1.., .. })
     }
 
     /// Adds what it still needs.
@@ -126,7 +128,7 @@ fn work(key: &GroupKey) -> impl PartialEq + '_ {
 }
 
 /// Blocks from the first on that each ran in without a gap, whatever came of them.
-fn carried_out(records: &[CellRecord]) -> HashMap<&Levels, u32> {
+pub(super) fn carried_out(records: &[CellRecord]) -> HashMap<&Levels, u32> {
     let mut blocks: HashMap<&Levels, BTreeSet<u32>> = HashMap::new();
     for record in records.iter().filter(|r| r.state != CellState::Waiting) {
         let cell = &record.cell;

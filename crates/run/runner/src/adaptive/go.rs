@@ -9,7 +9,9 @@ use disklab_decision::Analyser;
 use disklab_store::{CellRecord, CellState, Run};
 
 use super::blocks::Targets;
-use super::{ContestState, StopRule, block_seconds, look, next_cells, used_seconds};
+use super::{
+    ContestState, LookRule, StopRule, block_seconds, look, next_cells, purposes, used_seconds,
+};
 use crate::observer::{CampaignProgress, CellForecast, NextLook, Observer, UpcomingCells};
 use crate::recorder::{Answers, analyser_so_far, run_recorded};
 use crate::{Plan, RunEstimate, RunnerError};
@@ -39,18 +41,18 @@ pub(crate) fn go(
     let mut failed = 0;
     // Reads the samples once: each block adds its own.
     let mut analyser = analyser_so_far(plan, run)?;
-    let (known, stopped_by) = loop {
+    let (looked, stopped_by) = loop {
         let records = run.cells().map_err(RunnerError::Record)?;
-        let (known, targets) = needed(plan, &analyser, rule, &records);
-        let (cells, is_new) = next(&targets, &all, &records, rule);
+        let looked = needed(plan, &analyser, rule, &records);
+        let (cells, is_new) = next(&looked.targets, &all, &records, rule);
         if cells.is_empty() {
-            break (known, Stop::MostBlocks);
+            break (looked, Stop::MostBlocks);
         }
         let used = before + began.elapsed().as_secs_f64();
         if let (Some(budget), true) = (rule.budget, is_new) {
             let block = block_seconds(&cells, &records, |cell| estimate.seconds(cell), at_once);
             if used + block > budget.as_secs_f64() {
-                break (known, Stop::Budget);
+                break (looked, Stop::Budget);
             }
         }
         if is_new {
@@ -59,14 +61,14 @@ pub(crate) fn go(
         let records = run.cells().map_err(RunnerError::Record)?;
         let next: Vec<_> = cells.iter().map(forecast).collect();
         let then: Vec<_> =
-            next_cells(&targets, &all, &records, true).iter().map(forecast).collect();
-        let is_first = known.iter().all(|contest| contest.is_before_first_look());
+            next_cells(&looked.targets, &all, &records, true).iter().map(forecast).collect();
+        let is_first = records.iter().all(|record| record.cell.block < rule.first_look());
         let upcoming = UpcomingCells {
             next: &next,
             at_once,
             recorded: &records,
             campaign: Some(CampaignProgress {
-                look: rule.rules.as_ref().map(|_| NextLook { is_first, then: &then }),
+                look: rule.looks_for.as_ref().map(|_| NextLook { is_first, then: &then }),
                 limit: rule.budget.map(|budget| budget.as_secs_f64() - used),
             }),
         };
@@ -74,7 +76,7 @@ pub(crate) fn go(
         let mut plans = estimate.compiled(&cells);
         failed += run_recorded(&mut plans, bench, run, answers, &upcoming, observer)?;
     };
-    keep(plan, run, rule, &known, stopped_by)?;
+    keep(plan, run, rule, &looked, stopped_by)?;
     Ok(failed)
 }
 
@@ -89,10 +91,10 @@ pub(crate) fn cells_of_next_look(
     run: &Run,
 ) -> Result<Vec<Cell>, RunnerError> {
     let records = run.cells().map_err(RunnerError::Record)?;
-    let (known, targets) = needed(plan, &analyser_so_far(plan, run)?, rule, &records);
-    let cells = next_cells(&targets, &plan.order(rule.most_blocks()), &records, true);
+    let looked = needed(plan, &analyser_so_far(plan, run)?, rule, &records);
+    let cells = next_cells(&looked.targets, &plan.order(rule.most_blocks()), &records, true);
     if cells.is_empty() {
-        keep(plan, run, rule, &known, Stop::MostBlocks)?;
+        keep(plan, run, rule, &looked, Stop::MostBlocks)?;
     }
     Ok(cells)
 }
@@ -106,25 +108,33 @@ fn next(
 ) -> (Vec<Cell>, bool) {
     let waiting = records.iter().filter(|r| r.state == CellState::Waiting);
     let waiting: Vec<Cell> = waiting.map(|r| r.cell.clone()).collect();
+    // A purpose is judged by all samples that there are: only where a look is due.
+    let by_look = matches!(rule.looks_for, Some(LookRule::Purposes { .. }));
     // What was begun is ended, also by another start of the program.
     if waiting.is_empty() {
-        (next_cells(targets, all, records, rule.budget.is_none()), true)
+        (next_cells(targets, all, records, by_look || rule.budget.is_none()), true)
     } else {
         (waiting, false)
     }
 }
 
-/// What each figure's samples say, and what is needed next.
-fn needed(
-    plan: &Plan,
-    analyser: &Analyser,
-    rule: &StopRule,
-    records: &[CellRecord],
-) -> (Vec<ContestState>, Targets) {
+/// What the samples so far say.
+struct Looked {
+    /// Each figure, where figures are looked at.
+    contests: Vec<ContestState>,
+    /// How many blocks each cell is needed in.
+    targets: Targets,
+    /// Whether something that was asked for is not decided.
+    is_open: bool,
+}
+
+/// What the samples say, and what is needed next.
+fn needed(plan: &Plan, analyser: &Analyser, rule: &StopRule, records: &[CellRecord]) -> Looked {
     let levels = &plan.preflight.levels;
-    let Some(rules) = &rule.rules else {
+    let Some(looks_for) = &rule.looks_for else {
         let most = rule.most_blocks();
-        return (Vec::new(), levels.iter().map(|levels| (levels.clone(), most)).collect());
+        let targets = levels.iter().map(|levels| (levels.clone(), most)).collect();
+        return Looked { contests: Vec::new(), targets, is_open: true };
     };
     // Decided is by the figures at the first levels of further axes; the others run as often.
     let ordinary = plan.campaign.study.axes.ordinary();
@@ -139,9 +149,21 @@ fn needed(
         })
         .collect();
     let so_far = analyser.so_far(records);
-    let (contests, targets) = look(&plan.campaign.study, &compared, rules, &of_compared, &so_far);
+    let (contests, targets, is_open) = match looks_for {
+        LookRule::Figures(rules) => {
+            let (contests, targets) =
+                look(&plan.campaign.study, &compared, rules, &of_compared, &so_far);
+            let is_open = contests.iter().any(ContestState::is_open);
+            (contests, targets, is_open)
+        }
+        LookRule::Purposes { .. } => {
+            let (targets, is_open) =
+                purposes::look(&compared, &looks_for.looks(), &of_compared, &so_far);
+            (Vec::new(), targets, is_open)
+        }
+    };
     let target = |levels: &Levels| Some((levels.clone(), *targets.get(&plain(levels))?));
-    (contests, levels.iter().filter_map(target).collect())
+    Looked { contests, targets: levels.iter().filter_map(target).collect(), is_open }
 }
 
 /// Keeps what came of the campaign with the run.
@@ -149,14 +171,13 @@ fn keep(
     plan: &Plan,
     run: &Run,
     rule: &StopRule,
-    known: &[ContestState],
+    looked: &Looked,
     stopped_by: Stop,
 ) -> Result<(), RunnerError> {
     let records = run.cells().map_err(RunnerError::Record)?;
-    let figures: Vec<_> = known.iter().map(|known| known.outcome(stopped_by)).collect();
-    let is_open = figures.iter().any(|figure| figure.open > 0);
+    let figures = looked.contests.iter().map(|contest| contest.outcome(stopped_by)).collect();
     let stopped = match stopped_by {
-        Stop::MostBlocks if !is_open && rule.rules.is_some() => Stop::Decided,
+        Stop::MostBlocks if !looked.is_open => Stop::Decided,
         stop => stop,
     };
     let outcome = CampaignOutcome {

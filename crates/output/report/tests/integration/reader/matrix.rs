@@ -125,6 +125,7 @@ fn tip_refuted(label: &str, tip: &str, next_to_it: Option<f64>) -> Option<String
         && match rank {
             "behind" => said < 1.0,
             "as good" => (0.9..=1.1).contains(&said),
+            "not better" => ends.last().is_some_and(|high| *high <= 1.055),
             _ => rank == "inconclusive",
         };
     (!holds).then(|| format!("{label} is not '{tip}'"))
