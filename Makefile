@@ -5,6 +5,7 @@
 #   make test       check the format and the lints, run all tests that must pass before anything lands
 #   make test-all   the same with the long tests: calibration, whole studies
 #   make shipped-run  run that study, keep its figures in runs/
+#   make mutants    change the code in hundreds of places, count what its tests find: hours
 #   make published  run the five published studies in the lab, rewrite docs/generated/published
 #   make book       build the documents as a book in target/book
 #   make dist       build static programs for x86-64 and aarch64, tarballs and .debs in target/dist
@@ -17,7 +18,7 @@ OUT ?= disklab-runs/demo
 CARGO = ./scripts/cargo
 BINARY = target/debug/disklab
 OPTIMISED = target/release/disklab
-.PHONY: help needs build optimised demo shipped-run check test test-all published book dist try-dist install clean
+.PHONY: help needs build optimised demo shipped-run check test test-all mutants published book dist try-dist install clean
 
 help:
 	@sed -n 's/^#   //p' Makefile
@@ -54,6 +55,10 @@ test:
 test-all:
 	@./scripts/needs test
 	@./scripts/test all
+
+mutants:
+	@./scripts/needs test
+	@./scripts/mutants
 
 published: build
 	./scripts/published

@@ -83,7 +83,7 @@ fn decision(r: &Recommendation, decision: &StackChoice) -> Value {
         "as_good": decision.as_good,
         "confidence": decision.confidence.word(),
         "partial": decision.is_partial,
-        "how_sure": decision.how_sure(r),
+        "how_sure": decision.how_sure(r, &str::to_owned),
         "figures": decision.figures.iter().map(|f| json!({
             "aspect": f.aspect, "of": f.of, "value": f.value,
         })).collect::<Value>(),

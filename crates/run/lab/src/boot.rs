@@ -166,13 +166,14 @@ impl KernelProcess {
             return Ok(());
         }
         let console = self.console_tail();
+        let limit = MappingLimit::of_this_system();
+        let mappings = limit.and_then(|limit| limit.remedy(self.guest_memory));
         if console.contains(NO_MAPPING) {
-            let limit = MappingLimit::of_this_system();
-            let remedy = limit.and_then(|limit| limit.remedy(self.guest_memory));
-            return Err(LabError::NoMapping { remedy, console });
+            return Err(LabError::NoMapping { remedy: mappings, console });
         }
         if NO_MEMORY.iter().any(|words| console.contains(words)) {
-            return Err(LabError::GuestMemory { memory_bytes: self.guest_memory.0, console });
+            let memory_bytes = self.guest_memory.0;
+            return Err(LabError::GuestMemory { memory_bytes, mappings, console });
         }
         if console.contains(PANIC) {
             return Err(LabError::Panic { console });

@@ -74,13 +74,16 @@ pub enum LabError {
     },
     /// The guest's kernel and programs need more memory than the guest has.
     #[error(
-        "the guest ran out of memory, of which it has {}: give it more with --memory. The end of \
+        "the guest ran out of memory, of which it has {}: give it more with --memory{}. The end of \
          its console:\n{console}",
-        disklab_units::Bytes(*memory_bytes).iec()
+        disklab_units::Bytes(*memory_bytes).iec(),
+        mappings.as_ref().map_or_else(String::new, |remedy| format!("; or {remedy}"))
     )]
     GuestMemory {
         /// All of it, the page cache included.
         memory_bytes: u64,
+        /// What to do if the system refused it mappings, which looks the same to it.
+        mappings: Option<String>,
         /// The last lines of the console.
         console: String,
     },

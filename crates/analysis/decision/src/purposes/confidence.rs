@@ -106,7 +106,22 @@ fn figure(criterion: &Criterion, stack: usize) -> Option<DecidingFigure> {
 
 /// The best of the others that are not as good, with its ratio in what decides.
 pub(super) fn next(criteria: &[&Criterion], choice: &Choice, stacks: &[&str]) -> Option<NextBest> {
-    let is_other = |r: &&Rival| r.verdict != RankVerdict::Equivalent && r.ratio.is_some();
+    best_of(criteria, choice, stacks, |verdict| verdict != RankVerdict::Equivalent)
+}
+
+/// The best of those that may be better.
+pub(super) fn doubt(criteria: &[&Criterion], choice: &Choice, stacks: &[&str]) -> Option<NextBest> {
+    best_of(criteria, choice, stacks, |verdict| verdict == RankVerdict::Inconclusive)
+}
+
+/// The best of the others that rank so.
+fn best_of(
+    criteria: &[&Criterion],
+    choice: &Choice,
+    stacks: &[&str],
+    ranks: impl Fn(RankVerdict) -> bool,
+) -> Option<NextBest> {
+    let is_other = |r: &&Rival| ranks(r.verdict) && r.ratio.is_some();
     let decides = deciding(criteria);
     let best = choice.rivals.iter().filter(is_other).filter_map(|rival| {
         let leads = differences(&decides, choice.stack, rival.stack);

@@ -89,8 +89,12 @@ impl StackChoice {
         }
     }
 
-    /// How sure it is and why, in a sentence for people.
-    pub fn how_sure(&self, recommendation: &Recommendation) -> String {
+    /// How sure it is and why, in a sentence for people; `name` names a stack.
+    pub fn how_sure(
+        &self,
+        recommendation: &Recommendation,
+        name: &dyn Fn(&str) -> String,
+    ) -> String {
         let word = match self.confidence {
             _ if self.is_partial => "A guess",
             Confidence::Sure if self.has(RankVerdict::NotBetter) => {
@@ -114,9 +118,12 @@ impl StackChoice {
                 ([], all) | (all, _) => format!("{} not measured", all.join(" and ")),
             }
         });
-        let open = match (self.confidence, &self.next) {
-            (Confidence::Likely | Confidence::Inconclusive, Some(next)) => {
-                Some(format!("better than the next in {} of {} repeats", next.ahead, next.repeats))
+        let open = match (self.confidence, &self.doubt) {
+            (Confidence::Likely | Confidence::Inconclusive, Some(other)) => {
+                let is_next = self.next.as_ref().is_some_and(|next| next.stack == other.stack);
+                let than = if is_next { "the next".to_owned() } else { name(&other.stack) };
+                let NextBest { ahead, repeats, .. } = other;
+                Some(format!("better than {than} in {ahead} of {repeats} repeats"))
             }
             (Confidence::Once, _) => Some("measured once".to_owned()),
             _ => None,

@@ -90,7 +90,7 @@ impl<'a> FirstScreen<'a> {
                 Some(Pick {
                     recommendation: r,
                     decision,
-                    how_sure: decision.how_sure(r),
+                    how_sure: decision.how_sure(r, &name),
                     trade: decision.trade.as_ref().map(|trade| trade.sentence(&name)),
                     would_change: decision.would_change.first().map(|c| c.sentence(&name)),
                 })

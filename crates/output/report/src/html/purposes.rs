@@ -70,7 +70,7 @@ fn of_class(
             (Recommendation::survives(decision.survives)) ": "
             strong { (decision.take) }
             @if !decision.as_good.is_empty() { ", or " (decision.as_good.join(", ")) }
-            ". " (decision.how_sure(recommendation))
+            ". " (decision.how_sure(recommendation, &str::to_owned))
             @if let Some(sentence) = at_risk(report, decision, screen) { " " (sentence) }
         }
         @for (what, sentences) in parts(decision, screen) {

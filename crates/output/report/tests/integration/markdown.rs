@@ -87,7 +87,10 @@ fn all_forms_name_the_same_stack_with_the_same_figure() {
             recommendation.decisions.iter().zip(of_json["classes"].as_array().expect("an array"))
         {
             assert_eq!(of_json["take"], decision.take.as_str());
-            assert_eq!(of_json["how_sure"], decision.how_sure(recommendation).as_str());
+            assert_eq!(
+                of_json["how_sure"],
+                decision.how_sure(recommendation, &str::to_owned).as_str()
+            );
             let (short, value) = (recommendation.purpose.short, decision.values());
             let value = value.unwrap_or_else(|| "by all its figures".to_owned());
             let first = decision.figures.first().map_or(&value, |figure| &figure.value);

@@ -82,6 +82,7 @@ mod tests {
             is_partial,
             figures: Vec::new(),
             next: None,
+            doubt: None,
             trade: None,
             places: others.into_iter().map(place).collect(),
             reasons: Vec::new(),
