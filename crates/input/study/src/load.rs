@@ -55,9 +55,7 @@ pub(crate) fn read(source: Source, on: Option<&DriveRequests>) -> Result<Study, 
     let mut fields = Fields::new(&root, "the study")?;
     let (id, title) = (check_id(fields.require("id")?)?, fields.require_line("title")?);
     let about = fields.text("about")?.unwrap_or_default();
-    let repeats = fields.integer("repeats", 1..=1000)?.unwrap_or(3) as u32;
-    let goal = fields.choice("goal", &StudyGoal::WORDS)?;
-    let most_repeats = fields.integer("most-repeats", MOST_REPEATS)?.map(|n| n as u32);
+    let (repeats, goal, most_repeats) = how_often(&mut fields)?;
     let (draws, has_earlier_files, has_reference, spread) = choices(&mut fields)?;
     let (faults, axes) = faults(fields.take("faults"), axes(fields.take("axes"))?)?;
     let drives = drives_on(&mut fields, on)?;
@@ -66,8 +64,7 @@ pub(crate) fn read(source: Source, on: Option<&DriveRequests>) -> Result<Study, 
     let StudyStacks { stacks, left_out } = stacks(&mut fields, &drives, on.is_some())?;
     lab.check(&stacks)?;
     let workloads = workloads_for(fields.require("workloads")?, stacks.len())?;
-    let quick =
-        fields.take("quick").map(|node| quick(node, (repeats, goal), &workloads)).transpose()?;
+    let quick = fields.take("quick").map(|q| quick(q, (repeats, goal), &workloads)).transpose()?;
     let excluded = excluded(fields.take("exclude"), &stacks, &left_out, &workloads)?;
     let known = KnownStacks { stacks: &stacks, left_out: &left_out };
     let baseline = known.baseline(fields.take("baseline"))?;
@@ -119,6 +116,15 @@ fn choices(fields: &mut Fields<'_>) -> Result<(SeedSharing, bool, bool, Option<f
     let has_earlier_files = fields.choice("earlier-files", &EARLIER_FILES)?.unwrap_or(true);
     let has_reference = fields.choice("reference", &REFERENCES)?.unwrap_or(false);
     Ok((draws, has_earlier_files, has_reference, spread(fields.take("spread"))?))
+}
+
+/// How often each cell runs, or for what instead, and how often at most then.
+fn how_often(
+    fields: &mut Fields<'_>,
+) -> Result<(u32, Option<StudyGoal>, Option<u32>), SourceError> {
+    let repeats = fields.integer("repeats", 1..=1000)?.unwrap_or(3) as u32;
+    let goal = fields.choice("goal", &StudyGoal::WORDS)?;
+    Ok((repeats, goal, fields.integer("most-repeats", MOST_REPEATS)?.map(|n| n as u32)))
 }
 
 /// A share, or `none`.

@@ -110,7 +110,11 @@ pub(super) fn next(criteria: &[&Criterion], choice: &Choice, stacks: &[&str]) ->
 }
 
 /// The best of those that may be better.
-pub(super) fn doubt(criteria: &[&Criterion], choice: &Choice, stacks: &[&str]) -> Option<NextBest> {
+pub(super) fn inconclusive(
+    criteria: &[&Criterion],
+    choice: &Choice,
+    stacks: &[&str],
+) -> Option<NextBest> {
     best_of(criteria, choice, stacks, |verdict| verdict == RankVerdict::Inconclusive)
 }
 

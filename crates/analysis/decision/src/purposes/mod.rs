@@ -92,7 +92,7 @@ pub struct StackChoice {
     /// The best of those that are not as good.
     pub next: Option<NextBest>,
     /// The best of those of which it is inconclusive whether they are better.
-    pub doubt: Option<NextBest>,
+    pub inconclusive: Option<NextBest>,
     /// What more space would cost.
     pub trade: Option<Trade>,
     /// Every stack of the class and how it stands, best first.
@@ -303,7 +303,7 @@ impl Judge<'_> {
             is_partial: is_partial || choice.is_incomplete,
             figures: confidence::figures(self.criteria, choice.stack),
             next: confidence::next(self.criteria, &choice, self.stacks),
-            doubt: confidence::doubt(self.criteria, &choice, self.stacks),
+            inconclusive: confidence::inconclusive(self.criteria, &choice, self.stacks),
             trade: None,
             places: self.places(&choice),
             reasons: self.reasons(&choice, members),

@@ -192,7 +192,7 @@ fn equivalent_stacks_tie_and_inconclusive_ones_get_no_advice() {
     assert_eq!(decides(&fixture, &[got]), None);
 }
 
-/// The next is surely behind, and one that is slower on average may yet be better.
+/// The next is significantly behind, and one that is slower on average may yet be better.
 #[test]
 fn a_guess_names_the_stack_that_may_be_better() {
     let mut fixture = fixture();

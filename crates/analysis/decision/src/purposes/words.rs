@@ -118,7 +118,7 @@ impl StackChoice {
                 ([], all) | (all, _) => format!("{} not measured", all.join(" and ")),
             }
         });
-        let open = match (self.confidence, &self.doubt) {
+        let open = match (self.confidence, &self.inconclusive) {
             (Confidence::Likely | Confidence::Inconclusive, Some(other)) => {
                 let is_next = self.next.as_ref().is_some_and(|next| next.stack == other.stack);
                 let than = if is_next { "the next".to_owned() } else { name(&other.stack) };

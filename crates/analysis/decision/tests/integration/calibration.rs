@@ -143,7 +143,7 @@ fn a_figure_that_ends_a_campaign_by_its_precision_is_held_by_its_interval() {
 
 /// Seven stacks lie just beyond what counts as equivalent: the hardest to tell from the best.
 #[test]
-fn a_stack_that_is_surely_to_be_taken_is_hardly_ever_beaten() {
+fn a_sure_choice_is_hardly_ever_beaten() {
     let mut fixture = RunFixture::new(8, 1).expect("a study");
     for noise_model in &NOISE_MODELS {
         let got = choices(&mut fixture, noise_model, 1.0 / 1.06, 40);

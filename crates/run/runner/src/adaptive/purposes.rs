@@ -82,7 +82,7 @@ mod tests {
             is_partial,
             figures: Vec::new(),
             next: None,
-            doubt: None,
+            inconclusive: None,
             trade: None,
             places: others.into_iter().map(place).collect(),
             reasons: Vec::new(),
