@@ -126,6 +126,8 @@ struct Looked {
     targets: Targets,
     /// Whether something that was asked for is not decided.
     is_open: bool,
+    /// What was asked for, in words.
+    goal: String,
 }
 
 /// What the samples say, and what is needed next.
@@ -134,7 +136,7 @@ fn needed(plan: &Plan, analyser: &Analyser, rule: &StopRule, records: &[CellReco
     let Some(looks_for) = &rule.looks_for else {
         let most = rule.most_blocks();
         let targets = levels.iter().map(|levels| (levels.clone(), most)).collect();
-        return Looked { contests: Vec::new(), targets, is_open: true };
+        return Looked { contests: Vec::new(), targets, is_open: true, goal: rule.goal() };
     };
     // Decided is by the figures at the first levels of further axes; the others run as often.
     let ordinary = plan.campaign.study.axes.ordinary();
@@ -149,6 +151,7 @@ fn needed(plan: &Plan, analyser: &Analyser, rule: &StopRule, records: &[CellReco
         })
         .collect();
     let so_far = analyser.so_far(records);
+    let mut goal = rule.goal();
     let (contests, targets, is_open) = match looks_for {
         LookRule::Figures(rules) => {
             let (contests, targets) =
@@ -157,13 +160,16 @@ fn needed(plan: &Plan, analyser: &Analyser, rule: &StopRule, records: &[CellReco
             (contests, targets, is_open)
         }
         LookRule::Purposes { .. } => {
+            if !purposes::are_shown(&so_far) {
+                goal.push_str(", none of which these workloads show");
+            }
             let (targets, is_open) =
                 purposes::look(&compared, &looks_for.looks(), &of_compared, &so_far);
             (Vec::new(), targets, is_open)
         }
     };
     let target = |levels: &Levels| Some((levels.clone(), *targets.get(&plain(levels))?));
-    Looked { contests, targets: levels.iter().filter_map(target).collect(), is_open }
+    Looked { contests, targets: levels.iter().filter_map(target).collect(), is_open, goal }
 }
 
 /// Keeps what came of the campaign with the run.
@@ -181,7 +187,7 @@ fn keep(
         stop => stop,
     };
     let outcome = CampaignOutcome {
-        goal: rule.goal(),
+        goal: looked.goal.clone(),
         stopped,
         cells: records.iter().filter(|r| r.state != CellState::Waiting).count(),
         most_cells: plan.preflight.levels.len() * rule.most_blocks() as usize,

@@ -35,6 +35,12 @@ pub(crate) fn look(
     (targets, !is_whole || !open.is_empty())
 }
 
+/// Whether a purpose has all that decides it.
+pub(crate) fn are_shown(analysis: &Analysis) -> bool {
+    let mut decisions = analysis.recommendations.iter().flat_map(|r| &r.decisions);
+    decisions.any(|decision| !decision.is_partial)
+}
+
 #[cfg(test)]
 mod tests {
     use disklab_cell::Cell;
@@ -138,6 +144,7 @@ mod tests {
         assert_eq!((continued(&targets, 4), is_open), (Vec::new(), false));
         // A figure that decides is missing, and no repeat will have it.
         let partial = recommended(Confidence::Once, OPEN, true);
+        assert!(are_shown(&settled) && !are_shown(&partial) && !are_shown(&Analysis::default()));
         let (targets, is_open) = look(&levels(), &[3, 4], &records(3), &partial);
         assert_eq!((continued(&targets, 4), is_open), (Vec::new(), false));
         // The last look.
