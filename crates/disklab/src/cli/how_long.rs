@@ -32,7 +32,8 @@ impl From<GoalWord> for StudyGoal {
 pub struct HowLongArgs {
     /// Repeat until this is decided, instead of a fixed number of times: 'best' finds the best
     /// stack of each question, 'rank' orders all of them, 'purposes' finds the stack to take for
-    /// each purpose. Stacks that are significantly behind are not run again; 30 blocks at most.
+    /// each purpose. Stacks that are significantly behind are not run again; 30 blocks at most,
+    /// if the study does not say otherwise.
     #[arg(long, value_enum, value_name = "GOAL")]
     pub goal: Option<GoalWord>,
     /// Run until each stack's ratio to the baseline, or the figure of the only stack, is known
