@@ -95,6 +95,14 @@ mod tests {
         assert!((got.low - (1.0 + 4.725 / 5.05)).abs() < 1e-9, "{got:?}");
         assert!((got.high - (8.0 - 4.725 / 5.05)).abs() < 1e-9 && got.confidence == 0.95);
         assert_eq!(median_interval(&sorted[..5], 0.95), None);
+        // Of twelve the third and the tenth cover 0.961, the fourth and the ninth 0.854.
+        let sorted: Vec<f64> = (1..=12).map(f64::from).collect();
+        let got = median_interval(&sorted, 0.95).expect("twelve");
+        assert!((got.low - 3.263_118).abs() < 1e-6 && (got.high - 9.736_882).abs() < 1e-6);
+        // Where no narrower ranks are left, the interval is the exact one.
+        let two = median_interval(&[1.0, 2.0], 0.4).expect("two");
+        assert_eq!((two.low, two.high), (1.0, 2.0));
+        assert!((two.confidence - 0.5).abs() < 1e-9, "{two:?}");
     }
 
     proptest! {
