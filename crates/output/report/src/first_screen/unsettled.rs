@@ -32,7 +32,9 @@ pub(super) fn only(report: &Report, screen: &FirstScreen<'_>) -> Vec<String> {
 fn concerned<'a>(screen: &FirstScreen<'_>, recommendation: &'a Recommendation) -> Vec<&'a str> {
     let mut stacks = Vec::new();
     for decision in recommendation.decisions.iter().filter(|d| d.confidence.is_unsettled()) {
-        let is_open = |place: &&PurposeRank| place.verdict != RankVerdict::Behind;
+        let is_open = |place: &&PurposeRank| {
+            !matches!(place.verdict, RankVerdict::Behind | RankVerdict::NotBetter)
+        };
         stacks.extend(decision.places.iter().filter(is_open).map(|p| p.stack.as_str()));
         stacks.extend(decision.next.iter().map(|next| next.stack.as_str()));
     }

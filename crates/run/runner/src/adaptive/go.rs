@@ -108,14 +108,17 @@ fn next(
 ) -> (Vec<Cell>, bool) {
     let waiting = records.iter().filter(|r| r.state == CellState::Waiting);
     let waiting: Vec<Cell> = waiting.map(|r| r.cell.clone()).collect();
-    // A purpose is judged by all samples that there are: only where a look is due.
-    let by_look = matches!(rule.looks_for, Some(LookRule::Purposes { .. }));
     // What was begun is ended, also by another start of the program.
-    if waiting.is_empty() {
-        (next_cells(targets, all, records, by_look || rule.budget.is_none()), true)
-    } else {
-        (waiting, false)
+    if !waiting.is_empty() {
+        return (waiting, false);
     }
+    let block = next_cells(targets, all, records, false);
+    // A purpose is judged by all samples that there are: from the first look on, only where a
+    // look is due.
+    let is_looked_at = block.first().is_some_and(|cell| cell.block >= rule.first_look());
+    let by_look = is_looked_at && matches!(rule.looks_for, Some(LookRule::Purposes { .. }));
+    let whole = by_look || rule.budget.is_none();
+    (if whole { next_cells(targets, all, records, true) } else { block }, true)
 }
 
 /// What the samples so far say.
@@ -196,4 +199,41 @@ fn keep(
     };
     let json = serde_json::to_string(&outcome).map_err(RunnerError::Outcome)?;
     run.keep_outcome(&json).map_err(RunnerError::Record)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use disklab_cell::{SeedSharing, order};
+
+    use super::*;
+
+    /// A short budget gives some blocks, and no purpose is judged between two looks.
+    #[test]
+    fn purposes_run_by_blocks_to_the_first_look_and_by_looks_after_it() {
+        let levels = ["a", "b"].map(|stack| Levels::new(stack, "w"));
+        let all = order(&levels, 8, 1, SeedSharing::Shared);
+        let rule = StopRule {
+            looks_for: Some(LookRule::Purposes { most_blocks: 8 }),
+            budget: Some(Duration::from_secs(60)),
+        };
+        let blocks = |done: usize, target: u32| {
+            let record = |cell: &Cell| CellRecord {
+                cell: cell.clone(),
+                state: CellState::Done,
+                error: None,
+                ended: None,
+                seconds: None,
+            };
+            let records: Vec<CellRecord> = all[..2 * done].iter().map(record).collect();
+            let targets: Targets = levels.iter().map(|l| (l.clone(), target)).collect();
+            let (cells, is_new) = next(&targets, &all, &records, &rule);
+            assert!(is_new);
+            cells.iter().map(|cell| cell.block).collect::<Vec<_>>()
+        };
+        assert_eq!(blocks(0, 3), [0, 0]);
+        assert_eq!(blocks(2, 3), [2, 2]);
+        assert_eq!(blocks(6, 8), [6, 6, 7, 7]);
+    }
 }
