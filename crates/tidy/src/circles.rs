@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::ceilings;
-use crate::imports::Modules;
+use crate::imports::{Module, Modules};
 use crate::tree::files_with;
 
 type Names = Vec<String>;
@@ -21,7 +21,12 @@ fn files_do_not_name_each_other_in_a_circle() {
         let edges = of_crate.iter().map(|(path, _)| (path.clone(), of_crate.named_by(path)));
         for circle in circles(&edges.collect()) {
             let files = of_crate.iter().filter(|(path, _)| circle.contains(*path));
-            found.push(files.map(|(_, module)| module.file.clone()).collect::<Vec<_>>());
+            let named = |path| {
+                let named = of_crate.named_by(path).into_iter().filter(|to| circle.contains(to));
+                named.map(|to| to.join("::")).collect::<Vec<_>>().join(", ")
+            };
+            let line = |(path, module): (_, &Module)| format!("{}: {}", module.file, named(path));
+            found.push(files.map(line).collect::<Vec<_>>());
         }
     }
     assert!(modules > 1000, "{modules} modules were read");

@@ -1,6 +1,4 @@
-//! What audits find, and which figures it makes suspect.
-
-use crate::audits::{CORRELATED_REPEATS, IN_ONE_PLACE};
+//! What audits find.
 
 /// Something that makes a sample or a comparison suspect.
 #[derive(Debug, Clone, PartialEq)]
@@ -26,50 +24,4 @@ pub enum Severity {
     Warning,
     /// Good to know.
     Note,
-}
-
-/// Which groups' figures are suspect: by a severe finding, or since they do not compare with others.
-#[derive(Debug)]
-pub struct SuspectGroups<'a> {
-    severe: Vec<&'a Finding>,
-    correlated: Vec<&'a Finding>,
-}
-
-impl<'a> SuspectGroups<'a> {
-    /// Of all findings, those by which figures lose their verdict.
-    pub fn of(findings: &'a [Finding]) -> Self {
-        let all = findings.iter();
-        Self {
-            severe: all
-                .clone()
-                .filter(|f| f.severity == Severity::Severe || f.audit == IN_ONE_PLACE)
-                .collect(),
-            correlated: all.filter(|f| f.audit == CORRELATED_REPEATS).collect(),
-        }
-    }
-
-    /// The audits that doubt one of these groups, each once.
-    pub fn about(&self, groups: &[usize]) -> Vec<&'static str> {
-        let mut audits = Vec::new();
-        for finding in &self.severe {
-            let concerned =
-                finding.groups.is_empty() || groups.iter().any(|g| finding.groups.contains(g));
-            if concerned && !audits.contains(&finding.audit) {
-                audits.push(finding.audit);
-            }
-        }
-        audits
-    }
-
-    /// Whether this group's file lies in one place, and other stacks' all over the disk: these are
-    /// compared without it.
-    pub fn is_in_one_place(&self, group: usize) -> bool {
-        let of_places = self.severe.iter().filter(|finding| finding.audit == IN_ONE_PLACE);
-        of_places.flat_map(|finding| &finding.groups).any(|of| *of == group)
-    }
-
-    /// Whether the repeats of this group depend on each other.
-    pub fn has_correlated_repeats(&self, group: usize) -> bool {
-        self.correlated.iter().any(|finding| finding.groups.contains(&group))
-    }
 }

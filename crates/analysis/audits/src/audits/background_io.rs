@@ -4,7 +4,7 @@ use disklab_options::BenchKind;
 use disklab_units::{Bytes, count, list};
 
 use crate::Severity;
-use crate::audits::{Audit, Detection, Reproducer};
+use crate::audit::{Audit, Detection, Reproducer};
 use crate::evidence::{CellFacts, Evidence};
 
 pub(super) const AUDIT: Audit = Audit {

@@ -1,8 +1,8 @@
 //! Mounts without barriers: the drives are never asked to make writes durable.
 
 use crate::Severity;
+use crate::audit::{Audit, Detection, Reproducer};
 use crate::audits::support::differing;
-use crate::audits::{Audit, Detection, Reproducer};
 use crate::evidence::{CellFacts, Evidence};
 
 pub(super) const AUDIT: Audit = Audit {

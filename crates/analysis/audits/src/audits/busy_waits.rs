@@ -3,7 +3,7 @@
 use disklab_units::per_cents;
 
 use super::cpu_bound::busy;
-use crate::audits::{Audit, Detection, Reproducer};
+use crate::audit::{Audit, Detection, Reproducer};
 use crate::evidence::Evidence;
 use crate::{Group, Severity};
 

@@ -4,7 +4,7 @@ use disklab_sample::Direction;
 use disklab_study::StackSpec;
 use disklab_units::list;
 
-use crate::audits::{Audit, Detection, Reproducer};
+use crate::audit::{Audit, Detection, Reproducer};
 use crate::evidence::{CellFacts, Evidence, drive_share};
 use crate::{Group, Severity};
 

@@ -1,6 +1,6 @@
 //! Latencies of work that is to come at a rate, measured from when it was sent.
 
-use crate::audits::{Audit, Detection, Reproducer};
+use crate::audit::{Audit, Detection, Reproducer};
 use crate::evidence::Evidence;
 use crate::{Group, Severity};
 

@@ -6,8 +6,8 @@ use disklab_stats::{lag_1, randomness_p};
 use disklab_study::{ChartKind, Measure};
 use disklab_units::significant;
 
+use crate::audit::{Audit, Detection, Reproducer};
 use crate::audits::support::median;
-use crate::audits::{Audit, Detection, Reproducer};
 use crate::evidence::Evidence;
 use crate::{Observation, Severity, measure_of};
 

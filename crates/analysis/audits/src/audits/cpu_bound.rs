@@ -2,7 +2,7 @@
 
 use disklab_units::per_cents;
 
-use crate::audits::{Audit, Detection, Reproducer};
+use crate::audit::{Audit, Detection, Reproducer};
 use crate::evidence::{Detail, Evidence, Suspects};
 use crate::{Group, Severity};
 

@@ -3,7 +3,7 @@
 use disklab_study::{ChartKind, Measure, WorkloadSpec};
 use disklab_units::{list, per_cent};
 
-use crate::audits::{Audit, Detection, Reproducer};
+use crate::audit::{Audit, Detection, Reproducer};
 use crate::evidence::Evidence;
 use crate::{Group, Severity, measure_of};
 

@@ -2,7 +2,7 @@
 
 use disklab_units::list;
 
-use crate::audits::{Audit, Detection, Reproducer};
+use crate::audit::{Audit, Detection, Reproducer};
 use crate::evidence::{CellFacts, Evidence};
 use crate::{Group, Severity};
 

@@ -3,9 +3,9 @@
 use disklab_sample::{Direction, Order};
 use disklab_units::{Bytes, list};
 
+use crate::audit::{Audit, Detection, Reproducer};
 use crate::audits::drive_memory_reads::LARGEST_SHARE;
-use crate::audits::support::on_hard_disks;
-use crate::audits::{Audit, Detection, Reproducer};
+use crate::audits::support::{median, on_hard_disks};
 use crate::evidence::{CellFacts, Detail, Evidence};
 use crate::{Group, Observation, Severity};
 
@@ -55,7 +55,7 @@ fn kept(evidence: &Evidence<'_>, index: usize, group: &Group) -> Option<u64> {
 /// Whether the drives' own counts say that their memory answered hardly any read.
 fn is_from_media(group: &Group) -> bool {
     let shares = group.observations.iter().filter_map(|o| Some(o.memory_reads?.of_reads));
-    crate::audits::support::median(shares.collect()).is_some_and(|share| share < LARGEST_SHARE)
+    median(shares.collect()).is_some_and(|share| share < LARGEST_SHARE)
 }
 
 /// Random reads per second of the busiest rotating drive, where no arm can do so many.
@@ -74,7 +74,7 @@ fn too_many(evidence: &Evidence<'_>, index: usize, group: &Group) -> Option<f64>
     };
     let rates = evidence.details[index].iter().zip(&group.observations).filter_map(places);
     let rates = rates.collect();
-    crate::audits::support::median(rates).filter(|rate| *rate > READS_OF_ONE_ARM)
+    median(rates).filter(|rate| *rate > READS_OF_ONE_ARM)
 }
 
 fn check(evidence: &Evidence<'_>) -> Vec<Detection> {

@@ -3,8 +3,8 @@
 use disklab_sample::{Direction, Order};
 use disklab_units::per_cents;
 
+use crate::audit::{Audit, Detection, Reproducer};
 use crate::audits::support::{decides_answer, median, on_hard_disks};
-use crate::audits::{Audit, Detection, Reproducer};
 use crate::evidence::{Evidence, drive_share};
 use crate::{Group, Severity};
 

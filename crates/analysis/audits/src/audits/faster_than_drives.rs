@@ -4,8 +4,9 @@ use disklab_cell::Caches;
 use disklab_sample::{Direction, DriveState, Durability, Order, Requests};
 use disklab_units::{BytesPerSecond, significant};
 
+use crate::audit::{Audit, Detection, Reproducer};
 use crate::audits::drive_cache::READS_OF_ONE_ARM;
-use crate::audits::{Audit, Detection, Reproducer};
+use crate::audits::support::median;
 use crate::evidence::Evidence;
 use crate::{Group, Observation, Severity};
 
@@ -78,7 +79,7 @@ fn random_reads(group: &Group, imported: bool) -> Option<f64> {
         let measured = o.iops.filter(|rate| *rate > 0.0);
         measured.or_else(|| Some(o.throughput? / size? as f64)).filter(|rate| *rate > 0.0)
     });
-    crate::audits::support::median(rates.collect())
+    median(rates.collect())
 }
 
 /// The drives of a figure, whether all of them are hard disks, and whether another program
@@ -98,7 +99,7 @@ impl Below<'_> {
     fn rate(&self, group: &Group) -> Option<(f64, String)> {
         let most: f64 = self.drives.iter().map(|drive| most_of(drive, self.disks)).sum();
         let rates: Vec<f64> = group.observations.iter().filter_map(|o| o.throughput).collect();
-        let rate = crate::audits::support::median(rates)?;
+        let rate = median(rates)?;
         // What deduplication, compression or memory kept from the drives is not beyond them.
         let rate = self.moved(group).map_or(rate, |moved| rate.min(moved));
         let moves = matches!(group.key.direction, Direction::Read | Direction::Write);
@@ -113,11 +114,7 @@ impl Below<'_> {
     fn moved(&self, group: &Group) -> Option<f64> {
         let counted = group.observations.iter().filter(|o| !o.drives.is_empty() && o.elapsed > 0.0);
         let rate = |o: &Observation| (o.drive_read + o.drive_write) as f64 / o.elapsed;
-        if self.imported {
-            None
-        } else {
-            crate::audits::support::median(counted.map(rate).collect())
-        }
+        if self.imported { None } else { median(counted.map(rate).collect()) }
     }
 
     /// Random reads per second beyond what arms do, or what requests take that wait for each
@@ -155,7 +152,7 @@ impl Below<'_> {
         let judged = writes && (bare || !self.disks);
         let every = writes_per_commit(group).filter(|_| judged)?;
         let rates: Vec<f64> = group.observations.iter().filter_map(|o| o.iops).collect();
-        let rate = crate::audits::support::median(rates)? / every as f64;
+        let rate = median(rates)? / every as f64;
         let (most, why) = match self.disks {
             true => (COMMITS, "on hard disks, where each waits for the platter"),
             false => {

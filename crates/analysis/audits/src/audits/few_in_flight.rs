@@ -2,8 +2,8 @@
 
 use disklab_units::list;
 
+use crate::audit::{Audit, Detection, Reproducer};
 use crate::audits::support::median;
-use crate::audits::{Audit, Detection, Reproducer};
 use crate::evidence::Evidence;
 use crate::{Group, Severity};
 

@@ -3,7 +3,7 @@
 use disklab_study::{ChartKind, Measure, matches};
 use disklab_units::list;
 
-use crate::audits::{Audit, Detection, Reproducer};
+use crate::audit::{Audit, Detection, Reproducer};
 use crate::evidence::Evidence;
 use crate::{Group, Severity};
 

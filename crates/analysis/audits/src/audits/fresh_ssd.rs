@@ -4,7 +4,7 @@ use disklab_options::{BenchKind, RunOrigin};
 use disklab_sample::{Direction, Order};
 use disklab_units::{list, per_cents};
 
-use crate::audits::{Audit, Detection, Reproducer};
+use crate::audit::{Audit, Detection, Reproducer};
 use crate::evidence::{CellFacts, Evidence};
 use crate::{Group, Severity};
 

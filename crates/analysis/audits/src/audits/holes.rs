@@ -3,7 +3,7 @@
 use disklab_sample::{Direction, FileData};
 use disklab_units::{Bytes, per_cents};
 
-use crate::audits::{Audit, Detection, Reproducer};
+use crate::audit::{Audit, Detection, Reproducer};
 use crate::evidence::{CellFacts, Detail, Evidence};
 use crate::{Group, Severity};
 

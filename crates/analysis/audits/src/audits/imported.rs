@@ -3,7 +3,7 @@
 use disklab_units::count;
 
 use crate::Severity;
-use crate::audits::{Audit, Detection, Reproducer};
+use crate::audit::{Audit, Detection, Reproducer};
 use crate::evidence::Evidence;
 
 pub(super) const AUDIT: Audit = Audit {

@@ -3,8 +3,8 @@
 use disklab_sample::Order;
 use disklab_units::list;
 
+use crate::audit::{Audit, Detection, Reproducer};
 use crate::audits::support::on_hard_disks;
-use crate::audits::{Audit, Detection, Reproducer};
 use crate::evidence::Evidence;
 use crate::{Group, Severity};
 

@@ -6,8 +6,8 @@ use disklab_sample::{OTHER_LAZY_INIT, OWN_LAZY_INIT, UNKNOWN_LAZY_INIT};
 use disklab_units::list;
 
 use crate::Severity;
+use crate::audit::{Audit, Detection, Reproducer};
 use crate::audits::support::afflicted;
-use crate::audits::{Audit, Detection, Reproducer};
 use crate::evidence::{CellFacts, Evidence};
 
 pub(super) const AUDIT: Audit = Audit {

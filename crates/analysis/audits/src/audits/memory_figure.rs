@@ -1,7 +1,7 @@
 //! A figure of the memory among those of the drives.
 
 use crate::Severity;
-use crate::audits::{Audit, Detection, Reproducer};
+use crate::audit::{Audit, Detection, Reproducer};
 use crate::evidence::Evidence;
 
 pub(super) const AUDIT: Audit = Audit {

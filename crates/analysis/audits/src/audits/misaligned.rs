@@ -2,8 +2,8 @@
 
 use disklab_units::{Bytes, list};
 
+use crate::audit::{Audit, Detection, Reproducer};
 use crate::audits::support::afflicted;
-use crate::audits::{Audit, Detection, Reproducer};
 use crate::evidence::{CellFacts, Evidence};
 use crate::{Group, Severity};
 

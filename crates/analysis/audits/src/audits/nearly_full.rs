@@ -3,8 +3,8 @@
 use disklab_units::per_cent;
 
 use crate::Severity;
+use crate::audit::{Audit, Detection, Reproducer};
 use crate::audits::support::{afflicted, differing};
-use crate::audits::{Audit, Detection, Reproducer};
 use crate::evidence::{CellFacts, Evidence};
 
 pub(super) const AUDIT: Audit = Audit {

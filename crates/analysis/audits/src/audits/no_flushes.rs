@@ -2,7 +2,7 @@
 
 use disklab_sample::Direction;
 
-use crate::audits::{Audit, Detection, Reproducer};
+use crate::audit::{Audit, Detection, Reproducer};
 use crate::evidence::Evidence;
 use crate::{Group, Severity};
 

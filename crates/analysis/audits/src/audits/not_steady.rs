@@ -4,7 +4,7 @@ use disklab_sample::{Direction, Durability, Trend};
 use disklab_study::Part;
 use disklab_units::{list, per_cent};
 
-use crate::audits::{Audit, Detection, Reproducer};
+use crate::audit::{Audit, Detection, Reproducer};
 use crate::evidence::{Detail, Evidence};
 use crate::{Group, Severity};
 

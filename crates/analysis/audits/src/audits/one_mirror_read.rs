@@ -3,7 +3,7 @@
 use disklab_sample::Direction;
 use disklab_units::per_cents;
 
-use crate::audits::{Audit, Detection, Reproducer};
+use crate::audit::{Audit, Detection, Reproducer};
 use crate::evidence::Evidence;
 use crate::{Group, Severity};
 

@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use disklab_study::{ChartKind, Measure};
 use disklab_units::{list, per_cent};
 
+use crate::audit::{Audit, Detection, Reproducer};
 use crate::audits::support::median;
-use crate::audits::{Audit, Detection, Reproducer};
 use crate::evidence::Evidence;
 use crate::{Severity, measure_of};
 

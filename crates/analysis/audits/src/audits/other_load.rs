@@ -4,7 +4,7 @@ use disklab_options::{BenchKind, RunOrigin};
 use disklab_sample::Direction;
 use disklab_units::Bytes;
 
-use crate::audits::{Audit, Detection, Reproducer};
+use crate::audit::{Audit, Detection, Reproducer};
 use crate::evidence::Evidence;
 use crate::{Group, Observation, Severity};
 

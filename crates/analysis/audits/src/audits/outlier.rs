@@ -3,8 +3,8 @@
 use disklab_study::{ChartKind, Measure};
 use disklab_units::{count, significant};
 
+use crate::audit::{Audit, Detection, Reproducer};
 use crate::audits::support::median;
-use crate::audits::{Audit, Detection, Reproducer};
 use crate::describe::figure_id;
 use crate::evidence::Evidence;
 use crate::{Group, Severity, measure_of};

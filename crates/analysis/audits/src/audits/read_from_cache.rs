@@ -4,7 +4,7 @@ use disklab_cell::Caches;
 use disklab_sample::Direction;
 use disklab_units::per_cents;
 
-use crate::audits::{Audit, Detection, Reproducer};
+use crate::audit::{Audit, Detection, Reproducer};
 use crate::evidence::{Evidence, drive_share};
 use crate::{Group, Severity};
 

@@ -1,7 +1,7 @@
 //! Processors that are kept slow.
 
 use crate::Severity;
-use crate::audits::{Audit, Detection, Reproducer};
+use crate::audit::{Audit, Detection, Reproducer};
 use crate::evidence::Evidence;
 
 pub(super) const AUDIT: Audit = Audit {

@@ -3,8 +3,8 @@
 use disklab_sample::Direction;
 use disklab_units::{BytesPerSecond, per_cents};
 
-use crate::audits::support::afflicted;
-use crate::audits::{Audit, Detection, Reproducer};
+use crate::audit::{Audit, Detection, Reproducer};
+use crate::audits::support::{afflicted, median};
 use crate::evidence::{CellFacts, Evidence, Suspects, drive_share};
 use crate::{Group, Observation, Severity};
 
@@ -87,8 +87,7 @@ fn filled(evidence: &Evidence<'_>, index: usize, group: &Group, beyond: bool) ->
     let rate = slowest.bytes_per_second as f64;
     let whole = if slowest.kind == "PCIe" { 2.0 * WHOLE } else { WHOLE };
     let shares = long.map(|d| d.most_moved as f64 / d.step_seconds / rate);
-    crate::audits::support::median(shares.collect())
-        .filter(|share| *share >= FILLED && (*share > whole) == beyond)
+    median(shares.collect()).filter(|share| *share >= FILLED && (*share > whole) == beyond)
 }
 
 /// The share of the bus that all drives filled together, where the lab has one.
@@ -105,7 +104,7 @@ fn bus_filled(evidence: &Evidence<'_>, index: usize, group: &Group) -> Option<f6
     let both = evidence.details[index].iter().zip(&group.observations);
     let long = both.filter(|(detail, _)| detail.step_seconds >= SHORTEST_SECONDS);
     let shares = long.map(|(detail, o)| moved(o) / detail.step_seconds / bus.0);
-    crate::audits::support::median(shares.collect()).filter(|share| *share >= FILLED)
+    median(shares.collect()).filter(|share| *share >= FILLED)
 }
 
 fn check(evidence: &Evidence<'_>) -> Vec<Detection> {

@@ -2,8 +2,8 @@
 
 use disklab_units::list;
 
+use crate::audit::{Audit, Detection, Reproducer};
 use crate::audits::support::{decides_answer, on_hard_disks};
-use crate::audits::{Audit, Detection, Reproducer};
 use crate::evidence::{CellFacts, Evidence};
 use crate::floors::BelowFloor;
 use crate::{Group, Severity};

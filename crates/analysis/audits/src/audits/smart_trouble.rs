@@ -5,8 +5,8 @@ use disklab_units::list;
 use serde_json::Value;
 
 use crate::Severity;
+use crate::audit::{Audit, Detection, Reproducer};
 use crate::audits::support::afflicted;
-use crate::audits::{Audit, Detection, Reproducer};
 use crate::evidence::{CellFacts, Evidence};
 
 pub(super) const AUDIT: Audit = Audit {

@@ -3,7 +3,7 @@
 use disklab_sample::Direction;
 use disklab_units::{Bytes, list};
 
-use crate::audits::{Audit, Detection, Reproducer};
+use crate::audit::{Audit, Detection, Reproducer};
 use crate::evidence::{CellFacts, Evidence};
 use crate::{Group, Severity};
 

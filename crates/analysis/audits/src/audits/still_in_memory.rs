@@ -4,8 +4,8 @@ use disklab_sample::Direction;
 use disklab_units::per_cents;
 
 use crate::Severity;
+use crate::audit::{Audit, Detection, Reproducer};
 use crate::audits::zeros_compressed::certainly_written;
-use crate::audits::{Audit, Detection, Reproducer};
 use crate::evidence::{Evidence, drive_share};
 
 pub(super) const AUDIT: Audit = Audit {

@@ -8,7 +8,7 @@ use disklab_stats::median_low;
 use disklab_study::matches;
 use disklab_units::{count, list};
 
-use crate::audits::Detection;
+use crate::audit::Detection;
 use crate::evidence::{CellFacts, Evidence};
 use crate::{Group, Severity};
 

@@ -3,8 +3,8 @@
 use disklab_study::Measure;
 use disklab_units::list;
 
+use crate::audit::{Audit, Detection, Reproducer};
 use crate::audits::support::median;
-use crate::audits::{Audit, Detection, Reproducer};
 use crate::evidence::Evidence;
 use crate::{Group, Severity};
 

@@ -6,7 +6,7 @@ use disklab_stats::{Ask, Tails, TwoModes, blocks_needed};
 use disklab_study::{ChartKind, Measure};
 use disklab_units::{count, significant};
 
-use crate::audits::{Audit, Detection, Reproducer};
+use crate::audit::{Audit, Detection, Reproducer};
 use crate::describe::figure_id;
 use crate::evidence::Evidence;
 use crate::modes::modes_of;

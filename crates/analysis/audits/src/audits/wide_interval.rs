@@ -4,7 +4,7 @@ use disklab_stats::estimate;
 use disklab_study::{ChartKind, Measure};
 use disklab_units::per_cent;
 
-use crate::audits::{Audit, Detection, Reproducer};
+use crate::audit::{Audit, Detection, Reproducer};
 use crate::describe::figure_id;
 use crate::evidence::Evidence;
 use crate::{Severity, measure_in_sentence, measure_of};

@@ -4,7 +4,7 @@ use disklab_sample::Direction;
 use disklab_units::{list, significant};
 
 use crate::Severity;
-use crate::audits::{Audit, Detection, Reproducer};
+use crate::audit::{Audit, Detection, Reproducer};
 use crate::evidence::{Evidence, drive_share};
 
 pub(super) const AUDIT: Audit = Audit {

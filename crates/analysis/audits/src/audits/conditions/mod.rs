@@ -9,8 +9,8 @@ use disklab_study::StackSpec;
 use disklab_units::{Bytes, list, per_cent};
 
 use crate::Severity;
+use crate::audit::{Audit, Reproducer};
 use crate::audits::support::{in_cells, joined, unlike};
-use crate::audits::{Audit, Reproducer};
 use crate::evidence::{CellFacts, Evidence};
 
 #[cfg(test)]
