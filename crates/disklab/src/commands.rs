@@ -7,6 +7,7 @@ mod compare;
 mod doctor;
 pub mod drive;
 mod drive_pass;
+mod ending;
 mod filebench;
 mod fio;
 mod generate;

@@ -15,8 +15,6 @@ use disklab_source::shortened;
 use disklab_speed::AgainstError;
 use disklab_wml::WmlError;
 
-use crate::commands::drive::{OtherDrive, SubjectError};
-use crate::commands::lab::{SessionDrivesError, SessionFolderError};
 use crate::words::{Skipped, left_out_lines};
 use disklab_guest::shell::SessionError;
 
@@ -52,9 +50,19 @@ impl Failure {
         Self { code: USAGE_ERROR, message: message.to_string() }
     }
 
+    /// An error that leads to this exit code.
+    pub fn of(error: &impl fmt::Display, code: u8) -> Self {
+        Self { code, message: error.to_string() }
+    }
+
     /// Something went wrong on the way.
     pub fn failed(message: impl fmt::Display) -> Self {
         Self { code: FAILED, message: message.to_string() }
+    }
+
+    /// A program of disklab's own was not found.
+    pub fn no_own_program(error: std::io::Error) -> Self {
+        Self::failed(format!("cannot find disklab's own program: {error}"))
     }
 
     /// The same, with a further line.
@@ -109,28 +117,25 @@ impl From<KernelError> for Failure {
 /// Errors that lead to one exit code, whatever their variant.
 macro_rules! exit_codes {
     ($($error:ty => $code:ident,)+) => {$(
-        impl From<$error> for Failure {
+        impl From<$error> for $crate::exit::Failure {
             fn from(error: $error) -> Self {
-                Self { code: $code, message: error.to_string() }
+                Self::of(&error, $crate::exit::$code)
             }
         }
     )+};
 }
+pub(crate) use exit_codes;
 
 exit_codes! {
     // Before anything is touched.
     ImportError => USAGE_ERROR,
     ModelError => USAGE_ERROR,
-    OtherDrive => USAGE_ERROR,
-    SessionDrivesError => USAGE_ERROR,
-    SubjectError => USAGE_ERROR,
     TwoStacksError => USAGE_ERROR,
     WmlError => USAGE_ERROR,
     // On the way.
     AgainstError => FAILED,
     DriveFileError => FAILED,
     SessionError => FAILED,
-    SessionFolderError => FAILED,
     serde_json::Error => FAILED,
 }
 

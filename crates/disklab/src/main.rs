@@ -25,7 +25,7 @@ use clap::FromArgMatches;
 fn main() -> ExitCode {
     // Where there is no program for guests next to this one.
     disklab_guest::run_if_guest();
-    match cli::complete::answer_shell() {
+    match cli::complete::answer_shell(<cli::Cli as clap::CommandFactory>::command) {
         Ok(false) => {}
         Ok(true) => return ExitCode::from(exit::DONE),
         Err(error) => {

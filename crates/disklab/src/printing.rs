@@ -1,7 +1,7 @@
 //! What goes to standard output.
 
 use disklab_report::TextStyle;
-use disklab_source::{printable, printable_json};
+use disklab_source::{csv_cell, printable, printable_json};
 
 use crate::exit::Failure;
 
@@ -43,4 +43,30 @@ pub fn print_styled(text: &str) -> Result<(), Failure> {
 pub fn print_json(value: &impl serde::Serialize) -> Result<(), Failure> {
     let text = serde_json::to_string_pretty(value)?;
     print(&format!("{}\n", printable_json(&text)))
+}
+
+/// A line of CSV after RFC 4180, safe for spreadsheets.
+pub fn csv_line(fields: &[&str]) -> String {
+    let quoted = |field: &&str| {
+        let field = csv_cell(field);
+        match field.contains([',', '"', '\n', '\r']) || field.trim() != field {
+            true => format!("\"{}\"", field.replace('"', "\"\"")),
+            false => field.into_owned(),
+        }
+    };
+    fields.iter().map(quoted).collect::<Vec<_>>().join(",") + "\r\n"
+}
+
+/// Rows of four columns, the second to the right.
+pub fn aligned(rows: &[[String; 4]]) -> String {
+    let width =
+        |column: usize| rows.iter().map(|r| r[column].chars().count()).max().unwrap_or_default();
+    let (name, median, spread) = (width(0), width(1), width(2));
+    let mut text = String::new();
+    for [a, b, c, d] in rows {
+        let line = format!("{a:name$}  {b:>median$}  {c:spread$}  {d}");
+        text.push_str(line.trim_end());
+        text.push('\n');
+    }
+    text
 }

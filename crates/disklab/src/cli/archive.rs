@@ -8,7 +8,7 @@ use jiff::Timestamp;
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
 
-use super::OptionValueError;
+use super::option_value_error::OptionValueError;
 
 const EXAMPLES: &str = "Examples:
   disklab archive add ~/runs/2026-*
@@ -53,6 +53,21 @@ pub struct ArchiveArgs {
     /// tunnel). [default: that of DISKLAB_ARCHIVE, or archive.sqlite in the user's data directory]
     #[arg(long, value_name = "PATH|URL")]
     pub archive: Option<String>,
+}
+
+impl ArchiveArgs {
+    /// The archive that is meant.
+    pub fn name(&self) -> String {
+        let given = |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty());
+        let absolute =
+            |name: &str| given(name).map(PathBuf::from).filter(|path| path.is_absolute());
+        self.archive.clone().or_else(|| given("DISKLAB_ARCHIVE")).unwrap_or_else(|| {
+            let data = absolute("XDG_DATA_HOME")
+                .or_else(|| absolute("HOME").map(|home| home.join(".local/share")))
+                .unwrap_or_else(|| PathBuf::from("/var/lib"));
+            data.join("disklab/archive.sqlite").to_string_lossy().into_owned()
+        })
+    }
 }
 
 #[derive(Debug, Args)]

@@ -6,7 +6,7 @@ use clap::{Args, ValueEnum};
 use disklab_report::VersusFormat;
 use disklab_units::{ParseShareError, parse_share_within};
 
-use super::OptionValueError;
+use super::option_value_error::OptionValueError;
 
 /// Compare two runs, or runs with published results.
 ///

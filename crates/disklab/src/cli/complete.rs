@@ -4,23 +4,21 @@
 
 use std::ffi::OsStr;
 
-use clap::CommandFactory;
 use clap_complete::engine::{CompletionCandidate, PathCompleter, ValueCompleter};
 use clap_complete::env::{CompleteEnv, Shells};
 
-use super::Cli;
 use crate::exit::Failure;
 
 /// The variable by which a shell's script asks.
 const ASKED_BY: &str = "DISKLAB_COMPLETE";
 
-/// Answers a shell's script, if it is one that asks. Returns whether it did.
+/// Answers a shell's script, if it is one that asks, about this command line. Returns whether it did.
 ///
 /// # Errors
 /// As clap has it, such as for an unknown shell.
-pub fn answer_shell() -> Result<bool, clap::Error> {
+pub fn answer_shell(command: impl Fn() -> clap::Command) -> Result<bool, clap::Error> {
     let here = std::env::current_dir().ok();
-    CompleteEnv::with_factory(Cli::command)
+    CompleteEnv::with_factory(command)
         .var(ASKED_BY)
         .try_complete(std::env::args_os(), here.as_deref())
 }

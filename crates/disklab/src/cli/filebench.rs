@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use clap::Args;
 
-use super::OptionValueError;
+use super::option_value_error::OptionValueError;
 
 #[derive(Debug, Args)]
 pub struct FilebenchArgs {

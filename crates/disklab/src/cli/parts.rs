@@ -3,7 +3,6 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use disklab_runner::PartOptions;
 
 use crate::commands::submit::Slurm;
 
@@ -52,16 +51,4 @@ pub struct PartArgs {
     #[arg(long, requires = "out", conflicts_with_all = ["study", "divided", "part", "resume"],
           help_heading = "Parts")]
     pub attach: bool,
-}
-
-impl super::RunArgs {
-    /// How a part is carried out.
-    pub fn part_options(&self) -> PartOptions {
-        PartOptions {
-            scratch: self.campaign.scratch.clone(),
-            kernel: self.campaign.lab.kernel.clone(),
-            at_once: self.campaign.lab.at_once,
-            retry_failed: self.retry_failed,
-        }
-    }
 }

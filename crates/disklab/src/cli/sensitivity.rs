@@ -2,11 +2,12 @@
 
 use std::path::PathBuf;
 
-use super::complete;
 use clap::Args;
 use clap_complete::ArgValueCompleter;
 
-use super::{DivisionArgs, StudyArgs};
+use super::complete;
+use super::parts::DivisionArgs;
+use super::study::StudyArgs;
 
 /// Find claims that depend on an uncertain drive parameter.
 ///

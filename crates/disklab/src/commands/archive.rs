@@ -3,15 +3,14 @@
 mod query;
 
 use std::fmt::Write as _;
-use std::path::PathBuf;
 
 use disklab_archive::{AddedRun, ArchivedRun, ListedRun, RunArchive};
-use disklab_source::csv_cell;
 use disklab_units::count;
 use serde_json::{Value, json};
 
-use crate::cli::{ArchiveAddArgs, ArchiveArgs, ArchiveCommand, ArchiveFormat, ArchiveListArgs};
+use crate::cli::{ArchiveAddArgs, ArchiveCommand, ArchiveFormat, ArchiveListArgs};
 use crate::exit::{DONE, Failure};
+use crate::printing::csv_line;
 
 /// Carries out one of its commands.
 pub fn archive(command: &ArchiveCommand, as_json: bool) -> Result<u8, Failure> {
@@ -23,22 +22,10 @@ pub fn archive(command: &ArchiveCommand, as_json: bool) -> Result<u8, Failure> {
     }
 }
 
-/// The archive that is meant.
-fn name(args: &ArchiveArgs) -> String {
-    let given = |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty());
-    let absolute = |name: &str| given(name).map(PathBuf::from).filter(|path| path.is_absolute());
-    args.archive.clone().or_else(|| given("DISKLAB_ARCHIVE")).unwrap_or_else(|| {
-        let data = absolute("XDG_DATA_HOME")
-            .or_else(|| absolute("HOME").map(|home| home.join(".local/share")))
-            .unwrap_or_else(|| PathBuf::from("/var/lib"));
-        data.join("disklab/archive.sqlite").to_string_lossy().into_owned()
-    })
-}
-
 fn add(args: &ArchiveAddArgs, as_json: bool) -> Result<u8, Failure> {
     // All are read before anything is written.
     let runs = args.runs.iter().map(|run| ArchivedRun::read(run)).collect::<Result<Vec<_>, _>>()?;
-    let added = RunArchive::open(&name(&args.archive))?.add(&runs)?;
+    let added = RunArchive::open(&args.archive.name())?.add(&runs)?;
     let number = |kind| added.iter().filter(|added| **added == kind).count();
     let [new, renewed, known] = [AddedRun::New, AddedRun::Renewed, AddedRun::Known].map(number);
     if as_json {
@@ -53,7 +40,7 @@ fn add(args: &ArchiveAddArgs, as_json: bool) -> Result<u8, Failure> {
 }
 
 fn list(args: &ArchiveListArgs, format: ArchiveFormat) -> Result<u8, Failure> {
-    let runs = RunArchive::open_existing(&name(&args.archive))?.runs()?;
+    let runs = RunArchive::open_existing(&args.archive.name())?.runs()?;
     match format {
         ArchiveFormat::Json => {
             let runs: Vec<Value> = runs.iter().map(run_json).collect();
@@ -62,11 +49,11 @@ fn list(args: &ArchiveListArgs, format: ArchiveFormat) -> Result<u8, Failure> {
             )?;
         }
         ArchiveFormat::Csv => {
-            let mut text = line(&[
+            let mut text = csv_line(&[
                 "began", "study", "setting", "kernel", "disklab", "done", "cells", "drives", "path",
             ]);
             for run in &runs {
-                text.push_str(&line(&[
+                text.push_str(&csv_line(&[
                     &run.began.to_string(),
                     &run.study,
                     &run.setting,
@@ -125,16 +112,4 @@ fn run_json(run: &ListedRun) -> Value {
         "cells": run.cells[0],
         "done": run.cells[1],
     })
-}
-
-/// A line of CSV after RFC 4180, safe for spreadsheets.
-fn line(fields: &[&str]) -> String {
-    let quoted = |field: &&str| {
-        let field = csv_cell(field);
-        match field.contains([',', '"', '\n', '\r']) || field.trim() != field {
-            true => format!("\"{}\"", field.replace('"', "\"\"")),
-            false => field.into_owned(),
-        }
-    };
-    fields.iter().map(quoted).collect::<Vec<_>>().join(",") + "\r\n"
 }

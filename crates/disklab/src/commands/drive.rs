@@ -8,9 +8,6 @@ mod real;
 mod scratch;
 mod subject;
 
-pub use check::OtherDrive;
-pub use subject::SubjectError;
-
 use std::path::Path;
 
 use disklab_bench::find_model;

@@ -4,7 +4,7 @@ use disklab_import::{Import, ImportError, ImportRequest, ImportTarget};
 use disklab_published::Catalogue;
 use disklab_runner::{check_outputs, find_study, is_study, session};
 
-use super::run::finish_new;
+use super::ending::finish_new;
 use crate::cli::ImportArgs;
 use crate::exit::Failure;
 

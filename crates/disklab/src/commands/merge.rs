@@ -8,8 +8,8 @@ use disklab_store::{CellState, Run};
 use disklab_units::count;
 
 use super::caller::caller;
+use super::ending::finish_new;
 use super::parts::print_parts;
-use super::run::finish_new;
 use super::sensitivity;
 use crate::cli::MergeArgs;
 use crate::exit::Failure;

@@ -11,7 +11,6 @@ use serde_json::{Value, json};
 
 use super::caller::caller;
 use super::plan;
-use super::run::named_study;
 use crate::cli::RunArgs;
 use crate::exit::{DONE, FAILED, Failure};
 use crate::printing::print_json;
@@ -34,7 +33,7 @@ const INDEX_VARIABLES: [(&str, u32); 9] = [
 /// Plans the run, and writes its parts.
 pub fn divide(args: &RunArgs, to: &Path, as_json: bool) -> Result<u8, Failure> {
     let caller = caller()?;
-    let found = named_study(args)?;
+    let found = args.named_study()?;
     check_outputs(to)?;
     let planning = signals::planning(&caller.interrupt)?;
     let mut planned = PlannedRun::new(found, &args.campaign.options(), to, &caller)?;

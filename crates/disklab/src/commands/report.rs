@@ -1,6 +1,6 @@
 //! `disklab report`: a run's report in one of its forms.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use disklab_report::{
     Report, ReportFormat as Rendered, TextStyle, TwoStacks, first_screen, is_report, render,
@@ -10,7 +10,6 @@ use disklab_source::FileName;
 use disklab_store::Run;
 
 use super::outputs::{OutputError, write_named, write_own};
-use super::run::kept_note;
 use super::run_at;
 use crate::cli::{Format, ReportArgs};
 use crate::exit::{DONE, Failure};
@@ -88,28 +87,6 @@ fn text(args: &ReportArgs, folder: &Path, report: &Report) -> Result<u8, Failure
         None => crate::printing::print_styled(&text)?,
     }
     Ok(DONE)
-}
-
-/// Writes the page and the post into the run's folder. Returns the page's path.
-pub fn write_both(run: &Run, report: &Report) -> Result<PathBuf, Failure> {
-    if !run.is_still_there() {
-        return Err(Failure::failed(kept_note(run).trim_end()));
-    }
-    let write = |name: &str, format: Rendered| {
-        let text = render(report, format);
-        // Into the directory that is open, whatever has its name by now.
-        write_own(&run.directory().at(""), name, &text, |head| is_report(format, head))
-            .map(|_| run.folder().join(name))
-            .map_err(|error| {
-                let [open, shown] = [run.directory().at(name), run.folder().join(name)];
-                let [open, shown] = [open, shown].map(|path| path.display().to_string());
-                let error = error.to_string().replace(&open, &shown);
-                Failure::failed(format!("{error}\n{}", kept_note(run).trim_end()))
-            })
-    };
-    let page = write("report.html", Rendered::Html)?;
-    write("report.md", Rendered::Markdown)?;
-    Ok(page)
 }
 
 /// Writes a text to the file that was asked for; to standard output where none was, or `-`.

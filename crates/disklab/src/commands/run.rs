@@ -1,23 +1,19 @@
 //! `disklab run`: runs a study.
 
-use disklab_audits::Severity;
-use disklab_report::{Report, first_screen, so_far};
 use disklab_runner::{
-    FoundStudy, OpenRun, PlannedRun, ResumeRequest, Resumed, RunEstimate, RunnerError,
-    check_vacant, find_study, leftover_lines, new_run_folder, resume, tear_down_leftovers,
+    OpenRun, PlannedRun, ResumeRequest, Resumed, RunEstimate, RunnerError, check_vacant,
+    find_study, leftover_lines, new_run_folder, resume, tear_down_leftovers,
 };
-use disklab_store::{CellState, Run};
+use disklab_store::CellState;
 use disklab_units::count;
-use serde_json::json;
 
 use super::caller::caller;
-use super::{parts, plan, report, submit};
+use super::ending::{Ending, finish, kept_note, show};
+use super::{parts, plan, submit};
 use crate::cli::RunArgs;
-use crate::exit::{DONE, FAILED, Failure, INTERRUPTED};
-use crate::printing::{print, print_json, print_styled, style_of_output};
+use crate::exit::{Failure, INTERRUPTED};
 use crate::signals;
 use crate::watcher::Watcher;
-use crate::words::Skipped;
 
 /// Carries out a study, or the rest of it.
 pub fn run(args: RunArgs, as_json: bool) -> Result<u8, Failure> {
@@ -77,17 +73,6 @@ fn interrupted(open: &OpenRun, as_json: bool) -> Result<u8, Failure> {
     Ok(INTERRUPTED)
 }
 
-/// Whether what was measured is kept.
-pub(super) fn kept_note(run: &Run) -> String {
-    if run.is_still_there() {
-        return "What was measured is kept. ".to_owned();
-    }
-    format!(
-        "{} was deleted or moved during the run: what was measured is no longer there. ",
-        run.folder().display()
-    )
-}
-
 /// How to resume a run, with the consents that this needs.
 fn proceed(open: &OpenRun) -> String {
     let run = &open.run;
@@ -100,17 +85,9 @@ fn proceed(open: &OpenRun) -> String {
     format!("Continue with: {}", shell_words::join(words))
 }
 
-/// What the command line names; it may also be a file.
-pub(super) fn named_study(args: &RunArgs) -> Result<FoundStudy, Failure> {
-    let name = args.study.as_deref().ok_or_else(|| {
-        Failure::usage_error("which study? `disklab list studies` shows those that are shipped")
-    })?;
-    Ok(find_study(name)?)
-}
-
 fn begin(args: &RunArgs) -> Result<OpenRun, Failure> {
     let caller = caller()?;
-    let found = named_study(args)?;
+    let found = args.named_study()?;
     let folder = args.out.clone().unwrap_or_else(|| new_run_folder(&found.study.id));
     check_vacant(&folder)?;
     for line in leftover_lines(&tear_down_leftovers(&caller.state, &caller.interrupt)?) {
@@ -141,73 +118,4 @@ fn resume_request(args: &RunArgs) -> Result<ResumeRequest, Failure> {
         retry_failed: args.retry_failed,
         yes: args.yes,
     })
-}
-
-/// Writes the report of a run that is made as a whole and says where it is. The run is there
-/// only when that is done: a command that is killed before can be repeated as it was.
-pub(super) fn finish_new(run: Run, failed: usize, as_json: bool) -> Result<u8, Failure> {
-    let code = finish(&run, failed, as_json)?;
-    run.publish().map_err(Failure::failed)?;
-    Ok(code)
-}
-
-/// Writes the report and says where it is.
-pub(super) fn finish(run: &Run, failed: usize, as_json: bool) -> Result<u8, Failure> {
-    let severe = show(run, Ending::Done { failed }, as_json)?;
-    Ok(if failed > 0 || severe > 0 { FAILED } else { DONE })
-}
-
-/// How a run ended.
-#[derive(Clone, Copy)]
-enum Ending {
-    /// So many cells failed.
-    Done { failed: usize },
-    /// The user stopped it.
-    Interrupted,
-}
-
-/// Writes the report, shows the first screen, and says where the report is. Returns the number
-/// of severe findings.
-fn show(run: &Run, ending: Ending, as_json: bool) -> Result<usize, Failure> {
-    let report = Report::gather(run)?;
-    let page = report::write_both(run, &report)?;
-    let severe = report.analysis.findings.iter().filter(|f| f.severity == Severity::Severe).count();
-    let failed = match ending {
-        Ending::Done { failed } => failed,
-        Ending::Interrupted => {
-            report.cells.iter().filter(|cell| cell.state == CellState::Failed).count()
-        }
-    };
-    if as_json {
-        print_json(&json!({
-            "run": run.folder(),
-            "report": page,
-            "interrupted": matches!(ending, Ending::Interrupted),
-            "failed_cells": failed,
-            "severe_findings": severe,
-            "summary": report.analysis.summary,
-            "campaign": report.campaign,
-        }))?;
-        return Ok(severe);
-    }
-    let screen = first_screen(&report, &page.to_string_lossy(), style_of_output(false));
-    print_styled(&screen)?;
-    let mut text = String::new();
-    if matches!(ending, Ending::Interrupted) {
-        text.push_str(&format!("! {}\n", so_far(&report)));
-    }
-    for sentence in report.campaign.iter().flat_map(disklab_report::campaign_sentences) {
-        text.push_str(&format!("◦ {sentence}\n"));
-    }
-    if failed > 0 {
-        let cells = count(failed, "cell");
-        text.push_str(&format!("! {cells} failed; the report says why\n"));
-    }
-    let stacks = report.cells.iter().map(|record| record.cell.levels.stack.as_str());
-    if let Some(remedy) = Skipped::new(&report.info.left_out, stacks).remedy() {
-        text.push_str(&format!("! {remedy}\n"));
-    }
-    text.push_str(&format!("Report: {}\n", page.display()));
-    print(&text)?;
-    Ok(severe)
 }

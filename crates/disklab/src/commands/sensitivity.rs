@@ -1,5 +1,6 @@
 //! `disklab sensitivity`: which claims depend on a value that is not certain.
 
+mod conditions;
 mod drawn_page;
 mod outcome;
 mod pace;
@@ -20,7 +21,8 @@ use disklab_runner::{
 use disklab_units::show_seconds;
 use serde_json::json;
 
-use self::outcome::{SensitivityConditions, SensitivityOutcome};
+use self::conditions::SensitivityConditions;
+use self::outcome::SensitivityOutcome;
 use self::pace::SensitivityPace;
 use super::caller::caller;
 use super::outputs::write_own;

@@ -5,9 +5,9 @@ use disklab_report::wrapped;
 use disklab_store::Run;
 use serde_json::json;
 
+use super::ending::finish_new;
 use super::lab::build::build_time;
 use super::outputs::{OutputError, write_named};
-use super::run;
 use crate::cli::ShippedArgs;
 use crate::exit::{DONE, FAILED, Failure};
 use crate::printing::{print, print_json, style_of_output};
@@ -32,7 +32,7 @@ pub fn shipped(args: &ShippedArgs, as_json: bool) -> Result<u8, Failure> {
         print(&paragraph(&about(&shipped)))?;
         print("\n")?;
     }
-    let code = run::finish_new(restored, 0, as_json)?;
+    let code = finish_new(restored, 0, as_json)?;
     if !as_json {
         print(&next(&shipped)?)?;
     }

@@ -28,8 +28,8 @@ use serde_json::Value;
 use self::slurm::{BatchJob, JobId};
 pub use self::slurm::{NoEngine, Slurm};
 use super::caller::caller;
+use super::ending::finish;
 use super::outputs::write_own;
-use super::run::{finish, named_study};
 use crate::cli::{RunArgs, StudyArgs};
 use crate::exit::{DONE, FAILED, Failure, INTERRUPTED, USAGE_ERROR};
 use crate::printing::{print, print_json};
@@ -76,7 +76,7 @@ struct Jobs {
 pub fn submit(args: &RunArgs, engine: &Slurm, as_json: bool) -> Result<u8, Failure> {
     Slurm::check()?;
     let caller = caller()?;
-    let found = named_study(args)?;
+    let found = args.named_study()?;
     let folder = match &args.out {
         Some(out) => out.clone(),
         None => disklab_runner::new_run_folder(&found.study.id),

@@ -3,9 +3,10 @@
 use std::collections::BTreeMap;
 
 use disklab_sample::{Figure, Sample};
-use disklab_store::{Difference, Run, RunAspect, RunInfo};
+use disklab_store::{Difference, Run};
 
 use super::ShippedRun;
+use super::causes::causes;
 use crate::exit::Failure;
 
 /// What differs between a run and a shipped run of the same study.
@@ -150,22 +151,4 @@ fn percent(share: f64) -> String {
 fn figures(sample: &Sample) -> Vec<(&str, &Figure)> {
     let steps = sample.steps.iter();
     steps.flat_map(|step| step.figures.iter().map(|f| (step.name.as_str(), f))).collect()
-}
-
-/// What differs of program, kernel and tools.
-pub(super) fn causes(shipped: &RunInfo, here: &RunInfo) -> Vec<Difference> {
-    // A shipped run names only the tools that its study needs.
-    let mut found = shipped.provenance().differences(&here.provenance());
-    // The recipe says more than the digests.
-    let recipe = |info: &RunInfo| {
-        info.environment.lab_kernel.as_ref().and_then(|kernel| kernel.recipe.clone())
-    };
-    for difference in found.iter_mut().filter(|d| d.what == RunAspect::LabKernel) {
-        if let (Some(one), Some(other)) = (recipe(shipped), recipe(here))
-            && one != other
-        {
-            (difference.one, difference.other) = (one, other);
-        }
-    }
-    found
 }

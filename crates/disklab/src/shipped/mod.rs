@@ -1,8 +1,10 @@
 //! Runs that come with disklab: an answer before anything is measured here, and figures that
 //! a run on this machine must give again.
 
+mod causes;
 mod delta;
 mod differences;
+mod study;
 mod text;
 
 use std::collections::BTreeSet;
@@ -11,10 +13,7 @@ use std::path::Path;
 use disklab_bench::LoadedStudy;
 use disklab_cell::Cell;
 use disklab_sample::Sample;
-use disklab_stack::Need;
 use disklab_store::{Run, RunInfo};
-use disklab_study::load;
-use disklab_workload::Context;
 
 pub use differences::ShippedDifferences;
 pub use text::write;
@@ -71,7 +70,7 @@ impl ShippedRun {
     /// [`Failure`] if there is none, or the run cannot be read.
     pub fn closest(study: &str, run: &Run) -> Result<Self, Failure> {
         let info = run.info().map_err(Failure::usage_error)?;
-        let distance = |shipped: &Self| differences::causes(&shipped.info, &info).len();
+        let distance = |shipped: &Self| causes::causes(&shipped.info, &info).len();
         let closest = Self::all(study)?.into_iter().min_by_key(distance);
         closest.ok_or_else(|| unknown(study))
     }
@@ -88,7 +87,7 @@ impl ShippedRun {
     /// # Errors
     /// [`Failure`] if this version of disklab reads the study otherwise.
     pub fn campaign(&self) -> Result<LoadedStudy, Failure> {
-        campaign(&self.info)
+        study::campaign(&self.info)
     }
 
     /// Makes it a run in a directory, which is there for others from [`Run::publish`] on.
@@ -121,27 +120,6 @@ fn unknown(study: &str) -> Failure {
     Failure::usage_error(format!(
         "no run of the study '{study}' comes with disklab; known: {known}"
     ))
-}
-
-/// A run's study, ready to be run.
-fn campaign(info: &RunInfo) -> Result<LoadedStudy, Failure> {
-    let study = load(&info.study_file, &info.study_text).map_err(Failure::failed)?;
-    let context = Context::new(info.scale, ".");
-    LoadedStudy::new(study, &context).map_err(Failure::failed)
-}
-
-/// The programs that the stacks and workloads of a run's study need.
-fn programs(info: &RunInfo) -> Result<BTreeSet<&'static str>, Failure> {
-    let campaign = campaign(info)?;
-    let of_stacks = campaign.stacks.iter().flat_map(|stack| stack.needs());
-    let mut names: BTreeSet<&'static str> = of_stacks
-        .filter_map(|need| match need {
-            Need::Program { name, .. } => Some(name),
-            _ => None,
-        })
-        .collect();
-    names.extend(campaign.workloads.iter().flat_map(|w| w.programs()).map(|(name, _)| name));
-    Ok(names)
 }
 
 #[cfg(test)]

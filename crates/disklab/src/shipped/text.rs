@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::delta::{Contradiction, Leaves, change, leaves, value};
-use super::programs;
+use super::study::programs;
 use crate::exit::Failure;
 
 /// A cell's line.

@@ -9,9 +9,9 @@ use disklab_study::Measure;
 use disklab_units::count;
 use serde_json::{Value, json};
 
-use super::{line, name};
 use crate::cli::{ArchiveFormat, ArchiveQueryArgs};
 use crate::exit::{DONE, Failure};
+use crate::printing::csv_line;
 
 /// Shows the figures that are asked for.
 pub(super) fn query(args: &ArchiveQueryArgs, format: ArchiveFormat) -> Result<u8, Failure> {
@@ -22,7 +22,7 @@ pub(super) fn query(args: &ArchiveQueryArgs, format: ArchiveFormat) -> Result<u8
         since: args.since,
         until: args.until,
     };
-    let mut all = RunArchive::open_existing(&name(&args.archive))?.series(&filter)?;
+    let mut all = RunArchive::open_existing(&args.archive.name())?.series(&filter)?;
     if all.is_empty() {
         return Err(Failure::usage_error(
             "the archive has no such figure; `disklab archive query --json` has all of one measure, \
@@ -109,7 +109,7 @@ fn change_text(series: &FigureSeries, change: &SeriesChange) -> String {
 }
 
 fn csv(all: &[FigureSeries]) -> String {
-    let mut text = line(&[
+    let mut text = csv_line(&[
         "study",
         "setting",
         "stack",
@@ -136,7 +136,7 @@ fn csv(all: &[FigureSeries]) -> String {
         for (index, point) in series.points.iter().enumerate() {
             let changed = series.changes.iter().any(|change| change.at == index);
             let end = |end: Option<f64>| end.map_or_else(String::new, |end| end.to_string());
-            text.push_str(&line(&[
+            text.push_str(&csv_line(&[
                 &series.study,
                 &series.setting,
                 &series.stack,

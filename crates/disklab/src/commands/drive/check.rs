@@ -21,7 +21,7 @@ use super::real::{OtherLoad, RealDrive, Slots};
 use super::scratch::{BYTES, ScratchFile};
 use super::subject::{Subject, find};
 use crate::cli::CheckArgs;
-use crate::exit::{DONE, Failure};
+use crate::exit::{DONE, Failure, exit_codes};
 use crate::printing::{print, print_json};
 use crate::signals;
 
@@ -94,6 +94,8 @@ pub enum OtherDrive {
     #[error("'{id}' is the model of a drive of {}, and {name} has {}", model.si(), drive.si())]
     Size { id: String, model: Bytes, name: String, drive: Bytes },
 }
+
+exit_codes! { OtherDrive => USAGE_ERROR, }
 
 fn kind_name(rotates: bool) -> &'static str {
     if rotates { "a hard disk" } else { "a solid-state drive" }

@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use crate::exit::exit_codes;
 use disklab_bench::safety::stable_names;
 use disklab_measure::{BlockDevice, SystemRoot, host_of, identity, mounts, volume_of};
 
@@ -93,6 +94,8 @@ pub enum SubjectError {
         why: NotADrive,
     },
 }
+
+exit_codes! { SubjectError => USAGE_ERROR, }
 
 /// What is not a whole drive of its own.
 #[derive(Debug, thiserror::Error)]

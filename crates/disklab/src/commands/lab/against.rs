@@ -5,9 +5,8 @@ use disklab_speed::{AgainstOptions, Compared, against};
 use disklab_units::significant;
 use serde_json::json;
 
-use super::bench::aligned;
 use crate::exit::{DONE, Failure};
-use crate::printing::{print, print_json};
+use crate::printing::{aligned, print, print_json};
 
 /// Measures both programs in turn, and shows both and their ratio.
 pub(super) fn compare(

@@ -8,10 +8,10 @@ use disklab_speed::{AgainstOptions, Program, SpeedFigure, SpeedOptions, SpeedTar
 use disklab_units::significant;
 use serde_json::{Value, json};
 
-use super::{against, build, own_program_missing};
+use super::{against, build};
 use crate::cli::BenchArgs;
 use crate::exit::{DONE, Failure};
-use crate::printing::{print, print_json};
+use crate::printing::{aligned, print, print_json};
 use crate::signals;
 
 /// Measures the lab's speed and shows it, with what it should be. A target that is
@@ -35,7 +35,7 @@ pub fn bench(args: &BenchArgs, as_json: bool) -> Result<u8, Failure> {
     let folder = Folder::new()?;
     if let Some(other) = &args.against {
         let other = Program { path: other.clone(), kernel: args.against_kernel.clone() };
-        let path = std::env::current_exe().map_err(own_program_missing)?;
+        let path = std::env::current_exe().map_err(Failure::no_own_program)?;
         let this = Program { path, kernel: Some(kernel) };
         let folder = folder.0.clone();
         let options = AgainstOptions { this, other, core, rounds: args.repeats, folder };
@@ -44,7 +44,7 @@ pub fn bench(args: &BenchArgs, as_json: bool) -> Result<u8, Failure> {
     let options = SpeedOptions {
         kernel,
         kernel_arguments: args.linux.unwrap_or_default().arguments(),
-        program: disklab_guest::guest_program().map_err(own_program_missing)?,
+        program: disklab_guest::guest_program().map_err(Failure::no_own_program)?,
         folder: folder.0.clone(),
         core,
         other_core: cores.into_iter().find(|other| *other != core),
@@ -87,20 +87,6 @@ fn value(figure: &SpeedFigure) -> Value {
 /// Names, medians with their units, spreads, targets.
 fn table(figures: &[SpeedFigure]) -> String {
     aligned(&figures.iter().filter_map(row).collect::<Vec<_>>())
-}
-
-/// Rows of four columns, the second to the right.
-pub(super) fn aligned(rows: &[[String; 4]]) -> String {
-    let width =
-        |column: usize| rows.iter().map(|r| r[column].chars().count()).max().unwrap_or_default();
-    let (name, median, spread) = (width(0), width(1), width(2));
-    let mut text = String::new();
-    for [a, b, c, d] in rows {
-        let line = format!("{a:name$}  {b:>median$}  {c:spread$}  {d}");
-        text.push_str(line.trim_end());
-        text.push('\n');
-    }
-    text
 }
 
 fn row(figure: &SpeedFigure) -> Option<[String; 4]> {

@@ -6,10 +6,6 @@ pub mod build;
 mod build_progress;
 mod shell;
 
-pub use shell::{SessionDrivesError, SessionFolderError};
-
-use std::io;
-
 use crate::cli::LabCommand;
 use crate::exit::Failure;
 
@@ -20,9 +16,4 @@ pub fn dispatch(command: &LabCommand, json: bool) -> Result<u8, Failure> {
         LabCommand::Shell(args) => shell::shell(args),
         LabCommand::Bench(args) => bench::bench(args, json),
     }
-}
-
-/// Why a program of disklab's own was not found.
-fn own_program_missing(error: io::Error) -> Failure {
-    Failure::failed(format!("cannot find disklab's own program: {error}"))
 }

@@ -7,7 +7,7 @@ use disklab_cell::Levels;
 use disklab_published::{DrawnDrives, DrawnRow, may_fail};
 use disklab_units::count;
 
-use super::outcome::SensitivityConditions;
+use super::conditions::SensitivityConditions;
 use super::page::{claim, code, figure, status, table};
 
 /// What stands before [`command`].

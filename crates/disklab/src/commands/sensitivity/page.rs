@@ -7,7 +7,7 @@ use disklab_published::{
 };
 use disklab_units::{count, significant};
 
-use super::outcome::SensitivityConditions;
+use super::conditions::SensitivityConditions;
 
 /// A figure, to three digits.
 pub(super) fn figure(value: f64) -> String {

@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use crate::exit::exit_codes;
 use disklab_bench::{ModelError, SerialNumbers, find_model};
 use disklab_drive::{DriveFile, SizeError};
 use disklab_study::{DriveRequest, DriveRequestError};
@@ -76,6 +77,8 @@ pub enum SessionDrivesError {
         problem: DriveValueProblem,
     },
 }
+
+exit_codes! { SessionDrivesError => USAGE_ERROR, }
 
 /// What is wrong with a value of `--drives`.
 #[derive(Debug, thiserror::Error)]

@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use crate::exit::exit_codes;
 use disklab_exec::{HeldFolder, NamedPathError, make_directories};
 use disklab_lab_kernel::cache_folder;
 
@@ -30,3 +31,5 @@ pub struct SessionFolderError {
     path: PathBuf,
     source: NamedPathError,
 }
+
+exit_codes! { SessionFolderError => FAILED, }

@@ -5,9 +5,6 @@ mod folder;
 mod greeting;
 mod operator;
 
-pub use drives::SessionDrivesError;
-pub use folder::SessionFolderError;
-
 use std::io::{IsTerminal, Read};
 use std::path::{Path, PathBuf};
 
@@ -24,7 +21,7 @@ use disklab_lab_kernel::{self as kernel, LinuxSource, LinuxVersion, ZfsSource};
 use disklab_processor::{Processor, from_node};
 use disklab_units::{Bytes, show_duration};
 
-use super::{build, own_program_missing};
+use super::build;
 use crate::cli::ShellArgs;
 use crate::exit::{DONE, Failure};
 use crate::printing::print;
@@ -80,7 +77,7 @@ pub fn shell(args: &ShellArgs) -> Result<u8, Failure> {
         print(&greeting::greeting(&drives, transport(args), processor.as_ref()))?;
         Console::Operator(Box::new(SessionUser::new(interrupt.clone(), code.clone())))
     };
-    let program = disklab_guest::guest_program().map_err(own_program_missing)?;
+    let program = disklab_guest::guest_program().map_err(Failure::no_own_program)?;
     let mut options = LabOptions::new(kernel, folder.path(), program);
     options.console = console;
     options.writable = writable;
