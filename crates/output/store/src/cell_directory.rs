@@ -8,7 +8,8 @@ use disklab_exec::read_text;
 use disklab_sample::CellResult;
 
 use crate::directory::RunDirectory;
-use crate::run::{LOCK, take_lock};
+use crate::run::take_lock;
+use crate::schema::LOCK;
 use crate::{DirectoryClaim, StoreError, raw};
 
 /// What came of the cell. It is there when all of it is.

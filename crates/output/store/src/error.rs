@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use disklab_cell::AxisError;
 use disklab_exec::NamedPathError;
 
-use crate::run::DATABASE;
+use crate::schema::DATABASE;
 use crate::{Difference, RunAspect};
 
 /// Why a run could not be made, opened, written or read.

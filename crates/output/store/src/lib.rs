@@ -3,6 +3,7 @@
 mod cell_directory;
 mod claim;
 mod clock;
+mod database;
 mod directory;
 mod error;
 mod machines;

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use disklab_cell::{Cell, Levels};
 use disklab_options::RunPart;
 
-use crate::run::DATABASE;
+use crate::schema::DATABASE;
 use crate::{
     CellRecord, CellState, Difference, LeftOut, NoPart, PlannedStack, Run, RunAspect, RunInfo,
     Session, StoreError, raw, rows,

@@ -12,17 +12,13 @@ use rusqlite::{Connection, OpenFlags, OptionalExtension};
 use rustix::fs::{FlockOperation, OFlags, flock};
 
 use crate::claim::safe_for_root;
-use crate::directory::{RunDirectory, keep_links_in_paths};
+use crate::database::connect;
+use crate::directory::RunDirectory;
 use crate::rows::{BadValue, MOST_SESSIONS};
-use crate::schema::{OLDEST, VERSION, tables};
+use crate::schema::{DATABASE, LOCK, OLDEST, VERSION, tables};
 use crate::unfinished::{self, UNFINISHED, UnfinishedRun};
 use crate::untrusted::{self, Steps};
 use crate::{CellRecord, CellState, DirectoryClaim, RunInfo, Session, StoreError, raw, rows};
-
-/// Name of the database in a run's folder.
-pub(crate) const DATABASE: &str = "run.sqlite";
-/// Name of the file whose lock says that a run is being written.
-pub(crate) const LOCK: &str = "lock";
 
 /// A run, open. Readers may open it while it is being written.
 #[derive(Debug)]
@@ -473,17 +469,6 @@ fn existing(directory: &RunDirectory) -> Result<PathBuf, StoreError> {
 fn to_json(cell: &Cell, sample: &Sample) -> Result<String, StoreError> {
     serde_json::to_string(sample)
         .map_err(|source| StoreError::SampleJson { cell: cell.number, source })
-}
-
-pub(crate) fn connect(path: &Path, flags: OpenFlags) -> Result<(Connection, Steps), StoreError> {
-    keep_links_in_paths();
-    let wrap = StoreError::sqlite(path);
-    let connection = Connection::open_with_flags(path, flags).map_err(&wrap)?;
-    let steps = untrusted::guard(&connection).map_err(&wrap)?;
-    // FULL: a cell once recorded survives a power cut.
-    connection.pragma_update(None, "synchronous", "FULL").map_err(&wrap)?;
-    connection.busy_timeout(std::time::Duration::from_secs(20)).map_err(&wrap)?;
-    Ok((connection, steps))
 }
 
 fn check_version(path: &Path, connection: &Connection) -> Result<i64, StoreError> {

@@ -1,5 +1,10 @@
 //! The tables of a run.
 
+/// Name of the database in a run's folder.
+pub(crate) const DATABASE: &str = "run.sqlite";
+/// Name of the file whose lock says that a run is being written.
+pub(crate) const LOCK: &str = "lock";
+
 /// `PRAGMA user_version` of the format that is written; raised with every change that
 /// older programs cannot read.
 pub(crate) const VERSION: i64 = 3;

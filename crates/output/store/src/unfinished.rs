@@ -8,7 +8,8 @@ use std::path::Path;
 
 use rusqlite::OpenFlags;
 
-use crate::run::{LOCK, connect};
+use crate::database::connect;
+use crate::schema::LOCK;
 use crate::untrusted::{SIDE_FILES, check_schema, check_side_files, side_file};
 use crate::{DirectoryClaim, RunDirectory, StoreError, raw, rows};
 

@@ -40,7 +40,7 @@ impl<'a> CellWork<'a> {
     pub(crate) fn of(plan: &'a CellPlan) -> Result<Self, SourceError> {
         let files = StudyFiles::of_plan(plan.files.clone());
         let workload = read_workload(&plan.workload, &Context { scale: plan.scale, files })?;
-        let events = WorkEvent::read(&plan.workload, workload.as_ref())?;
+        let events = WorkEvent::read(&plan.workload, &workload.steps())?;
         Ok(Self { plan, making: Making::of(&plan.making)?, workload, events })
     }
 

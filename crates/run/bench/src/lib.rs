@@ -6,9 +6,9 @@
 
 mod axes;
 mod bench;
-mod campaign;
 mod caretaker;
 mod cell;
+mod compile;
 mod consent;
 mod device_bench;
 mod dir_bench;
@@ -18,6 +18,7 @@ mod error;
 mod executor;
 mod job_devices;
 mod lab;
+mod loaded_study;
 mod loop_drives;
 mod making;
 mod own_directory;
@@ -27,7 +28,6 @@ pub mod safety;
 
 pub use axes::{AXES, KnownAxis, SPEED_AXIS, WrongAxis, check_axes, set_ordinary};
 pub use bench::{Bench, BenchProfile, CheckedBench, ConfirmedBench, PreparedBench};
-pub use campaign::{BenchNeeds, LoadedStudy};
 pub use caretaker::check_speed;
 pub use cell::{check_events, check_plan};
 pub use consent::confirm_erasing;
@@ -44,5 +44,6 @@ pub use lab::{
     SerialNumbers, UnavailableSize, carry_out_in_guest, check_charges, check_faults, drive_faults,
     find_model, find_processor, processor_of, study_processor,
 };
+pub use loaded_study::{BenchNeeds, LoadedStudy};
 pub use loop_drives::LoopDrives;
 pub use preflight::Preflight;

@@ -1,12 +1,11 @@
 //! The lab bench, on the host.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use disklab_cell::{LabPlan, MachinePlan};
 use disklab_exec::Executor;
 use disklab_lab::{
-    ConfinementSupport, ContentLimits, CpuLeases, MappingLimit, printed_configuration,
-    printed_release,
+    ConfinementSupport, CpuLeases, MappingLimit, printed_configuration, printed_release,
 };
 use disklab_lab_kernel::{fingerprint, zfs_configuration};
 use disklab_measure::environment;
@@ -21,23 +20,11 @@ use super::drives::ModelledDrives;
 use super::machine::{described, profile_of};
 use super::made_drives::MadeDrivesCache;
 use super::processor::processor_of;
-use super::workers::{LabShared, LabWorkers, PreparedKernel};
+use super::shared::{LabKernel, LabSettings, LabShared, PreparedKernel};
+use super::workers::LabWorkers;
 use crate::bench::{BenchProfile, BenchSteps};
 use crate::preflight::preflight_devices;
 use crate::{Bench, BenchError, BenchNeeds, CellExecutor, Drives, LoadedStudy, Preflight};
-
-/// A kernel for guests, and what belongs to it.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct LabKernel {
-    /// A User-Mode Linux program.
-    pub program: PathBuf,
-    /// A folder of programs that fit to it, such as those of ZFS.
-    pub programs: Option<PathBuf>,
-    /// Words for its command line.
-    pub arguments: Vec<String>,
-    /// What a record says of it besides its release, such as how it runs programs.
-    pub words: &'static str,
-}
 
 /// What guests can have of a machine's memory. The rest is for what the content of their
 /// drives is indexed with, for the page cache and for the system. Guests with 81 % together
@@ -47,23 +34,6 @@ const FOR_GUESTS_PERCENT: u64 = 75;
 /// Gives the kernel of this name, or else the bench's own, with ZFS in it if that is asked for; builds
 /// it if it is not there yet.
 pub type KernelSource = Box<dyn FnMut(Option<&str>, bool) -> Result<LabKernel, BenchError>>;
-
-/// What all labs of a bench have in common.
-#[derive(Debug, Clone)]
-pub struct LabSettings {
-    /// The program that is the guest's first: this one.
-    pub program: PathBuf,
-    /// Where the labs' folders are made.
-    pub scratch: PathBuf,
-    /// The processors to run on: each lab takes the one that the fewest labs run on.
-    pub cores: Vec<usize>,
-    /// How many labs run at once.
-    pub at_once: usize,
-    /// The memory of the machine that they all run on.
-    pub machine_memory: Bytes,
-    /// What the content of one guest's drives may take.
-    pub content: ContentLimits,
-}
 
 /// Modelled drives under a real kernel, in virtual time.
 pub struct LabBench {

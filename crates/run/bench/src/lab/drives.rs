@@ -11,15 +11,15 @@ use disklab_lab::{DiskOptions, MOST_DISKS};
 use disklab_measure::{BlockDevice, DriveTraits, SystemRoot, identity};
 use disklab_prediction::Medium;
 use disklab_sample::Note;
-use disklab_source::{SourceError, one_of};
+use disklab_source::one_of;
 use disklab_stack::{Ledger, Need};
 use disklab_study::Study;
 use disklab_units::Bytes;
 
+use super::drives_error::{DrivesError, UnavailableSize};
 use super::host::{host_of, hosts, virtual_disk};
 use super::machine::transport_of;
 use super::model::{find_model_with, planned_model};
-use super::model_error::ModelError;
 use super::processor::processor_of;
 use super::serial::SerialNumbers;
 use crate::drives::Ready;
@@ -28,53 +28,6 @@ use crate::{BenchError, Drives, ReadyDrive};
 /// A study's `10 TB` is the model's 10,000,831,348,736 bytes: sizes on labels are
 /// rounded, by less than this.
 const LABEL_ROUNDING: f64 = 0.01;
-
-/// Why the lab cannot have a study's drives.
-#[derive(Debug, thiserror::Error)]
-pub enum DrivesError {
-    /// A drive has no model.
-    #[error("drive '{drive}' of the study: {source}")]
-    Model {
-        /// The name that the study gives it.
-        drive: String,
-        /// Why.
-        source: Box<ModelError>,
-    },
-    /// A drive has another size than its model can have.
-    #[error("drive '{drive}' of the study: {source}")]
-    Size {
-        /// The name that the study gives it.
-        drive: String,
-        /// Why.
-        source: UnavailableSize,
-    },
-    /// A drive has no SCSI timer.
-    #[error(
-        "drive '{drive}' of the study is an NVMe drive, and `scsi-timeout` is for SATA and SAS drives"
-    )]
-    NotScsi {
-        /// The name that the study gives it.
-        drive: String,
-    },
-    /// A setting, or the host that the study describes, is wrong.
-    #[error(transparent)]
-    Invalid(#[from] SourceError),
-}
-
-/// A model does not come in a size.
-#[derive(Debug, thiserror::Error)]
-#[error("size {} is not available of the model '{model}' of {}: {why}", size.si(), capacity.si())]
-pub struct UnavailableSize {
-    /// What was asked for.
-    pub size: Bytes,
-    /// Id of the drive model.
-    pub model: String,
-    /// Its own size.
-    pub capacity: Bytes,
-    /// Which other sizes there are.
-    #[source]
-    pub why: Box<SizeError>,
-}
 
 /// A drive of the study, and the model that stands for it.
 #[derive(Debug, Clone)]
@@ -271,16 +224,6 @@ fn file_of(drive: &DrivePlan, model: &DriveModelPlan) -> Result<DriveFile, Drive
         Some(_) => shrunk(file, drive.size),
     };
     sized.map_err(|source| DrivesError::size(&drive.name, source))
-}
-
-impl DrivesError {
-    fn model(drive: &str, source: ModelError) -> Self {
-        Self::Model { drive: drive.to_owned(), source: Box::new(source) }
-    }
-
-    fn size(drive: &str, source: UnavailableSize) -> Self {
-        Self::Size { drive: drive.to_owned(), source }
-    }
 }
 
 /// What audits must know of a model, which a guest's disk does not tell.

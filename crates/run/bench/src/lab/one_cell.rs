@@ -21,7 +21,7 @@ use super::job::{
 };
 use super::made_drives::MadeDrives;
 use super::processor::processor_of;
-use super::workers::{LabShared, PreparedKernel};
+use super::shared::{LabShared, PreparedKernel};
 use crate::{BenchError, CellError, CellOutcome, Phase};
 
 /// The directory of the guest that makes the stack, in the cell's.

@@ -9,49 +9,21 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-use disklab_cell::{Cell, CellPlan, LabPlan, MachinePlan};
+use disklab_cell::{Cell, CellPlan, MachinePlan};
 use disklab_exec::{Executor, Interrupt, Interrupted, Invocation, UntrustedDirectory};
 use disklab_lab::{CpuLease, CpuLeases};
 use disklab_sample::Environment;
 use disklab_stack::Ledger;
 use disklab_units::Bytes;
 
-use super::bench::{LabKernel, LabSettings};
 use super::job::PHASES;
-use super::made_drives::MadeDrivesCache;
 use super::one_cell::{FinishedCell, OneCell};
+use super::shared::LabShared;
 use crate::own_directory::CellsDirectory;
 use crate::{BenchError, CellExecutor, CellProgress, CellWatcher, EndedCell, Phase};
 
 /// How often the guests' progress is looked at.
 const POLL: Duration = Duration::from_millis(200);
-
-/// What all labs have in common.
-pub(super) struct LabShared {
-    pub settings: LabSettings,
-    /// At least one.
-    pub kernels: Vec<PreparedKernel>,
-    pub made: MadeDrivesCache,
-}
-
-/// A kernel that is there.
-pub(super) struct PreparedKernel {
-    /// The cells' name for it; none if they have no choice.
-    pub name: Option<String>,
-    pub kernel: LabKernel,
-    /// What a record says of a machine with it.
-    pub environment: Environment,
-}
-
-impl LabShared {
-    /// The kernel of a guest.
-    pub fn kernel(&self, plan: &LabPlan) -> Result<&PreparedKernel, BenchError> {
-        let mut kernels = self.kernels.iter();
-        // A cell that says nothing has the only one.
-        let fits = |known: &&PreparedKernel| known.name.is_none() || known.name == plan.linux;
-        kernels.find(fits).ok_or(BenchError::OtherBench)
-    }
-}
 
 /// Carries out cells in guests, as many at once as there are leases of processors and space.
 pub(super) struct LabWorkers {

@@ -1,19 +1,17 @@
 //! What only the real kernel and the drive itself can answer.
 
 use std::fs::{File, OpenOptions};
-use std::io;
 use std::os::unix::fs::{FileTypeExt, MetadataExt, OpenOptionsExt};
-use std::path::PathBuf;
 use std::time::Duration;
 
-use disklab_exec::{ExecError, Executor, Invocation};
+use disklab_exec::{Executor, Invocation};
 use disklab_measure::{BlockDevice, fill_cache, has_cached};
 use rustix::fs::OFlags;
 use rustix::io::Errno;
 
 use super::signature::{parse_blkid, parse_wipefs};
 use super::surface::sample;
-use super::{Signature, Surface};
+use super::{InspectionError, Signature, Surface};
 
 /// A drive that must spin up takes its time; one that never answers is refused.
 const LIMIT: Duration = Duration::from_secs(120);
@@ -46,50 +44,6 @@ pub enum OpenError {
     Busy,
     /// It cannot be opened.
     Failed(InspectionError),
-}
-
-/// Why a drive could not be asked.
-#[derive(Debug, thiserror::Error)]
-pub enum InspectionError {
-    /// A program failed.
-    #[error(transparent)]
-    Program(#[from] ExecError),
-    /// What wipefs printed is no JSON.
-    #[error("the output of wipefs is not JSON: {0}; update util-linux")]
-    Json(#[from] serde_json::Error),
-    /// What wipefs printed is something else.
-    #[error("the output of wipefs has no list of signatures; update util-linux")]
-    NoSignatures,
-    /// An exit code of blkid that its manual page does not have.
-    #[error("blkid ended with exit code {0}; update util-linux")]
-    Blkid(i32),
-    /// It was to be read, and is not open.
-    #[error("{} is not open", .0.display())]
-    NotOpen(PathBuf),
-    /// Only root may open it.
-    #[error("{} cannot be opened: that takes root", .0.display())]
-    NotRoot(PathBuf),
-    /// The system's reason.
-    #[error("{} cannot be {what}: {source}", node.display())]
-    Io {
-        /// What was tried: 'opened'.
-        what: &'static str,
-        /// The path in /dev that was used.
-        node: PathBuf,
-        /// The reason.
-        source: io::Error,
-    },
-    /// The node leads to another device.
-    #[error("{} is not the node of {device}", node.display())]
-    OtherNode {
-        /// The path in /dev that was opened.
-        node: PathBuf,
-        /// The kernel's name of the device that was expected behind it.
-        device: String,
-    },
-    /// The kernel shows no mounts.
-    #[error("/proc/self/mountinfo cannot be read; mount /proc")]
-    NoMounts,
 }
 
 /// What only the real kernel and the drive itself can answer.

@@ -35,6 +35,7 @@ pub use limits::ContentLimits;
 use pool::ChunkPool;
 pub use space::ContentSpace;
 use volume::ContentVolume;
+pub use volume::DiskContent;
 
 /// How much the store uses.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -43,13 +44,6 @@ pub struct ContentUsage {
     pub disk_bytes: u64,
     /// Bytes of memory for the index, estimated.
     pub memory_bytes: u64,
-}
-
-/// The content of all disks of a lab.
-#[derive(Debug)]
-pub struct DiskContent {
-    volumes: Vec<ContentVolume>,
-    pool: ChunkPool,
 }
 
 impl DiskContent {

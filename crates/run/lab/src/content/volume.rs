@@ -6,7 +6,6 @@ use std::sync::Arc;
 use disklab_drive::{Durable, UnsettledWrites};
 use foldhash::fast::FixedState;
 
-use super::DiskContent;
 use super::block::{BLOCK_BYTES, SECTOR_BYTES};
 use super::chunk::{Block, CHUNK_BLOCKS, CHUNK_BYTES, Chunk, Table};
 use super::pool::ChunkPool;
@@ -15,6 +14,13 @@ use crate::LabError;
 const BLOCK: u64 = BLOCK_BYTES as u64;
 /// Estimated memory of an entry of the map, its share of free places included.
 const ENTRY_BYTES: u64 = 48;
+
+/// The content of all disks of a lab.
+#[derive(Debug)]
+pub struct DiskContent {
+    pub(super) volumes: Vec<ContentVolume>,
+    pub(super) pool: ChunkPool,
+}
 
 /// What a disk holds; what is not there is as below, or was never written and reads as zeros.
 #[derive(Debug, Default)]

@@ -2,6 +2,7 @@
 //! whose content the store keeps.
 
 mod control;
+mod disk_faults;
 mod faults;
 mod frame;
 mod medium;
@@ -22,7 +23,7 @@ use crate::content::DiskContent;
 use crate::vhost::{Connection, GuestRegions, RING_LIMIT, SessionEvent, VhostSession};
 use crate::{LabError, ProtocolBreach, scsi};
 use control::{CONTROL_QUEUE, ControlQueue};
-pub use faults::DiskFaults;
+pub use disk_faults::DiskFaults;
 pub(crate) use medium::MediumFile;
 pub use options::DiskOptions;
 pub use read_log::{ReadLog, ReadsFromMemory};

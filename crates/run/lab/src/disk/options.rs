@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use disklab_drive::{Drive, DriveFile, IoScheduler, Kind};
 use disklab_lab_guest::DiskTransport;
 
-use super::DiskFaults;
+use super::disk_faults::DiskFaults;
 use crate::block::{Configuration, SERIAL_BYTES};
 use crate::{LabError, OptionsProblem};
 

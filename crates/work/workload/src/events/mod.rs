@@ -21,7 +21,7 @@ use disklab_sample::{Step, StepEvent};
 use disklab_source::{SourceError, did_you_mean, one_of};
 
 use crate::duration::nanoseconds;
-use crate::{Remounter, Workload, WorkloadError};
+use crate::{Remounter, WorkloadError};
 use kind::EventPlace;
 pub use kind::{Caretaker, EventKind, PassInUse};
 
@@ -52,12 +52,12 @@ pub struct WorkEvent {
 }
 
 impl WorkEvent {
-    /// Those of a workload, in the order of the study.
+    /// Those of a workload with these steps, in the order of the study.
     ///
     /// # Errors
     /// [`SourceError`] at the first that is none, or that is for a step which the workload does not
     /// have.
-    pub fn read(plan: &WorkloadPlan, workload: &dyn Workload) -> Result<Vec<Self>, SourceError> {
+    pub fn read(plan: &WorkloadPlan, steps: &[String]) -> Result<Vec<Self>, SourceError> {
         let Some(list) = &plan.events else { return Ok(Vec::new()) };
         let items = list.items();
         if items.is_empty() || items.len() > MOST {
@@ -66,7 +66,6 @@ impl WorkEvent {
                  {{ do = 'drop-caches', at = '10 s' }}"
             )));
         }
-        let steps = workload.steps();
         let read = |item| {
             let mut fields = Fields::new(item, "an event")?;
             let word = fields.require_text("do")?;
@@ -252,7 +251,7 @@ mod tests {
             caches: Caches::Keep,
         };
         let workload = read_workload(&plan, &Context::new(1.0, "."))?;
-        WorkEvent::read(&plan, workload.as_ref())
+        WorkEvent::read(&plan, &workload.steps())
     }
 
     #[test]
