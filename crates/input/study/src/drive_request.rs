@@ -7,8 +7,8 @@ use disklab_source::FileName;
 use disklab_units::{Bytes, ParseBytesError};
 
 use crate::DriveSpec;
+use crate::drive_spec::name_of_model;
 use crate::limits::{DRIVE_SIZES, MOST_DRIVES};
-use crate::load::name_of_model;
 use crate::model_sizes::model_size;
 
 /// So many drives of a model, perhaps smaller than it is.

@@ -5,6 +5,7 @@
 
 mod drive_pass;
 mod drive_request;
+mod drive_spec;
 mod expand;
 mod faults;
 mod id;
@@ -24,6 +25,7 @@ mod study;
 
 pub use drive_pass::{InvalidRebuild, InvalidScrub, RebuildRequest, ScrubRequest};
 pub use drive_request::{DriveRequest, DriveRequestError, DriveRequests};
+pub use drive_spec::DriveSpec;
 pub use faults::{FAULT_AXIS, NO_FAULT, StudyFault};
 pub use lab::{BusError, SCSI_TIMEOUT, SCSI_TIMEOUTS, SLOWEST_BUS, bus, scsi_timeout};
 pub use limits::{DRIVE_SIZES, MOST_CELLS, MOST_DRIVES, TooManyCells, check_run_size};
@@ -34,6 +36,5 @@ pub use pattern::{matches, selects};
 pub use plan::{LeftOut, PlannedStack};
 pub use shipped::{SHIPPED_WORKLOADS, ShippedWorkload, read_shipped};
 pub use study::{
-    ChartKind, DriveSpec, Measure, Part, Percentile, Question, StackSpec, Study, StudyGoal,
-    WorkloadSpec,
+    ChartKind, Measure, Part, Percentile, Question, StackSpec, Study, StudyGoal, WorkloadSpec,
 };

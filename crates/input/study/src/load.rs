@@ -1,7 +1,6 @@
 //! From a text to a study.
 
 use std::ops::RangeInclusive;
-use std::path::Path;
 use std::sync::Arc;
 
 use disklab_cell::{Axes, SeedSharing, StudyAxis};
@@ -10,6 +9,7 @@ use disklab_units::{Bytes, parse_share_within};
 use sha2::{Digest, Sha256};
 
 use crate::drive_request::DriveRequests;
+use crate::drive_spec::name_of_model;
 use crate::expand::{StudyStacks, excluded, stacks, workloads};
 use crate::faults::faults;
 use crate::id::check_id;
@@ -47,9 +47,20 @@ pub fn load(name: &str, text: &str) -> Result<Study, SourceError> {
     read(Source { name: name.to_owned(), text: text.to_owned() }, None)
 }
 
+impl Study {
+    /// The same study on other drives.
+    ///
+    /// # Errors
+    /// If a model has no known size, or none of its stacks fits them.
+    pub fn on_drives(&self, requests: &DriveRequests) -> Result<Self, SourceError> {
+        let Source { name, text } = &*self.source;
+        read(Source { name: name.clone(), text: text.clone() }, Some(requests))
+    }
+}
+
 /// The same on other drives than its own. Stacks that these are too few for, and what says
 /// something of them alone, are left out.
-pub(crate) fn read(source: Source, on: Option<&DriveRequests>) -> Result<Study, SourceError> {
+fn read(source: Source, on: Option<&DriveRequests>) -> Result<Study, SourceError> {
     let source = Arc::new(source);
     let root = Node::parse(&source)?;
     let mut fields = Fields::new(&root, "the study")?;
@@ -199,14 +210,6 @@ fn drive_name(fields: &mut Fields<'_>, model: &str) -> Result<FileName, SourceEr
         });
     }
     Ok(name_of_model(model))
-}
-
-/// What a drive of a model is called.
-pub(crate) fn name_of_model(model: &str) -> FileName {
-    FileName::new(model).unwrap_or_else(|_| {
-        let stem = Path::new(model).file_stem().unwrap_or_default();
-        FileName::plain(&stem.to_string_lossy(), FileName::LONGEST)
-    })
 }
 
 /// The drives that the study names, or those in their place.

@@ -7,6 +7,7 @@ use disklab_source::{Location, SourceError, did_you_mean};
 use disklab_units::parse_share_within;
 
 use crate::shipped::changed;
+use crate::study::QuickForm;
 use crate::{Study, StudyGoal, WorkloadSpec, matches};
 
 /// What `--precision` takes.
@@ -14,19 +15,6 @@ const PRECISIONS: RangeInclusive<f64> = 0.001..=0.5;
 
 /// How often a cell may run at most for a study's goal: it is looked at after three at the soonest.
 pub(crate) const MOST_REPEATS: RangeInclusive<u64> = 3..=1000;
-
-/// What a study is when time is short: the same questions, with less work for each.
-#[derive(Debug, Clone, PartialEq)]
-pub(crate) struct QuickForm {
-    /// How often each cell runs.
-    repeats: u32,
-    /// Stacks that differ by less are equivalent for its goal.
-    precision: Option<f64>,
-    /// How often a cell runs at most for its goal.
-    most_repeats: Option<u32>,
-    /// All workloads, by the same index.
-    workloads: Vec<WorkloadSpec>,
-}
 
 /// Reads the table. Repeats and goal are those of the study itself.
 ///

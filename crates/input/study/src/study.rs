@@ -7,18 +7,16 @@ use disklab_cell::{
     Axes, AxesError, Caches, Cell, LayerSpec, Levels, SeedSharing, StudyAxis, WorkloadPlan,
     making_seed, order,
 };
-use disklab_source::{FileName, Location, Source, SourceError};
+use disklab_source::{FileName, Location, Source};
 use disklab_units::{Bytes, BytesPerSecond};
 use indexmap::IndexMap;
 use serde::{Deserialize, Serialize};
 
-use crate::LeftOut;
 use crate::drive_request::DriveRequests;
 use crate::faults::StudyFault;
-use crate::load::read;
 use crate::machine::MachineProfile;
-use crate::quick::QuickForm;
-use disklab_config::{Node, Setting};
+use crate::{DriveSpec, LeftOut};
+use disklab_config::Node;
 
 /// A study: stacks × workloads, the repeats, the questions.
 #[derive(Debug, Clone)]
@@ -98,6 +96,19 @@ pub struct Study {
     pub(crate) positions: Positions,
 }
 
+/// What a study is when time is short: the same questions, with less work for each.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct QuickForm {
+    /// How often each cell runs.
+    pub repeats: u32,
+    /// Stacks that differ by less are equivalent for its goal.
+    pub precision: Option<f64>,
+    /// How often a cell runs at most for its goal.
+    pub most_repeats: Option<u32>,
+    /// All workloads, by the same index.
+    pub workloads: Vec<WorkloadSpec>,
+}
+
 /// Where each stack and workload is, by its id: looked up once per cell, so never searched.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Positions {
@@ -111,19 +122,6 @@ impl Positions {
         let workloads = workloads.iter().enumerate().map(|(at, spec)| (spec.id.clone(), at));
         Self { stacks: stacks.collect(), workloads: workloads.collect() }
     }
-}
-
-/// One drive of a study.
-#[derive(Debug, Clone, PartialEq)]
-pub struct DriveSpec {
-    /// Its name in the study, such as `hgst-1`.
-    pub name: FileName,
-    /// Id of the drive model, as in `drives/*.toml`.
-    pub model: String,
-    /// Capacity.
-    pub size: Bytes,
-    /// What of the model is to be otherwise than in its file.
-    pub set: Vec<Setting>,
 }
 
 /// One stack: the layers, bottom-up, that turn drives into a directory.
@@ -314,15 +312,6 @@ pub struct Question {
 }
 
 impl Study {
-    /// The same study on other drives.
-    ///
-    /// # Errors
-    /// If a model has no known size, or none of its stacks fits them.
-    pub fn on_drives(&self, requests: &DriveRequests) -> Result<Self, SourceError> {
-        let Source { name, text } = &*self.source;
-        read(Source { name: name.clone(), text: text.clone() }, Some(requests))
-    }
-
     /// The same with stacks and workloads alone.
     pub fn without_axes(self) -> Self {
         Self { axes: Axes::default(), ..self }

@@ -11,10 +11,10 @@ use disklab_stack::StackError;
 use disklab_store::{Difference, RunAspect, StoreError};
 use disklab_units::{Bytes, show_duration};
 
-use crate::leftovers::LeftoversError;
+use crate::leftovers_error::LeftoversError;
 use crate::options::OptionsError;
 use crate::parts::{PartProblem, then_and_now};
-use crate::pilot::PilotError;
+use crate::pilot_error::PilotError;
 use crate::plan::PlanError;
 use crate::plan_problem::PlanProblem;
 use crate::selection::SelectionError;

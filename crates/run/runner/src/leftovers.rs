@@ -5,42 +5,8 @@ use std::path::Path;
 use disklab_exec::{Executor, Interrupt};
 use disklab_stack::{LedgerId, LeftoverDecision, Recovery, StackError, decide, recover};
 
+use crate::leftovers_error::LeftoversError;
 use crate::places::ledger_folder;
-
-/// What a killed run left cannot be removed.
-#[derive(Debug, thiserror::Error)]
-pub enum LeftoversError {
-    /// Nothing was touched, as disklab must not: the state directory is another's, or there is
-    /// no such leftover.
-    #[error(transparent)]
-    Refused(StackError),
-    /// Something could not be removed.
-    #[error(
-        "an earlier run was killed, and what it left cannot be removed: {}; {}{}",
-        joined(errors),
-        if done.is_empty() {
-            "nothing was removed".to_owned()
-        } else {
-            format!("what was done: {}", done.join("; "))
-        },
-        left.iter().map(|line| format!("\n{line}")).collect::<String>()
-    )]
-    Failed {
-        /// What went wrong.
-        errors: Vec<StackError>,
-        /// What was done.
-        done: Vec<String>,
-        /// What is left for the user to decide about, line by line.
-        left: Vec<String>,
-    },
-    /// What the user decided could not be done.
-    #[error(transparent)]
-    Undecided(StackError),
-}
-
-fn joined(errors: &[StackError]) -> String {
-    errors.iter().map(ToString::to_string).collect::<Vec<_>>().join("; ")
-}
 
 /// Tears down what killed runs left; `state` is where disklab remembers that.
 ///

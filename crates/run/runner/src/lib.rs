@@ -14,11 +14,14 @@ mod error;
 mod estimate;
 mod faults;
 mod leftovers;
+mod leftovers_error;
 mod observer;
 mod one_cell;
 mod options;
 mod parts;
 mod pilot;
+mod pilot_error;
+mod pilot_run;
 mod places;
 mod plan;
 mod plan_problem;
@@ -38,7 +41,8 @@ pub use disklab_options::{BenchKind, Bus, MovedParameters, RunPart, RunSettings,
 pub use disklab_study::{RebuildRequest, ScrubRequest, StudyGoal};
 pub use error::{DirectoryProblem, RunnerError};
 pub use estimate::{Prediction, RunEstimate};
-pub use leftovers::{LeftoversError, decide_leftover, leftover_lines, tear_down_leftovers};
+pub use leftovers::{decide_leftover, leftover_lines, tear_down_leftovers};
+pub use leftovers_error::LeftoversError;
 pub use observer::{CampaignProgress, CellForecast, NextLook, Observer, UpcomingCells};
 pub use one_cell::{CarriedOut, CellOptions, carry_out_cell, check_cell};
 pub use options::{OptionsError, RunOptions};
@@ -46,7 +50,8 @@ pub use parts::{
     CarriedOutPart, NextParts, PartHead, PartOptions, PartPlan, PartProblem, WrittenPart,
     after_look, carry_out_part, check_divisible, part_file, parts_in, write_parts, written_parts,
 };
-pub use pilot::{Pilot, PilotError};
+pub use pilot::Pilot;
+pub use pilot_error::PilotError;
 pub use places::{check_outputs, check_vacant, claim_outputs, new_run_folder, state_folder};
 pub use plan::{Plan, PlanError};
 pub use plan_problem::PlanProblem;

@@ -1,149 +1,33 @@
 //! Predictions from what a run's cells really took.
 
 use std::collections::HashMap;
-use std::path::{Path, PathBuf};
 
 use disklab_cell::{Cell, Levels};
-use disklab_store::Run;
-use disklab_study::load;
 use disklab_units::Bytes;
-
-use disklab_source::SourceError;
-use disklab_store::StoreError;
-
-use crate::estimate::RunEstimate;
-use crate::plan::Plan;
 
 /// What a begun or finished run says of cells that are still to run.
 #[derive(Debug)]
 pub struct Pilot {
-    cells: HashMap<Levels, Seen>,
+    pub(crate) cells: HashMap<Levels, Seen>,
     /// Real seconds taken ÷ those predicted, for cells that the run has none of.
-    correction: f64,
-}
-
-/// A run says nothing about another.
-#[derive(Debug, thiserror::Error)]
-pub enum PilotError {
-    /// It cannot be read.
-    #[error(transparent)]
-    Store(#[from] StoreError),
-    /// Its study is not understood.
-    #[error(transparent)]
-    Study(#[from] SourceError),
-    /// It is another one's.
-    #[error(
-        "--from {}: {what} there is {then}, and here {now}; what its cells took says nothing \
-         about these",
-        folder.display()
-    )]
-    Differs {
-        /// The run.
-        folder: PathBuf,
-        /// In what.
-        what: &'static str,
-        /// There.
-        then: String,
-        /// Here.
-        now: String,
-    },
-    /// It is of other drives.
-    #[error(
-        "--from {}: the bench there is {then}, and here {now}: other drives of other sizes, so \
-         neither time nor bytes carry over; run one block here with --repeats 1, and take that run",
-        folder.display()
-    )]
-    OtherBench {
-        /// The run.
-        folder: PathBuf,
-        /// There.
-        then: String,
-        /// Here.
-        now: String,
-    },
-    /// None of its cells has ended.
-    #[error("--from {}: no cell of that run is done yet", folder.display())]
-    NoCells {
-        /// The run.
-        folder: PathBuf,
-    },
+    pub(crate) correction: f64,
 }
 
 /// All cells of the same levels: sums.
 #[derive(Debug, Default, Clone)]
-struct Seen {
-    cells: f64,
+pub(crate) struct Seen {
+    pub cells: f64,
     /// Real seconds.
-    seconds: f64,
+    pub seconds: f64,
     /// Seconds of the machine's own clock, which is virtual in the lab.
-    clock: f64,
+    pub clock: f64,
     /// Bytes written to each drive, by its name.
-    written: HashMap<String, f64>,
+    pub written: HashMap<String, f64>,
     /// Cells that tell them.
-    with_written: f64,
+    pub with_written: f64,
 }
 
 impl Pilot {
-    /// From a run of the same study at the same scale on the same bench.
-    ///
-    /// # Errors
-    /// [`PilotError`] if there is no run, if it is another study's, bench's or scale's, or has
-    /// no cell.
-    pub fn read(folder: &Path, plan: &Plan) -> Result<Self, PilotError> {
-        let run = Run::open(folder)?;
-        let info = run.info()?;
-        let other = |what: &'static str, then: &str, now: &str| {
-            let (folder, then, now) = (folder.to_owned(), then.to_owned(), now.to_owned());
-            Err(PilotError::Differs { folder, what, then, now })
-        };
-        let study = load(&info.study_file, &info.study_text)?;
-        if study.digest != plan.campaign.study.digest {
-            return other("the study", &study.id, "another text");
-        }
-        if info.bench != plan.kind.clone().into() {
-            return Err(PilotError::OtherBench {
-                folder: folder.to_owned(),
-                then: info.bench.to_string(),
-                now: plan.bench.name.clone(),
-            });
-        }
-        if plan.bench.is_simulated && info.bench_about != plan.bench.about {
-            return other("the lab", &info.bench_about, &plan.bench.about);
-        }
-        if info.is_quick() != plan.is_quick() {
-            let form = |quick| if quick { "the quick one" } else { "the whole one" };
-            return other("the study's form", form(info.is_quick()), form(plan.is_quick()));
-        }
-        if info.scale != plan.campaign.scale {
-            let (then, now) = (info.scale.to_string(), plan.campaign.scale.to_string());
-            return other("the scale", &then, &now);
-        }
-        let formula = RunEstimate::new(plan);
-        let mut cells: HashMap<Levels, Seen> = HashMap::new();
-        let (mut taken, mut predicted) = (0.0, 0.0);
-        run.for_each_sample(|record, sample| {
-            let Some(seconds) = record.seconds else { return };
-            taken += seconds;
-            predicted += formula.seconds(&record.cell);
-            let seen = cells.entry(record.cell.levels.clone()).or_default();
-            seen.cells += 1.0;
-            seen.seconds += seconds;
-            let steps: u64 = sample.steps.iter().map(|step| step.elapsed_ns).sum();
-            seen.clock += sample.overhead.total_seconds()
-                + sample.overhead.prewrite_seconds
-                + steps as f64 / 1e9;
-            seen.with_written += f64::from(u8::from(!sample.whole.is_empty()));
-            for drive in &sample.whole {
-                *seen.written.entry(drive.drive.clone()).or_default() += drive.write_bytes as f64;
-            }
-        })?;
-        if cells.is_empty() {
-            return Err(PilotError::NoCells { folder: folder.to_owned() });
-        }
-        let correction = if predicted > 0.0 { taken / predicted } else { 1.0 };
-        Ok(Self { cells, correction })
-    }
-
     fn seen(&self, cell: &Cell) -> Option<&Seen> {
         self.cells.get(&cell.levels)
     }

@@ -1,54 +1,45 @@
 //! From options to a bench, a plan, and a run that is checked.
 
 mod allowance;
+mod benches;
+mod caller;
+mod data_directory;
 mod lab;
+mod medium;
+mod paths;
 mod scratch;
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-use disklab_bench::{
-    Bench, CheckedBench, DeviceBench, DirBench, DiskDrives, LoadedStudy, LoopDrives, free_space,
-};
-use disklab_cell::{LayerSpec, Levels, MachinePlan, SPARE};
-use disklab_exec::{Executor, Interrupt};
-use disklab_lab::ContentLimits;
+use disklab_bench::{Bench, CheckedBench, LoadedStudy};
+use disklab_cell::{LayerSpec, Levels, SPARE};
 use disklab_lab_kernel::{LinuxChoice, NamedKernel};
-use disklab_measure::{SystemRoot, Watched, devices_under, mounts};
 use disklab_options::RunSettings;
-use disklab_prediction::Medium;
-use disklab_stack::{Ledger, find_layer};
+use disklab_stack::find_layer;
 use disklab_study::{DriveRequests, Study};
-use disklab_units::Bytes;
 use disklab_workload::Context;
 
 use crate::drives::known_drives;
-use crate::error::DirectoryProblem;
 use crate::options::Applies;
-use crate::places::ledger_folder;
 use crate::plan::{Plan, PlanError};
 use crate::selection::Selection;
 use crate::{
     BenchKind, FoundStudy, OptionsError, RunEstimate, RunOptions, RunnerError, StopOptions,
 };
 pub use allowance::usable_memory;
-pub use lab::{KernelBuilder, check_zfs, kernel_parts};
+pub use caller::{Caller, KernelBuilder};
+pub use data_directory::DataDirectory;
+pub use lab::{check_zfs, kernel_parts};
 
 pub(crate) use lab::PlannedLab;
+pub(crate) use medium::medium_below;
+pub(crate) use paths::existing_ancestor;
 pub(crate) use scratch::Scratch;
 
+use self::benches::Benches;
+use self::paths::absolute;
 use self::scratch::check_writable;
-
-/// What the caller gives to all runs.
-#[derive(Clone)]
-pub struct Caller {
-    /// Raised when the user asks to stop.
-    pub interrupt: Interrupt,
-    /// Where disklab remembers what it has made and must tear down.
-    pub state: PathBuf,
-    /// Builds the lab's kernel, and shows how far it is.
-    pub kernels: KernelBuilder,
-}
 
 /// A run that is planned. Nothing was created, and no device was looked at.
 pub struct PlannedRun {
@@ -74,40 +65,6 @@ pub struct CheckedRun {
     pub(crate) scratch: Scratch,
     named_kernel: Option<NamedKernel>,
     linux: Option<LinuxChoice>,
-}
-
-/// A folder that the cells' data go to.
-#[derive(Debug, Clone)]
-pub struct DataDirectory {
-    /// On whose file system they will be.
-    pub folder: PathBuf,
-    /// Bytes free there.
-    pub free: Bytes,
-    /// What of it cells may take.
-    pub usable: Bytes,
-    /// What to do if that is too little.
-    pub(crate) remedy: &'static str,
-}
-
-impl DataDirectory {
-    /// That of a bench whose large files go to `scratch`.
-    fn of(bench: &BenchKind, scratch: &Path) -> Option<Self> {
-        let (folder, existing, remedy) = match bench {
-            BenchKind::Disks(_) => return None,
-            BenchKind::Dir(path) => {
-                (path.as_path(), path.clone(), "take another place with --on dir:PATH")
-            }
-            BenchKind::Lab | BenchKind::Loop => {
-                (scratch, existing_ancestor(scratch), "take another place with --scratch")
-            }
-        };
-        let free = free_space(&existing);
-        let usable = match bench {
-            BenchKind::Lab => Bytes(ContentLimits::of_free(free.0).disk.limit_bytes()),
-            _ => free,
-        };
-        Some(Self { folder: folder.to_owned(), free, usable, remedy })
-    }
 }
 
 impl PlannedRun {
@@ -262,78 +219,6 @@ impl CheckedRun {
     }
 }
 
-/// Makes the bench that options ask for.
-struct Benches<'a> {
-    options: &'a RunOptions,
-    campaign: &'a LoadedStudy,
-    /// For large files and mount points.
-    scratch: &'a Path,
-    /// In which a study's own files are looked for.
-    study: &'a Path,
-    /// The lab's kernel, if the user named one.
-    kernel: Option<&'a NamedKernel>,
-    caller: &'a Caller,
-    /// What a run records of it.
-    settings: RunSettings,
-    /// The bench; a directory by its whole path.
-    kind: BenchKind,
-}
-
-impl Benches<'_> {
-    fn ledger(&self) -> Ledger {
-        Ledger::planned(&ledger_folder(&self.caller.state))
-    }
-
-    fn bench(&mut self) -> Result<Bench, RunnerError> {
-        let executor = Executor::new(self.caller.interrupt.clone());
-        match self.kind.clone() {
-            BenchKind::Lab => self.lab(executor),
-            BenchKind::Loop => {
-                let scratch = self.scratch;
-                let size =
-                    self.settings.drive_size.unwrap_or_else(|| loop_drive_size(self.campaign));
-                self.settings.drive_size = Some(size);
-                let medium = medium_below(&existing_ancestor(scratch)).0;
-                let drives = LoopDrives::new(scratch, size, medium);
-                let planned = MachinePlan::Loop;
-                Ok(DeviceBench::new(drives, planned, self.ledger(), executor, scratch).into())
-            }
-            BenchKind::Dir(path) => {
-                let refused = |why| {
-                    let (flag, path) = ("--on dir:", path.clone());
-                    RunnerError::Directory { flag, path, why }
-                };
-                let meta = path.metadata().map_err(|e| refused(DirectoryProblem::Unreadable(e)))?;
-                if !meta.is_dir() {
-                    return Err(refused(DirectoryProblem::NotADirectory));
-                }
-                let path =
-                    path.canonicalize().map_err(|e| refused(DirectoryProblem::Unreadable(e)))?;
-                self.kind = BenchKind::Dir(path.clone());
-                let (medium, watched) = medium_below(&path);
-                Ok(DirBench::new(&path, watched, medium, self.ledger(), executor).into())
-            }
-            BenchKind::Disks(names) => {
-                let study = (self.campaign.study.id.to_string(), self.campaign.study.drives.len());
-                let drives = DiskDrives::new(&names, &self.options.erase, study);
-                let drives = drives.map_err(RunnerError::prepare)?;
-                let (planned, scratch) = (MachinePlan::Disks, self.scratch);
-                Ok(DeviceBench::new(drives, planned, self.ledger(), executor, scratch).into())
-            }
-        }
-    }
-
-    fn lab(&mut self, executor: Executor) -> Result<Bench, RunnerError> {
-        let planned = PlannedLab::of_study(self)?;
-        let memory = planned.plan.memory;
-        let bench = planned.bench(self.ledger(), executor, self.caller)?;
-        let is_crossed = self.campaign.study.axes.ordinary().contains_key("memory");
-        self.settings.memory = (!is_crossed).then_some(memory);
-        self.settings.kernel = self.kernel.map(|named| named.kernel.clone());
-        Ok(bench.into())
-    }
-}
-
 /// The study as the options have it: on these drives, in its quick form, about a rebuild or scrub, crossed with their axes.
 fn adapted(
     mut study: Study,
@@ -389,42 +274,6 @@ fn check_directory_study(study: &Study, options: &RunOptions) -> Result<(), Runn
         (BenchKind::Dir(_), _) | (_, false) => Ok(()),
         (_, true) => Err(OptionsError::NeedsDirectory(study.id.to_string()).into()),
     }
-}
-
-fn absolute(path: &Path) -> Result<PathBuf, RunnerError> {
-    let failed = |source| RunnerError::Path { path: path.to_owned(), source };
-    std::path::absolute(path).map_err(failed)
-}
-
-/// Twice the largest workload and room for a file system's own, and no less
-/// than the study asks for.
-fn loop_drive_size(campaign: &LoadedStudy) -> Bytes {
-    let space = campaign.workloads.iter().map(|w| w.cost().space).max().unwrap_or_default();
-    let asked = campaign.study.loop_drive_size.unwrap_or(Bytes::gib(1));
-    (space.saturating_mul(2) + Bytes::mib(512)).max(asked).round_up(Bytes::mib(64))
-}
-
-/// The block devices below a folder, and what they are like.
-pub(crate) fn medium_below(folder: &Path) -> (Medium, Vec<Watched>) {
-    let root = SystemRoot::here();
-    let devices = devices_under(&root, &mounts(&root), folder).unwrap_or_default();
-    let medium = devices.first().map_or(Medium::SOLID_STATE, |device| {
-        let whole = device.whole();
-        let rotational = whole.attribute("queue/rotational");
-        Medium::of(whole.name(), rotational.map(|text| text.trim() == "1"))
-    });
-    let watched =
-        devices.iter().map(|d| Watched { name: d.name().to_owned(), device: d.node() }).collect();
-    (medium, watched)
-}
-
-/// The nearest folder that exists already, for free space and devices.
-pub(crate) fn existing_ancestor(path: &Path) -> PathBuf {
-    let absolute = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
-    absolute
-        .ancestors()
-        .find(|ancestor| ancestor.is_dir())
-        .map_or_else(|| PathBuf::from("/"), Path::to_owned)
 }
 
 /// A seed from the kernel, of 53 bits: readers of JSON that keep numbers as doubles, such as

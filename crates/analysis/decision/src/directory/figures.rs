@@ -4,8 +4,12 @@ use disklab_audits::{Group, describe};
 use disklab_comparisons::{Answer, Point, value};
 use disklab_sample::Task;
 use disklab_study::{Measure, Study};
+use disklab_units::list;
 
 use crate::purposes::task;
+
+/// Figures in a list.
+pub(super) const FIGURES: usize = 12;
 
 /// A figure of the directory.
 pub(super) struct OwnFigure<'a> {
@@ -86,4 +90,10 @@ fn known_work(task: Task) -> Option<(&'static str, &'static str)> {
         Task::Delete => ("deletions", ENTRIES),
         _ => return None,
     })
+}
+
+/// 'Here: large reads 530 MB/s [510, 541], …'.
+pub(super) fn here(figures: &[OwnFigure<'_>]) -> String {
+    let each: Vec<String> = figures.iter().map(|f| format!("{} {}", f.noun, f.value())).collect();
+    format!("Here: {}.", list(each.iter().map(String::as_str), FIGURES))
 }

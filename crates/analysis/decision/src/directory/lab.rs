@@ -4,8 +4,8 @@ use disklab_comparisons::plain_value;
 use disklab_sample::{LabReference, ReferenceFigure};
 use disklab_units::{list, significant};
 
-use super::figures::OwnFigure;
-use super::{FIGURES, begun, part};
+use super::figures::{FIGURES, OwnFigure, here};
+use super::words::{begun, part};
 
 /// From this share of the lab's speed on it is as it should be: drives of one model differ, and
 /// models are not drives.
@@ -62,7 +62,7 @@ pub(super) fn sentences(lab: &LabReference, figures: &[OwnFigure<'_>]) -> Vec<St
         })
         .collect();
     if judged.is_empty() {
-        return vec![format!("The lab has none of these figures. {}", super::here(figures))];
+        return vec![format!("The lab has none of these figures. {}", here(figures))];
     }
     let each: Vec<String> = judged
         .iter()

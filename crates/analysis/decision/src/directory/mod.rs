@@ -6,18 +6,15 @@ mod lab;
 mod share;
 #[cfg(test)]
 mod tests;
+mod words;
 
 use disklab_audits::Group;
 use disklab_comparisons::Answer;
 use disklab_sample::LabOutcome;
 use disklab_store::RunInfo;
 use disklab_study::Study;
-use disklab_units::list;
 
-use figures::{OwnFigure, own_figures};
-
-/// Figures in a list.
-const FIGURES: usize = 12;
+use figures::{here, own_figures};
 
 /// The verdict on a directory, then what it rests on. Nothing of other runs.
 pub(crate) fn sentences(
@@ -40,34 +37,4 @@ pub(crate) fn sentences(
     };
     all.push(format!("The directory lies on {}.", reference.lies_on));
     all
-}
-
-/// 'Here: large reads 530 MB/s [510, 541], …'.
-fn here(figures: &[OwnFigure<'_>]) -> String {
-    let each: Vec<String> = figures.iter().map(|f| format!("{} {}", f.noun, f.value())).collect();
-    format!("Here: {}.", list(each.iter().map(String::as_str), FIGURES))
-}
-
-/// With a capital letter.
-fn begun(text: &str) -> String {
-    let mut letters = text.chars();
-    letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
-}
-
-/// 'a third', of what is named before.
-fn part(share: f64) -> String {
-    const PARTS: [(f64, &str); 6] = [
-        (0.6, "three fifths"),
-        (0.5, "half"),
-        (0.333, "a third"),
-        (0.25, "a quarter"),
-        (0.2, "a fifth"),
-        (0.1, "a tenth"),
-    ];
-    if share < 0.08 {
-        return format!("{} %", disklab_units::significant(share * 100.0, 1));
-    }
-    let far = |of: f64| (share / of).ln().abs();
-    let nearest = PARTS.iter().min_by(|a, b| far(a.0).total_cmp(&far(b.0)));
-    nearest.map_or_else(String::new, |(_, word)| (*word).to_owned())
 }

@@ -5,8 +5,8 @@ use disklab_sample::NetworkShare;
 use disklab_study::Measure;
 use disklab_units::{BytesPerSecond, show_nanoseconds};
 
-use super::figures::OwnFigure;
-use super::{begun, here, part};
+use super::figures::{OwnFigure, here};
+use super::words::{begun, part};
 
 /// Payload of TCP over Ethernet with frames of 1,500 bytes: 1,448 of 1,538 bytes on the wire
 /// (IEEE 802.3: preamble, header, checksum, gap; IP and TCP with time stamps).

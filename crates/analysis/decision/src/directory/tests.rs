@@ -2,7 +2,7 @@ use disklab_sample::{
     Direction, LabOutcome, LabReference, NetworkLink, NetworkShare, Reference, ReferenceFigure,
 };
 
-use super::part;
+use super::words::part;
 use crate::testing::{RunFixture, figure, step};
 
 const QUESTIONS: &str = r#"

@@ -1,23 +1,11 @@
 //! The other side of the trade: more usable space, at what cost in speed.
 
+use super::judge::Judge;
+use super::recommendation::{StackChoice, Trade};
 use super::rule::{Comparer, blocks, deciding, is_better, mean};
-use super::{Judge, StackChoice};
 
 /// Less than this share more is no more space.
 const MORE: f64 = 1.05;
-
-/// A stack of the same class with more usable space.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Trade {
-    /// Its id.
-    pub stack: String,
-    /// So many usable bytes more.
-    pub more_bytes: u64,
-    /// How many times as good it is in what decides.
-    pub times: f64,
-    /// Whether that difference is significant.
-    pub is_significant: bool,
-}
 
 impl Judge<'_> {
     /// Of the stacks with more usable space than the one that is taken, the best in what decides.

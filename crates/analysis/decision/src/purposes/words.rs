@@ -5,10 +5,14 @@ use disklab_stats::{Interval, Ratio, estimate};
 use disklab_store::RunInfo;
 use disklab_units::list;
 
-use super::rule::{Choice, Comparer, Criterion, is_better};
+use super::confidence::Confidence;
+use super::judge::Judge;
+use super::recommendation::{
+    AdviceChange, DecidingFigure, NextBest, PurposeRank, Recommendation, StackChoice, Trade,
+};
+use super::rule::{Choice, Comparer, Criterion, Rival, is_better};
+use super::table::DECIDES;
 use super::verdict::RankVerdict;
-use super::{AdviceChange, Confidence, DecidingFigure, Judge, NextBest, PurposeRank, StackChoice};
-use super::{Recommendation, Trade};
 
 /// Reasons and objections that are reported.
 const LISTED: usize = 4;
@@ -110,7 +114,7 @@ impl StackChoice {
             let lacking = &recommendation.lacking;
             let decides = |name: &&&'static str| {
                 let mut aspects = recommendation.purpose.aspects.iter();
-                aspects.any(|a| a.name == **name && a.weight == super::DECIDES)
+                aspects.any(|a| a.name == **name && a.weight == DECIDES)
             };
             let deciding: Vec<&str> = lacking.iter().filter(decides).copied().collect();
             match (deciding.as_slice(), lacking.as_slice()) {
@@ -236,8 +240,7 @@ impl Judge<'_> {
     /// of it.
     pub(super) fn reasons(&self, choice: &Choice, members: &[usize]) -> Vec<String> {
         let taken = self.stacks[choice.stack];
-        let is_next =
-            |r: &&super::rule::Rival| r.verdict != RankVerdict::Equivalent && r.ratio.is_some();
+        let is_next = |r: &&Rival| r.verdict != RankVerdict::Equivalent && r.ratio.is_some();
         let Some(next) = choice.rivals.iter().find(is_next) else { return Vec::new() };
         let other = self.stacks[next.stack];
         let mut all = Vec::new();

@@ -6,7 +6,37 @@ use disklab_audits::{Group, GroupKey};
 use disklab_comparisons::Point;
 use disklab_study::{Measure, Part};
 
-use super::{ComparedRun, Missing, Unmatched};
+use super::compared_run::ComparedRun;
+
+/// A stack's workload that both runs have and one did not finish.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Missing {
+    /// The run that lacks it, `A` or `B`.
+    pub run: char,
+    /// The stack, by its name in B.
+    pub stack: String,
+    /// The workload, by its name in B.
+    pub workload: String,
+    /// Why it failed, in a line; none where it has not run.
+    pub error: Option<String>,
+}
+
+/// What has no counterpart in the other run.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Unmatched {
+    /// Stacks of A that B does not have.
+    pub stacks_only_in_a: Vec<String>,
+    /// Stacks of B that A does not have.
+    pub stacks_only_in_b: Vec<String>,
+    /// Workloads of A that B does not have.
+    pub workloads_only_in_a: Vec<String>,
+    /// Workloads of B that A does not have.
+    pub workloads_only_in_b: Vec<String>,
+    /// Figures of stacks and workloads that both have, and which A lacks.
+    pub figures_only_in_b: Vec<String>,
+    /// Figures of B that none of its questions asks for.
+    pub not_asked: usize,
+}
 
 /// The same figure in both runs.
 #[derive(Debug, Clone, Copy)]

@@ -4,6 +4,7 @@
 //! between them is in the ratios too. So a caller tells the differences of the two
 //! environments first.
 
+mod compared_run;
 mod matching;
 #[cfg(test)]
 mod tests;
@@ -13,24 +14,11 @@ use disklab_audits::{CORRELATED_REPEATS, Finding, SuspectGroups, describe};
 use disklab_comparisons::{Change, JudgedFigure, Manner, UnknownReason, Values, judge};
 use disklab_sample::OperationKind;
 use disklab_stats::{Estimate, Interval, estimate};
-use disklab_store::{CellRecord, RunInfo};
-use disklab_study::{Measure, Study};
+use disklab_study::Measure;
 
-use crate::Analysis;
+pub use compared_run::ComparedRun;
 use matching::{Matched, Renamed, matched, missing, unmatched};
-
-/// One of the two runs.
-#[derive(Debug, Clone, Copy)]
-pub struct ComparedRun<'a> {
-    /// Bench, options and machine, which say whether the figures may be compared.
-    pub info: &'a RunInfo,
-    /// As the run keeps it: the two may differ.
-    pub study: &'a Study,
-    /// All its cells.
-    pub cells: &'a [CellRecord],
-    /// What was worked out of it.
-    pub analysis: &'a Analysis,
-}
+pub use matching::{Missing, Unmatched};
 
 /// How two runs are to be compared.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -99,36 +87,6 @@ pub struct Pair {
     pub p: Option<f64>,
     /// What may be said.
     pub change: Change,
-}
-
-/// A stack's workload that both runs have and one did not finish.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Missing {
-    /// The run that lacks it, `A` or `B`.
-    pub run: char,
-    /// The stack, by its name in B.
-    pub stack: String,
-    /// The workload, by its name in B.
-    pub workload: String,
-    /// Why it failed, in a line; none where it has not run.
-    pub error: Option<String>,
-}
-
-/// What has no counterpart in the other run.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Unmatched {
-    /// Stacks of A that B does not have.
-    pub stacks_only_in_a: Vec<String>,
-    /// Stacks of B that A does not have.
-    pub stacks_only_in_b: Vec<String>,
-    /// Workloads of A that B does not have.
-    pub workloads_only_in_a: Vec<String>,
-    /// Workloads of B that A does not have.
-    pub workloads_only_in_b: Vec<String>,
-    /// Figures of stacks and workloads that both have, and which A lacks.
-    pub figures_only_in_b: Vec<String>,
-    /// Figures of B that none of its questions asks for.
-    pub not_asked: usize,
 }
 
 /// What all comparisons together amount to.

@@ -7,7 +7,8 @@ use disklab_published::{Catalogue, Row};
 use disklab_study::matches;
 use disklab_units::count;
 
-use super::{SensitivityError, own};
+use super::error::SensitivityError;
+use super::own;
 use crate::plan::Plan;
 
 /// The claims about a study that this machine can measure, each with its cells.

@@ -1,12 +1,12 @@
 //! Drives whose uncertain parameters are moved all at once.
 
+use disklab_bench::DrivesError;
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use serde::{Deserialize, Serialize};
 
-use super::SensitivityError;
+use super::error::SensitivityError;
 use super::variation::Variation;
-use crate::RunnerError;
 
 /// How often a drive is drawn anew that is not possible.
 const TRIES: usize = 1000;
@@ -29,7 +29,7 @@ pub(super) fn draw(
     variations: &[Variation],
     n: u32,
     seed: u64,
-    check: impl Fn(&[Variation]) -> Result<(), RunnerError>,
+    check: impl Fn(&[Variation]) -> Result<(), DrivesError>,
 ) -> Result<Vec<Draw>, SensitivityError> {
     let mut random = ChaCha8Rng::seed_from_u64(seed);
     let parameters: Vec<[Option<&Variation>; 2]> = by_parameter(variations);
@@ -70,6 +70,10 @@ fn by_parameter(variations: &[Variation]) -> Vec<[Option<&Variation>; 2]> {
 mod tests {
     use super::*;
 
+    fn no_timer() -> DrivesError {
+        DrivesError::NotScsi { drive: "a".to_owned() }
+    }
+
     fn variation(field: &str, value: &str) -> Variation {
         let [drive, field, own, value] = ["d", field, "5 ms", value].map(str::to_owned);
         Variation { drive, field, own, value }
@@ -104,15 +108,15 @@ mod tests {
     fn impossible_drives_are_redrawn_or_reported() {
         let excluded = |moves: &[Variation]| {
             let has = |field| moves.iter().any(|v| v.field == field);
-            if has("b") && has("c") { Err(SensitivityError::NotTheLab.into()) } else { Ok(()) }
+            if has("b") && has("c") { Err(no_timer()) } else { Ok(()) }
         };
         let draws = draw(&ends(), 40, 1, excluded).expect("drawn");
         assert!(draws.iter().all(|d| excluded(&d.moves).is_ok()));
-        let never = |_: &[Variation]| Err(SensitivityError::NoClaimLeft.into());
+        let never = |_: &[Variation]| Err(no_timer());
         let error = draw(&ends(), 2, 1, never).expect_err("never");
         let SensitivityError::NoPossibleDrive { tries: TRIES, source } = error else {
             panic!("{error}");
         };
-        assert!(matches!(*source, RunnerError::Sensitivity(SensitivityError::NoClaimLeft)));
+        assert!(matches!(*source, DrivesError::NotScsi { .. }));
     }
 }

@@ -14,9 +14,9 @@ use disklab_study::matches;
 use disklab_units::count;
 use serde::{Deserialize, Serialize};
 
-use super::SensitivityError;
 use super::cells::Claims;
 use super::draw::Draw;
+use super::error::SensitivityError;
 use super::variation::Variation;
 use crate::{RunOptions, RunnerError};
 

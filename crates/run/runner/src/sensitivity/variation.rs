@@ -2,15 +2,13 @@
 
 use std::path::Path;
 
-use disklab_bench::ModelledDrives;
+use disklab_bench::{DrivesError, ModelledDrives};
 use disklab_config::ModelSetting;
 use disklab_drive::DriveFile;
 use disklab_published::{Moved, RowComparison};
 use disklab_source::FileName;
 use disklab_study::Study;
 use serde::{Deserialize, Serialize};
-
-use crate::RunnerError;
 
 /// A parameter at an end of its range.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -58,7 +56,7 @@ pub(super) fn models(
     study: &Study,
     folder: &Path,
     set: &[String],
-) -> Result<Vec<DriveFile>, RunnerError> {
+) -> Result<Vec<DriveFile>, DrivesError> {
     let set = set.iter().map(|text| ModelSetting::parse("--set-drive", text));
     let set = set.collect::<Result<Vec<_>, _>>()?;
     let drives = ModelledDrives::new(study, folder, &set)?;

@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use disklab_bench::{
-    BenchError, LabBench, LabKernel, LabSettings, LoadedStudy, ModelledDrives, find_processor,
-    free_space, set_ordinary, study_processor,
+    Bench, BenchError, LabBench, LabKernel, LabSettings, LoadedStudy, ModelledDrives,
+    find_processor, free_space, set_ordinary, study_processor,
 };
 use disklab_cell::{HostPlan, LabPlan, Needs};
 use disklab_config::ModelSetting;
@@ -15,25 +15,17 @@ use disklab_guest::guest_program;
 use disklab_lab::ContentLimits;
 use disklab_lab::processors;
 use disklab_lab_kernel as kernel;
-use disklab_lab_kernel::{KernelError, LinuxChoice, LinuxVersion, NamedKernel, Parts, ZfsKernel};
+use disklab_lab_kernel::{LinuxChoice, LinuxVersion, NamedKernel, Parts};
 use disklab_stack::Ledger;
 use disklab_study::{SCSI_TIMEOUT, Study};
 use disklab_units::Bytes;
 
 use super::allowance::{machine_memory, usable_memory, usable_processors};
-use super::{Benches, Caller, existing_ancestor};
+use super::benches::Benches;
+use super::caller::{Caller, KernelBuilder};
+use super::paths::existing_ancestor;
 use crate::options::OptionsError;
 use crate::{BenchKind, Bus, PlanProblem, RunOptions, RunnerError};
-
-/// How the lab's kernels are built if they are not there yet; the caller shows how far that is.
-#[derive(Clone, Copy)]
-pub struct KernelBuilder {
-    /// The plain one, with these parts.
-    pub plain: fn(&kernel::LinuxSource, Parts, &Interrupt) -> Result<PathBuf, KernelError>,
-    /// The one with OpenZFS.
-    pub zfs:
-        fn(&kernel::LinuxSource, &kernel::ZfsSource, &Interrupt) -> Result<ZfsKernel, KernelError>,
-}
 
 /// A guest's memory where neither the user nor the study says it: that of a small NAS.
 const MEMORY: Bytes = Bytes::gib(1);
@@ -151,6 +143,19 @@ impl PlannedLab {
             kernel_for(zfs, parts, named.as_ref(), linux, builder, &interrupt)
         };
         Ok(LabBench::new(drives, plan, settings, Box::new(kernels), ledger, executor)?)
+    }
+}
+
+impl Benches<'_> {
+    /// The lab.
+    pub(super) fn lab(&mut self, executor: Executor) -> Result<Bench, RunnerError> {
+        let planned = PlannedLab::of_study(self)?;
+        let memory = planned.plan.memory;
+        let bench = planned.bench(self.ledger(), executor, self.caller)?;
+        let is_crossed = self.campaign.study.axes.ordinary().contains_key("memory");
+        self.settings.memory = (!is_crossed).then_some(memory);
+        self.settings.kernel = self.kernel.map(|named| named.kernel.clone());
+        Ok(bench.into())
     }
 }
 

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use disklab_exec::{NamedPathError, make_directories, refuse_others_directories};
 use rustix::fs::{Access, access};
 
-use super::{absolute, existing_ancestor};
+use super::paths::{absolute, existing_ancestor};
 use crate::RunnerError;
 use crate::error::DirectoryProblem;
 
