@@ -4,6 +4,8 @@ use disklab_audits::{Group, GroupKey, describe};
 use disklab_sample::Direction;
 use disklab_study::{ChartKind, Part, Question, Study, WorkloadSpec};
 
+use crate::label::without;
+
 /// A line needs this many points to be worth drawing.
 const POINTS_OF_A_LINE: usize = 3;
 /// Parameters that lines are drawn over rather than over any other.
@@ -118,8 +120,7 @@ fn line_question(
         (_, Some(noun)) => format!("How do {noun} depend on '{over}'?"),
         (_, None) => {
             let value = family.first().and_then(|w| w.parameters.get(over));
-            let label = value
-                .map_or_else(String::new, |v| crate::figures::without(&first.levels.workload, v));
+            let label = value.map_or_else(String::new, |v| without(&first.levels.workload, v));
             format!("How does '{label}' depend on '{over}'?")
         }
     };

@@ -6,6 +6,7 @@ use disklab_sample::Direction;
 use disklab_study::{ChartKind, Study, WorkloadSpec, matches};
 
 use crate::asked::AskedQuestion;
+use crate::label::without;
 
 /// The same work on several stacks.
 #[derive(Debug, Clone, PartialEq)]
@@ -127,31 +128,6 @@ fn field(body: &Node, name: &str) -> Option<String> {
     node.as_text().ok()
 }
 
-/// `text` without `part`, and without the separator next to it:
-/// `dd-4k-dsync` without `4k` is `dd-dsync`.
-pub(crate) fn without(text: &str, part: &str) -> String {
-    if part.is_empty() {
-        return text.to_owned();
-    }
-    let word = |c: Option<char>| c.is_some_and(char::is_alphanumeric);
-    let bounded = |at: &usize| {
-        !word(text[..*at].chars().next_back()) && !word(text[at + part.len()..].chars().next())
-    };
-    let Some(at) =
-        text.match_indices(part).map(|(at, _)| at).find(bounded).or_else(|| text.rfind(part))
-    else {
-        return text.to_owned();
-    };
-    let separator = |c: char| "-_.=+ ".contains(c);
-    let (head, tail) = (&text[..at], &text[at + part.len()..]);
-    let (head, tail) = match (head.ends_with(separator), tail.starts_with(separator)) {
-        (true, _) => (head.trim_end_matches(separator), tail),
-        (false, true) => (head, tail.trim_start_matches(separator)),
-        (false, false) => (head, tail),
-    };
-    format!("{head}{tail}")
-}
-
 /// A name for each: of workload, step and direction those that are needed to
 /// tell the figures apart.
 fn names(placed: &[QuestionGroup<'_>]) -> Vec<String> {
@@ -192,8 +168,6 @@ fn names(placed: &[QuestionGroup<'_>]) -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
-    use proptest::prelude::*;
-
     use super::*;
     use crate::testing::{RunFixture, figure, step};
 
@@ -258,31 +232,5 @@ mod tests {
             named(&fixture(), "[[questions]]\nask = \"?\"\nworkloads = \"dd-*\"\nover = \"bs\"");
         let at = |x: &str| (String::new(), Some(x.to_owned()), 2);
         assert_eq!(got, [at("4k"), at("64k"), at("1M")]);
-    }
-
-    #[test]
-    fn a_part_is_cut_out_with_its_separator() {
-        for (text, part, expected) in [
-            ("dd-4k-dsync", "4k", "dd-dsync"),
-            ("dd-4k", "4k", "dd"),
-            ("4k-dd", "4k", "dd"),
-            ("raid1-1", "1", "raid1-1"),
-            ("raid1-x1", "9", "raid1-x1"),
-            ("ab", "", "ab"),
-        ] {
-            let got = without(text, part);
-            if text == "raid1-1" {
-                assert_eq!(got, "raid1");
-            } else {
-                assert_eq!(got, expected);
-            }
-        }
-    }
-
-    proptest! {
-        #[test]
-        fn cutting_never_panics_and_never_grows(text in "\\PC{0,20}", part in "\\PC{0,4}") {
-            prop_assert!(without(&text, &part).len() <= text.len());
-        }
     }
 }

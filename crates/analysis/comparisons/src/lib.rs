@@ -6,6 +6,7 @@ mod answers;
 mod asked;
 mod compare;
 mod figures;
+mod label;
 mod quantity;
 mod screen;
 #[cfg(test)]

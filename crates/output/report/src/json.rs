@@ -4,13 +4,13 @@ use disklab_audits::{Finding, Group, Observation};
 use disklab_cell::DATA;
 use disklab_comparisons::{Answer, Comparison, Point};
 use disklab_decision::{AxisEffect, Recommendation, StackChoice};
-use disklab_stats::{Estimate, Interval, Method};
+use disklab_stats::{Estimate, Method};
 use disklab_store::{CellRecord, CellState};
-use disklab_study::{ChartKind, Measure};
+use disklab_study::ChartKind;
 use serde_json::{Map, Value, json};
 
 use crate::Report;
-use crate::versus::figure_json;
+use crate::json_figures::{compared, interval, measure, unit};
 use crate::view::{PERCENTILES, percentile_name, percentiles, severity_word};
 
 /// The schema's name.
@@ -58,7 +58,7 @@ fn effect(effect: &AxisEffect) -> Value {
         "against": effect.ordinary,
         "headline": effect.headline(),
         "choices": effect.choices,
-        "figures": versus.pairs.iter().map(|p| figure_json(p, versus.margin)).collect::<Value>(),
+        "figures": versus.pairs.iter().map(|p| compared(p, versus.margin)).collect::<Value>(),
     })
 }
 
@@ -212,24 +212,6 @@ fn answer(answer: &Answer, sentences: &[String]) -> Value {
     })
 }
 
-pub(crate) fn measure(measure: Measure) -> String {
-    Measure::WORDS
-        .iter()
-        .find(|(_, m)| *m == measure)
-        .map_or_else(|| format!("{measure:?}").to_lowercase(), |(word, _)| (*word).to_owned())
-}
-
-/// The unit of an answer's figures.
-pub(crate) fn unit(measure: Measure) -> &'static str {
-    match measure {
-        Measure::Throughput => "bytes/s",
-        Measure::Iops => "1/s",
-        Measure::Latency(_) => "ns",
-        Measure::Elapsed => "s",
-        Measure::Missed => "deadlines",
-    }
-}
-
 fn point(point: &Point) -> Value {
     json!({
         "group": point.group,
@@ -255,10 +237,6 @@ fn estimate(estimate: Estimate) -> Value {
         "interval": estimate.interval.map(interval),
         "method": method,
     })
-}
-
-pub(crate) fn interval(interval: Interval) -> Value {
-    json!({ "low": interval.low, "high": interval.high, "confidence": interval.confidence })
 }
 
 fn comparison(c: &Comparison) -> Value {

@@ -16,6 +16,7 @@ mod gather;
 mod headings;
 mod html;
 mod json;
+mod json_figures;
 mod markdown;
 mod moved;
 mod own;

@@ -8,14 +8,14 @@ use disklab_units::Bytes;
 /// What a begun or finished run says of cells that are still to run.
 #[derive(Debug)]
 pub struct Pilot {
-    pub(crate) cells: HashMap<Levels, Seen>,
+    pub(crate) cells: HashMap<Levels, ObservedCells>,
     /// Real seconds taken ÷ those predicted, for cells that the run has none of.
     pub(crate) correction: f64,
 }
 
 /// All cells of the same levels: sums.
 #[derive(Debug, Default, Clone)]
-pub(crate) struct Seen {
+pub(crate) struct ObservedCells {
     pub cells: f64,
     /// Real seconds.
     pub seconds: f64,
@@ -28,7 +28,7 @@ pub(crate) struct Seen {
 }
 
 impl Pilot {
-    fn seen(&self, cell: &Cell) -> Option<&Seen> {
+    fn seen(&self, cell: &Cell) -> Option<&ObservedCells> {
         self.cells.get(&cell.levels)
     }
 
@@ -75,7 +75,7 @@ mod tests {
 
     #[test]
     fn observed_costs_replace_predicted_ones() {
-        let seen = Seen {
+        let seen = ObservedCells {
             cells: 2.0,
             seconds: 6.0,
             clock: 100.0,

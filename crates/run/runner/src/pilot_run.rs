@@ -8,7 +8,7 @@ use disklab_store::Run;
 use disklab_study::load;
 
 use crate::estimate::RunEstimate;
-use crate::pilot::{Pilot, Seen};
+use crate::pilot::{ObservedCells, Pilot};
 use crate::pilot_error::PilotError;
 use crate::plan::Plan;
 
@@ -48,7 +48,7 @@ impl Pilot {
             return other("the scale", &then, &now);
         }
         let formula = RunEstimate::new(plan);
-        let mut cells: HashMap<Levels, Seen> = HashMap::new();
+        let mut cells: HashMap<Levels, ObservedCells> = HashMap::new();
         let (mut taken, mut predicted) = (0.0, 0.0);
         run.for_each_sample(|record, sample| {
             let Some(seconds) = record.seconds else { return };

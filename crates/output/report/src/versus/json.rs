@@ -1,12 +1,10 @@
 //! Everything, for programs.
 
-use disklab_comparisons::Change;
-use disklab_decision::{Pair, RunVerdict};
-use disklab_stats::{Estimate, Interval};
+use disklab_decision::RunVerdict;
 use serde_json::{Value, json};
 
 use super::two_runs::TwoRuns;
-use crate::json::{interval, measure, unit};
+use crate::json_figures::compared;
 
 /// The schema's name.
 const SCHEMA: &str = "disklab-compare";
@@ -39,7 +37,7 @@ pub(super) fn text(runs: &TwoRuns) -> String {
         "severe": runs.severe().into_iter().map(|found| json!({
             "run": found.run, "audit": found.audit, "text": found.first, "findings": found.number,
         })).collect::<Value>(),
-        "figures": versus.worst_first().into_iter().map(|p| figure(p, versus.margin)).collect::<Value>(),
+        "figures": versus.worst_first().into_iter().map(|p| compared(p, versus.margin)).collect::<Value>(),
         "missing": versus.missing.iter().map(|m| json!({
             "run": m.run, "stack": m.stack, "workload": m.workload, "error": m.error,
         })).collect::<Value>(),
@@ -67,35 +65,4 @@ fn run(name: &str, report: &crate::Report) -> Value {
         "created": report.info.created,
         "disklab": report.info.disklab,
     })
-}
-
-pub(crate) fn figure(pair: &Pair, margin: f64) -> Value {
-    let why = match &pair.change {
-        Change::Unknown(why) => Some(why.word()),
-        _ => None,
-    };
-    json!({
-        "question": pair.question,
-        "stack": pair.stack,
-        "workload": pair.workload,
-        "step": pair.step,
-        "direction": pair.direction,
-        "figure": pair.noun,
-        "measure": measure(pair.measure),
-        "unit": unit(pair.measure),
-        "higher_is_better": pair.measure.higher_is_better(),
-        "a": estimate(&pair.a),
-        "b": estimate(&pair.b),
-        "ratio": pair.ratio,
-        "interval": pair.interval.map(interval),
-        "p_holm": pair.p,
-        "change": pair.change.word(),
-        "why": why,
-        "verdict": pair.verdict(margin),
-    })
-}
-
-fn estimate(estimate: &Estimate) -> Value {
-    let ends: Option<Interval> = estimate.interval;
-    json!({ "n": estimate.n, "centre": estimate.centre, "interval": ends.map(interval) })
 }

@@ -11,7 +11,6 @@ mod two_runs;
 use disklab_source::{printable, printable_json};
 
 pub use differences::FigureDifference;
-pub(crate) use json::figure as figure_json;
 pub use two_runs::TwoRuns;
 
 /// The form in which a comparison is told.

@@ -147,7 +147,7 @@ impl PlannedLab {
 }
 
 impl Benches<'_> {
-    /// The lab.
+    /// The bench of modelled drives, which says how much memory its guests have.
     pub(super) fn lab(&mut self, executor: Executor) -> Result<Bench, RunnerError> {
         let planned = PlannedLab::of_study(self)?;
         let memory = planned.plan.memory;
