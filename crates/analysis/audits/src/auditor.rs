@@ -9,7 +9,7 @@ use disklab_store::{CellRecord, CellState, RunInfo};
 use disklab_study::{Part, Study};
 
 use crate::audits::audit;
-use crate::evidence::{CellFacts, Detail, Evidence, Unfinished};
+use crate::evidence::{CellFacts, Detail, Evidence, Unfinished, seconds};
 use crate::finding::Finding;
 use crate::groups::{DriveBytes, Group, GroupKey, LatencySummary, MemoryReadShare, Observation};
 use crate::unsteady::Unsteady;
@@ -358,16 +358,13 @@ fn memory_reads(step: &Step) -> Option<MemoryReadShare> {
     (reads > 0).then(|| MemoryReadShare { of_reads: of_reads.min(1.0), bytes })
 }
 
-fn seconds(nanoseconds: u64) -> f64 {
-    nanoseconds as f64 / 1e9
-}
-
 #[cfg(test)]
 mod tests {
-    use disklab_sample::Latency;
+    use disklab_sample::{Latency, MemoryReads, Steadiness, Trend};
+    use disklab_study::Measure;
 
     use super::*;
-    use crate::testing::{RunFixture, figure, step};
+    use crate::testing::{RunFixture, figure, on_drives, step};
 
     #[test]
     fn groups_keep_the_studys_order() {
@@ -440,5 +437,140 @@ mod tests {
         assert!((latency.mean_ns / 1e6 - 1.0).abs() < 0.001, "{latency:?}");
         assert!(latency.worst_ns >= latency.mean_ns * 0.999, "{latency:?}");
         assert_eq!(first.operations, Some(100));
+    }
+
+    /// The only group of one cell with this figure.
+    fn group_of(figure: Figure) -> Group {
+        let mut fixture = RunFixture::new("");
+        fixture.sample("single/ext4", "fio", 0, vec![step("fio", vec![figure])]);
+        fixture.audited().groups.remove(0)
+    }
+
+    #[test]
+    fn operations_are_what_was_waited_for() {
+        let mut histogram = LatencyHistogram::new();
+        histogram.record(1_000_000, 100);
+        let latency = Some(Latency::from_histogram(histogram));
+        for (direction, commit, operation) in [
+            (Direction::Write, None, OperationKind::Io),
+            (Direction::Write, latency.clone(), OperationKind::Commit),
+            (Direction::Copy, None, OperationKind::File),
+            (Direction::Remove, None, OperationKind::File),
+            (Direction::Mixed, latency, OperationKind::Operation),
+        ] {
+            let committed = commit.is_some();
+            let group = group_of(Figure { commit, ..figure(direction, 1, 1.0) });
+            assert_eq!((group.operation, group.committed), (operation, committed), "{direction:?}");
+            assert_eq!(group.observations[0].committed, committed);
+            assert_eq!(group.observations[0].latency.is_some(), committed, "that of the commit");
+        }
+        let said = OperationKind::Commit;
+        let named = group_of(Figure { operation: said, ..figure(Direction::Write, 1, 1.0) });
+        assert_eq!((named.operation, named.committed), (said, true));
+    }
+
+    #[test]
+    fn rates_of_other_programs_count_if_they_can_be_rates() {
+        let rates = |bytes_per_second, seconds| {
+            let operations = Some(20);
+            let one = figure(Direction::Read, 100, seconds);
+            let one = Figure {
+                bytes_per_second,
+                operations_per_second: bytes_per_second,
+                operations,
+                ..one
+            };
+            let observation = group_of(one).observations.remove(0);
+            (observation.throughput, observation.iops)
+        };
+        assert_eq!(rates(Some(7.0), 2.0), (Some(7.0), Some(7.0)));
+        assert_eq!(rates(Some(0.0), 2.0), (Some(0.0), Some(0.0)));
+        for none in [None, Some(f64::NAN), Some(f64::INFINITY), Some(-1.0)] {
+            assert_eq!(rates(none, 2.0), (Some(50.0), Some(10.0)), "{none:?}");
+            assert_eq!(rates(none, 0.0), (None, None), "{none:?}");
+        }
+        let nothing = group_of(figure(Direction::Read, 0, 2.0));
+        assert_eq!(nothing.observations[0].throughput, None);
+    }
+
+    #[test]
+    fn cells_at_other_levels_are_of_another_analysis() {
+        let mut fixture = RunFixture::new("");
+        fixture.measured("single/ext4", "dd-4k", 0, 1e6);
+        fixture.measured("single/ext4", "dd-4k", 1, 2e6);
+        fixture.unfinished("raid1/ext4", "dd-4k", 0, CellState::Failed);
+        fixture.unfinished("raid1/ext4", "dd-4k", 1, CellState::Waiting);
+        for cell in [1, 3] {
+            let levels = &mut fixture.cells[cell].0.cell.levels;
+            levels.further.insert("memory".to_owned(), "8GiB".to_owned());
+        }
+        let shown = |audited: Audited| {
+            let rates = audited.groups.iter().flat_map(|g| g.values(Measure::Throughput));
+            let errors = audited.unfinished.into_iter().map(|cell| cell.error);
+            (rates.map(f64::round).collect::<Vec<_>>(), errors.collect::<Vec<_>>())
+        };
+        let failed = Some("no space left".to_owned());
+        assert_eq!(shown(fixture.audited()), (vec![1e6], vec![failed]));
+        let at = fixture.cells[1].0.cell.levels.further.clone();
+        let mut other = Auditor::new(fixture.study.clone(), fixture.info.clone()).at(at);
+        for (record, sample) in &fixture.cells {
+            match sample {
+                Some(sample) => other.add(record, sample.clone()),
+                None => other.add_unfinished(record),
+            }
+        }
+        assert_eq!(shown(other.clone().finish()), (vec![2e6], vec![None]));
+        // While cells come, those that are done do not wait.
+        let records: Vec<_> = fixture.cells.iter().map(|(record, _)| record.clone()).collect();
+        let so_far = fixture.auditor().so_far(&records[..3]);
+        assert_eq!(so_far.unfinished.len(), 2, "the failed one, and the same again");
+        let error = |audited: Audited| audited.unfinished[0].error.clone();
+        let mut unsaid = fixture.clone();
+        unsaid.cells[2].0.error = None;
+        assert_eq!(error(unsaid.audited()).as_deref(), Some("no reason was recorded"));
+    }
+
+    #[test]
+    fn reads_from_memory_are_known_if_each_drive_counts_them() {
+        let share = |counts: [Option<(u64, u64)>; 2], reads: u64| {
+            let read = figure(Direction::Read, 1 << 20, 1.0);
+            let mut one = on_drives(step("fio", vec![read]), &[(1, 0), (1, 0)]);
+            for (drive, count) in one.drives.iter_mut().zip(counts) {
+                drive.reads = reads;
+                drive.memory_reads = count.map(|(reads, bytes)| MemoryReads { reads, bytes });
+            }
+            memory_reads(&one).map(|share| (share.of_reads, share.bytes))
+        };
+        assert_eq!(share([Some((1, 512)), Some((4, 1024))], 10), Some((0.25, 1536)));
+        assert_eq!(share([Some((1, 512)), None], 10), None);
+        assert_eq!(share([Some((0, 0)); 2], 0), None, "nothing was read");
+        assert_eq!(share([Some((9, 9)); 2], 1), Some((1.0, 18)), "no more than all");
+    }
+
+    #[test]
+    fn what_is_suspect_of_a_whole_is_so_of_its_steady_part() {
+        let ask = "[[questions]]\nask = \"?\"\nworkloads = \"fio\"\npart = \"steady\"";
+        let mut fixture = RunFixture::new(ask);
+        let steadiness = Steadiness {
+            interval_ns: 1_000_000_000,
+            intervals: 60,
+            trend: Trend::Flat,
+            steady_from_ns: 0,
+            snia_from_ns: None,
+            used_from_ns: 0,
+        };
+        let mut one = step("fio", vec![figure(Direction::Read, 1 << 20, 1.0)]);
+        // Nothing was read from any drive.
+        one = on_drives(one, &[(0, 0), (0, 0)]);
+        one.steadiness = Some(steadiness);
+        fixture.sample("single/ext4", "fio", 0, vec![one]);
+        fixture.measured("single/ext4", "dd-4k", 0, 1e6);
+        let audited = fixture.audited();
+        let parts: Vec<Part> = audited.groups.iter().map(|g| g.key.part).collect();
+        let workloads = audited.groups.iter().map(|g| g.key.levels.workload.as_str());
+        assert_eq!(workloads.collect::<Vec<_>>(), ["dd-4k", "fio", "dd-4k", "fio"][..parts.len()]);
+        let about: Vec<_> = audited.findings.iter().filter(|f| f.groups.contains(&1)).collect();
+        assert!(!about.is_empty() && about.iter().all(|f| f.groups.contains(&3)), "{about:?}");
+        assert!(about.iter().all(|f| f.groups.contains(&0) == f.groups.contains(&2)), "{about:?}");
     }
 }

@@ -9,7 +9,7 @@ use disklab_study::{StackSpec, Study, WorkloadSpec};
 use crate::describe::figure_id;
 use crate::{Group, Observation};
 
-pub(crate) use facts::{CellFacts, Detail};
+pub(crate) use facts::{CellFacts, Detail, seconds};
 
 /// A cell without a sample.
 #[derive(Debug, Clone, PartialEq)]

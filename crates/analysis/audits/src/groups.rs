@@ -45,6 +45,11 @@ impl Group {
         self.profile.as_ref().unwrap_or(&UNKNOWN)
     }
 
+    /// What its repeats show in this measure, those that have it.
+    pub fn values(&self, measure: Measure) -> impl Iterator<Item = f64> {
+        self.observations.iter().filter_map(move |o| o.value(measure))
+    }
+
     /// The value by which it is decided whether more repeats are worth their time: a time of work
     /// on files is at least [`LEAST_FILE_SECONDS`], so that no repeats are spent on less.
     pub fn floored(&self, observation: &Observation, measure: Measure) -> Option<f64> {

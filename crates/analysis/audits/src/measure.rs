@@ -19,10 +19,9 @@ pub fn measure_of(groups: &[&Group], chart: &ChartKind) -> Measure {
         return Measure::Latency(Percentile::P99);
     }
     let files = |g: &Group| matches!(g.key.direction, Direction::Copy | Direction::Remove);
-    let has =
-        |m: Measure| groups.iter().any(|g| g.observations.iter().any(|o| o.value(m).is_some()));
+    let has = |m: Measure| groups.iter().any(|g| g.values(m).next().is_some());
     // Imported figures may be rates without times.
-    if groups.iter().all(|g| files(g)) && (groups.is_empty() || has(Measure::Elapsed)) {
+    if has(Measure::Elapsed) && groups.iter().all(|g| files(g)) {
         return Measure::Elapsed;
     }
     // Operations on files and directories of all kinds have no size.
@@ -30,9 +29,8 @@ pub fn measure_of(groups: &[&Group], chart: &ChartKind) -> Measure {
         return Measure::Iops;
     }
     // A stream's throughput is its rate, as long as it keeps up.
-    if !groups.is_empty()
-        && groups.iter().all(|g| g.observations.iter().any(|o| o.missed.is_some()))
-    {
+    let keeps_time = |g: &Group| g.values(Measure::Missed).next().is_some();
+    if has(Measure::Missed) && groups.iter().all(|g| keeps_time(g)) {
         return Measure::Missed;
     }
     let (throughput, iops) = (has(Measure::Throughput), has(Measure::Iops));
@@ -112,5 +110,24 @@ mod tests {
             let groups: Vec<_> = analysis.groups.iter().collect();
             assert_eq!(measure_of(&groups, &ChartKind::Bars), Measure::Throughput);
         }
+    }
+
+    #[test]
+    fn work_with_deadlines_is_measured_by_them() {
+        let mut fixture = RunFixture::new("");
+        for (stack, missed) in [("single/ext4", Some(0)), ("raid1/ext4", Some(3))] {
+            let mut film = figure(Direction::Read, 1 << 20, 1.0);
+            film.missed = missed;
+            fixture.sample(stack, "fio", 0, vec![step("s", vec![film])]);
+        }
+        let measure = |fixture: &RunFixture| {
+            let groups = fixture.audited().groups;
+            measure_of(&groups.iter().collect::<Vec<_>>(), &ChartKind::Bars)
+        };
+        assert_eq!(measure(&fixture), Measure::Missed);
+        let other = figure(Direction::Read, 1 << 20, 1.0);
+        fixture.sample("single/btrfs", "fio", 0, vec![step("s", vec![other])]);
+        assert_eq!(measure(&fixture), Measure::Throughput, "one has none");
+        assert_eq!(measure(&RunFixture::new("")), Measure::Elapsed);
     }
 }

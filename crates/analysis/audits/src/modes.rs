@@ -7,7 +7,7 @@
 use disklab_stats::{TwoModes, two_modes};
 use disklab_study::Measure;
 
-use crate::{Group, Observation};
+use crate::Group;
 
 /// Of a hundred figures with one mode, at most one is taken for one with two.
 const SIGNIFICANCE: f64 = 0.01;
@@ -23,6 +23,5 @@ pub fn modes(values: impl Iterator<Item = f64>) -> Option<TwoModes> {
 
 /// The modes of a group's figure.
 pub fn modes_of(group: &Group, measure: Measure) -> Option<TwoModes> {
-    let value = |observation: &Observation| observation.value(measure);
-    modes(group.observations.iter().filter_map(value))
+    modes(group.values(measure))
 }

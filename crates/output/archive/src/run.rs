@@ -184,7 +184,7 @@ fn figures(run: &str, audited: &Audited) -> Vec<Vec<ColumnValue>> {
             key.part.word().into(),
         ];
         for (word, measure) in Measure::WORDS {
-            let values = group.observations.iter().filter_map(|o| o.value(measure));
+            let values = group.values(measure);
             let Some(estimate) = estimate(&values.collect::<Vec<_>>()) else { continue };
             let end = |end: fn(disklab_stats::Interval) -> f64| {
                 estimate.interval.map(end).filter(|end| end.is_finite())

@@ -5,6 +5,7 @@ use disklab_units::{Bytes, count, list};
 
 use crate::Severity;
 use crate::audit::{Audit, Detection, Reproducer};
+use crate::audits::support::afflicted;
 use crate::evidence::{CellFacts, Evidence};
 
 pub(super) const AUDIT: Audit = Audit {
@@ -22,42 +23,24 @@ const IDLE: u64 = 8 << 20;
 /// Up to this share of the cell's own traffic, others hardly matter.
 const SHARE: f64 = 0.1;
 
-fn disturbance(cell: &CellFacts) -> Option<u64> {
+fn disturbance(cell: &CellFacts) -> Option<f64> {
     let background = cell.background_bytes?;
-    (background > IDLE && background as f64 > SHARE * cell.own_bytes as f64).then_some(background)
+    let disturbs = background > IDLE && background as f64 > SHARE * cell.own_bytes as f64;
+    disturbs.then_some(background as f64)
 }
 
 fn check(evidence: &Evidence<'_>) -> Vec<Detection> {
-    let disturbed: Vec<(&CellFacts, u64)> =
-        evidence.cells.iter().filter_map(|cell| Some((cell, disturbance(cell)?))).collect();
-    let Some((worst, most)) = disturbed.iter().max_by_key(|(_, background)| *background) else {
-        return Vec::new();
-    };
-    let groups: Vec<usize> = evidence
-        .groups
-        .iter()
-        .enumerate()
-        .filter(|(_, group)| {
-            let is_of = |cell: &CellFacts| {
-                cell.levels.stack == group.key.levels.stack
-                    && cell.levels.workload == group.key.levels.workload
-            };
-            disturbed.iter().any(|(cell, _)| is_of(cell))
-        })
-        .map(|(index, _)| index)
-        .collect();
-    let mut workloads: Vec<&str> =
-        disturbed.iter().map(|(cell, _)| cell.levels.workload.as_str()).collect();
-    workloads.sort_unstable();
-    workloads.dedup();
+    let Some(disturbed) = afflicted(evidence, disturbance) else { return Vec::new() };
+    let (worst, most) = disturbed.worst();
+    let workloads = disturbed.each(|cell| [cell.levels.workload.as_str()]);
     vec![Detection {
         severity: Severity::Warning,
         text: format!(
             "Something else used the machine's disks during {} (of {}): at most {} in one, \
              which itself moved {} ({} with {}).{}",
-            count(disturbed.len(), "cell"),
+            count(disturbed.cells.len(), "cell"),
             list(workloads, 4),
-            Bytes(*most).si(),
+            Bytes(most as u64).si(),
             Bytes(worst.own_bytes).si(),
             worst.levels.workload,
             worst.levels.stack,
@@ -71,7 +54,7 @@ fn check(evidence: &Evidence<'_>) -> Vec<Detection> {
         advice: "Stop other programs (backups, updates, indexing), or add repeats so that the \
                  disturbance hits all stacks alike."
             .to_owned(),
-        groups,
+        groups: disturbed.groups,
     }]
 }
 
@@ -108,5 +91,35 @@ mod tests {
         assert_eq!(fixture(None, 1 << 20).findings("background-io"), []);
         assert_eq!(fixture(Some(1 << 20), 1 << 20).findings("background-io"), []);
         assert_eq!(fixture(Some(100_000_000), 2_000_000_000).findings("background-io"), []);
+    }
+
+    #[test]
+    fn the_cell_with_most_of_it_is_named_and_its_figures_are_suspect() {
+        let mut fixture = RunFixture::new("");
+        fixture.info.bench = "loop".parse().unwrap();
+        for (stack, workload, background) in [
+            ("single/ext4", "dd-1M", 20_000_000),
+            ("single/btrfs", "dd-1M", 1_000_000),
+            ("single/btrfs", "fio", 50_000_000),
+            ("raid1/ext4", "dd-1M", 30_000_000),
+        ] {
+            let write = vec![figure(Direction::Write, 1 << 20, 1.0)];
+            let steps = vec![on_drives(step("s", write), &[(0, 1 << 20)])];
+            let environment =
+                Environment { background_bytes: Some(background), ..Environment::default() };
+            let sample = Sample { steps, environment, ..Sample::default() };
+            fixture.full_sample(stack, workload, 0, sample);
+        }
+        let found = fixture.findings("background-io").remove(0);
+        let expected = "during 3 cells (of dd-1M and fio): at most 50 MB in one, which itself moved \
+                        1.05 MB (fio with single/btrfs). This is an estimate";
+        assert!(found.text.contains(expected), "{}", found.text);
+        let groups = fixture.audited().groups;
+        let suspect = found.groups.iter().map(|g| &groups[*g].key.levels);
+        let suspect: Vec<_> = suspect.map(|l| (&*l.stack, &*l.workload)).collect();
+        assert_eq!(
+            suspect,
+            [("single/ext4", "dd-1M"), ("single/btrfs", "fio"), ("raid1/ext4", "dd-1M")]
+        );
     }
 }

@@ -147,4 +147,15 @@ mod tests {
         assert!(found(2000, 1800, 1000).is_empty());
         assert!(found(400, 100, 100).is_empty());
     }
+
+    #[test]
+    fn shares_are_those_of_the_whole_step() {
+        let machine = found(7800, 200, 2000);
+        let expected = "were 98 % busy, and the workload's own program took 2.5 %";
+        assert!(machine[0].contains(expected), "{machine:?}");
+        assert!(found(2200, 1980, 2000)[0].contains("used 99 % of one processor"));
+        assert!(found(7000, 200, 2000).is_empty(), "88 % of four processors");
+        assert!(found(2200, 990, 2000).is_empty(), "half of one");
+        assert!(found(3900, 3900, 1000)[0].contains("program took 98 % of their time"));
+    }
 }

@@ -110,4 +110,21 @@ mod tests {
         assert_eq!(found("elapsed", 1_010_000), 0);
         assert_eq!(found("throughput", 1_300_000), 0);
     }
+
+    #[test]
+    fn what_has_no_bytes_is_counted_in_operations() {
+        let removed = |other: Option<u64>| {
+            let mut fixture = RunFixture::new("");
+            for (stack, files) in [("single/ext4", Some(1000)), ("raid1/ext4", other)] {
+                let mut remove = figure(Direction::Remove, 0, 1.0);
+                remove.operations = files;
+                fixture.sample(stack, "copy", 0, vec![step("rm", vec![remove])]);
+            }
+            fixture.texts(AUDIT.name)
+        };
+        let texts = removed(Some(1300));
+        assert!(texts[0].ends_with("amounts of work: copy (up to 30 % more)."), "{texts:?}");
+        assert_eq!(removed(Some(1000)), [""; 0]);
+        assert_eq!(removed(None), [""; 0], "how many is not known");
+    }
 }

@@ -28,12 +28,6 @@ pub(super) const READS_OF_ONE_ARM: f64 = 600.0;
 /// Shorter steps are not judged.
 const SHORTEST_SECONDS: f64 = 0.2;
 
-/// The smallest of the drives' memories; none where one is unknown.
-fn memory(cell: &CellFacts) -> Option<u64> {
-    let sizes: Option<Vec<u64>> = cell.conditions().drives.iter().map(|d| d.cache_bytes).collect();
-    sizes?.into_iter().min().filter(|size| *size > 0)
-}
-
 fn caches(cell: &CellFacts) -> bool {
     let mut drives = cell.environment.drives.iter().peekable();
     drives.peek().is_some() && drives.all(|d| d.write_cache.as_deref() == Some("write back"))
@@ -46,7 +40,7 @@ fn kept(evidence: &Evidence<'_>, index: usize, group: &Group) -> Option<u64> {
         return None;
     }
     let cells = evidence.cells_of(group);
-    let memory = cells.iter().filter(|c| caches(c)).filter_map(|c| memory(c)).min()?;
+    let memory = cells.iter().filter(|c| caches(c)).filter_map(|c| c.smallest_memory()).min()?;
     let flushed = evidence.details[index].iter().any(|d| d.flushes > 0);
     let written = group.observations.iter().flat_map(|o| &o.drives).map(|d| d.written).max()?;
     (!flushed && written > 0 && (written as f64) < SHARE * memory as f64).then_some(memory)
@@ -161,5 +155,48 @@ mod tests {
         let mut cut = sample(Direction::Read, 250 << 20, 2000, 0);
         cut.steps[0].figures[0].operations = Some(250);
         assert_eq!(found("fio", cut), 0);
+    }
+
+    fn texts(workload: &str, mut sample: Sample, seconds: f64) -> Vec<String> {
+        let mut fixture = RunFixture::new("");
+        sample.steps[0].elapsed_ns = (seconds * 1e9) as u64;
+        fixture.full_sample("single/ext4", workload, 0, sample);
+        fixture.texts(AUDIT.name)
+    }
+
+    #[test]
+    fn an_arms_reads_are_those_of_a_second() {
+        let reads = |count: u64| sample(Direction::Read, 8 << 20, count, 0);
+        let many = texts("fio", reads(2000), 2.0);
+        assert!(many[0].contains("a hard disk answered 1000 random reads"), "{many:?}");
+        assert_eq!(texts("fio", reads(2000), 4.0), [""; 0]);
+        assert_eq!(texts("fio", reads(150), 0.15), [""; 0], "too short to say");
+        let mut flash = reads(2000);
+        flash.environment.drives[0].rotational = Some(false);
+        assert_eq!(texts("fio", flash, 1.0), [""; 0]);
+        assert_eq!(texts("buffered", reads(2000), 1.0), [""; 0], "it writes");
+    }
+
+    #[test]
+    fn the_smallest_memory_counts_if_each_is_known() {
+        let memory = |sizes: &[Option<u64>]| {
+            let mut fixture = RunFixture::new(
+                "[[workloads]]\nid = \"direct\"\nfio = { size = \"1G\", rw = \"write\", bs = \"1M\", direct = 1 }",
+            );
+            let mut sample = sample(Direction::Write, 16 << 20, 0, 0);
+            let own = |size: &Option<u64>| DriveConditions {
+                cache_bytes: *size,
+                ..DriveConditions::default()
+            };
+            let drives = sizes.iter().map(own).collect();
+            sample.environment.conditions = Some(Conditions { drives, ..Conditions::default() });
+            fixture.full_sample("single/ext4", "direct", 0, sample);
+            fixture.texts(AUDIT.name)
+        };
+        let found = memory(&[Some(64 << 20), Some(32 << 20)]);
+        assert!(found[0].contains("its own memory of 32 MiB takes"), "{found:?}");
+        assert_eq!(memory(&[Some(64 << 20), Some(16 << 20)]), [""; 0]);
+        assert_eq!(memory(&[Some(64 << 20), None]), [""; 0]);
+        assert_eq!(memory(&[Some(0)]), [""; 0]);
     }
 }

@@ -85,4 +85,26 @@ mod tests {
         assert_eq!(found("latency-p50", 64), 0);
         assert_eq!(found("iops", 64), 0);
     }
+
+    #[test]
+    fn the_rarest_quantile_that_is_asked_of_a_step_counts() {
+        let found = |workloads: &str, measure: &str, repeats: &[u64]| {
+            let ask = |measure: &str| {
+                format!(
+                    "[[questions]]\nask = \"?\"\nworkloads = \"{workloads}\"\nmeasure = \"{measure}\"\n"
+                )
+            };
+            let mut fixture = RunFixture::new(&(ask("latency-p50") + &ask(measure)));
+            for (block, operations) in (0..).zip(repeats) {
+                let mut one = figure(Direction::Read, 1 << 20, 1.0);
+                one.operations = Some(*operations);
+                fixture.sample("single/ext4", "fio", block, vec![step("fio", vec![one])]);
+            }
+            fixture.texts(AUDIT.name)
+        };
+        let few = found("fio:fio", "latency-p99", &[64, 999]);
+        assert!(few[0].ends_with("operations in a step: fio (999)."), "{few:?}");
+        assert_eq!(found("fio:fio", "latency-p99", &[64, 1000]), [""; 0]);
+        assert_eq!(found("fio:other", "latency-p99", &[64]), [""; 0]);
+    }
 }

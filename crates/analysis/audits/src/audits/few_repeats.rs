@@ -80,4 +80,13 @@ mod tests {
         fixture.repeats("single/ext4", "dd-4k", &[1e6, 1e6, 1e6]);
         assert_eq!(fixture.findings("few-repeats"), []);
     }
+
+    #[test]
+    fn two_of_everything_are_few() {
+        let mut fixture = RunFixture::new("");
+        fixture.repeats("single/ext4", "dd-4k", &[1e6, 1e6]);
+        fixture.repeats("raid1/ext4", "dd-4k", &[1e6, 1e6]);
+        let texts = fixture.texts("few-repeats");
+        assert_eq!(texts, ["Every figure was measured twice: intervals of two are very wide."]);
+    }
 }

@@ -97,4 +97,28 @@ mod tests {
         assert!(texts("dd-4k", Some([117_000, 13_000, 600_000]), 0).is_empty());
         assert!(texts("buffered", Some([117_000, 13_000, 600_000]), 64).is_empty());
     }
+
+    #[test]
+    fn the_drive_of_which_least_is_known_is_named() {
+        let known =
+            |range| DriveConditions { flush_of_class_ns: range, ..DriveConditions::default() };
+        let narrow = known(Some([200_000, 100_000, 400_000]));
+        let wide = known(Some([117_000, 13_000, 600_000]));
+        let conditions = Conditions {
+            drives: vec![narrow.clone(), known(None), wide, narrow],
+            ..Conditions::default()
+        };
+        let levels = disklab_cell::Levels::new("s", "w");
+        let cell = disklab_cell::Cell { number: 0, block: 0, levels, seed: 1 };
+        let record = disklab_store::CellRecord {
+            cell,
+            state: disklab_store::CellState::Done,
+            error: None,
+            ended: None,
+            seconds: None,
+        };
+        let environment = Environment { conditions: Some(conditions), ..Environment::default() };
+        let facts = CellFacts::of(&record, &Sample { environment, ..Sample::default() });
+        assert_eq!(widest(&facts), Some([117_000, 13_000, 600_000]));
+    }
 }

@@ -71,4 +71,22 @@ mod tests {
         fixture.sample("single/ext4", "dd-4k", 0, vec![on_drives(write(), &[(0, 1 << 20)])]);
         assert_eq!(fixture.findings(AUDIT.name), [], "fio may tell the drives' sectors");
     }
+
+    #[test]
+    fn drives_are_asked_for_where_none_is_known() {
+        use disklab_sample::{DriveState, Environment, Sample};
+        for (drives, asks) in [(vec![], true), (vec![DriveState::default()], false)] {
+            let mut fixture = RunFixture::new("");
+            fixture.info.bench = "import".parse().unwrap();
+            for workload in ["dd-4k", "dd-1M"] {
+                let steps = vec![step("s", vec![figure(Direction::Write, 1 << 20, 1.0)])];
+                let environment = Environment { drives: drives.clone(), ..Environment::default() };
+                let sample = Sample { steps, environment, ..Sample::default() };
+                fixture.full_sample("single/ext4", workload, 0, sample);
+            }
+            let found = fixture.findings(AUDIT.name).remove(0);
+            assert!(found.text.starts_with("2 figures were imported"), "{}", found.text);
+            assert_eq!(found.advice.contains("--drives"), asks, "{}", found.advice);
+        }
+    }
 }

@@ -109,4 +109,14 @@ mod tests {
         assert!(found([None, None], Order::Random).is_empty());
         assert!(found([Some(500), None], Order::Sequential).is_empty());
     }
+
+    #[test]
+    fn twice_as_much_is_still_alike() {
+        assert!(found([Some(200), Some(100)], Order::Random).is_empty());
+        let texts = found([Some(240), Some(100)], Order::Random);
+        assert!(
+            texts[0].contains("read:s (single/btrfs)") || texts[0].contains("read (single/btrfs)"),
+            "{texts:?}"
+        );
+    }
 }

@@ -165,4 +165,40 @@ mod tests {
         assert_eq!(odd("copy", 4000, 100), 0);
         assert_eq!(odd("fio", 4000, 3), 0);
     }
+
+    #[test]
+    fn what_does_not_fit_is_named_with_its_sizes() {
+        let mut fixture = RunFixture::new("");
+        let mut environment = environment(63 * 512);
+        let conditions = environment.conditions.get_or_insert_default();
+        conditions.pools.push(Pool { ashift: vec![12, 9], ..Pool::default() });
+        fixture.around("single/ext4", "dd-4k", 0, environment);
+        let texts = fixture.texts(AUDIT.name);
+        let partition = "A partition begins 32256 bytes into its drive in the only cell, in the \
+                         middle of a physical sector of 4 KiB:";
+        let pool = "ZFS works with sectors of 512 B (ashift=9) on drives of 4 KiB in the only";
+        assert!(texts[0].starts_with(partition) && texts[1].starts_with(pool), "{texts:?}");
+    }
+
+    #[test]
+    fn blocks_of_another_size_in_one_repeat_are_none() {
+        let found = |sizes: [u64; 2], sectors| {
+            let mut fixture = RunFixture::new("");
+            for (block, size) in (0..).zip(sizes) {
+                let mut one = figure(Direction::Read, size * 100, 1.0);
+                one.operations = Some(100);
+                let drives = vec![DriveState { sectors, ..DriveState::default() }];
+                let environment = Environment { drives, ..Environment::default() };
+                let steps = vec![step("s", vec![one])];
+                let sample = disklab_sample::Sample { steps, environment, ..Default::default() };
+                fixture.full_sample("single/ext4", "fio", block, sample);
+            }
+            fixture.texts(AUDIT.name)
+        };
+        assert!(found([4000; 2], None)[0].ends_with("whole sectors in fio (4000 bytes): direct I/O is refused for such, and pages are read before they are written."));
+        assert_eq!(found([4000, 4096], None), [""; 0]);
+        // Blocks of 2 KiB are whole sectors of most drives.
+        assert_eq!(found([2048; 2], Some((512, 4096))), [""; 0]);
+        assert_eq!(found([2048; 2], Some((4096, 4096))).len(), 1);
+    }
 }

@@ -118,4 +118,21 @@ mod tests {
         add(&mut fixture, "single/btrfs", 4, 40);
         assert!(fixture.texts(AUDIT.name).is_empty());
     }
+
+    #[test]
+    fn fullness_is_that_of_the_fuller_end() {
+        let mut fixture = RunFixture::new("");
+        // What was there before was removed.
+        add(&mut fixture, "single/ext4", 95, 10);
+        add(&mut fixture, "single/btrfs", 90, 90);
+        let texts = fixture.texts(AUDIT.name);
+        let expected = "95 % full at the end of 1 of 2 cells (dd-4k with single/ext4)";
+        assert!(texts[0].contains(expected), "{texts:?}");
+        let mut empty = RunFixture::new("");
+        let none =
+            Space { bytes: 0, used_before: 5, used_after: None, spread_over: None, files: None };
+        let conditions = Conditions { space: Some(none), ..Conditions::default() };
+        empty.under("single/ext4", "dd-4k", 0, conditions);
+        assert_eq!(empty.texts(AUDIT.name), [""; 0], "nobody knows how large it is");
+    }
 }

@@ -88,4 +88,28 @@ mod tests {
         assert_eq!(found("dd-4k", "write through", 0, 64), 0);
         assert_eq!(found("dd-4k", "write back", 0, 0), 0);
     }
+
+    #[test]
+    fn kernels_that_count_no_flushes_show_the_mount_option() {
+        let found = |options: &str, caches: [&str; 2]| {
+            let mut fixture = RunFixture::new("");
+            let write = figure(Direction::Write, 1 << 20, 1.0);
+            let one = on_drives(step("s", vec![write]), &[(0, 1 << 20)]);
+            let drives = caches.map(|cache| DriveState {
+                write_cache: Some(cache.to_owned()),
+                ..DriveState::default()
+            });
+            let mounts =
+                vec![format!("/dev/sda /mnt/a b ext4 {options}").parse().expect("a mount")];
+            let environment =
+                Environment { drives: drives.to_vec(), mounts, ..Environment::default() };
+            let sample = Sample { steps: vec![one], environment, ..Sample::default() };
+            fixture.full_sample("single/ext4", "dd-4k", 0, sample);
+            fixture.findings(AUDIT.name).len()
+        };
+        let back = ["write back"; 2];
+        assert_eq!([found("rw,nobarrier", back), found("rw,barrier=0", back)], [1, 1]);
+        assert_eq!(found("rw,relatime", back), 0);
+        assert_eq!(found("rw,nobarrier", ["write back", "write through"]), 0);
+    }
 }

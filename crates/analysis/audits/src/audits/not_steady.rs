@@ -165,6 +165,24 @@ mod tests {
     }
 
     #[test]
+    fn one_of_several_repeats_may_have_met_something_else() {
+        let found = |repeats: &[Trend]| {
+            let mut fixture = RunFixture::new("");
+            for (block, trend) in (0..).zip(repeats) {
+                let mut one = step("fio", vec![figure(Direction::Write, 1 << 20, 1.0)]);
+                one.steadiness = Some(steadiness(*trend, 0, 0));
+                fixture.sample("single/ext4", "fio", block, vec![one]);
+            }
+            fixture.texts(AUDIT.name)
+        };
+        let (flat, never) = (Trend::Flat, Trend::NotSteady);
+        assert_eq!(found(&[flat, never]), [""; 0]);
+        let most = found(&[never, flat, never]);
+        assert!(most[0].ends_with("fio with single/ext4 (67 % of the repeats)."), "{most:?}");
+        assert!(found(&[never, never])[0].ends_with("fio with single/ext4."));
+    }
+
+    #[test]
     fn a_cache_that_is_flushed_before_the_clock_stops_is_clean() {
         for (end, expected) in [("end_fsync = 1", 0), ("end_fsync = 0", 1)] {
             let more = format!(

@@ -145,10 +145,11 @@ fn kendall(values: &[f64]) -> f64 {
 
 #[cfg(test)]
 mod tests {
+    use disklab_sample::Direction;
     use proptest::prelude::*;
 
     use super::*;
-    use crate::testing::RunFixture;
+    use crate::testing::{RunFixture, figure, step};
 
     /// The cells ended in their order, a second apart.
     fn date(fixture: &mut RunFixture) {
@@ -218,6 +219,39 @@ mod tests {
         let slower = drifting("disks:/dev/x", -0.02);
         assert!(slower[0].contains("slower from the first third of the 9 blocks"), "{slower:?}");
         assert!(drifting("disks:/dev/x", 0.003).is_empty());
+    }
+
+    #[test]
+    fn times_that_grow_are_work_that_slows() {
+        let found = |seconds: &[f64]| {
+            let mut fixture = on("loop");
+            for (block, seconds) in (0..).zip(seconds) {
+                let copy = figure(Direction::Copy, 1 << 20, *seconds);
+                fixture.sample("single/ext4", "copy", block, vec![step("cp", vec![copy])]);
+            }
+            fixture.texts(AUDIT.name)
+        };
+        let growing = found(&[10.0, 10.1, 10.2, 11.0, 11.1, 11.2]);
+        assert!(growing[0].contains("together became 9.9 % slower from"), "{growing:?}");
+        let shrinking = found(&[11.2, 11.1, 11.0, 10.2, 10.1, 10.0]);
+        assert!(shrinking[0].contains("11 % faster from"), "{shrinking:?}");
+        // As large a change, in no order.
+        assert_eq!(found(&[10.2, 10.0, 10.1, 10.0, 11.2, 11.0]), [""; 0]);
+        assert_eq!(found(&[10.0, 10.1, 10.2, 11.0, 11.1]), [""; 0], "five blocks show no trend");
+    }
+
+    #[test]
+    fn correlations_are_kendalls() {
+        for (values, expected) in [
+            (&[][..], 0.0),
+            (&[1.0], 0.0),
+            (&[1.0, 2.0, 3.0, 4.0], 1.0),
+            (&[4.0, 3.0, 2.0, 1.0], -1.0),
+            (&[1.0, 3.0, 2.0, 4.0], 4.0 / 6.0),
+            (&[1.0, 1.0, 1.0], 0.0),
+        ] {
+            assert_eq!(kendall(values), expected, "{values:?}");
+        }
     }
 
     proptest! {

@@ -132,4 +132,39 @@ mod tests {
         assert_eq!(severities(20, false, 600), []);
         assert_eq!(of_spread(20, Some(500), true, 1), []);
     }
+
+    #[test]
+    fn shares_of_file_system_and_disk_are_named() {
+        let texts = |used: Option<u64>, starts: &[u64]| {
+            let mut fixture = RunFixture::new("");
+            let space = Space {
+                bytes: 10_000,
+                used_before: 0,
+                used_after: used,
+                spread_over: None,
+                files: None,
+            };
+            let of_drive = |start: &u64| DriveConditions {
+                partitions_at: vec![*start],
+                whole_bytes: Some(1000),
+                ..DriveConditions::default()
+            };
+            let drives = starts.iter().map(of_drive).collect();
+            let conditions =
+                Some(Conditions { space: Some(space), drives, ..Conditions::default() });
+            let drives = vec![DriveState { rotational: Some(true), ..DriveState::default() }];
+            let environment = Environment { drives, conditions, ..Environment::default() };
+            fixture.around("single/ext4", "dd-4k", 0, environment);
+            fixture.texts(AUDIT.name)
+        };
+        let few = texts(Some(200), &[]);
+        assert!(
+            few[0].starts_with("At most 2.0 % of the file system (10 kB) was in use"),
+            "{few:?}"
+        );
+        assert!(texts(Some(4), &[])[0].starts_with("Less than 0.1 % of the file system"));
+        let inner = texts(None, &[310, 600]);
+        assert!(inner[0].starts_with("The partition begins at 60 % of its disk"), "{inner:?}");
+        assert_eq!(texts(Some(1000), &[300]), [""; 0], "a tenth is used, and it begins in time");
+    }
 }

@@ -104,4 +104,18 @@ mod tests {
         assert!(texts(&[1e6, 1e6, 1e6, 1e6, 1.2e6]).is_empty());
         assert!(texts(&[1e6, 1e6, 1e6, 9e6]).is_empty());
     }
+
+    #[test]
+    fn the_worst_is_the_farthest_whether_slow_or_fast() {
+        for (slow, worst) in
+            [(0.2e6, "0.20 times the median, dd-4k"), (0.6e6, "3.0 times the median, dd-1M")]
+        {
+            let mut fixture = RunFixture::new("");
+            fixture.repeats("single/ext4", "dd-4k", &[1e6, 1.01e6, 0.99e6, 1.02e6, 1e6, slow]);
+            fixture.repeats("single/ext4", "dd-1M", &[1e6, 1.01e6, 0.99e6, 1.02e6, 3e6, 1e6]);
+            let found = fixture.texts(AUDIT.name);
+            assert!(found[0].contains("In 2 figures one repeat"), "{found:?}");
+            assert!(found[0].contains(worst), "{found:?}");
+        }
+    }
 }

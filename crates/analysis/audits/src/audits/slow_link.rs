@@ -291,4 +291,30 @@ mod tests {
             assert!(texts.iter().all(|t| t.contains("filled 95 % of the bus")), "{texts:?}");
         }
     }
+
+    #[test]
+    fn a_rate_is_that_of_a_step_that_is_long_enough() {
+        for (kind, seconds, moved, expected) in [
+            ("SATA", 2.0, 1_120_000_000, 1),
+            ("SATA", 2.0, 560_000_000, 0),
+            ("SATA", 0.05, 28_000_000, 0),
+            ("SATA", 0.1, 56_000_000, 1),
+            // It carries as much in the other direction at the same time.
+            ("PCIe", 2.0, 2_400_000_000, 1),
+        ] {
+            let mut fixture = RunFixture::new("");
+            fixture.info.options.bus = Some("600 MB/s".parse().unwrap());
+            let read = figure(Direction::Read, moved, seconds);
+            let mut one = on_drives(step("s", vec![read]), &[(moved, 0)]);
+            one.elapsed_ns = (seconds * 1e9) as u64;
+            let conditions = Some(link(kind, 600_000_000, None));
+            let environment = Environment { conditions, ..Environment::default() };
+            let sample = Sample { steps: vec![one], environment, ..Sample::default() };
+            fixture.full_sample("single/ext4", "fio", 0, sample);
+            let texts = fixture.texts(AUDIT.name);
+            let of = |what: &str| texts.iter().filter(|text| text.contains(what)).count();
+            let found = (of("of what its link carries. The figure is"), of("of the bus"));
+            assert_eq!(found, (expected, expected), "{kind} {seconds} {moved}: {texts:?}");
+        }
+    }
 }

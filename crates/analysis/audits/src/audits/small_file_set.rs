@@ -18,14 +18,9 @@ pub(super) const AUDIT: Audit = Audit {
     check,
 };
 
-/// The smallest of the drives' memories; `None` if one is unknown.
-fn memory(cell: &CellFacts) -> Option<u64> {
-    let sizes: Option<Vec<u64>> = cell.conditions().drives.iter().map(|d| d.cache_bytes).collect();
-    sizes?.into_iter().min().filter(|size| *size > 0)
-}
-
 fn lack(evidence: &Evidence<'_>, group: &Group) -> Option<BelowFloor> {
-    let cells = || evidence.cells_of(group).into_iter().filter_map(memory).min();
+    let cells =
+        || evidence.cells_of(group).into_iter().filter_map(CellFacts::smallest_memory).min();
     let memory = on_hard_disks(evidence, group).then(cells).flatten();
     BelowFloor::of(group.profile(), group.key.direction, memory)
 }

@@ -128,4 +128,44 @@ mod tests {
         assert!(found(sound, true).is_empty());
         assert!(found(json!({"temperature_celsius": 62}), false).is_empty());
     }
+
+    #[test]
+    fn each_counter_has_its_limit() {
+        for (name, sound, sick, rotational, words) in [
+            ("pending_sectors", 0, 1, true, "1 sectors that could not be read"),
+            ("media_errors", 0, 1, false, "1 errors of the medium"),
+            ("reallocated_sectors", 9, 10, true, "10 reallocated sectors"),
+            ("temperature_celsius", 59, 60, true, "60 °C"),
+            ("temperature_celsius", 69, 70, false, "70 °C"),
+            // No drive is as hot as that.
+            ("temperature_celsius", 200, 199, true, "199 °C"),
+            ("wear_percent", 99, 100, false, "100 % of its life used"),
+        ] {
+            assert_eq!(found(json!({ name: sound }), rotational), [], "{name}");
+            let found = found(json!({ name: sick }), rotational);
+            let expected = format!("in the only cell: d-1 (no model): {words}.");
+            assert!(found[0].1.ends_with(&expected), "{found:?}");
+        }
+    }
+
+    #[test]
+    fn a_drive_that_fails_comes_before_others() {
+        let mut fixture = RunFixture::new("");
+        let drive = |name: &str, smart| DriveState {
+            drive: name.into(),
+            model: Some("Red".into()),
+            smart: Some(smart),
+            ..DriveState::default()
+        };
+        let failing = drive("d-1", json!({"passed": false}));
+        let sick = drive("d-2", json!({"pending_sectors": 8}));
+        for (block, drives) in [(0, vec![sick.clone()]), (1, vec![failing, sick])] {
+            let environment = Environment { drives, ..Environment::default() };
+            fixture.around("single/ext4", "dd-4k", block, environment);
+        }
+        let found = fixture.findings(AUDIT.name).remove(0);
+        let expected = "in all 2 cells: d-1 (Red): SMART says that it is failing.";
+        assert!(found.text.ends_with(expected), "{}", found.text);
+        assert_eq!(found.severity, Severity::Severe);
+    }
 }

@@ -66,4 +66,23 @@ mod tests {
         assert!(texts(250)[0].contains("gave 25 % of a CPU"), "{:?}", texts(250));
         assert!(texts(10).is_empty());
     }
+
+    #[test]
+    fn the_share_is_that_of_all_repeats() {
+        let found = |seconds: f64, stolen_ms: [u64; 2]| {
+            let mut fixture = RunFixture::new("");
+            for (block, stolen) in (0..).zip(stolen_ms) {
+                let mut one = step("s", vec![figure(Direction::Write, 1 << 20, 1.0)]);
+                one.elapsed_ns = (seconds * 1e9) as u64;
+                one.cpu.machine_steal_ns = stolen * 1_000_000;
+                fixture.sample("single/ext4", "dd-4k", block, vec![one]);
+            }
+            fixture.texts(AUDIT.name)
+        };
+        let half = found(2.0, [0, 1000]);
+        assert!(half[0].contains("gave 25 % of a CPU"), "{half:?}");
+        assert_eq!(found(2.0, [40, 40]), [""; 0], "2 % are little");
+        assert_eq!(found(0.4, [100, 100]), [""; 0], "too short to say");
+        assert_eq!(found(0.5, [100, 100]).len(), 1);
+    }
 }

@@ -209,3 +209,50 @@ pub(super) fn median(mut values: Vec<f64>) -> Option<f64> {
     values.retain(|value| value.is_finite());
     median_low(&values)
 }
+
+#[cfg(test)]
+mod tests {
+    use disklab_sample::Direction;
+
+    use super::*;
+    use crate::testing::{RunFixture, figure, step};
+
+    #[test]
+    fn figures_that_are_asked_for_and_compared_decide_an_answer() {
+        let decide = |questions: &str, stacks: &[&str]| -> Vec<(String, bool)> {
+            let mut fixture = RunFixture::new(questions);
+            for stack in stacks {
+                let one = |name: &str, direction| step(name, vec![figure(direction, 1, 1.0)]);
+                let steps = vec![one("cp", Direction::Copy), one("rm", Direction::Remove)];
+                fixture.sample(stack, "copy", 0, steps);
+            }
+            let audited = fixture.audited();
+            let evidence = Evidence {
+                study: &fixture.study,
+                info: &fixture.info,
+                groups: &audited.groups,
+                details: &[],
+                cells: &[],
+                unfinished: &[],
+            };
+            let groups = audited.groups.iter().take(2);
+            groups.map(|g| (g.key.step.clone(), decides_answer(&evidence, g))).collect()
+        };
+        let expected = |cp, rm| vec![("cp".to_owned(), cp), ("rm".to_owned(), rm)];
+        let two = ["single/ext4", "raid1/ext4"];
+        let ask = |what: &str| format!("[[questions]]\nask = \"?\"\nworkloads = \"{what}\"");
+        assert_eq!(decide("", &two), expected(true, true));
+        assert_eq!(decide("", &two[..1]), expected(false, false), "nothing to compare with");
+        assert_eq!(decide(&ask("copy"), &two), expected(true, true));
+        assert_eq!(decide(&ask("copy:rm"), &two), expected(false, true));
+        assert_eq!(decide(&ask("fio"), &two), expected(false, false));
+    }
+
+    #[test]
+    fn middles_leave_out_what_is_no_number() {
+        assert_eq!(median(vec![3.0, f64::NAN, 1.0, f64::INFINITY, 2.0]), Some(2.0));
+        assert_eq!([median(vec![f64::NAN]), median(Vec::new())], [None; 2]);
+        assert_eq!(joined(["b", "", "a", "b"]).as_deref(), Some("a and b"));
+        assert_eq!(joined([""]), None);
+    }
+}

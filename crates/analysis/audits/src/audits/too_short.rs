@@ -34,7 +34,7 @@ fn check(evidence: &Evidence<'_>) -> Vec<Detection> {
             return None;
         }
         // Imported figures may be rates without times.
-        let times = group.observations.iter().filter_map(|o| o.value(Measure::Elapsed)).collect();
+        let times = group.values(Measure::Elapsed).collect();
         let seconds = median(times)?;
         let operations = group.observations.iter().filter_map(|o| o.operations).max();
         let few = operations.is_some_and(|n| n < OPERATIONS && seconds < n as f64 * LONG);
@@ -107,5 +107,20 @@ mod tests {
         assert_eq!(found("hdparm", "cached", 0.01, None), 0);
         // Nobody knows how long it took.
         assert_eq!(found("fio", "fio", 0.0, None), 0);
+    }
+
+    #[test]
+    fn the_shortest_and_the_fewest_of_a_figure_are_named() {
+        let mut fixture = RunFixture::new("");
+        for (stack, seconds, operations) in
+            [("single/ext4", 0.05, 500), ("raid1/ext4", 0.03, 400), ("single/btrfs", 0.1, 8)]
+        {
+            let mut one = figure(Direction::Read, 1 << 20, seconds);
+            one.operations = Some(operations);
+            fixture.sample(stack, "fio", 0, vec![step("fio", vec![one])]);
+        }
+        let found = fixture.findings(AUDIT.name).remove(0);
+        assert!(found.text.ends_with("sets them: fio (30 ms, 400 operations)."), "{}", found.text);
+        assert_eq!(found.groups.len(), 2, "eight operations in a tenth of a second are enough");
     }
 }

@@ -52,4 +52,15 @@ mod tests {
         assert_eq!(found.len(), 1);
         assert!(found[0].text.starts_with("1 of 5 cells has not run"), "{}", found[0].text);
     }
+
+    #[test]
+    fn several_that_wait_are_several() {
+        let mut fixture = RunFixture::new("");
+        fixture.measured("single/ext4", "dd-4k", 0, 1e6);
+        for block in 1..4 {
+            fixture.unfinished("single/ext4", "dd-4k", block, CellState::Waiting);
+        }
+        let texts = fixture.texts("unfinished");
+        assert!(texts[0].starts_with("3 of 4 cells have not run"), "{texts:?}");
+    }
 }

@@ -33,7 +33,7 @@ fn check(evidence: &Evidence<'_>) -> Vec<Detection> {
         if which == Measure::Missed {
             continue;
         }
-        let values: Vec<f64> = group.observations.iter().filter_map(|o| o.value(which)).collect();
+        let values: Vec<f64> = group.values(which).collect();
         let Some(estimate) = estimate(&values).filter(|e| e.n >= REPEATS) else { continue };
         judged += 1;
         let half = estimate.interval.map_or(0.0, |i| i.relative_half_width(estimate.centre));
@@ -90,5 +90,16 @@ mod tests {
         fixture.repeats("single/ext4", "dd-4k", &[1e6, 1.01e6, 1e6]);
         fixture.repeats("single/btrfs", "dd-4k", &[1e6, 1.9e6]);
         assert_eq!(fixture.findings("wide-interval"), []);
+    }
+
+    #[test]
+    fn the_widest_of_several_is_named() {
+        let mut fixture = RunFixture::new("");
+        fixture.repeats("single/ext4", "dd-4k", &[1e6, 1.9e6, 1.2e6]);
+        fixture.repeats("single/btrfs", "dd-4k", &[1e6, 1.3e6, 1.2e6]);
+        let found = fixture.findings("wide-interval");
+        assert_eq!(found[0].groups, [0, 1]);
+        assert!(found[0].text.starts_with("The intervals of 2 of 2 figures"), "{}", found[0].text);
+        assert!(found[0].text.ends_with("of dd-4k with single/ext4."), "{}", found[0].text);
     }
 }

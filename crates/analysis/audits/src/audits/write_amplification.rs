@@ -78,4 +78,17 @@ mod tests {
         assert!(found(Direction::Write, 2 << 20).is_empty());
         assert!(found(Direction::Read, 13 << 20).is_empty());
     }
+
+    #[test]
+    fn stacks_with_several_shares_have_a_range() {
+        let mut fixture = RunFixture::new("");
+        for (stack, times) in [("single/ext4", 4), ("raid1/ext4", 13), ("raid1/btrfs", 3)] {
+            let one = figure(Direction::Write, 1 << 20, 1.0);
+            let steps = vec![on_drives(step("s", vec![one]), &[(0, times << 20)])];
+            fixture.sample(stack, "dd-4k", 0, steps);
+        }
+        let texts = fixture.texts(AUDIT.name);
+        let expected = "included: 4.0 to 13 for dd-4k with single/ext4 and raid1/ext4.";
+        assert!(texts[0].ends_with(expected), "{texts:?}");
+    }
 }

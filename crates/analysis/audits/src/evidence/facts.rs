@@ -115,7 +115,7 @@ fn change(series: &Series) -> Option<RateChange> {
     Some(RateChange { from: from as f64 / whole as f64, rates })
 }
 
-fn seconds(nanoseconds: u64) -> f64 {
+pub(crate) fn seconds(nanoseconds: u64) -> f64 {
     nanoseconds as f64 / 1e9
 }
 
@@ -216,6 +216,13 @@ impl CellFacts {
         shares?.into_iter().reduce(f64::min)
     }
 
+    /// The smallest of the drives' memories; none where one is unknown.
+    pub fn smallest_memory(&self) -> Option<u64> {
+        let drives = self.conditions().drives.iter();
+        let sizes: Option<Vec<u64>> = drives.map(|drive| drive.cache_bytes).collect();
+        sizes?.into_iter().min().filter(|size| *size > 0)
+    }
+
     /// What held around it; nothing is known of runs of before.
     pub fn conditions(&self) -> &Conditions {
         static NONE: LazyLock<Conditions> = LazyLock::new(Conditions::default);
@@ -226,5 +233,91 @@ impl CellFacts {
     pub fn mount(&self) -> Option<(&str, Vec<&str>)> {
         let mount = self.environment.mounts.first()?;
         Some((&mount.kind, mount.options.iter().map(String::as_str).collect()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use disklab_sample::Direction;
+
+    use super::*;
+    use crate::testing::{figure, on_drives, step, trace};
+
+    fn of(sample: &Sample) -> CellFacts {
+        let levels = Levels::new("s", "w");
+        let cell = disklab_cell::Cell { number: 0, block: 0, levels, seed: 1 };
+        let state = disklab_store::CellState::Done;
+        CellFacts::of(&CellRecord { cell, state, error: None, ended: None, seconds: None }, sample)
+    }
+
+    #[test]
+    fn queues_are_counted_in_requests_of_the_step() {
+        let queued = |operations, requests: u64| {
+            let mut read = figure(Direction::Read, 1, 1.0);
+            read.operations = operations;
+            let mut one = on_drives(step("fio", vec![read]), &[(1, 0), (1, 0)]);
+            for drive in &mut one.drives {
+                // Half a second each of a request that waits, twice.
+                (drive.queue_ns, drive.reads, drive.writes) = (1_000_000_000, requests, requests);
+            }
+            Detail::of(&one).queued
+        };
+        assert_eq!(queued(Some(100), 25), Some(2.0));
+        // Each became four on its way.
+        assert_eq!(queued(Some(100), 100), Some(0.5));
+        // Several became one: no more than two are in two queues.
+        assert_eq!(queued(Some(100), 1), Some(2.0));
+        assert_eq!([queued(None, 25), queued(Some(0), 25)], [None; 2]);
+    }
+
+    #[test]
+    fn the_drive_with_most_of_it_counts() {
+        let mut one = on_drives(step("fio", Vec::new()), &[(10, 5), (1, 40)]);
+        (one.drives[0].reads, one.drives[1].reads) = (7, 3);
+        (one.drives[0].flushes, one.drives[1].flushes) = (2, 4);
+        let detail = Detail::of(&one);
+        assert_eq!((detail.most_reads, detail.most_moved, detail.flushes), (7, 41, 6));
+        let mut sample = Sample { steps: vec![one.clone(), one], ..Sample::default() };
+        // Counted from the making of the stack on; of the other drive that was not.
+        sample.whole =
+            vec![DriveTraffic { write_bytes: 1000, ..sample.steps[0].drives[0].clone() }];
+        let facts = of(&sample);
+        assert_eq!((facts.own_bytes, facts.most_written), (112, 80));
+        assert_eq!(facts.written, [("d-1".to_owned(), 1000), ("d-2".to_owned(), 80)].into());
+    }
+
+    #[test]
+    fn programs_that_do_the_work_must_end_well() {
+        let entries = [
+            trace(&["/usr/bin/fio", "job"], "exit code 1"),
+            trace(&["dd", "if=x"], "0"),
+            trace(&["blkid", "/dev/x"], "exit code 2"),
+            trace(&["hdparm", "-I", "/dev/x"], "exit code 5"),
+            trace(&["hdparm", "-W", "/dev/x"], "exit code 5"),
+            trace(&["hdparm", "-t", "/dev/x"], "exit code 5"),
+        ];
+        let facts = of(&Sample { trace: entries.to_vec(), ..Sample::default() });
+        assert_eq!(facts.failed_programs, ["fio: exit code 1", "hdparm: exit code 5"]);
+    }
+
+    #[test]
+    fn an_ssd_is_as_fresh_as_the_least_written_one() {
+        let share = |drives: &[(Option<bool>, u64)]| {
+            let state = |(at, (rotational, size)): (usize, &(Option<bool>, u64))| DriveState {
+                drive: format!("d-{}", at + 1),
+                rotational: *rotational,
+                size_bytes: *size,
+                ..DriveState::default()
+            };
+            let drives = drives.iter().enumerate().map(state).collect();
+            let environment = Environment { drives, ..Environment::default() };
+            let steps = vec![on_drives(step("fio", Vec::new()), &[(0, 50), (0, 200)])];
+            of(&Sample { steps, environment, ..Sample::default() }).written_share_of_ssds()
+        };
+        let ssd = (Some(false), 100);
+        assert_eq!(share(&[ssd, ssd]), Some(0.5));
+        assert_eq!(share(&[ssd, (Some(true), 100)]), None);
+        assert_eq!(share(&[ssd, (None, 100)]), None);
+        assert_eq!([share(&[ssd, (Some(false), 0)]), share(&[])], [None; 2]);
     }
 }

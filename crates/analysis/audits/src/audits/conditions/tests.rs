@@ -1,12 +1,12 @@
 use disklab_cell::PlannedLayer;
 use disklab_sample::{
-    ArrayState, Clock, Conditions, DriveConditions, Environment, MemoryActivity, Pool, Power,
-    Sample,
+    ArrayState, Clock, Conditions, DriveConditions, DrivePass, Environment, MemoryActivity, Pool,
+    Power, Sample, Step,
 };
 use disklab_study::PlannedStack;
 
 use super::*;
-use crate::testing::{RunFixture, trace};
+use crate::testing::{RunFixture, step, trace};
 
 /// What is found in a run of one cell.
 fn texts(audit: &Audit, bench: &str, conditions: Conditions) -> Vec<String> {
@@ -68,7 +68,10 @@ fn memory_that_runs_out_is_reported() {
         [
             (memory(200_000_000, 0), Some("at most 200 MB in one.")),
             (memory(0, 2), Some("killed 2 processes")),
+            (memory(0, 1), Some("killed a process because")),
             (memory(1 << 20, 0), None),
+            (memory((16 << 20) - 4096, 0), None),
+            (memory((16 << 20) - 4095, 0), Some("at most 16.8 MB in one.")),
         ],
     );
     let mut fixture = RunFixture::new("");
@@ -101,6 +104,17 @@ fn what_lies_beneath_is_reported() {
     };
     let full = "95 % full in the only cell, with 50 MB left";
     check(&HOST_NEARLY_FULL, [(room(50_000_000), Some(full)), (room(200_000_000), None)]);
+    let mut two = room(50_000_000);
+    two.drives.extend(room(30_000_000).drives);
+    two.drives.push(DriveConditions { room: Some((0, 0)), ..DriveConditions::default() });
+    check(&HOST_NEARLY_FULL, [(two, Some("97 % full in the only cell, with 30 MB left"))]);
+    let mut fixture = RunFixture::new("[stacks]\nsecret = \"crypt/ext4\"");
+    fixture.info.bench = "dir:/x".parse().expect("a bench");
+    fixture.under("single/ext4", "dd-4k", 0, on("nothing", Some(false)));
+    assert_eq!(fixture.findings(SLOW_ENCRYPTION.name), []);
+    fixture.under("secret", "dd-4k", 0, on("nothing", Some(false)));
+    let found = fixture.texts(SLOW_ENCRYPTION.name);
+    assert!(found[0].contains("of 1 of 2 cells (dd-4k with secret) are"), "{found:?}");
 }
 
 #[test]
@@ -128,9 +142,11 @@ fn clocks_are_reported() {
         [
             (stepped(-2500, 0), Some("The wall clock was set by 2.5 s")),
             (stepped(0, 90_000), Some("The machine slept for 90.0 s")),
-            // As NTP slews it.
+            // As NTP slews it in a minute, and a tenth of a second.
             (stepped(30, 0), None),
-            (stepped(-60, 0), None),
+            (stepped(-160, 0), None),
+            (stepped(161, 0), Some("The wall clock was set by 0.2 s")),
+            (stepped(0, 161), Some("The machine slept for 0.2 s")),
         ],
     );
 }
@@ -176,6 +192,42 @@ fn failed_programs_are_reported() {
     assert!(texts(&["fio", "job"], "0").is_empty());
     assert!(texts(&["hdparm", "-I", "/dev/sda"], "exit code 5").is_empty());
     assert!(texts(&["blkid", "-p", "/dev/sda"], "exit code 2").is_empty());
+}
+
+#[test]
+fn an_array_that_is_rebuilt_on_purpose_lacks_a_member() {
+    let array = ArrayState { name: "md0".into(), level: None, missing: 2 };
+    let conditions = Some(Conditions { arrays: vec![array], ..Conditions::default() });
+    let environment = Environment { conditions, ..Environment::default() };
+    for (rebuild, expected) in [(None, 1), (Some(DrivePass::default()), 0)] {
+        let mut fixture = RunFixture::new("");
+        let steps = vec![Step { rebuild, ..step("s", Vec::new()) }];
+        let environment = environment.clone();
+        let sample = Sample { steps, environment, ..Sample::default() };
+        fixture.full_sample("single/ext4", "dd-4k", 0, sample);
+        let found = fixture.texts(DEGRADED_ARRAY.name);
+        assert_eq!(found.len(), expected, "{found:?}");
+        assert!(found.iter().all(|text| text.contains(": md0 lacks 2 of its")), "{found:?}");
+    }
+}
+
+#[test]
+fn drives_of_another_size_or_firmware_are_others() {
+    let drive = |firmware: &str, size_bytes| DriveState {
+        firmware: Some(firmware.into()),
+        size_bytes,
+        ..DriveState::default()
+    };
+    for (other, expected) in [
+        (drive("1", 4_000_000_000), None),
+        (drive("1", 8_000_000_000), Some("1 4 GB (single/ext4); 1 8 GB (raid1/ext4).")),
+        (drive("2", 0), Some("1 4 GB (single/ext4); 2 (raid1/ext4).")),
+    ] {
+        let sides = [("single/ext4", vec![drive("1", 4_000_000_000)]), ("raid1/ext4", vec![other])];
+        let found = differing(&DRIVES_DIFFER, "", sides);
+        assert_eq!(found.len(), usize::from(expected.is_some()), "{found:?}");
+        assert!(expected.is_none_or(|words| found[0].contains(words)), "{found:?}");
+    }
 }
 
 /// What is found if two stacks' cells ran in these environments.

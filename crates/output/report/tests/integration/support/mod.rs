@@ -416,7 +416,7 @@ fn answer(study: &Study, groups: &[Group], question: Question, measure: Measure)
 }
 
 fn estimate(group: &Group, measure: Measure) -> Estimate {
-    let values: Vec<f64> = group.observations.iter().filter_map(|o| o.value(measure)).collect();
+    let values: Vec<f64> = group.values(measure).collect();
     let n = values.len();
     let centre = values.iter().sum::<f64>() / n as f64;
     let spread = values.iter().map(|v| (v - centre).abs()).fold(0.0, f64::max) * 1.5;
