@@ -86,7 +86,7 @@ struct Mean<'a> {
 
 impl<'a> Mean<'a> {
     fn of(group: &'a Group, measure: Measure) -> Option<Self> {
-        let values: Vec<f64> = group.observations.iter().filter_map(|o| o.value(measure)).collect();
+        let values: Vec<f64> = group.values(measure).collect();
         let mean = values.iter().sum::<f64>() / values.len() as f64;
         (mean.is_finite() && mean > 0.0).then_some(Self {
             stack: &group.key.levels.stack,

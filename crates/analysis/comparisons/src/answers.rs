@@ -55,8 +55,7 @@ fn points(
     for figure in figures {
         for &index in &figure.groups {
             let group = &groups[index];
-            let values: Vec<f64> =
-                group.observations.iter().filter_map(|o| o.value(measure)).collect();
+            let values: Vec<f64> = group.values(measure).collect();
             let Some(mut estimate) = estimate_at(&values, confidence) else { continue };
             if let (Measure::Missed, Some(interval)) = (measure, &mut estimate.interval) {
                 // Nobody misses fewer than none.
@@ -150,11 +149,10 @@ pub fn leads<'a>(groups: &[Group], answer: &'a Answer) -> Vec<Lead<'a>> {
             largest_p = largest_p.max(p.unwrap_or(1.0));
             let outcome = ratio.map(|r| outcome(answer.measure, r.centre, r.interval, p));
             match outcome {
-                Some(ComparisonOutcome::Equivalent) if has_modes(first) || has_modes(other) => {
-                    open.push(*other)
-                }
                 Some(ComparisonOutcome::Better) => {}
-                Some(ComparisonOutcome::Equivalent) => equivalent.push(*other),
+                Some(ComparisonOutcome::Equivalent) if !has_modes(first) && !has_modes(other) => {
+                    equivalent.push(*other);
+                }
                 _ => open.push(*other),
             }
         }
@@ -199,5 +197,32 @@ mod tests {
             .map(|l| (analysis.groups[l.first.group].key.levels.stack.as_str(), l.is_sure()))
             .collect();
         assert_eq!(got, [("raid1/ext4", true), ("raid1/ext4", false)]);
+    }
+
+    #[test]
+    fn a_stack_with_two_modes_is_as_good_as_no_other() {
+        let steady: Vec<f64> = (0..14).map(|n| 1e6 * (1.0 + 0.002 * f64::from(n % 3))).collect();
+        let both = |n: usize, rate: &f64| if n.is_multiple_of(3) { rate * 0.965 } else { *rate };
+        let modes: Vec<f64> = steady.iter().enumerate().map(|(n, rate)| both(n, rate)).collect();
+        for (rates, others, is_equivalent) in [
+            (&steady, &steady, true),
+            (&modes, &modes, false),
+            // All ratios are within 5 %, and yet only one of the two has a typical repeat.
+            (&modes, &steady, false),
+            (&steady, &modes, false),
+        ] {
+            let ask = "[[questions]]\nask = \"?\"\nworkloads = \"dd-4k\"";
+            let mut fixture = RunFixture::new(ask);
+            fixture.repeats("single/ext4", "dd-4k", rates);
+            let moved: Vec<f64> = others.iter().map(|rate| rate * 1.001).collect();
+            fixture.repeats("raid1/ext4", "dd-4k", &moved);
+            let analysis = fixture.analyse();
+            let lead = leads(&analysis.groups, &analysis.answers[0]).remove(0);
+            assert_eq!(
+                (lead.equivalent.len() == 1, lead.open.is_empty()),
+                (is_equivalent, is_equivalent)
+            );
+            assert!(!lead.is_sure());
+        }
     }
 }

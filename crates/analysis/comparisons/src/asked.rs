@@ -227,6 +227,14 @@ mod tests {
     }
 
     #[test]
+    fn a_line_runs_over_sizes_rather_than_over_anything_else() {
+        let text = STUDY.replacen("id = \"dd-{bs}\"", "id = \"dd-{bs}-{a}-{z}\"\nmatrix = { a = [\"1\", \"2\", \"3\"], z = [\"1\", \"2\", \"3\"] }", 1);
+        let study = disklab_study::load("x", &text).expect("valid");
+        let (over, family) = line_of(&study, &study.workloads[0]).expect("a line");
+        assert_eq!((over, family.len()), ("bs", 3));
+    }
+
+    #[test]
     fn a_second_free_parameter_makes_a_second_line() {
         let text = STUDY.replacen(
             r#"id = "dd-{bs}""#,

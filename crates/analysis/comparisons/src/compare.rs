@@ -120,8 +120,7 @@ fn scatter(
 /// Whether both figures are so short that a few requests make the difference.
 fn are_too_short(group: &Group, baseline: &Group, measure: Measure) -> bool {
     let is_short = |group: &Group| {
-        let values = || group.observations.iter().filter_map(|o| o.value(measure));
-        group.least(measure).is_some_and(|least| values().all(|value| value < least))
+        group.least(measure).is_some_and(|least| group.values(measure).all(|value| value < least))
     };
     is_short(group) && is_short(baseline)
 }
@@ -186,7 +185,7 @@ fn wanted_baseline<'a>(
 }
 
 fn has_data(group: &Group, measure: Measure) -> bool {
-    group.observations.iter().any(|o| o.value(measure).is_some())
+    group.values(measure).next().is_some()
 }
 
 /// What is known of the scatter of comparisons beyond their own samples.
@@ -448,6 +447,25 @@ mod tests {
         );
         assert!(once.interval.is_some_and(|i| !i.contains(1.0)), "{once:?}");
         assert!(often.interval.is_none_or(|i| i.contains(1.0)), "{often:?}");
+    }
+
+    #[test]
+    fn who_missed_no_deadline_in_a_block_has_no_ratio() {
+        let ask = "[[questions]]\nask = \"?\"\nworkloads = \"fio\"\nmeasure = \"missed\"";
+        let compared = |one: [u64; 3], other: [u64; 3]| {
+            let mut fixture = RunFixture::new(ask);
+            for (stack, missed) in [("single/ext4", one), ("raid1/ext4", other)] {
+                for (block, missed) in (0..).zip(missed) {
+                    let mut read = figure(Direction::Read, 1 << 20, 1.0);
+                    read.missed = Some(missed);
+                    fixture.sample(stack, "fio", block, vec![step("fio", vec![read])]);
+                }
+            }
+            compared(&fixture).first().map(|c| c.ratio)
+        };
+        assert_eq!([compared([5, 0, 6], [9; 3]), compared([9; 3], [5, 0, 6])], [None; 2]);
+        assert_eq!(compared([0; 3], [0; 3]), None);
+        assert_eq!(compared([4; 3], [2; 3]), Some(0.5));
     }
 
     /// A delete of 0.15 s rests on a few requests, and was a third faster or slower by chance.

@@ -233,4 +233,16 @@ mod tests {
         let at = |x: &str| (String::new(), Some(x.to_owned()), 2);
         assert_eq!(got, [at("4k"), at("64k"), at("1M")]);
     }
+
+    #[test]
+    fn a_line_runs_over_what_its_workloads_say_themselves() {
+        let mut fixture = fixture();
+        fixture.measured("single/ext4", "buffered", 0, 1e6);
+        // 'copy' has no block size, so that it has no place on the line.
+        let ask = "[[questions]]\nask = \"?\"\nworkloads = [\"buffered\", \"fio:fio\", \"copy\"]";
+        let got = named(&fixture, &format!("{ask}\nover = \"bs\""));
+        let at = |name: &str, x: &str, n| (name.to_owned(), Some(x.to_owned()), n);
+        let of_fio = ["fio read", "fio write"].map(|name| at(name, "4k", 2));
+        assert_eq!(got, [of_fio.to_vec(), vec![at("buffered write", "1M", 1)]].concat());
+    }
 }

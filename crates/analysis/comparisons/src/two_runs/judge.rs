@@ -235,6 +235,8 @@ fn pilot(values: &Values) -> [Vec<Option<f64>>; 2] {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
 
     fn values(measure: Measure, a: &[f64], b: &[f64]) -> Values {
@@ -384,5 +386,114 @@ mod tests {
         let low = |judged: &JudgedFigure| judged.ratio.and_then(|r| r.interval).map(|i| i.low);
         assert!(low(&alone[0]) > Some(1.05), "{alone:?}");
         assert!(low(&among[0]) <= Some(1.05), "{:?}", among[0]);
+    }
+
+    /// How much noise the planner sees in a pilot: the standard deviation of a value's logarithm.
+    fn noise_of(values: &Values) -> f64 {
+        let [one, _] = pilot(values);
+        let logs = one.iter().map(|v| v.expect("all blocks").ln());
+        let squares: f64 = logs.clone().map(|l| l * l).sum();
+        (squares / logs.len() as f64).sqrt()
+    }
+
+    #[test]
+    fn a_pilots_noise_is_the_upper_end_of_what_its_runs_allow() {
+        // Ten on each side with a standard deviation of 2 %, about means that are far apart.
+        // Of chi-squared with 18 degrees of freedom, one in five is below 12.857.
+        let around = |mean: f64| -> Vec<f64> {
+            let by = 0.02 * (0.9_f64).sqrt();
+            (0..10).map(|n| mean * if n % 2 == 0 { by } else { -by }.exp()).collect()
+        };
+        let ten = values(Measure::Throughput, &around(100.0), &around(5000.0));
+        assert!(
+            (noise_of(&ten) / (18.0 * 0.02_f64.powi(2) / 12.857).sqrt() - 1.0).abs() < 0.003,
+            "{}",
+            noise_of(&ten)
+        );
+        // With three on each side and 4, below 1.6488.
+        let around = |mean: f64| [-1.0, 0.0, 1.0].map(|by: f64| mean * (0.02 * by).exp());
+        let three = values(Measure::Throughput, &around(100.0), &around(5000.0));
+        assert!(
+            (noise_of(&three) / (4.0 * 0.02_f64.powi(2) / 1.6488).sqrt() - 1.0).abs() < 0.01,
+            "{}",
+            noise_of(&three)
+        );
+    }
+
+    #[test]
+    fn a_pilot_pairs_each_value_with_all_others() {
+        let runs = values(Measure::Elapsed, &[1.0, 2.0, 4.0, 0.0, f64::INFINITY], &[7.0, 8.0]);
+        let [one, other] = pilot(&runs);
+        let pairs: std::collections::BTreeSet<(u64, u64)> = one
+            .iter()
+            .zip(&other)
+            .map(|(a, b)| (a.expect("all").to_bits(), b.expect("all").to_bits()))
+            .collect();
+        assert!(one.len() == PILOT && pairs.iter().all(|(a, b)| a != b), "{one:?} {other:?}");
+        assert_eq!(pairs.len(), 5 * 4, "three and two values that have a logarithm");
+        let two = pilot(&values(Measure::Elapsed, &[1.0, -1.0], &[7.0, f64::NAN]));
+        assert!(two.iter().all(Vec::is_empty), "two values show no noise: {two:?}");
+    }
+
+    fn needed(values: &Values, manner: Manner, family: usize) -> usize {
+        let change = judge(&vec![values.clone(); family], manner).remove(0).change;
+        match change {
+            Change::Unknown(UnknownReason::TooFew { needed: Some(needed) }) => needed,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn what_is_asked_for_follows_from_what_is_asked() {
+        let few = values(Measure::Throughput, &[100.0, 102.0, 98.0], &[101.0, 99.0, 104.0]);
+        let real = needed(&few, REAL, 1);
+        assert!(needed(&few, REAL, 5) > real, "more may be claimed by chance");
+        assert!(needed(&few, Manner { margin: 0.04, ..REAL }, 1) > real, "a smaller change");
+        assert!(needed(&few, LAB, 1) <= real, "the lab has no outliers");
+        let unplanned = Manner { planned: false, ..REAL };
+        let too_few = Change::Unknown(UnknownReason::TooFew { needed: None });
+        assert_eq!(judge(std::slice::from_ref(&few), unplanned)[0].change, too_few);
+        let two = values(Measure::Throughput, &few.a, &few.b[..2]);
+        assert_eq!(judge(&[two], REAL)[0].change, too_few);
+    }
+
+    #[test]
+    fn separated_samples_lie_further_apart_than_either_reaches() {
+        let low = [70.0, 72.0];
+        for (high, apart) in
+            [([100.0, 110.0], true), ([100.0, 130.0], true), ([100.0, 135.0], false)]
+        {
+            assert_eq!(are_apart(&high, &low, 1.05), apart, "{high:?}");
+            assert_eq!(are_apart(&low, &high, 1.05), apart, "{high:?}");
+        }
+        assert!(!are_apart(&low, &low, 1.05));
+    }
+
+    proptest! {
+        #[test]
+        fn verdicts_agree_with_their_intervals_and_mirror(
+            a in proptest::collection::vec(0.9_f64..1.1, 2..9),
+            b in proptest::collection::vec(0.9_f64..1.1, 2..9),
+            factor in 0.7_f64..1.4,
+        ) {
+            let b: Vec<f64> = b.iter().map(|v| v * factor).collect();
+            let unplanned = Manner { planned: false, ..REAL };
+            let of = |measure, a: &[f64], b: &[f64]| judge(&[values(measure, a, b)], unplanned).remove(0);
+            let judged = of(Measure::Throughput, &a, &b);
+            let interval = judged.ratio.and_then(|r| r.interval).expect("two each");
+            match &judged.change {
+                Change::Faster => prop_assert!(interval.low > 1.05, "{:?}", judged),
+                Change::Slower => prop_assert!(interval.high < 1.0 / 1.05, "{:?}", judged),
+                Change::Same => prop_assert!(interval.lies_within(1.0 / 1.05, 1.05), "{:?}", judged),
+                _ => {}
+            }
+            let mirrored = |change: &Change| match change {
+                Change::Faster => Change::Slower,
+                Change::Slower => Change::Faster,
+                other => other.clone(),
+            };
+            prop_assert_eq!(&of(Measure::Throughput, &b, &a).change, &mirrored(&judged.change));
+            prop_assert_eq!(of(Measure::Elapsed, &a, &b).change, mirrored(&judged.change));
+        }
     }
 }
