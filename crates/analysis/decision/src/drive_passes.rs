@@ -132,12 +132,11 @@ impl PassSummary {
     pub fn add(&mut self, stack: &str, sample: &Sample) {
         let pass = |step| Some((step, self.kind.measured(step)?));
         let Some((step, pass)) = sample.steps.iter().find_map(pass) else { return };
-        if !self.stacks.iter().any(|(known, _)| known == stack) {
+        let at = self.stacks.iter().position(|(known, _)| known == stack).unwrap_or_else(|| {
             self.stacks.push((stack.to_owned(), StackPasses::default()));
-        }
-        let kind = self.kind;
-        let own = self.stacks.iter_mut().find(|(known, _)| known == stack);
-        own.into_iter().for_each(|(_, own)| own.add(kind, (step, pass), &sample.steps));
+            self.stacks.len() - 1
+        });
+        self.stacks[at].1.add(self.kind, (step, pass), &sample.steps);
     }
 
     /// A paragraph for each stack: how long, what bounds it, what other work feels.

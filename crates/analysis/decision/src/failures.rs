@@ -91,6 +91,7 @@ impl Failures {
     pub fn risk_of(&self, stack: &str) -> Option<&StackRisk> {
         self.risk.stacks.iter().find(|risk| risk.stack == stack)
     }
+
     /// How long a stack takes to be redundant again once a new drive is in; none if it never is, or
     /// that is not known.
     pub fn rebuilt_in(&self, stack: &str) -> Option<String> {
@@ -128,5 +129,65 @@ impl Failures {
             text.push_str(&format!("; {other}, the safest of these, with {chance}"));
         }
         Some(text + ".")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use disklab_cell::LossTree;
+    use disklab_study::PlannedStack;
+
+    use super::*;
+    use crate::testing::RunFixture;
+
+    fn stack(id: &str, tolerates: u32) -> PlannedStack {
+        let parts = (0..4).map(LossTree::Drive).collect();
+        PlannedStack {
+            id: id.to_owned(),
+            layers: Vec::new(),
+            drives: (1..=4).map(|n| format!("d-{n}")).collect(),
+            capacity: 1,
+            tolerates,
+            loss: Some(LossTree::parts(tolerates, 10_000_000_000_000, parts)),
+            copies: false,
+        }
+    }
+
+    fn failures(bench: BenchKind, stacks: &[(&str, u32)]) -> Failures {
+        let mut fixture = RunFixture::new("");
+        fixture.info.bench = bench.into();
+        fixture.info.stacks = stacks.iter().map(|(id, tolerates)| stack(id, *tolerates)).collect();
+        let terms = RiskTerms { rebuild: Some(10.0), ..RiskTerms::default() };
+        FailureSamples::default().finish(&fixture.info, &fixture.study, terms)
+    }
+
+    #[test]
+    fn files_on_a_disk_fail_with_it() {
+        let stacks = [("raid0/ext4", 0), ("raid5/ext4", 1)];
+        let lab = failures(BenchKind::Lab, &stacks);
+        assert!(!lab.is_empty());
+        assert_eq!(lab.rebuilt_in("raid5/ext4").as_deref(), Some("10 h 00 min"));
+        assert_eq!(lab.rebuilt_in("raid0/ext4"), None, "it never is redundant");
+        assert_eq!(lab.scrubbed_in("raid5/ext4"), None);
+        let files = failures(BenchKind::Loop, &stacks);
+        assert!(files.is_empty() && files.risk_of("raid5/ext4").is_none());
+        assert_eq!(files.risk.left_out.len(), 2);
+        assert!(failures(BenchKind::Lab, &stacks[..1]).is_empty(), "nothing can be rebuilt");
+    }
+
+    #[test]
+    fn the_safest_is_named_if_it_is_much_safer() {
+        let lab =
+            failures(BenchKind::Lab, &[("raid5/ext4", 1), ("raid5/xfs", 1), ("raid6/ext4", 2)]);
+        let sentence = |among: &[&str]| {
+            let name = |stack: &str| stack.to_uppercase();
+            lab.sentence("raid5/ext4", among.iter().copied(), &name).expect("its risk is known")
+        };
+        let alone = sentence(&["raid5/ext4", "raid5/xfs"]);
+        assert!(alone.starts_with("In 5 years it loses something with a chance of "), "{alone}");
+        assert!(alone.ends_with("].") && !alone.contains("safest"), "{alone}");
+        let among = sentence(&["raid5/ext4", "raid6/ext4"]);
+        assert!(among.contains("; RAID6/EXT4, the safest of these, with "), "{among}");
+        assert_eq!(lab.sentence("dir", ["raid6/ext4"].into_iter(), &str::to_owned), None);
     }
 }

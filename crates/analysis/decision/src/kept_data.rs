@@ -24,12 +24,11 @@ impl KeptSummary {
     pub fn add(&mut self, stack: &str, sample: &Sample) {
         let mut kept = sample.steps.iter().filter_map(|step| step.kept);
         let Some(first) = kept.next() else { return };
-        if !self.stacks.iter().any(|(known, _)| known == stack) {
+        let at = self.stacks.iter().position(|(known, _)| known == stack).unwrap_or_else(|| {
             self.stacks.push((stack.to_owned(), StackKept::default()));
-        }
-        let Some((_, own)) = self.stacks.iter_mut().find(|(known, _)| known == stack) else {
-            return;
-        };
+            self.stacks.len() - 1
+        });
+        let own = &mut self.stacks[at].1;
         own.first = sum(own.first, first);
         if let Some(scrubbed) = kept.next() {
             own.scrubbed = Some(sum(own.scrubbed.unwrap_or_default(), scrubbed));

@@ -355,3 +355,44 @@ fn a_write_without_its_sync_is_no_wait() {
     committed(&mut fixture, "single/btrfs", 256, None);
     assert_eq!(durable_writes(&fixture).measure, Measure::Iops);
 }
+
+#[test]
+fn another_level_of_an_axis_may_have_another_stack_to_take() {
+    use crate::versus::ComparedRun;
+    let level = |of_btrfs: f64| {
+        let mut fixture = fixture();
+        all(&mut fixture, "single/ext4", 4.0, 1.0, 1.0);
+        all(&mut fixture, "single/btrfs", of_btrfs, 1.0, 1.0);
+        all(&mut fixture, "raid1/ext4", 3.0, 1.4, 1.0);
+        all(&mut fixture, "raid1/btrfs", 1.5, 1.2, 1.0);
+        fixture
+    };
+    let effect = |one: f64, other: f64| {
+        let levels = [one, other].map(level);
+        let sides = levels.each_ref().map(|fixture| {
+            let cells: Vec<_> = fixture.cells.iter().map(|(record, _)| record.clone()).collect();
+            (fixture, cells, fixture.analyse())
+        });
+        let [a, b] = sides.each_ref().map(|(fixture, cells, analysis)| {
+            let (info, study) = (&fixture.info, &fixture.study);
+            ComparedRun { info, study, cells, analysis }
+        });
+        crate::AxisEffect::of("memory", ("1GiB", &a), ("8GiB", &b)).expect("both were measured")
+    };
+    let found = effect(1.0, 9.0);
+    assert_eq!(found.title(), "memory 8GiB against 1GiB");
+    assert!(found.headline().starts_with("memory 8GiB against 1GiB: of "), "{}", found.headline());
+    let changed: Vec<_> = found.changed().iter().map(|p| (&*p.stack, &*p.workload)).collect();
+    assert_eq!(changed, [("single/btrfs", "safe")]);
+    let expected = "With memory 8GiB, for databases, if no drive may fail: single/btrfs instead of \
+                    single/ext4.";
+    assert!(found.choices.iter().any(|choice| choice == expected), "{:?}", found.choices);
+    assert!(
+        !found.choices.iter().any(|choice| choice.contains("one drive")),
+        "{:?}",
+        found.choices
+    );
+    // Nothing is said where nothing else is to be taken, or what is taken is as good.
+    assert_eq!(effect(1.0, 1.0).choices, [""; 0]);
+    assert_eq!(effect(4.0, 4.1).choices, [""; 0]);
+}

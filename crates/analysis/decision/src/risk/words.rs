@@ -318,4 +318,71 @@ mod tests {
             assert_eq!(chance_words(chance), expected);
         }
     }
+
+    fn risk(stack: &str, source: RebuildSource, rebuild: f64) -> StackRisk {
+        let none = Uncertain::exact(0.0);
+        StackRisk {
+            stack: stack.to_owned(),
+            drives: 4,
+            tolerates: 1,
+            exposed: Some(Uncertain::exact(rebuild + 2.0)),
+            rebuild: Uncertain::exact(rebuild),
+            source,
+            chance: disklab_risk::LossChance { all: none, some: none, swings: Vec::new() },
+            formula: 0.0,
+        }
+    }
+
+    #[test]
+    fn a_bound_says_no_more_than_it_knows() {
+        for (source, hours, rebuild, exposed) in [
+            (RebuildSource::OnePass, 16.7, "at least 16 h", "at least 18 h 42 min"),
+            (RebuildSource::OnePass, 2.0, "at least 2 h", "at least 4 h 00 min"),
+            (RebuildSource::OnePass, 1.5, "at least 1 h 30 min", "at least 3 h 30 min"),
+            (RebuildSource::Measured, 16.7, "16 h 42 min", "18 h 42 min"),
+            (RebuildSource::ByUser, 1.5, "1 h 30 min", "3 h 30 min"),
+        ] {
+            let risk = risk("raid5/ext4", source, hours);
+            assert_eq!((&*risk.rebuild_words(), &*risk.exposed_words()), (rebuild, exposed));
+        }
+        let never = StackRisk { exposed: None, ..risk("raid0/ext4", RebuildSource::ByUser, 0.0) };
+        assert_eq!(never.exposed_words(), "never");
+    }
+
+    #[test]
+    fn long_lists_of_stacks_are_short() {
+        let names = |stacks: &[&str]| {
+            let all = stacks.iter().map(|stack| risk(stack, RebuildSource::ByUser, 1.0));
+            let all: Vec<StackRisk> = all.collect();
+            together(&all.iter().collect::<Vec<_>>())
+        };
+        assert_eq!(
+            names(&["raid5/ext4", "raid5/xfs", "shr/ext4", "zfs-raidz1"]),
+            "raid5/*, shr/ext4, zfs-raidz1"
+        );
+        assert_eq!(some_of("a, b, c"), "a, b, c");
+        assert_eq!(
+            [some_of("a, b, c, d"), some_of("a, b, c, d, e")],
+            ["a, b, c and 1 more", "a, b, c and 2 more"]
+        );
+    }
+
+    #[test]
+    fn large_numbers_have_a_word() {
+        for (number, expected) in [
+            (7.0, "7"),
+            (999.0, "999"),
+            (1000.0, "1,000"),
+            (300_000.0, "300,000"),
+            (1e6, "1 million"),
+            (2e9, "2 billion"),
+        ] {
+            assert_eq!(short_number(number), expected);
+        }
+        assert_eq!(
+            [first_digit(486.0), first_digit(4.86), first_digit(1000.0)],
+            [500.0, 5.0, 1000.0]
+        );
+        assert_eq!([years(1.0), years(5.0)], ["a year", "5 years"]);
+    }
 }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use disklab_audits::{Group, GroupKey};
+use disklab_audits::GroupKey;
 use disklab_comparisons::Point;
 use disklab_study::{Measure, Part};
 
@@ -73,7 +73,7 @@ pub(super) fn matched<'a>(
         for point in &answer.points {
             let Some(group) = b.analysis.groups.get(point.group) else { continue };
             let Some(found) = counterpart(a, b, renamed, &group.key) else { continue };
-            if !has(&a.analysis.groups[found], answer.measure) {
+            if a.analysis.groups[found].values(answer.measure).next().is_none() {
                 continue;
             }
             if seen.insert((point.group, format!("{:?}", answer.measure))) {
@@ -82,10 +82,6 @@ pub(super) fn matched<'a>(
         }
     }
     all
-}
-
-fn has(group: &Group, measure: Measure) -> bool {
-    group.observations.iter().any(|o| o.value(measure).is_some())
 }
 
 /// A's group of B's figure: the same stack, workload, step, direction and part; where both

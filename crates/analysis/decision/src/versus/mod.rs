@@ -208,8 +208,7 @@ fn values(
     matched: &Matched<'_>,
 ) -> Values {
     let of = |side: &ComparedRun<'_>, group: usize| -> Vec<f64> {
-        let observations = &side.analysis.groups[group].observations;
-        observations.iter().filter_map(|o| o.value(matched.measure)).collect()
+        side.analysis.groups[group].values(matched.measure).collect()
     };
     let mut about: Vec<String> = Vec::new();
     for (suspicions, group, run) in
