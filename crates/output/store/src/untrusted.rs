@@ -163,3 +163,25 @@ pub(crate) fn check_schema(path: &Path, connection: &Connection) -> Result<(), S
     };
     Err(StoreError::UnknownSchema { path: path.to_owned(), what })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_call_that_takes_too_many_steps_is_ended_and_the_next_one_is_not() {
+        let connection = Connection::open_in_memory().expect("memory");
+        let steps = guard(&connection).expect("guarded");
+        let count = "WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n WHERE x < 9999)
+                     SELECT count(*) FROM n";
+        let counted = || connection.query_row(count, [], |row| row.get::<_, i64>(0));
+        assert_eq!(counted().expect("some ten thousand steps"), 9999);
+        let taken = steps.0.load(Ordering::Relaxed);
+        assert!((50_000..1_000_000).contains(&taken), "{taken}");
+        steps.0.store(MOST_STEPS + 1, Ordering::Relaxed);
+        let error = counted().expect_err("too many").to_string();
+        assert!(error.contains("interrupted"), "{error}");
+        steps.restart();
+        assert_eq!(counted().expect("another call"), 9999);
+    }
+}

@@ -1,5 +1,6 @@
 //! Runs written, read, resumed and merged.
 
+mod cell_directory;
 mod machines;
 mod merge;
 mod mishaps;

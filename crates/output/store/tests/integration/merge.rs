@@ -186,6 +186,8 @@ fn pending_cells_wait_and_failed_ones_are_reported() {
     // The second has the whole study, too, and ran the third cell alone.
     let mut second = part(&b, &info(), &cells, 0);
     second.record(&cells[2], &sample(3), 1.0).expect("record");
+    second.fail(&cells[1], "no memory", &[], 0.5).expect("fail");
+    second.fail(&cells[3], "no memory", &[], 0.5).expect("fail");
     let run = merge(&[first, second], &to).expect("merge");
     let records = run.cells().expect("cells");
     let of = |cell: &Cell| {
@@ -198,9 +200,10 @@ fn pending_cells_wait_and_failed_ones_are_reported() {
     assert_eq!(records.len(), cells.len());
     assert_eq!(of(&cells[0]).state, CellState::Done);
     assert_eq!(of(&cells[1]).state, CellState::Failed);
-    assert_eq!(of(&cells[1]).error.as_deref(), Some("no space"));
+    assert_eq!(of(&cells[1]).error.as_deref(), Some("no space"), "the first part's");
     assert_eq!(of(&cells[2]).state, CellState::Done);
-    assert_eq!(of(&cells[3]).state, CellState::Waiting);
+    assert_eq!(of(&cells[3]).error.as_deref(), Some("no memory"));
+    assert_eq!(of(&cells[4]).state, CellState::Waiting);
     assert!(Run::resume(&to).is_err(), "half of it could be there");
     drop(run.publish().expect("publish"));
     assert!(Run::resume(&to).is_ok(), "it can be resumed");

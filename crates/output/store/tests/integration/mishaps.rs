@@ -5,7 +5,7 @@ use std::process::Command;
 
 use disklab_cell::Cell;
 use disklab_options::{BenchKind, RunPart, RunSettings};
-use disklab_store::{CellState, Run, RunInfo};
+use disklab_store::{CellState, DirectoryClaim, Run, RunInfo};
 
 use crate::support::{cells, info, sample};
 
@@ -124,4 +124,18 @@ fn a_directory_that_fills_loses_no_cell_that_was_recorded() {
     assert!(states[1..].iter().all(|state| *state == CellState::Waiting), "{states:?}");
     run.begin_cell(&cells[1]).expect("begin");
     run.record(&cells[1], &sample(2), 2.0).expect("room again");
+}
+
+#[test]
+fn a_place_that_is_read_only_is_found_before_anything_is_made() {
+    let Some(small) = Small::mount(64) else { return };
+    let at = |name: &str| small.0.path().join(name);
+    std::fs::create_dir(at("empty")).expect("make");
+    DirectoryClaim::check(&at("new/run")).expect("it can be made");
+    let remounted = Command::new("mount").args(["-o", "remount,ro"]).arg(small.0.path()).status();
+    assert!(remounted.is_ok_and(|status| status.success()));
+    for name in ["empty", "new", "new/run"] {
+        let error = DirectoryClaim::check(&at(name)).expect_err(name).to_string();
+        assert!(error.contains("cannot write into"), "{name}: {error}");
+    }
 }

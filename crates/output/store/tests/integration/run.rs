@@ -3,10 +3,12 @@
 use std::path::Path;
 
 use disklab_cell::Cell;
+use disklab_sample::{DriveTraffic, Latency, LatencyHistogram, TraceEntry};
 
 use crate::support::{cells, info, raw_folders, sample};
 use disklab_options::RunSettings;
 use disklab_store::{CellState, Run, RunInfo, Session, StoreError};
+use disklab_study::StudyGoal;
 use tempfile::TempDir;
 
 #[test]
@@ -111,6 +113,60 @@ fn a_campaign_grows_by_blocks_and_keeps_its_outcome() {
     assert_eq!(stored, cells);
     assert_eq!(run.outcome().expect("read").as_deref(), Some("{\"a\":2}"));
     assert!(run.keep_outcome("{}").is_err(), "open for reading only");
+}
+
+#[test]
+fn figures_can_be_asked_for_by_sql() {
+    let temp = tempfile::tempdir().expect("temp");
+    let cells = cells();
+    let mut run = Run::create(temp.path(), &info(), &cells).expect("create");
+    let mut two = sample(7);
+    let drives = &mut two.steps[0].drives;
+    drives.push(DriveTraffic { read_bytes: 3, write_bytes: 5, ..DriveTraffic::default() });
+    // Of this one, nothing but its mean is known.
+    let mut unknown = two.steps[0].clone();
+    unknown.figures[0].bytes = u64::MAX;
+    unknown.figures[0].latency = Some(Latency::from_histogram(LatencyHistogram::new()));
+    two.steps.push(unknown);
+    run.record(&cells[1], &two, 1.0).expect("record");
+    let database = rusqlite::Connection::open(temp.path().join("run.sqlite")).expect("open");
+    let ask = |column: &str| -> Vec<Option<i64>> {
+        let query = format!("SELECT {column} FROM figure WHERE cell = 1 ORDER BY rowid");
+        let mut rows = database.prepare(&query).expect("a column");
+        rows.query_map([], |row| row.get(0)).expect("rows").map(|n| n.expect("a number")).collect()
+    };
+    // More bytes than SQLite's integers hold are as many as these hold.
+    assert_eq!(ask("bytes"), [Some(7), Some(i64::MAX)]);
+    assert_eq!([ask("operations"), ask("elapsed_ns")], [[Some(5); 2], [Some(5_000_000); 2]]);
+    assert_eq!([ask("drive_read_bytes"), ask("drive_write_bytes")], [[Some(3); 2], [Some(19); 2]]);
+    for column in ["latency_p50_ns", "latency_p99_ns", "latency_p999_ns"] {
+        let [Some(known), None] = ask(column)[..] else { panic!("{column}: {:?}", ask(column)) };
+        assert!((known - 1_000_000).abs() < 10_000, "{column}: {known}");
+    }
+}
+
+#[test]
+fn a_cells_commands_are_kept_next_to_its_outputs() {
+    let temp = tempfile::tempdir().expect("temp");
+    let cells = cells();
+    let mut run = Run::create(temp.path(), &info(), &cells).expect("create");
+    let entry = |argv: &[&str], cwd: Option<&str>| TraceEntry {
+        at_seconds: 1.25,
+        argv: argv.iter().map(|word| (*word).to_owned()).collect(),
+        cwd: cwd.map(str::to_owned),
+        status: "0".to_owned(),
+        elapsed_seconds: 0.5,
+    };
+    let trace = [entry(&["mkfs.ext4", "/dev/x"], None), entry(&["sync"], Some("/mnt"))];
+    run.fail(&cells[0], "no space", &trace, 0.5).expect("fail");
+    let outputs = temp.path().join(run.outputs(&cells[0]).expect("outputs"));
+    let text = std::fs::read_to_string(outputs.join("commands.txt")).expect("read");
+    assert_eq!(
+        text,
+        "     1.250 s     0.500 s  [0]  mkfs.ext4 /dev/x\n     1.250 s     0.500 s  [0]  sync (in /mnt)\n"
+    );
+    let record = &run.cells().expect("cells")[0];
+    assert!(record.ended.is_some() && record.seconds == Some(0.5), "{record:?}");
 }
 
 #[test]
@@ -220,6 +276,10 @@ fn run_notices_that_its_directory_is_gone() {
     let folder = temp.path().join("run");
     let run = Run::create(&folder, &info(), &cells()).expect("create");
     assert!(run.is_still_there());
+    let [database, away] = ["run.sqlite", "away"].map(|name| folder.join(name));
+    std::fs::rename(&database, &away).expect("move");
+    assert!(!run.is_still_there(), "without its database it is none");
+    std::fs::rename(&away, &database).expect("move");
     std::fs::rename(&folder, temp.path().join("elsewhere")).expect("move");
     assert!(!run.is_still_there());
     drop(Run::create(&folder, &info(), &cells()).expect("another"));
@@ -345,6 +405,19 @@ fn a_run_knows_what_kind_it_is() {
     assert!(charged("lab", None, true) && !charged("lab", None, false));
     assert!(!charged("loop", None, true));
     assert!(!charged("lab", Some("none"), true) && charged("lab", Some("x"), false));
+}
+
+#[test]
+fn a_run_knows_how_sure_its_claims_must_be() {
+    let with = |options: RunSettings| RunInfo { options, ..info() };
+    let looks = |looks| with(RunSettings { looks, ..RunSettings::default() }).looks();
+    assert_eq!([None, Some(0), Some(12), Some(u32::MAX)].map(looks), [1, 1, 12, 1000]);
+    let goal = Some(StudyGoal::Purposes);
+    let for_precision = |precision, goal| {
+        with(RunSettings { precision, goal, ..RunSettings::default() }).is_for_precision()
+    };
+    assert!(for_precision(Some(0.02), None));
+    assert!(!for_precision(None, None) && !for_precision(Some(0.02), goal));
 }
 
 /// A directory as a process leaves it that is killed.
