@@ -138,4 +138,36 @@ mod tests {
             assert!(found.value > 0.0 && found.low > 0.0 && found.low < found.value);
         }
     }
+
+    #[test]
+    fn a_drive_of_any_model_is_as_one_of_nineteen_in_twenty() {
+        let any = FailureRate::of_any_model();
+        let mut models: Vec<&str> = rows().map(|row| row.model).collect();
+        models.sort_unstable();
+        models.dedup();
+        let rate = |model: &str| FailureRate::of_model(model).expect("in the table");
+        let known: Vec<f64> = models
+            .iter()
+            .map(|model| rate(model))
+            .filter(|rate| rate.failures >= 100)
+            .map(|rate| rate.per_year().value)
+            .collect();
+        assert!(known.len() >= 20, "{}", known.len());
+        let beyond = known.iter().filter(|rate| **rate < any.low || **rate > any.high).count();
+        assert!(beyond <= known.len() / 20, "{beyond} of {}", known.len());
+        assert!(known.contains(&any.low) && known.contains(&any.high), "{any:?}");
+    }
+
+    #[test]
+    fn a_model_is_found_however_its_drive_spells_it() {
+        let known = FailureRate::of_model("HUH721212ALE604");
+        assert!(known.is_some());
+        assert_eq!(FailureRate::of_model("hgst  huh721212ale604"), known);
+        // Half as many years, twice the rate, and twice its interval.
+        let of = |years| FailureRate { failures: 4, years }.per_year();
+        let (few, many) = (of(50.0), of(100.0));
+        for (few, many) in [(few.value, many.value), (few.low, many.low), (few.high, many.high)] {
+            assert!((few / many - 2.0).abs() < 1e-9, "{few} {many}");
+        }
+    }
 }

@@ -55,11 +55,7 @@ impl LossChance {
             let values = HazardInput::ALL.map(|input| hazards.input(input).value);
             LossModel::new(hazards, values).losses(histories, random)
         };
-        let failures = hazards.years
-            * hazards.failures_per_year.high.max(0.0)
-            * hazards.tree.drives().len() as f64;
-        let looks = (1.0 + failures) * hazards.tree.parts_in_all() as f64 * HISTORIES[0];
-        let share = (MOST_LOOKS / looks).clamp(FEWEST, 1.0);
+        let share = share_of_histories(hazards);
         let [histories, at_end, of_draw] = HISTORIES.map(|histories| (histories * share) as u32);
         let central = of(hazards, histories, &mut random);
         let is_open = |input: &HazardInput| !hazards.input(*input).is_exact();
@@ -98,6 +94,15 @@ impl LossChance {
             swings,
         }
     }
+}
+
+/// What share of [`HISTORIES`] is simulated.
+fn share_of_histories(hazards: &Hazards) -> f64 {
+    let failures = hazards.years
+        * hazards.failures_per_year.high.max(0.0)
+        * hazards.tree.drives().len() as f64;
+    let looks = (1.0 + failures) * hazards.tree.parts_in_all() as f64 * HISTORIES[0];
+    (MOST_LOOKS / looks).clamp(FEWEST, 1.0)
 }
 
 #[cfg(test)]
@@ -149,6 +154,47 @@ mod tests {
         let exact = -(-4.0 * 0.015 * 5.0_f64).exp_m1();
         assert!((chance.all.value / exact - 1.0).abs() < 0.02, "{chance:?}");
         assert_eq!(chance.all.value, chance.some.value);
+    }
+
+    #[test]
+    fn where_much_fails_fewer_histories_are_simulated() {
+        // 500 pairs: each history looks at 1501 parts after each failure.
+        let drives: Vec<LossTree> = (0..1000).map(LossTree::Drive).collect();
+        let large = |years, high| {
+            let failures_per_year = Uncertain { value: 0.001, low: 0.001, high };
+            let tree = LossTree::neighbours(2, 2, 1, &drives);
+            share_of_histories(&Hazards { tree, years, failures_per_year, ..hazards(1) })
+        };
+        assert_eq!(share_of_histories(&hazards(1)), 1.0);
+        // 1e8 ÷ (1501 × 40,000) is 1.67: one failure is simulated in full, three are not.
+        assert_eq!(large(1.0, 0.0005), 1.0);
+        assert!((large(1.0, 0.003) - 1.6656 / 4.0).abs() < 1e-3);
+        assert!((large(2.0, 0.003) - 1.6656 / 7.0).abs() < 1e-3);
+        assert_eq!(large(50.0, 0.1), FEWEST);
+    }
+
+    #[test]
+    fn a_chance_is_as_uncertain_as_what_it_follows_from() {
+        // Of one drive, in a year: the rate itself.
+        let failures_per_year = Uncertain { value: 0.002, low: 0.0005, high: 0.004 };
+        let exact = Uncertain::exact(1e15);
+        let tree = LossTree::Drive(0);
+        let years = 1.0;
+        let known =
+            Hazards { tree, years, failures_per_year, bits_per_unreadable: exact, ..hazards(0) };
+        let found = LossChance::new(&known, 1);
+        for (found, expected) in
+            [(found.all.value, 0.002), (found.all.low, 0.0005), (found.all.high, 0.004)]
+        {
+            assert!((found / expected - 1.0).abs() < 0.25, "{found} for {expected}");
+        }
+        let swing = found.swings[0];
+        assert_eq!(swing.input, HazardInput::Failures);
+        assert!((swing.factor() / 8.0 - 1.0).abs() < 0.05, "{swing:?}");
+        let none = HazardSwing { at_low: 0.0, at_high: 0.0, ..swing };
+        assert_eq!(none.factor(), 1.0);
+        let turned = HazardSwing { at_low: swing.at_high, at_high: swing.at_low, ..swing };
+        assert_eq!(turned.factor(), swing.factor());
     }
 
     proptest! {

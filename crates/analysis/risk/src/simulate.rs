@@ -76,7 +76,7 @@ impl LossModel<'_> {
             let next = missing.iter().map(|m| m.until).fold(self.hours, f64::min);
             let rate = self.failures_per_hour * (drives.len() - missing.len()) as f64;
             let chance = -(-rate * (next - now)).exp_m1();
-            let forced = chance.max(FORCED.min(1.0));
+            let forced = chance.max(FORCED);
             if chance > 0.0 && random.random::<f64>() < forced {
                 weight *= chance / forced;
                 // Within the time, and at a time that the model would have it.
@@ -138,7 +138,7 @@ fn read_of(tree: &LossTree, rebuilt: u32, is_dead: &dyn Fn(u32) -> bool, used: f
     let dead = of.iter().filter(|part| part.is_lost(is_dead)).count();
     let needs =
         |part: &LossTree| part.is_lost(is_dead) && !part.is_lost(&|d| d != rebuilt && is_dead(d));
-    if dead == 0 || dead < *survives as usize || !of.iter().any(needs) {
+    if dead < *survives as usize || !of.iter().any(needs) {
         return below;
     }
     let is_mirror = *survives as usize + 1 == of.len();
@@ -264,6 +264,22 @@ mod tests {
                 "{found} for {expected}: {tree:?}"
             );
         }
+    }
+
+    #[test]
+    fn a_rebuild_by_use_reads_what_is_used() {
+        // Nearly every history has one failure, which is rebuilt in the time.
+        let (rate, hours) = (1e-8, 5.0 * HOURS_PER_YEAR);
+        let some = |tree: &LossTree, used: f64| {
+            let known = model(tree, rate, 24.0, hours);
+            let model = LossModel { unreadable_per_byte: 1e-15, used, ..known };
+            model.losses(20_000, &mut ChaCha8Rng::seed_from_u64(5)).some
+        };
+        let (whole, by_use) = (array(4, 1), array(4, 1).rebuilt_by_use());
+        let all = some(&whole, 1.0);
+        assert_eq!((some(&whole, 0.25), some(&by_use, 1.0)), (all, all));
+        let ratio = some(&by_use, 0.25) / all;
+        assert!((ratio - 0.25).abs() < 0.01, "{ratio}");
     }
 
     #[test]

@@ -65,4 +65,15 @@ mod tests {
         let exact = Uncertain::exact(3.0);
         assert!(exact.is_exact() && exact.draw(&mut random) == 3.0);
     }
+
+    #[test]
+    fn what_has_no_logarithm_is_as_it_is() {
+        let mut random = ChaCha8Rng::seed_from_u64(1);
+        for (value, low, high) in [(0.0, 0.0, 1.0), (2.0, 0.0, 2.0), (2.0, -1.0, 2.0)] {
+            let value = Uncertain { value, low, high };
+            for _ in 0..50 {
+                assert_eq!(value.draw(&mut random), value.value, "{value:?}");
+            }
+        }
+    }
 }
