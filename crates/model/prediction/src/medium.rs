@@ -118,3 +118,22 @@ impl Medium {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_virtual_machines_disk_says_of_itself_is_not_believed() {
+        for (name, rotational, expected) in [
+            ("sda", Some(true), Medium::HARD_DISK),
+            ("sda", Some(false), Medium::SOLID_STATE),
+            ("nvme0n1", None, Medium::SOLID_STATE),
+            ("vda", Some(true), Medium::VIRTUAL),
+            ("xvda", Some(true), Medium::VIRTUAL),
+            ("xvdb", Some(false), Medium::VIRTUAL),
+        ] {
+            assert_eq!(Medium::of(name, rotational), expected, "{name} {rotational:?}");
+        }
+    }
+}

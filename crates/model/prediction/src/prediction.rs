@@ -243,4 +243,85 @@ mod tests {
         let [content, _] = raid5.contents(&cost(), &raid5.shares);
         assert!(content > Bytes::mib(512) && content < Bytes::gib(1));
     }
+
+    const TERABYTE: u64 = 1_000_000_000_000;
+
+    /// A GiB of random bytes by dd, on one of the study's three drives, or on an array of two.
+    fn predicted(machine: &str, stack: &str, medium: Medium) -> CellPrediction {
+        let drive = |position: u32| {
+            let name = format!("d-{position}");
+            format!(r#"{{"name":"{name}","position":{position},"size":{TERABYTE},"kind":"file"}}"#)
+        };
+        let drives =
+            if stack.starts_with("md-") { vec![drive(0), drive(2)] } else { vec![drive(0)] };
+        let layers = stack.split('/').map(|name| format!(r#"{{"name":"{name}"}}"#));
+        let text = format!(
+            r#"{{"format":2,"cell":{{"number":0,"block":0,"stack":"s","workload":"w","seed":1}},
+            "making":{{"machine":{machine},"drives":[{}],"stack":[{}],"seed":1}},
+            "workload":{{"id":"w","kind":"dd","caches":"cold","body":
+                {{"direction":"write","bs":"1M","count":1024,"source":"random"}}}},
+            "scale":1.0,"needs":{{"kernel":[],"programs":[]}},
+            "estimate":{{"seconds":0.0,"clock_seconds":0.0,"content":0}}}}"#,
+            drives.join(","),
+            layers.collect::<Vec<_>>().join(",")
+        );
+        let plan = CellPlan::parse(&text).unwrap_or_else(|e| panic!("{e}: {text}"));
+        CellPrediction::new(&plan, medium, 3).unwrap_or_else(|e| panic!("{e}"))
+    }
+
+    const LAB: &str =
+        r#"{"lab":{"machine":"m","memory":1,"parts":[],"limit":{"secs":1,"nanos":0}}}"#;
+    const GIB: f64 = 1_073_741_824.0;
+
+    #[test]
+    fn a_mirror_writes_everything_twice_and_the_lab_keeps_it_once() {
+        for (machine, medium, copies) in
+            [("\"loop\"", Medium::SOLID_STATE, 2.0), (LAB, Medium::LAB, 1.0)]
+        {
+            let mirror = predicted(machine, "md-raid1/ext4", medium);
+            let [one, none, other] = [0, 1, 2].map(|drive| mirror.drive_writes[drive].0 as f64);
+            assert_eq!((one, none), (other, 0.0), "{machine}");
+            assert!((1.0..1.3).contains(&(one / GIB)), "{mirror:?}");
+            let single = predicted(machine, "ext4", medium);
+            assert_eq!(single.drive_writes[2], Bytes::ZERO, "{machine}");
+            let more = mirror.space.0 as f64 / single.space.0 as f64;
+            assert!((more / copies - 1.0).abs() < 0.02, "{machine}: {more}");
+        }
+    }
+
+    #[test]
+    fn only_the_labs_cells_share_what_made_their_stack() {
+        let mut alone = predicted("\"loop\"", "ext4", Medium::SOLID_STATE);
+        assert_eq!(alone.shared_seconds, 0.0);
+        let whole = predicted(LAB, "ext4", Medium::LAB);
+        assert!(whole.shared_seconds > 0.5 && whole.shared_seconds < whole.seconds, "{whole:?}");
+        for cells in [0, 1, 4] {
+            let mut shared = whole.clone();
+            shared.shared_by(cells);
+            let part = whole.shared_seconds / cells.max(1) as f64;
+            let expected = whole.seconds - whole.shared_seconds + part;
+            assert!((shared.seconds - expected).abs() < 1e-9, "{cells}: {shared:?}");
+        }
+        let before = alone.seconds;
+        alone.shared_by(4);
+        assert_eq!(alone.estimate().seconds, before);
+    }
+
+    #[test]
+    fn disks_of_others_are_made_equal_first_and_new_files_are_already() {
+        let disks = predicted("\"disks\"", "md-raid1/ext4", Medium::HARD_DISK);
+        assert_eq!(disks.passes.len(), 1, "{disks:?}");
+        let hours = TERABYTE as f64 / Medium::HARD_DISK.bytes_per_second / 3600.0;
+        assert!((disks.seconds / 3600.0 / hours - 1.0).abs() < 0.02, "{disks:?}");
+        assert_eq!(predicted("\"loop\"", "md-raid1/ext4", Medium::HARD_DISK).passes, []);
+    }
+
+    #[test]
+    fn a_directory_may_lie_on_any_of_the_drives() {
+        let found = predicted(r#"{"directory":"/somewhere"}"#, "ext4", Medium::HARD_DISK);
+        assert_eq!(found.drive_writes, [Bytes::gib(1); 3]);
+        // 1.02 GiB and 32 MiB on each.
+        let each = (GIB * TREES) as u64 + Bytes::mib(32).0;
+        assert_eq!(found.space, Bytes(3 * each));
+    }
 }
