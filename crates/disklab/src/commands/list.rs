@@ -6,7 +6,7 @@ use disklab_audits::{AUDITS, Severity};
 use disklab_bench::AXES;
 use disklab_bench::safety::stable_names;
 use disklab_drive::{FAULT_CLAUSES, FAULTS};
-use disklab_measure::{BlockDevice, SystemRoot, Watched, drive_state};
+use disklab_measure::{BlockDevice, NamedDevice, SystemRoot, drive_state};
 use disklab_processor::{CostUnit, SHIPPED as SHIPPED_PROCESSORS, by_name};
 use disklab_runner::{SHIPPED_STUDIES, find_study};
 use disklab_stack::LAYERS;
@@ -191,7 +191,7 @@ fn drives() -> Vec<Row> {
         .map(|device| {
             let state = drive_state(
                 &root,
-                &Watched { name: device.name().to_owned(), device: device.node() },
+                &NamedDevice { name: device.name().to_owned(), device: device.node() },
             );
             let mut details = Vec::new();
             let mut add = |name: &str, value: Option<String>| {

@@ -6,7 +6,7 @@ use std::time::Instant;
 use disklab_cell::{CellPlan, MachinePlan};
 use disklab_exec::{Executor, Interrupted};
 use disklab_measure::{
-    ConditionsWatch, DriveTraits, SystemRoot, Watched, cell_environment, close_cell_environment,
+    ConditionsWatch, DriveTraits, NamedDevice, SystemRoot, cell_environment, close_cell_environment,
 };
 use disklab_sample::Sample;
 use disklab_source::SourceError;
@@ -209,7 +209,7 @@ pub(crate) struct CellContext<'a> {
     pub device_is_ata: bool,
     /// Whether smartctl is worth asking.
     pub tell_smart: bool,
-    pub watched: &'a [Watched],
+    pub watched: &'a [NamedDevice],
     /// What is known of the drives that they do not tell themselves.
     pub traits: Vec<(String, DriveTraits)>,
     /// How large files are laid out.

@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use disklab_cell::{CellPlan, Levels, MachinePlan};
 use disklab_exec::Executor;
-use disklab_measure::{SystemRoot, Totals, Watched, environment, mounts_of};
+use disklab_measure::{NamedDevice, SystemRoot, Totals, environment, mounts_of};
 use disklab_prediction::Medium;
 use disklab_sample::{Environment, Sample};
 use disklab_stack::Ledger;
@@ -29,7 +29,7 @@ const AS_IT_IS: &str = "as-it-is";
 #[derive(Debug)]
 pub struct DirBench {
     directory: PathBuf,
-    watched: Vec<Watched>,
+    watched: Vec<NamedDevice>,
     medium: Medium,
     ledger: Ledger,
     executor: Executor,
@@ -42,7 +42,7 @@ impl DirBench {
     /// the block devices below it, where there are any.
     pub fn new(
         directory: &Path,
-        watched: Vec<Watched>,
+        watched: Vec<NamedDevice>,
         medium: Medium,
         ledger: Ledger,
         executor: Executor,
@@ -146,7 +146,7 @@ impl CellExecutor for DirBench {
 /// Runs a cell in a directory of its own below `directory`.
 fn in_directory(
     directory: &Path,
-    watched: &[Watched],
+    watched: &[NamedDevice],
     work: &CellWork<'_>,
     ledger: &mut Ledger,
     executor: &Executor,

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use disklab_cell::{DriveKind, DrivePlan};
 use disklab_exec::Executor;
-use disklab_measure::{BlockDevice, SystemRoot, set_write_cache, write_cache};
+use disklab_measure::{BlockDevice, NamedDevice, SystemRoot, set_write_cache, write_cache};
 use disklab_prediction::Medium;
 use disklab_sample::Note;
 use disklab_stack::{Ledger, Need, undo};
@@ -16,7 +16,7 @@ use crate::consent::confirm_erasing;
 use crate::drives::Ready;
 use crate::error::{Objection, WriteCacheProblem};
 use crate::safety::{KernelProbe, Pin, Target, check, claim, losses, reclaim, resolve};
-use crate::{BenchError, Drives, ReadyDrive};
+use crate::{BenchError, Drives};
 
 /// Drives that the user named by their stable names. The first is the study's
 /// first drive, and so on.
@@ -246,7 +246,7 @@ impl Drives for DiskDrives {
                     text: format!("write cache switched {}", if on { "on" } else { "off" }),
                 });
             }
-            ready.drives.push(ReadyDrive { name: drive.name.clone(), device: node });
+            ready.drives.push(NamedDevice { name: drive.name.clone(), device: node });
         }
         Ok(ready)
     }

@@ -1,11 +1,12 @@
 //! Drives that a device bench makes ready for a cell.
 
 use std::collections::BTreeSet;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use disklab_cell::DrivePlan;
 use disklab_exec::Executor;
 use disklab_measure::DriveTraits;
+use disklab_measure::NamedDevice;
 use disklab_prediction::Medium;
 use disklab_sample::Note;
 use disklab_stack::{Ledger, Need};
@@ -13,15 +14,6 @@ use disklab_study::Study;
 
 use crate::BenchError;
 use crate::safety::Pin;
-
-/// A drive that is ready to carry a stack.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ReadyDrive {
-    /// Its name in the study.
-    pub name: String,
-    /// Its device node.
-    pub device: PathBuf,
-}
 
 /// The drives of a bench.
 pub trait Drives {
@@ -139,7 +131,7 @@ pub trait Drives {
 #[derive(Debug, Default)]
 pub struct Ready {
     /// The drives, in the order asked for.
-    pub drives: Vec<ReadyDrive>,
+    pub drives: Vec<NamedDevice>,
     /// Whether they read as zeros all over.
     pub are_zero: bool,
     /// Notes for the sample.

@@ -34,7 +34,7 @@ pub use consent::confirm_erasing;
 pub use device_bench::DeviceBench;
 pub use dir_bench::{DirBench, free_space};
 pub use disk_drives::DiskDrives;
-pub use drives::{Drives, Ready, ReadyDrive};
+pub use drives::{Drives, Ready};
 pub use error::{BenchError, CellError, Objection, WriteCacheProblem};
 pub use executor::{CellExecutor, CellOutcome, CellProgress, CellWatcher, EndedCell, Phase};
 pub use job_devices::JobDevices;

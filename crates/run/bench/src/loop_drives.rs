@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use disklab_cell::{DriveKind, DrivePlan};
 use disklab_exec::{Executor, Invocation};
+use disklab_measure::NamedDevice;
 use disklab_prediction::Medium;
 use disklab_sample::Note;
 use disklab_stack::{Ledger, Need, undo};
@@ -11,7 +12,7 @@ use disklab_study::{DriveSpec, Study};
 use disklab_units::Bytes;
 
 use crate::drives::Ready;
-use crate::{BenchError, Drives, ReadyDrive};
+use crate::{BenchError, Drives};
 
 /// Sparse files in a cell's own directory, attached as loop devices. Each cell gets new
 /// ones, which read as zeros.
@@ -111,7 +112,7 @@ impl Drives for LoopDrives {
                         .to_owned(),
                 });
             }
-            ready.drives.push(ReadyDrive { name: name.clone(), device });
+            ready.drives.push(NamedDevice { name: name.clone(), device });
         }
         ready.notes.dedup();
         Ok(ready)

@@ -5,14 +5,14 @@ use std::time::Instant;
 
 use disklab_cell::MakingPlan;
 use disklab_exec::Executor;
-use disklab_measure::{SystemRoot, Totals, Watched};
+use disklab_measure::{NamedDevice, SystemRoot, Totals};
 use disklab_sample::{Note, Pool, Sample};
 use disklab_source::SourceError;
 use disklab_stack::{DeviceState, LayerContext, Ledger, Made, MadePool, Stack, StackError, undo};
 use disklab_workload::EarlierFiles;
 
 use crate::safety::Pin;
-use crate::{BenchError, CellError, Drives, ReadyDrive};
+use crate::{BenchError, CellError, Drives};
 
 /// The name of a cell's record of what was made before.
 const EARLIER_FILES: &str = "earlier-files";
@@ -36,7 +36,7 @@ pub(crate) enum Begin {
 pub(crate) struct MadeStack {
     pub made: Made,
     /// The drives below it.
-    pub watched: Vec<Watched>,
+    pub watched: Vec<NamedDevice>,
     totals: Totals,
     pools: Vec<MadePool>,
 }
@@ -72,8 +72,7 @@ impl<'a> Making<'a> {
             .make_ready(&plan.drives, plan.write_cache, &folder, ledger, executor)
             .map_err(CellError::Drives)?;
         let devices: Vec<PathBuf> = ready.drives.iter().map(|d| d.device.clone()).collect();
-        let watch = |d: &ReadyDrive| Watched { name: d.name.clone(), device: d.device.clone() };
-        let watched: Vec<Watched> = ready.drives.iter().map(watch).collect();
+        let watched = std::mem::take(&mut ready.drives);
         let totals = Totals::start(&SystemRoot::here(), &watched);
         let mut context = LayerContext::new(executor, ledger, &folder, &tag, plan.seed);
         context.drives_are_zero = ready.are_zero;

@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use crate::block::BlockDevice;
 use crate::facts::chosen;
-use crate::{SystemRoot, Watched};
+use crate::{NamedDevice, SystemRoot};
 use disklab_sample::DriveState;
 
 /// How a drive calls itself.
@@ -67,7 +67,7 @@ fn single_spaced(text: &str) -> String {
 
 /// Who a drive is and how the kernel drives it, without SMART. Fields stay empty
 /// where the device is not there or does not tell.
-pub fn drive_state(root: &SystemRoot, watched: &Watched) -> DriveState {
+pub fn drive_state(root: &SystemRoot, watched: &NamedDevice) -> DriveState {
     let mut state = DriveState {
         drive: watched.name.clone(),
         device: watched.device.display().to_string(),
@@ -100,7 +100,7 @@ pub fn drive_state(root: &SystemRoot, watched: &Watched) -> DriveState {
 pub fn drive_state_with_smart(
     root: &SystemRoot,
     executor: &Executor,
-    watched: &Watched,
+    watched: &NamedDevice,
 ) -> DriveState {
     let mut state = drive_state(root, watched);
     // A loop device has nothing to ask.
@@ -140,7 +140,7 @@ mod tests {
     }
 
     fn state(tree: &Fabricated, device: &str) -> DriveState {
-        let watched = Watched { name: "d1".to_owned(), device: device.into() };
+        let watched = NamedDevice { name: "d1".to_owned(), device: device.into() };
         drive_state(&tree.root(), &watched)
     }
 
@@ -219,7 +219,7 @@ mod tests {
         let (_folder, tree) = made();
         tree.looped("loop0", (7, 0), "/x");
         let executor = Executor::new(Interrupt::new());
-        let watched = Watched { name: "d1".to_owned(), device: "/dev/loop0".into() };
+        let watched = NamedDevice { name: "d1".to_owned(), device: "/dev/loop0".into() };
         let state = drive_state_with_smart(&tree.root(), &executor, &watched);
         assert_eq!(state.smart, None);
         assert!(executor.trace.entries().is_empty());

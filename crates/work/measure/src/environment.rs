@@ -9,7 +9,7 @@ use crate::facts::{facts, io_pressure, load_average};
 use crate::mounts::{mount_of, mounts};
 use crate::processors::ProcessorTime;
 use crate::tools::tool_versions;
-use crate::{SystemRoot, Watched, drive_state, host};
+use crate::{NamedDevice, SystemRoot, drive_state, host};
 use disklab_sample::{Environment, MountState};
 
 /// The surroundings of a run: kernel, distribution, processor, memory,
@@ -42,7 +42,7 @@ pub fn cell_environment(
     root: &SystemRoot,
     executor: Option<&Executor>,
     directory: Option<&Path>,
-    drives: &[Watched],
+    drives: &[NamedDevice],
 ) -> Environment {
     let state = |drive| match executor {
         Some(executor) => drive_state_with_smart(root, executor, drive),
@@ -119,7 +119,7 @@ mod tests {
         tree.file("/proc/loadavg", "0.50 0 0 1/2 3\n");
         tree.file("/proc/pressure/io", "some avg10=1.00\n");
         let root = tree.root();
-        let drives = [Watched { name: "d1".to_owned(), device: "/dev/sda".into() }];
+        let drives = [NamedDevice { name: "d1".to_owned(), device: "/dev/sda".into() }];
         let mut cell = cell_environment(&root, None, Some(Path::new("/mnt/x")), &drives);
         assert_eq!(
             cell.mounts.iter().map(ToString::to_string).collect::<Vec<_>>(),

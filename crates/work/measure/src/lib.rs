@@ -43,7 +43,7 @@ pub use file_use::{FileUse, FileUses};
 pub use foundation::{Foundation, FoundationLevel, foundation};
 pub use loops::LoopBacking;
 pub use medium::MEDIUM_FOLDER;
-pub use meter::{Meter, StepMeasurement, Watched};
+pub use meter::{Meter, NamedDevice, StepMeasurement};
 pub use mounts::{Mount, mount_of, mounts, parse_mountinfo, unescape};
 pub use openers::{Opener, fill_cache, has_cached, openers};
 pub use processors::ProcessorTime;

@@ -21,9 +21,9 @@ const SHORTEST: Duration = Duration::from_millis(10);
 /// A `stat` file has 17 numbers of at most 20 digits.
 const STAT_BYTES: usize = 512;
 
-/// A drive to be watched.
+/// A drive of a study, or what lies below a directory, and where it is.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Watched {
+pub struct NamedDevice {
     /// Its name in the study, which the results carry.
     pub name: String,
     /// Its device node, or a link to it.
@@ -77,12 +77,12 @@ pub struct Meter {
 impl Meter {
     /// Starts watching. `interval` is that of the series: 1 s as a rule, 10 ms
     /// at least.
-    pub fn start(watched: &[Watched], interval: Duration) -> Self {
+    pub fn start(watched: &[NamedDevice], interval: Duration) -> Self {
         Self::start_in(&SystemRoot::here(), watched, interval)
     }
 
     /// The same, in a tree that may be made up.
-    pub fn start_in(root: &SystemRoot, watched: &[Watched], interval: Duration) -> Self {
+    pub fn start_in(root: &SystemRoot, watched: &[NamedDevice], interval: Duration) -> Self {
         let interval = interval.max(SHORTEST);
         let devices: Vec<Option<BlockDevice>> =
             watched.iter().map(|drive| BlockDevice::at(root, &drive.device)).collect();
@@ -148,7 +148,11 @@ struct Probe {
     medium: Option<MediumCounter>,
 }
 
-fn probes(root: &SystemRoot, watched: &[Watched], devices: &[Option<BlockDevice>]) -> Vec<Probe> {
+fn probes(
+    root: &SystemRoot,
+    watched: &[NamedDevice],
+    devices: &[Option<BlockDevice>],
+) -> Vec<Probe> {
     let mut probes = Vec::new();
     for (drive, device) in watched.iter().zip(devices) {
         let stat = device.as_ref().and_then(|d| File::open(d.attribute_path("stat")).ok());
@@ -257,8 +261,8 @@ mod tests {
     use super::*;
     use crate::fabricated::Fabricated;
 
-    fn watched(name: &str, device: &str) -> Watched {
-        Watched { name: name.to_owned(), device: PathBuf::from(device) }
+    fn watched(name: &str, device: &str) -> NamedDevice {
+        NamedDevice { name: name.to_owned(), device: PathBuf::from(device) }
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use crate::block::BlockDevice;
 use crate::counters::Counters;
-use crate::{SystemRoot, Watched};
+use crate::{NamedDevice, SystemRoot};
 use disklab_sample::DriveTraffic;
 
 /// The drives' counters at a beginning. Nothing runs alongside it, unlike a [`crate::Meter`].
@@ -13,7 +13,7 @@ pub struct Totals {
 
 impl Totals {
     /// Reads the counters. A drive that has none is left out.
-    pub fn start(root: &SystemRoot, watched: &[Watched]) -> Self {
+    pub fn start(root: &SystemRoot, watched: &[NamedDevice]) -> Self {
         let drives = watched.iter().filter_map(|drive| {
             let device = BlockDevice::at(root, &drive.device)?;
             let counters = counters(&device)?;

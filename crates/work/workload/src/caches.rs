@@ -4,7 +4,7 @@ use std::fs::{self, File};
 use std::path::Path;
 
 use disklab_exec::Executor;
-use disklab_measure::{Watched, cache_switch};
+use disklab_measure::{NamedDevice, cache_switch};
 use rustix::fs::{Advice, fadvise, syncfs};
 
 use crate::WorkloadError;
@@ -158,7 +158,10 @@ fn is_offline(disk: &Path) -> bool {
 ///
 /// # Errors
 /// [`WorkloadError::Io`] if the kernel does not let the mode of the drive's cache be switched.
-pub(crate) fn empty_drives(drives: &[Watched], executor: &Executor) -> Result<(), WorkloadError> {
+pub(crate) fn empty_drives(
+    drives: &[NamedDevice],
+    executor: &Executor,
+) -> Result<(), WorkloadError> {
     for drive in drives {
         let Some(name) = drive.device.file_name() else { continue };
         let disk = Path::new("/sys/block").join(name);

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use disklab_cell::Caches;
 use disklab_exec::{Executor, Finished};
-use disklab_measure::{Meter, Watched};
+use disklab_measure::{Meter, NamedDevice};
 use disklab_sample::{
     Cpu, DrivePass, Figure, KeptData, Note, Steadiness, Step, StepEvent, StepProfile,
 };
@@ -72,7 +72,7 @@ pub struct WorkContext<'a> {
     /// Whether that device is a drive that takes ATA commands, so that hdparm fits.
     pub device_is_ata: bool,
     /// The drives whose counters are read around each step.
-    pub watched: Vec<Watched>,
+    pub watched: Vec<NamedDevice>,
     /// Seed of everything random.
     pub seed: u64,
     /// When caches are emptied.

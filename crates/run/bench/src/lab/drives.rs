@@ -8,7 +8,7 @@ use disklab_drive::{DriveFile, Kind, Nanos, SettingChange, SizeError, Transport}
 use disklab_exec::Executor;
 use disklab_host::HostSettings;
 use disklab_lab::{DiskOptions, MOST_DISKS};
-use disklab_measure::{BlockDevice, DriveTraits, SystemRoot, identity};
+use disklab_measure::{BlockDevice, DriveTraits, NamedDevice, SystemRoot, identity};
 use disklab_prediction::Medium;
 use disklab_sample::Note;
 use disklab_source::one_of;
@@ -23,7 +23,7 @@ use super::model::{find_model_with, planned_model};
 use super::processor::processor_of;
 use super::serial::SerialNumbers;
 use crate::drives::Ready;
-use crate::{BenchError, Drives, ReadyDrive};
+use crate::{BenchError, Drives};
 
 /// A study's `10 TB` is the model's 10,000,831,348,736 bytes: sizes on labels are
 /// rounded, by less than this.
@@ -331,7 +331,7 @@ impl Drives for ModelledDrives {
             let DriveKind::Model(model) = kind else { return Err(BenchError::OtherBench) };
             let device = device_with(&root, &model.serial)
                 .ok_or_else(|| BenchError::NoGuestDisk { serial: model.serial.clone() })?;
-            ready.drives.push(ReadyDrive { name: name.clone(), device });
+            ready.drives.push(NamedDevice { name: name.clone(), device });
         }
         if let Some(on) = write_cache {
             ready.notes.push(Note {

@@ -2,11 +2,11 @@
 
 use std::path::Path;
 
-use disklab_measure::{SystemRoot, Watched, devices_under, mounts};
+use disklab_measure::{NamedDevice, SystemRoot, devices_under, mounts};
 use disklab_prediction::Medium;
 
 /// The block devices below a folder, and what they are like.
-pub(crate) fn medium_below(folder: &Path) -> (Medium, Vec<Watched>) {
+pub(crate) fn medium_below(folder: &Path) -> (Medium, Vec<NamedDevice>) {
     let root = SystemRoot::here();
     let devices = devices_under(&root, &mounts(&root), folder).unwrap_or_default();
     let medium = devices.first().map_or(Medium::SOLID_STATE, |device| {
@@ -14,7 +14,9 @@ pub(crate) fn medium_below(folder: &Path) -> (Medium, Vec<Watched>) {
         let rotational = whole.attribute("queue/rotational");
         Medium::of(whole.name(), rotational.map(|text| text.trim() == "1"))
     });
-    let watched =
-        devices.iter().map(|d| Watched { name: d.name().to_owned(), device: d.node() }).collect();
+    let watched = devices
+        .iter()
+        .map(|d| NamedDevice { name: d.name().to_owned(), device: d.node() })
+        .collect();
     (medium, watched)
 }

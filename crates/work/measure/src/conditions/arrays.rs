@@ -6,12 +6,12 @@ use disklab_sample::ArrayState;
 
 use crate::block::BlockDevice;
 use crate::mounts::{Mount, mounts};
-use crate::{SystemRoot, Watched, btrfs_families};
+use crate::{NamedDevice, SystemRoot, btrfs_families};
 
 /// The arrays that are built on the same drives as the watched ones, md and Btrfs.
 /// (Kernel: Documentation/admin-guide/md.rst, `degraded`;
 /// Documentation/ABI/testing/sysfs-fs-btrfs, `devinfo/DEVID/missing`.)
-pub(super) fn arrays(root: &SystemRoot, watched: &[Watched]) -> Vec<ArrayState> {
+pub(super) fn arrays(root: &SystemRoot, watched: &[NamedDevice]) -> Vec<ArrayState> {
     let mounts = mounts(root);
     let own: BTreeSet<String> = watched
         .iter()
@@ -71,8 +71,8 @@ mod tests {
     use super::*;
     use crate::fabricated::Fabricated;
 
-    fn watched(device: &str) -> [Watched; 1] {
-        [Watched { name: "d1".to_owned(), device: device.into() }]
+    fn watched(device: &str) -> [NamedDevice; 1] {
+        [NamedDevice { name: "d1".to_owned(), device: device.into() }]
     }
 
     #[test]

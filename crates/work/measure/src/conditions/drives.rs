@@ -9,7 +9,7 @@ use disklab_sample::{DriveConditions, Link};
 
 use super::link::link;
 use crate::block::BlockDevice;
-use crate::{SystemRoot, Watched};
+use crate::{NamedDevice, SystemRoot};
 
 /// What a bench knows of a drive that the drive does not tell, as of a model in the
 /// lab.
@@ -33,10 +33,10 @@ const LIMIT: Duration = Duration::from_secs(60);
 pub(super) fn conditions(
     root: &SystemRoot,
     executor: Option<&Executor>,
-    watched: &[Watched],
+    watched: &[NamedDevice],
     traits: &[(String, DriveTraits)],
 ) -> Vec<DriveConditions> {
-    let one = |drive: &Watched| {
+    let one = |drive: &NamedDevice| {
         let known = traits.iter().find(|(name, _)| *name == drive.name).map(|(_, known)| known);
         let mut found = DriveConditions { drive: drive.name.clone(), ..DriveConditions::default() };
         if let Some(device) = BlockDevice::at(root, &drive.device) {
@@ -111,7 +111,8 @@ mod tests {
             .set("sda2", "start", "2048");
         tree.file("/data/disk.img", "x");
         tree.looped("loop0", (7, 0), "/data/disk.img");
-        let drive = |name: &str, device: &str| Watched { name: name.into(), device: device.into() };
+        let drive =
+            |name: &str, device: &str| NamedDevice { name: name.into(), device: device.into() };
         let watched =
             [drive("d1", "/dev/sda"), drive("d2", "/dev/sda1"), drive("d3", "/dev/loop0")];
         let traits = DriveTraits {

@@ -19,7 +19,7 @@ use std::path::Path;
 use disklab_exec::Executor;
 use disklab_sample::Conditions;
 
-use crate::{SystemRoot, Watched};
+use crate::{NamedDevice, SystemRoot};
 
 pub use drives::DriveTraits;
 pub use space::file_data;
@@ -45,7 +45,7 @@ impl ConditionsWatch {
         root: &SystemRoot,
         executor: Option<&Executor>,
         directory: Option<&Path>,
-        watched: &[Watched],
+        watched: &[NamedDevice],
         traits: &[(String, DriveTraits)],
     ) -> Self {
         let conditions = Conditions {
@@ -74,7 +74,7 @@ impl ConditionsWatch {
         mut self,
         executor: &Executor,
         directory: Option<&Path>,
-        watched: &[Watched],
+        watched: &[NamedDevice],
     ) -> Conditions {
         let root = &self.root;
         let found = &mut self.conditions;

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use disklab_exec::{Executor, Interrupt, Invocation};
 use disklab_measure::{
-    BlockDevice, Meter, SystemRoot, Watched, drive_state, set_write_cache, smart, write_cache,
+    BlockDevice, Meter, NamedDevice, SystemRoot, drive_state, set_write_cache, smart, write_cache,
 };
 
 const MIB: u64 = 1 << 20;
@@ -34,8 +34,8 @@ impl LoopDevice {
         Some(Self { folder, node, executor })
     }
 
-    fn watched(&self) -> Watched {
-        Watched { name: "d1".to_owned(), device: self.node.clone() }
+    fn watched(&self) -> NamedDevice {
+        NamedDevice { name: "d1".to_owned(), device: self.node.clone() }
     }
 }
 

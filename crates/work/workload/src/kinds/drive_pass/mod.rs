@@ -10,7 +10,7 @@ use std::time::Duration;
 use disklab_cell::{Caches, WorkloadPlan};
 use disklab_config::Fields;
 use disklab_exec::Executor;
-use disklab_measure::Watched;
+use disklab_measure::NamedDevice;
 use disklab_sample::{Direction, DrivePass, Figure, OperationKind, StepProfile};
 use disklab_source::SourceError;
 use disklab_units::{Bytes, parse_share_within};
@@ -193,7 +193,7 @@ impl PassWork {
     fn measure(
         &self,
         pass: &StackPass<'_>,
-        (seed, watched): (u64, &[Watched]),
+        (seed, watched): (u64, &[NamedDevice]),
         executor: &Executor,
     ) -> Result<DrivePass, WorkloadError> {
         let lengths: Vec<u64> = pass.windowed.iter().map(|pass| pass.length().0).collect();

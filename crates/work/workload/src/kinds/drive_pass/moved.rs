@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use disklab_exec::{Executor, Trace};
-use disklab_measure::{SystemRoot, Totals, Watched};
+use disklab_measure::{NamedDevice, SystemRoot, Totals};
 use disklab_sample::{DriveTraffic, PassWindow};
 use disklab_units::Bytes;
 
@@ -69,7 +69,7 @@ impl MovedData {
     pub fn measure(
         pass: &StackPass<'_>,
         load: Option<Duration>,
-        watched: &[Watched],
+        watched: &[NamedDevice],
         executor: &Executor,
     ) -> Result<PassWindow, WorkloadError> {
         let drives = Totals::start(&SystemRoot::here(), watched);

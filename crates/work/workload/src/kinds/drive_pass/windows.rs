@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use disklab_content::splitmix64;
 use disklab_exec::Executor;
-use disklab_measure::{SystemRoot, Totals, Watched};
+use disklab_measure::{NamedDevice, SystemRoot, Totals};
 use disklab_sample::PassWindow;
 use disklab_units::Bytes;
 
@@ -58,7 +58,7 @@ pub(super) fn stretches(lengths: &[u64], windows: u32, seed: u64) -> Vec<DrawnWi
 pub(super) fn measure(
     (pass, place): (&dyn PassInUse, DrawnWindow),
     time: Duration,
-    watched: &[Watched],
+    watched: &[NamedDevice],
     executor: &Executor,
 ) -> Result<PassWindow, WorkloadError> {
     let from = pass.begin(Bytes(place.at), executor)?;
