@@ -222,12 +222,15 @@ fn drives_on(
 }
 
 /// What a drive without a size lacks: a model that is known, or, if a file has it, the size.
-fn without_size(model: &str) -> String {
+fn without_size(drive: &Node, model: &str) -> SourceError {
     if model.contains('/') || model.ends_with(".toml") {
-        return format!("a drive needs a field 'size' if its model is a file ('{model}')");
+        let why = format!("a drive needs a field 'size' if its model is a file ('{model}')");
+        return drive.error(why);
     }
+    let fields = drive.entries().unwrap_or_default();
+    let place = fields.iter().find(|(key, _)| key.name == "model").map_or(drive, |(_, node)| node);
     let nearest = nearest_models(model);
-    format!("unknown drive model '{model}'{nearest}; `disklab list drives` names all")
+    place.error(format!("unknown drive model '{model}'{nearest}; `disklab list drives` names all"))
 }
 
 fn drives(node: &Node) -> Result<Vec<DriveSpec>, SourceError> {
@@ -238,7 +241,7 @@ fn drives(node: &Node) -> Result<Vec<DriveSpec>, SourceError> {
         let name = drive_name(&mut fields, &model)?;
         let count = fields.integer("count", 1..=MOST_DRIVES)?.unwrap_or(1);
         let size = fields.bytes("size")?.or_else(|| model_size(&model));
-        let size = size.ok_or_else(|| item.error(without_size(&model)))?;
+        let size = size.ok_or_else(|| without_size(item, &model))?;
         let set = fields.take("set").map_or_else(|| Ok(Vec::new()), Setting::read)?;
         fields.finish()?;
         if !DRIVE_SIZES.contains(&size) {

@@ -82,7 +82,7 @@ impl<'a> AnswerWriter<'a> {
             false => "It takes more repeats",
         };
         match all {
-            2.. => format!("{more}. What is said holds for {all} comparisons at once."),
+            2.. => format!("{more}. The intervals are adjusted for {all} comparisons."),
             _ => format!("{more}."),
         }
     }

@@ -97,7 +97,7 @@ fn an_inconclusive_interval_is_that_of_all_comparisons() {
     let noisy = [0.9, 1.4, 0.8];
     let sentences = sentences_of("elapsed", &[BASE, apart, noisy]);
     let open = sentences.last().expect("a sentence");
-    assert!(open.contains("holds for 2 comparisons at once"), "{sentences:#?}");
+    assert!(open.contains("adjusted for 2 comparisons"), "{sentences:#?}");
     let (low, high) = open
         .split_once("single/btrfs ")
         .and_then(|(_, rest)| {

@@ -12,7 +12,9 @@ use crate::Severity;
 use crate::audit::{Audit, Reproducer};
 use crate::audits::support::{in_cells, joined, unlike};
 use crate::evidence::{CellFacts, Evidence};
+use like_drives::unlike_on_like_drives;
 
+mod like_drives;
 #[cfg(test)]
 mod tests;
 
@@ -335,7 +337,7 @@ fn stepped(cell: &CellFacts) -> Option<f64> {
 pub(super) const DRIVES_DIFFER: Audit = Audit {
     name: "drives-differ",
     severity: Severity::Warning,
-    detects: "stacks on drives of different models, firmware or size",
+    detects: "stacks on drives of different models, firmware or size, unless the study gives them such",
     evidence: "model, firmware and size of each drive",
     remedy: "compare stacks on the same drives",
     reproducer: Reproducer::Lab("two stacks on drives of two sizes"),
@@ -346,7 +348,7 @@ pub(super) const DRIVES_DIFFER: Audit = Audit {
              array sets its pace.",
             "Compare stacks on the same drives, or on drives of one model and firmware.",
         ];
-        unlike(evidence, Severity::Warning, words, |cell| {
+        unlike_on_like_drives(evidence, Severity::Warning, words, |cell| {
             let models: BTreeSet<String> = data_drives(evidence, cell).map(model).collect();
             joined(models.iter().map(String::as_str))
         })
@@ -399,7 +401,7 @@ pub(super) const SCHEDULERS_DIFFER: Audit = Audit {
             "Choose the same for all, by /sys/block/…/queue/scheduler or a udev rule.",
         ];
         let sets = |layer: &LayerSpec| layer.name == "queue" && layer.option("scheduler").is_some();
-        unlike(evidence, Severity::Warning, words, |cell| {
+        unlike_on_like_drives(evidence, Severity::Warning, words, |cell| {
             // If the study sets it, it is what is compared.
             if stack(evidence, cell).is_some_and(|stack| stack.layers.iter().any(sets)) {
                 return None;
@@ -423,7 +425,7 @@ pub(super) const WRITE_CACHES_DIFFER: Audit = Audit {
             "Set write-cache for all stacks in the study, or switch it with hdparm -W before the \
              run.",
         ];
-        unlike(evidence, Severity::Severe, words, |cell| {
+        unlike_on_like_drives(evidence, Severity::Severe, words, |cell| {
             // If the study sets it, it is what is compared.
             if stack(evidence, cell).is_some_and(|stack| stack.write_cache.is_some()) {
                 return None;

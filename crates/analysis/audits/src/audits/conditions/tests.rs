@@ -290,6 +290,52 @@ fn drives_for_something_else_than_data_may_differ() {
     }
 }
 
+/// A study of an SSD against a disk says nothing by their differences.
+#[test]
+fn stacks_to_which_the_study_gives_other_drives_may_differ() {
+    let drive = |name: &str, model: &str, scheduler: &str, cache: &str| DriveState {
+        drive: name.to_owned(),
+        model: Some(model.to_owned()),
+        scheduler: Some(scheduler.to_owned()),
+        write_cache: Some(cache.to_owned()),
+        ..DriveState::default()
+    };
+    let study = |ssd: &str| {
+        format!(
+            "[[drives]]\nname = 'disk'\nmodel = 'hgst-10tb'\nsize = '1 TB'\n\
+             [[drives]]\nname = 'ssd'\nmodel = '{ssd}'\nsize = '1 TB'\n"
+        )
+    };
+    let planned = |id: &str, drives: &[&str]| PlannedStack {
+        id: id.to_owned(),
+        layers: PlannedLayer::parse_notation("ext4").expect("layers"),
+        drives: drives.iter().map(|drive| (*drive).to_owned()).collect(),
+        capacity: 1,
+        tolerates: 0,
+        loss: None,
+        copies: false,
+    };
+    let found = |ssd: &str, second: &[&str]| {
+        let mut fixture = RunFixture::new(&study(ssd));
+        fixture.info.stacks =
+            vec![planned("single/ext4", &["disk"]), planned("raid1/ext4", second)];
+        let disk = drive("disk", "Blue", "mq-deadline", "write back");
+        let ssd = drive("ssd", "Pro", "none", "write through");
+        for (stack, drives) in [("single/ext4", vec![disk]), ("raid1/ext4", vec![ssd])] {
+            fixture.around(stack, "dd-4k", 0, Environment { drives, ..Environment::default() });
+        }
+        [&DRIVES_DIFFER, &SCHEDULERS_DIFFER, &WRITE_CACHES_DIFFER]
+            .map(|audit| fixture.texts(audit.name).len())
+    };
+    assert_eq!(found("pm983", &["ssd"]), [0; 3], "the study compares drives");
+    assert_eq!(found("hgst-10tb", &["ssd"]), [1; 3], "drives of one model turn out to be others");
+    assert_eq!(
+        found("pm983", &["disk", "ssd"]),
+        [1; 3],
+        "one has a drive of the other's model too"
+    );
+}
+
 #[test]
 fn other_kernels_are_reported() {
     for (other, expected) in [("6.12.2", 1), ("6.12.1", 0)] {
