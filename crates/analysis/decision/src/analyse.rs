@@ -1,6 +1,6 @@
 //! From a run's folder to an analysis.
 
-use disklab_store::{CellState, Run, StoreError};
+use disklab_store::{Run, StoreError};
 
 use crate::{Analyser, Analysis};
 
@@ -26,11 +26,7 @@ pub fn analyse(run: &Run) -> Result<Analysis, AnalyseError> {
     let info = run.info()?;
     let study = info.load_study()?;
     let mut analyser = Analyser::new(study, info);
-    for record in run.cells()? {
-        if record.state != CellState::Done {
-            analyser.add_unfinished(&record);
-        }
-    }
+    run.cells()?.iter().for_each(|record| analyser.add_unfinished(record));
     run.for_each_sample(|record, sample| analyser.add(record, sample))?;
     Ok(analyser.finish())
 }

@@ -409,4 +409,50 @@ mod tests {
             "{sentence}"
         );
     }
+
+    #[test]
+    fn repeats_of_each_stack_are_taken_together() {
+        let mut summary = PassSummary::default();
+        for (stack, rate) in [("a", 100_000_000), ("b", 50_000_000), ("a", 125_000_000)] {
+            summary.add(stack, &sample(vec![window(rate, [0.9, 0.1])], [1.0, 1.0]));
+        }
+        assert_eq!(summary.stacks().map(|(stack, _)| stack).collect::<Vec<_>>(), ["a", "b"]);
+        assert_eq!(summary.of("b").map(StackPasses::time_words).as_deref(), Some("20.0 s (once)"));
+        let hours = |stack| summary.hours(stack).expect("measured");
+        assert_eq!(hours("b"), Uncertain::exact(20.0 / 3600.0));
+        let Uncertain { value, low, high } = hours("a");
+        assert!((8.0..10.0).contains(&(value * 3600.0)), "{value}");
+        assert!(value / 10.0 <= low && low < value && value < high, "{low} {value} {high}");
+        assert_eq!(summary.hours("c"), None);
+    }
+
+    #[test]
+    fn other_work_is_compared_with_a_healthy_stack_phase_by_phase() {
+        let mut sample = sample(vec![window(100_000_000, [0.9, 0.1])], [100.0, 25.0]);
+        let latencies = |[many, few]: [u64; 2]| {
+            let mut histogram = LatencyHistogram::new();
+            histogram.record(many * 1_000_000, 90);
+            histogram.record(few * 1_000_000, 10);
+            Some(Latency::from_histogram(histogram))
+        };
+        let mut degraded = sample.steps[0].clone();
+        degraded.name = "degraded".to_owned();
+        degraded.figures[0].bytes_per_second = Some(50.0);
+        sample.steps.insert(1, degraded);
+        for (step, latency) in sample.steps.iter_mut().zip([[1, 4], [2, 4], [3, 40]]) {
+            step.figures[0].latency = latencies(latency);
+        }
+        let mut summary = PassSummary::default();
+        summary.add("s", &sample);
+        let felt = summary.of("s").expect("measured").felt_words();
+        let [(without, degraded), (meanwhile, rebuilding)] = &felt[..] else { panic!("{felt:?}") };
+        assert_eq!([*without, *meanwhile], PASS_PHASES);
+        let words = |rate, p50, p99| {
+            format!(
+                "write rate {rate}× as healthy, write p50 {p50}× as healthy, write p99 {p99}× as healthy"
+            )
+        };
+        assert_eq!(*degraded, words("0.50", "2.00", "1.00"));
+        assert_eq!(*rebuilding, words("0.25", "3.00", "10"));
+    }
 }

@@ -135,10 +135,11 @@ impl Failures {
 #[cfg(test)]
 mod tests {
     use disklab_cell::LossTree;
+    use disklab_sample::{Direction, DrivePass, Latency, LatencyHistogram, PassWindow};
     use disklab_study::PlannedStack;
 
     use super::*;
-    use crate::testing::RunFixture;
+    use crate::testing::{RunFixture, figure, step};
 
     fn stack(id: &str, tolerates: u32) -> PlannedStack {
         let parts = (0..4).map(LossTree::Drive).collect();
@@ -189,5 +190,51 @@ mod tests {
         let among = sentence(&["raid5/ext4", "raid6/ext4"]);
         assert!(among.contains("; RAID6/EXT4, the safest of these, with "), "{among}");
         assert_eq!(lab.sentence("dir", ["raid6/ext4"].into_iter(), &str::to_owned), None);
+    }
+
+    /// A pass over a drive at this rate, and the other work meanwhile.
+    fn passed(action: PassAction, rate: u64) -> Sample {
+        let window = PassWindow {
+            stands_for: 1_000_000_000,
+            bytes: rate,
+            elapsed_ns: 1_000_000_000,
+            busy: vec![0.9, 0.1],
+            ..PassWindow::default()
+        };
+        let pass = Some(DrivePass { drive: String::new(), windows: vec![window] });
+        let mut histogram = LatencyHistogram::new();
+        histogram.record(1_000_000, 1);
+        let mut write = figure(Direction::Write, 1, 1.0);
+        write.latency = Some(Latency::from_histogram(histogram));
+        let mut last = step("meanwhile", vec![write.clone()]);
+        match action {
+            PassAction::Rebuild => last.rebuild = pass,
+            PassAction::Scrub => last.scrub = pass,
+        }
+        Sample { steps: vec![step("healthy", vec![write]), last], ..Sample::default() }
+    }
+
+    #[test]
+    fn levels_of_an_axis_have_their_cost_in_rebuilds_and_scrubs() {
+        let measured = |rate| {
+            let mut samples = FailureSamples::default();
+            for action in [PassAction::Rebuild, PassAction::Scrub] {
+                samples.add("raid5/ext4", &passed(action, rate));
+            }
+            samples
+        };
+        let fixture = RunFixture::new("");
+        let mut failures =
+            measured(50_000_000).finish(&fixture.info, &fixture.study, RiskTerms::default());
+        assert!(!failures.is_empty(), "passes were measured");
+        assert_eq!(failures.rebuilt_in("raid5/ext4").as_deref(), Some("20.0 s (once)"));
+        assert_eq!(failures.scrubbed_in("raid5/ext4").as_deref(), Some("20.0 s (once)"));
+        failures.compare("memory 8GiB", &measured(100_000_000));
+        for (summary, done) in [(&failures.rebuilds, "rebuilt"), (&failures.scrubs, "scrubbed")] {
+            let sentences = summary.sentences();
+            let expected =
+                format!("raid5/ext4, memory 8GiB: {done} 2.00× as fast, with 1.00× write p99.");
+            assert_eq!(sentences.last(), Some(&expected));
+        }
     }
 }

@@ -45,7 +45,7 @@ pub fn ratio(centre: f64, interval: Option<Interval>) -> String {
 /// The digits of a ratio, in sentences and tables alike: two decimals, or two digits where these
 /// would be too few or too many.
 fn digits(ratio: f64) -> String {
-    if (0.1..10.0).contains(&ratio) { format!("{ratio:.2}") } else { significant(ratio, 2) }
+    if (0.1..9.995).contains(&ratio) { format!("{ratio:.2}") } else { significant(ratio, 2) }
 }
 
 /// A ratio in a table: `0.52×`.
@@ -157,9 +157,14 @@ mod tests {
 
     #[test]
     fn ratios_have_the_same_digits_everywhere() {
-        for (value, expected) in
-            [(0.88, "0.88×"), (1.0, "1.00×"), (9.994, "9.99×"), (12.34, "12×"), (0.0123, "0.012×")]
-        {
+        for (value, expected) in [
+            (0.88, "0.88×"),
+            (1.0, "1.00×"),
+            (9.994, "9.99×"),
+            (9.998, "10×"),
+            (12.34, "12×"),
+            (0.0123, "0.012×"),
+        ] {
             assert_eq!(times(value), expected);
             assert_eq!(ratio(value, None), format!("{} (once)", expected.trim_end_matches('×')));
         }
