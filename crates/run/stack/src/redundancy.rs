@@ -179,6 +179,8 @@ pub(crate) fn combine(members: &[Volume], shares: &[f64], size: Bytes, stripe: S
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
     use crate::Shape;
 
@@ -244,5 +246,46 @@ mod tests {
             combine(&[mirrored], &[1.0], Bytes(1), Stripe::parity(4, 1)).redundancy,
             Redundancy::Parity
         );
+    }
+
+    /// Bytes of data in all sets of neighbours that hold the same.
+    fn data_in(tree: &LossTree) -> u64 {
+        let LossTree::Parts { survives, each, of, .. } = tree else { panic!("{tree:?}") };
+        match (survives, of.first()) {
+            (0, Some(LossTree::Parts { .. })) => of.iter().map(data_in).sum(),
+            _ => *each,
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn copies_on_neighbours_hold_what_the_array_holds(members in 2_u32..13, copies in 2_u32..13) {
+            prop_assume!(copies <= members);
+            // Whatever number of sets a drive is in, it has a whole part for each.
+            const LEAST: u64 = 27_720 << 20;
+            let mut drives = drives(members as usize);
+            drives.iter_mut().for_each(|drive| drive.size = Bytes(LEAST));
+            drives[0].size = Bytes(2 * LEAST);
+            let shares = vec![f64::from(copies) / f64::from(members); drives.len()];
+            let stripe = Stripe::Copies(copies);
+            let volume = combine(&drives, &shares, Bytes(1), stripe);
+            prop_assert_eq!(data_in(&volume.loss), LEAST * u64::from(members) / u64::from(copies));
+            prop_assert_eq!(volume.tolerates(), stripe.survives());
+            prop_assert_eq!(volume.loss.drives().len(), drives.len());
+            let written: f64 = volume.drive_writes.iter().sum();
+            prop_assert!((written - stripe.written()).abs() < 1e-9, "{}", written);
+        }
+
+        #[test]
+        fn parity_survives_as_many_as_it_has(members in 3_usize..12, parity in 1_u32..4) {
+            prop_assume!(parity < members as u32);
+            let drives = drives(members);
+            let stripe = Stripe::parity(members, parity);
+            let data = members as f64 - f64::from(parity);
+            prop_assert!((stripe.written() - members as f64 / data).abs() < 1e-9);
+            let volume = combine(&drives, &vec![1.0 / data; members], Bytes(1), stripe);
+            prop_assert_eq!(volume.tolerates(), parity);
+            prop_assert_eq!(volume.redundancy, Redundancy::Parity);
+        }
     }
 }

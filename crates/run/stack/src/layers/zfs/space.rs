@@ -208,6 +208,42 @@ mod tests {
         assert_eq!(error, ShapeError::TooSmall { layer: "zfs-mirror", least, got });
     }
 
+    /// As zfs(4) has it: some sixteen of a small vdev, then pieces of 512 MiB, two hundred of a large
+    /// vdev, and pieces of 16 GiB at most.
+    #[test]
+    fn a_vdev_is_cut_into_metaslabs() {
+        for (room, piece) in [
+            (Bytes::mib(64), Bytes::mib(16)),
+            (Bytes::gib(1), Bytes::mib(128)),
+            (Bytes::gib(7), Bytes::mib(512)),
+            (Bytes::gib(8), Bytes::mib(512)),
+            (Bytes::gib(100), Bytes::mib(512)),
+            (Bytes::gib(101), Bytes::gib(1)),
+            (Bytes::gib(1000), Bytes::gib(8)),
+            (Bytes::gib(10_000), Bytes::gib(16)),
+            (Bytes::gib(1 << 20), Bytes::gib(16)),
+        ] {
+            let whole = room.round_down(piece);
+            for room in [whole, whole + piece - Bytes(1)] {
+                assert_eq!(whole_metaslabs(room), whole, "{} of {}", piece.iec(), room.iec());
+            }
+        }
+    }
+
+    /// spa_slop_shift in zfs(4): a thirty-second, 128 MiB at least and 128 GiB at most.
+    #[test]
+    fn a_pool_keeps_some_room_to_itself() {
+        for (space, kept) in [
+            (Bytes::mib(100), Bytes::mib(50)),
+            (Bytes::gib(1), Bytes::mib(128)),
+            (Bytes::gib(8), Bytes::mib(256)),
+            (Bytes::gib(4096), Bytes::gib(128)),
+            (Bytes::gib(10_000), Bytes::gib(128)),
+        ] {
+            assert_eq!(slop(space), kept, "{}", space.iec());
+        }
+    }
+
     proptest! {
         #[test]
         fn holds_no_more_than_its_devices(
