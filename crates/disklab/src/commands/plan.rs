@@ -14,7 +14,7 @@ use disklab_runner::{
     CheckedRun, Pilot, Plan, PlannedRun, Prediction, RunEstimate, RunnerError, find_study,
     kernel_parts, new_run_folder,
 };
-use disklab_study::PlannedStack;
+use disklab_study::{LeftOut, PlannedStack};
 use disklab_units::{Bytes, count, scale_words, show_seconds};
 use serde_json::{Value, json};
 
@@ -61,7 +61,10 @@ pub fn words(run: &CheckedRun, estimate: &RunEstimate<'_>, with_cells: bool) -> 
     let study = &plan.campaign.study;
     let mut lines = Lines(format!("{} ({})\n", study.title, study.id));
     let stacks = plan.cells.iter().map(|cell| cell.levels.stack.as_str());
-    let skipped = Skipped::new(&plan.preflight.left_out, stacks);
+    // Layouts for other numbers of drives are no loss.
+    let own = |left_out: &&LeftOut| !study.left_out.contains(left_out);
+    let lost: Vec<LeftOut> = plan.preflight.left_out.iter().filter(own).cloned().collect();
+    let skipped = Skipped::new(&lost, stacks);
     if let Some(warning) = skipped.warning() {
         lines.add("WARNING", &warning);
     }

@@ -44,7 +44,7 @@ fn a_bus_that_cannot_be_is_refused() {
     study(home.path(), "");
     for (arguments, expected) in [
         (["--bus", "fast"], "such as '415 MB/s'"),
-        (["--bus", "1 kB/s"], "1 MB/s and more"),
+        (["--bus", "1 kB/s"], "1 MB/s or more"),
         (["--bus=9 MB/s", "--on=loop"], "applies only to the lab"),
     ] {
         let command = ["plan", "s.toml"];

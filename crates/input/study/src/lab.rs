@@ -127,7 +127,7 @@ impl fmt::Display for BusError {
         match self {
             Self::Rate(error) => error.fmt(f),
             Self::TooSlow(text) => {
-                write!(f, "'{text}' is too slow for a bus; use 1 MB/s and more")
+                write!(f, "'{text}' is too slow for a bus; use 1 MB/s or more")
             }
         }
     }
@@ -173,7 +173,7 @@ mod tests {
         for (text, expected) in [
             ("[lab]\nbus = '415'", "s.toml:2:7"),
             ("[lab]\nbus = '415 Mb/s'", "such as '415 MB/s'"),
-            ("[lab]\nbus = '999 kB/s'", "1 MB/s and more"),
+            ("[lab]\nbus = '999 kB/s'", "1 MB/s or more"),
             ("[lab]\nbuss = '415 MB/s'", "did you mean 'bus'"),
         ] {
             let error = read(text).unwrap_err();

@@ -47,7 +47,7 @@ impl FittingNumbers {
     fn problem(&self, drives: usize) -> Option<String> {
         let drives = drives as i64;
         if drives < self.at_least {
-            return Some(format!("is for {} drives and more", self.at_least));
+            return Some(format!("is for {} or more drives", self.at_least));
         }
         match self.multiple_of {
             of if drives % of == 0 => None,
