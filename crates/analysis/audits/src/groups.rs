@@ -1,5 +1,6 @@
 //! Samples in groups: all observations of one figure on one stack.
 
+use std::collections::HashMap;
 use std::sync::LazyLock;
 
 use disklab_cell::Levels;
@@ -48,6 +49,14 @@ impl Group {
     /// What its repeats show in this measure, those that have it.
     pub fn values(&self, measure: Measure) -> impl Iterator<Item = f64> {
         self.observations.iter().filter_map(move |o| o.value(measure))
+    }
+
+    /// Its values and another's in the blocks that both have.
+    pub fn in_blocks_with(&self, other: &Self, measure: Measure) -> Vec<(f64, f64)> {
+        let others: HashMap<u32, f64> =
+            other.observations.iter().filter_map(|o| Some((o.block, o.value(measure)?))).collect();
+        let own = self.observations.iter();
+        own.filter_map(|o| Some((o.value(measure)?, *others.get(&o.block)?))).collect()
     }
 
     /// The value by which it is decided whether more repeats are worth their time: a time of work

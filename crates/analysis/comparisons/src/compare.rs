@@ -1,7 +1,5 @@
 //! Each stack against the baseline, paired over blocks.
 
-use std::collections::HashMap;
-
 use disklab_audits::{Group, modes_of};
 use disklab_stats::{
     CONFIDENCE, Interval, Ratio, VariancePrior, block_ratio, block_ratio_judged, holm,
@@ -229,13 +227,7 @@ fn ratio(
 
 /// The values of two groups in the blocks that both have; none as for [`ratio`].
 fn pairs(group: &Group, baseline: &Group, measure: Measure) -> Option<Vec<(f64, f64)>> {
-    let by_block: HashMap<u32, f64> =
-        baseline.observations.iter().filter_map(|o| Some((o.block, o.value(measure)?))).collect();
-    let pairs: Vec<(f64, f64)> = group
-        .observations
-        .iter()
-        .filter_map(|o| Some((o.value(measure)?, *by_block.get(&o.block)?)))
-        .collect();
+    let pairs = group.in_blocks_with(baseline, measure);
     if measure == Measure::Missed && pairs.iter().any(|(a, b)| *a == 0.0 || *b == 0.0) {
         return None;
     }

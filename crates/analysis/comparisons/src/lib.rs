@@ -21,4 +21,4 @@ pub use quantity::{
     times_range, value,
 };
 pub use screen::StandingClaims;
-pub use two_runs::{Change, JudgedFigure, MOST, Manner, TwoSample, UnknownReason, Values, judge};
+pub use two_runs::{Change, JudgedFigure, JudgedRatio, MOST, Manner, UnknownReason, Values, judge};

@@ -32,7 +32,7 @@ pub(crate) fn section(report: &Report) -> Markup {
         (fold("axes", TITLE, false, &html! {
             p.muted {
                 "All of this page is about " code { (at) } ". A figure is compared with the same one at another level: \
-                 'faster' and 'slower' are more than 5 %, by intervals over the repeats."
+                 'faster' and 'slower' are more than 5 %, by intervals over the blocks that they share."
             }
             @for effect in &report.effects { (one(effect)) }
         }))

@@ -1,11 +1,11 @@
 //! What a comparison of two runs allows to be said.
 
 use disklab_audits::{TWO_MODES, modes};
-use disklab_stats::{Ask, BlocksError, CONFIDENCE, Tails, blocks_needed, holm};
+use disklab_stats::{Ask, BlocksError, CONFIDENCE, Interval, Tails, blocks_needed, holm};
 use disklab_study::Measure;
 
-use super::two_sample::{TwoSample, interval_of_all, two_sample};
-use super::{Change, UnknownReason};
+use super::ratio::JudgedRatio;
+use super::{Change, UnknownReason, blocks, two_sample};
 
 /// Fewer repeats on a side show no noise that one could plan by.
 const FEWEST: usize = 3;
@@ -22,6 +22,8 @@ pub struct Values {
     pub a: Vec<f64>,
     /// Those of B.
     pub b: Vec<f64>,
+    /// Those of A and B that belong together, if that is known of repeats.
+    pub pairs: Option<Vec<(f64, f64)>>,
     /// Severe findings about it, in either run.
     pub suspicions: Vec<String>,
     /// Findings that repeats of a run depend on each other, so that an interval of two runs is
@@ -44,7 +46,7 @@ pub struct Manner {
 #[derive(Debug, Clone, PartialEq)]
 pub struct JudgedFigure {
     /// B ÷ A; none where a count is 0.
-    pub ratio: Option<TwoSample>,
+    pub ratio: Option<JudgedRatio>,
     /// Holm-corrected over all comparisons.
     pub p: Option<f64>,
     /// What may be said.
@@ -56,7 +58,7 @@ pub fn judge(all: &[Values], manner: Manner) -> Vec<JudgedFigure> {
     let band = 1.0 + manner.margin;
     let family = all.len().max(1);
     let significance = (1.0 - CONFIDENCE) / family as f64;
-    let ratios: Vec<Option<TwoSample>> =
+    let ratios: Vec<Option<JudgedRatio>> =
         all.iter().map(|v| ratio_of(v, band, significance)).collect();
     // A comparison without a p claims nothing, and still is one of the family.
     let raw: Vec<f64> =
@@ -74,8 +76,8 @@ pub fn judge(all: &[Values], manner: Manner) -> Vec<JudgedFigure> {
                 if !beyond || !matches!(change, Change::Unknown(_)) {
                     return ratio;
                 }
-                let interval = interval_of_all(&values.a, &values.b, significance);
-                TwoSample { interval: interval.or(ratio.interval), ..ratio }
+                let interval = interval_of_all(values, significance);
+                JudgedRatio { interval: interval.or(ratio.interval), ..ratio }
             });
             JudgedFigure { ratio, p, change }
         })
@@ -89,17 +91,27 @@ fn is_counted(values: &Values) -> bool {
 
 /// The ratio. Counts of which some are 0 are judged with one added to each, so that from
 /// none to twelve is a step up.
-fn ratio_of(values: &Values, band: f64, significance: f64) -> Option<TwoSample> {
-    if is_counted(values) {
-        let more = |v: &[f64]| v.iter().map(|x| x + 1.0).collect::<Vec<f64>>();
-        return two_sample(&more(&values.a), &more(&values.b), band, significance);
+fn ratio_of(values: &Values, band: f64, significance: f64) -> Option<JudgedRatio> {
+    let more = if is_counted(values) { 1.0 } else { 0.0 };
+    if let Some(pairs) = &values.pairs {
+        let pairs: Vec<(f64, f64)> = pairs.iter().map(|(a, b)| (a + more, b + more)).collect();
+        return blocks::paired(&pairs, band, significance);
     }
-    two_sample(&values.a, &values.b, band, significance)
+    let side = |v: &[f64]| v.iter().map(|x| x + more).collect::<Vec<f64>>();
+    two_sample::two_sample(&side(&values.a), &side(&values.b), band, significance)
+}
+
+/// The interval that holds together with those of all other figures.
+fn interval_of_all(values: &Values, level: f64) -> Option<Interval> {
+    match &values.pairs {
+        Some(pairs) => blocks::interval_of_all(pairs, level),
+        None => two_sample::interval_of_all(&values.a, &values.b, level),
+    }
 }
 
 fn change(
     values: &Values,
-    ratio: Option<&TwoSample>,
+    ratio: Option<&JudgedRatio>,
     p: f64,
     manner: Manner,
     family: usize,
@@ -173,7 +185,7 @@ fn are_identical(values: &Values, manner: Manner) -> bool {
 /// Why nothing can be said, and how many repeats on each side would do, by the planner of
 /// campaigns.
 fn why(values: &Values, manner: Manner, family: usize) -> UnknownReason {
-    let fewest = values.a.len().min(values.b.len());
+    let fewest = values.pairs.as_ref().map_or(values.a.len().min(values.b.len()), Vec::len);
     if fewest < FEWEST || !manner.planned {
         return UnknownReason::TooFew { needed: None };
     }
@@ -185,7 +197,8 @@ fn why(values: &Values, manner: Manner, family: usize) -> UnknownReason {
         most_blocks: MOST,
         ..Ask::new(family)
     };
-    match blocks_needed(&pilot(values), &ask) {
+    let pilot = values.pairs.as_deref().map_or_else(|| pilot(values), pilot_of_pairs);
+    match blocks_needed(&pilot, &ask) {
         Ok(planned) if planned.blocks > fewest => {
             UnknownReason::TooFew { needed: Some(planned.blocks) }
         }
@@ -194,6 +207,14 @@ fn why(values: &Values, manner: Manner, family: usize) -> UnknownReason {
         Err(BlocksError::TooNoisy { noise, .. }) => UnknownReason::TooNoisy { noise },
         Err(_) => UnknownReason::TooFew { needed: None },
     }
+}
+
+/// A pilot of two equal stacks with the noise of these pairs.
+fn pilot_of_pairs(pairs: &[(f64, f64)]) -> [Vec<Option<f64>>; 2] {
+    let lead = |(a, b): &(f64, f64)| (b / a).ln();
+    let mean = pairs.iter().map(lead).sum::<f64>() / pairs.len().max(1) as f64;
+    let second = pairs.iter().map(|pair| Some((lead(pair) - mean).exp()));
+    [vec![Some(1.0); pairs.len()], second.collect()]
 }
 
 /// One in five pilots shows less noise than this share of what there is
@@ -244,6 +265,7 @@ mod tests {
             measure,
             a: a.to_vec(),
             b: b.to_vec(),
+            pairs: None,
             suspicions: Vec::new(),
             correlated: Vec::new(),
         }

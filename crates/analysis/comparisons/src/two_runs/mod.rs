@@ -1,11 +1,13 @@
-//! Figures of two runs: nothing is paired, and whatever else changed between the runs is in
-//! their ratios too.
+//! Figures of two runs, or of a run at two levels of an axis. Repeats of two runs are paired only
+//! where they had the same draws, and whatever else changed between the runs is in their ratios too.
 
+mod blocks;
 mod judge;
+mod ratio;
 mod two_sample;
 
 pub use judge::{JudgedFigure, MOST, Manner, Values, judge};
-pub use two_sample::TwoSample;
+pub use ratio::JudgedRatio;
 
 /// How B stands to A.
 #[derive(Debug, Clone, PartialEq)]

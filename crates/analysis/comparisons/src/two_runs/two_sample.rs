@@ -6,25 +6,14 @@
 
 use disklab_stats::{CONFIDENCE, Interval, unpaired_ratio, unpaired_ratio_at, unpaired_shift};
 
+use super::ratio::JudgedRatio;
+
 /// From so many repeats on each side on, the interval is of ranks. Five and five give
 /// one too, which covers 96.8 % and is nearly all the way from end to end.
 const RANKED_INTERVAL: usize = 6;
 /// The smallest p that ranks can give must be so many times below the level, so that a
 /// repeat or two may contradict the others (as [`disklab_stats::BlockTest`] has it).
 const ROOM: f64 = 5.0;
-
-/// A ratio of two independent figures.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct TwoSample {
-    /// Second ÷ first.
-    pub centre: f64,
-    /// Its 95 % interval; none where a side has one value.
-    pub interval: Option<Interval>,
-    /// Two-sided probability of such values if the ratio lay at the nearer edge of the
-    /// band of equivalence, or inside; 1 where the centre itself lies inside. None where
-    /// a side has one value.
-    pub p_beyond: Option<f64>,
-}
 
 /// Second ÷ first of independent repeats. `band` is the factor from which on a ratio
 /// matters, such as 1.05; `significance` the level that the p will be judged at. None
@@ -35,7 +24,7 @@ pub fn two_sample(
     second: &[f64],
     band: f64,
     significance: f64,
-) -> Option<TwoSample> {
+) -> Option<JudgedRatio> {
     let sound = |values: &[f64]| values.iter().all(|v| *v > 0.0 && v.is_finite());
     if !sound(first) || !sound(second) {
         return None;
@@ -69,7 +58,7 @@ pub fn two_sample(
             unpaired_ratio(second, &moved).and_then(|ratio| ratio.p)
         }
     };
-    Some(TwoSample { centre, interval, p_beyond })
+    Some(JudgedRatio { centre, interval, p_beyond })
 }
 
 /// The interval of the same ratio that holds together with those of all comparisons that

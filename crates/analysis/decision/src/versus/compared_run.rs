@@ -17,3 +17,11 @@ pub struct ComparedRun<'a> {
     /// What was worked out of it.
     pub analysis: &'a Analysis,
 }
+
+impl ComparedRun<'_> {
+    /// Whether both are parts of one run, at other levels of its axes.
+    pub(super) fn is_of_one_run_with(&self, other: &Self) -> bool {
+        let of = |run: &Self| (run.info.created, run.info.seed, run.info.disklab.clone());
+        of(self) == of(other) && self.info.study_text == other.info.study_text
+    }
+}

@@ -41,6 +41,9 @@ pub struct Versus {
     pub margin: f64,
     /// Whether both runs are of the lab, where nothing but the seed is chance.
     pub lab: bool,
+    /// Whether repeats are paired: both sides are levels of one run, or runs of the lab with one seed,
+    /// whose blocks have the same drives and the same work.
+    pub paired: bool,
     /// Every figure that both have, in the order of B's questions.
     pub pairs: Vec<Pair>,
     /// What both should have, and one of them did not finish.
@@ -165,13 +168,15 @@ impl Versus {
             return Err(VersusError::NothingInCommon { a: contents(a), b: contents(b) });
         }
         let lab = a.info.is_lab() && b.info.is_lab();
+        let paired = a.is_of_one_run_with(b) || lab && a.info.seed == b.info.seed;
         let accepted = |findings: &[Finding]| -> Vec<Finding> {
             let known = |f: &&Finding| !terms.accepted.iter().any(|name| name == f.audit);
             findings.iter().filter(known).cloned().collect()
         };
         let (found_a, found_b) = (accepted(&a.analysis.findings), accepted(&b.analysis.findings));
         let suspicions = (SuspectGroups::of(&found_a), SuspectGroups::of(&found_b));
-        let values: Vec<Values> = matched.iter().map(|m| values(a, b, &suspicions, m)).collect();
+        let values: Vec<Values> =
+            matched.iter().map(|m| values((a, b), &suspicions, m, paired)).collect();
         let judged =
             judge(&values, Manner { margin: terms.margin, lab, planned: !terms.unplanned });
         let pairs = matched
@@ -181,7 +186,7 @@ impl Versus {
             .filter_map(|((m, values), judged)| pair(b, m, values, judged))
             .collect();
         let unmatched = unmatched(a, b, &renamed, &matched);
-        Ok(Self { margin: terms.margin, lab, pairs, missing, unmatched })
+        Ok(Self { margin: terms.margin, lab, paired, pairs, missing, unmatched })
     }
 
     /// What all comparisons together amount to.
@@ -202,14 +207,12 @@ impl Versus {
 }
 
 fn values(
-    a: &ComparedRun<'_>,
-    b: &ComparedRun<'_>,
+    (a, b): (&ComparedRun<'_>, &ComparedRun<'_>),
     suspicions: &(SuspectGroups<'_>, SuspectGroups<'_>),
     matched: &Matched<'_>,
+    paired: bool,
 ) -> Values {
-    let of = |side: &ComparedRun<'_>, group: usize| -> Vec<f64> {
-        side.analysis.groups[group].values(matched.measure).collect()
-    };
+    let [group_a, group_b] = [&a.analysis.groups[matched.a], &b.analysis.groups[matched.b.group]];
     let mut about: Vec<String> = Vec::new();
     for (suspicions, group, run) in
         [(&suspicions.0, matched.a, 'A'), (&suspicions.1, matched.b.group, 'B')]
@@ -222,14 +225,16 @@ fn values(
     for (suspicions, group, run) in
         [(&suspicions.0, matched.a, 'A'), (&suspicions.1, matched.b.group, 'B')]
     {
-        if suspicions.has_correlated_repeats(group) {
+        // Neighbours that resemble each other do so in both sides of a pair.
+        if !paired && suspicions.has_correlated_repeats(group) {
             correlated.push(format!("{CORRELATED_REPEATS} in {run}"));
         }
     }
     Values {
         measure: matched.measure,
-        a: of(a, matched.a),
-        b: of(b, matched.b.group),
+        a: group_a.values(matched.measure).collect(),
+        b: group_b.values(matched.measure).collect(),
+        pairs: paired.then(|| group_a.in_blocks_with(group_b, matched.measure)),
         suspicions: about,
         correlated,
     }

@@ -1,6 +1,6 @@
 //! Two runs, made up.
 
-use disklab_store::{CellRecord, CellState};
+use disklab_store::{CellRecord, CellState, RunInfo};
 
 use super::*;
 use crate::testing::RunFixture;
@@ -12,14 +12,25 @@ fn terms() -> ComparisonTerms {
     ComparisonTerms { margin: 0.05, ..ComparisonTerms::default() }
 }
 
+/// Of two runs with seeds of their own.
 fn versus(a: &RunFixture, b: &RunFixture, terms: &ComparisonTerms) -> Result<Versus, VersusError> {
+    let info = RunInfo { seed: a.info.seed + 1, ..b.info.clone() };
+    versus_as(&info, (a, b), terms)
+}
+
+/// With this for what is known of B.
+fn versus_as(
+    info: &RunInfo,
+    (a, b): (&RunFixture, &RunFixture),
+    terms: &ComparisonTerms,
+) -> Result<Versus, VersusError> {
     let (of_a, of_b) = (a.analyse(), b.analyse());
     let cells = |fixture: &RunFixture| {
         fixture.cells.iter().map(|(c, _)| c.clone()).collect::<Vec<CellRecord>>()
     };
     let (cells_a, cells_b) = (cells(a), cells(b));
     let side_a = ComparedRun { info: &a.info, study: &a.study, cells: &cells_a, analysis: &of_a };
-    let side_b = ComparedRun { info: &b.info, study: &b.study, cells: &cells_b, analysis: &of_b };
+    let side_b = ComparedRun { info, study: &b.study, cells: &cells_b, analysis: &of_b };
     Versus::of(&side_a, &side_b, terms)
 }
 
@@ -54,6 +65,36 @@ fn figures_are_matched_by_stack_workload_and_step() {
     assert_eq!(got.unmatched.workloads_only_in_b, ["dd-64k"]);
     assert_eq!(got.unmatched.not_asked, 1);
     assert_eq!(got.unmatched.sentences().len(), 3);
+}
+
+/// Blocks that differ by half, in each of which B is 8 % slower.
+#[test]
+fn repeats_with_the_same_draws_are_paired() {
+    for bench in ["lab", "disks:x"] {
+        let of = |factor: f64| {
+            let mut fixture = RunFixture::new(ASK);
+            fixture.info.bench = bench.parse().unwrap();
+            let values = [1e5, 1.5e5, 0.8e5].map(|value| value * factor);
+            fixture.repeats("single/ext4", "dd-4k", &values);
+            fixture
+        };
+        let (a, b) = (of(1.0), of(0.92));
+        let changed = |info: &RunInfo| {
+            let got = versus_as(info, (&a, &b), &terms()).expect("in common");
+            (got.paired, got.pairs[0].change == Change::Slower)
+        };
+        let (other_seed, later) = (
+            RunInfo { seed: 7, ..b.info.clone() },
+            RunInfo {
+                created: b.info.created + jiff::SignedDuration::from_hours(1),
+                ..b.info.clone()
+            },
+        );
+        assert_eq!(changed(&b.info), (true, true), "levels of one run");
+        assert_eq!(changed(&other_seed), (false, false), "two runs");
+        let same_draws = bench == "lab";
+        assert_eq!(changed(&later), (same_draws, same_draws), "two runs with one seed: {bench}");
+    }
 }
 
 #[test]

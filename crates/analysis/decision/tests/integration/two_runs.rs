@@ -5,7 +5,7 @@
 use disklab_cell::Cell;
 use disklab_comparisons::Change;
 use disklab_decision::{ComparedRun, ComparisonTerms, Versus};
-use disklab_store::{CellRecord, CellState};
+use disklab_store::{CellRecord, CellState, RunInfo};
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 
@@ -32,12 +32,13 @@ struct Tally {
 /// Compares `cases` pairs of runs of two stacks and `questions` figures each, in which B
 /// is `factor` times as fast as A.
 fn play(noise_model: &NoiseModel, questions: usize, blocks: u32, cases: u64, factor: f64) -> Tally {
-    play_accepting(&[], noise_model, questions, blocks, cases, factor)
+    play_accepting((&[], false), noise_model, questions, blocks, cases, factor)
 }
 
-/// The same, as by somebody who accepts what these audits find.
+/// The same, as by somebody who accepts what these audits find, of two runs or of one at two levels
+/// of an axis.
 fn play_accepting(
-    accepted: &[&str],
+    (accepted, one_run): (&[&str], bool),
     noise_model: &NoiseModel,
     questions: usize,
     blocks: u32,
@@ -46,6 +47,8 @@ fn play_accepting(
 ) -> Tally {
     let fixture = RunFixture::new(2, questions).expect("a study");
     let (study, info) = fixture.run();
+    let other =
+        if one_run { info.clone() } else { RunInfo { seed: info.seed + 1, ..info.clone() } };
     let name =
         noise_model.name.bytes().fold(11_u64, |s, b| s.wrapping_mul(31).wrapping_add(b.into()));
     let mut random = ChaCha8Rng::seed_from_u64(name);
@@ -56,7 +59,7 @@ fn play_accepting(
         let (cells_a, cells_b) = (records(&a), records(&b));
         let (of_a, of_b) = (fixture.analyse(a), fixture.analyse(b));
         let one = ComparedRun { info, study, cells: &cells_a, analysis: &of_a };
-        let two = ComparedRun { info, study, cells: &cells_b, analysis: &of_b };
+        let two = ComparedRun { info: &other, study, cells: &cells_b, analysis: &of_b };
         let terms = ComparisonTerms {
             margin: 0.05,
             unplanned: true,
@@ -118,6 +121,17 @@ fn runs_without_differences_claim_none() {
     }
 }
 
+#[test]
+fn levels_of_a_run_without_differences_claim_none() {
+    for noise_model in still() {
+        for (questions, blocks) in [(6, 3), (1, 8)] {
+            let got = play_accepting((&[], true), noise_model, questions, blocks, 60, 1.0);
+            assert!(at_most(got.claiming, got.pairs_of_runs, 5.0), "{} {got:?}", noise_model.name);
+            assert!(at_least(got.covered, got.with_interval, 95.0), "{} {got:?}", noise_model.name);
+        }
+    }
+}
+
 /// Where each cell resembles the one before it, the repeats of a run are fewer observations
 /// than they seem.
 #[test]
@@ -128,7 +142,7 @@ fn correlated_repeats_claim_few_changes() {
         for blocks in [8, 12] {
             let got = play(noise_model, 2, blocks, 100, 1.0);
             let unheeded =
-                play_accepting(&["correlated-repeats"], noise_model, 2, blocks, 100, 1.0);
+                play_accepting((&["correlated-repeats"], false), noise_model, 2, blocks, 100, 1.0);
             eprintln!("{name} {blocks}: {} then {}", unheeded.claiming, got.claiming);
             assert!(at_most(got.claiming, got.pairs_of_runs, 5.0), "{name} {blocks} {got:?}");
             assert!(unheeded.claiming > got.claiming, "{name} {blocks} {unheeded:?}");

@@ -28,6 +28,7 @@ pub(super) fn text(runs: &TwoRuns) -> String {
         "b": run(&runs.name_b, &runs.b),
         "level": versus.margin,
         "simulated": versus.lab,
+        "paired": versus.paired,
         "verdict": verdict,
         "headline": versus.headline(),
         "counts": { "slower": slower, "faster": faster, "same": same,

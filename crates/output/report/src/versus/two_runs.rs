@@ -50,11 +50,19 @@ impl TwoRuns {
     pub(super) fn notes(&self) -> Vec<String> {
         let mut notes = Vec::new();
         let (a, b) = (&self.a.info, &self.b.info);
-        if self.versus.lab {
+        if self.versus.lab && self.versus.paired {
             notes.push(
-                "Both runs are simulated. With one seed the lab gives the same figures to the \
-                 last digit, so 'identical' means that nothing that was changed matters to a \
-                 figure; the noise in the intervals is only what other seeds give."
+                "Both are simulated, and each repeat has the same drives and the same work in both: \
+                 repeats are paired, and 'identical' means that nothing that was changed matters \
+                 to a figure."
+                    .to_owned(),
+            );
+        } else if self.versus.paired {
+            notes.push("Both are of one run: the figures of a block are paired.".to_owned());
+        } else if self.versus.lab {
+            notes.push(
+                "Both runs are simulated, with seeds of their own: other drives of the same model \
+                 and other work. With one seed for both, their repeats are paired."
                     .to_owned(),
             );
         } else if a.is_lab() || b.is_lab() {
@@ -66,7 +74,7 @@ impl TwoRuns {
         } else {
             notes.push(
                 "The two runs were made one after the other and not interleaved. Whatever else \
-                 the machine did otherwise is in the ratios, and no interval covers it."
+                 changed on the machine is in the ratios, and no interval covers it."
                     .to_owned(),
             );
         }

@@ -60,7 +60,7 @@ fn equal_runs_are_identical() {
     assert!(runs.differences.is_empty(), "{:?}", runs.differences);
     assert!(runs.versus.pairs.iter().all(|p| p.change.word() == "identical"));
     let text = runs.render(VersusFormat::Text);
-    assert!(text.contains("Both runs are simulated."), "{text}");
+    assert!(text.contains("Both are simulated,"), "{text}");
     assert!(text.contains("Nothing is slower."), "{text}");
 }
 
