@@ -6,7 +6,8 @@ use crate::support::{cells, raw_folders, sample};
 use disklab_cell::Cell;
 use disklab_options::{BenchKind, RunPart, RunSettings};
 use disklab_sample::{Environment, LabKernelIdentity, Sample, Tool};
-use disklab_store::{CellState, Run, RunInfo, Session, StoreError};
+use disklab_store::{CellState, NoPart, Run, RunInfo, Session, StoreError};
+use disklab_study::StudyGoal;
 use disklab_units::Bytes;
 use proptest::prelude::*;
 
@@ -207,6 +208,34 @@ fn pending_cells_wait_and_failed_ones_are_reported() {
     assert!(Run::resume(&to).is_err(), "half of it could be there");
     drop(run.publish().expect("publish"));
     assert!(Run::resume(&to).is_ok(), "it can be resumed");
+}
+
+#[test]
+fn runs_that_decide_as_they_go_or_outside_the_lab_are_no_parts() {
+    let temp = tempfile::tempdir().expect("temp");
+    let refused = |name: &str, info: &RunInfo, outcome: Option<&str>| {
+        let run = part(&temp.path().join(name), info, &cells(), 1);
+        if let Some(outcome) = outcome {
+            run.keep_outcome(outcome).expect("keep");
+        }
+        match merge(&[run], &temp.path().join("to")) {
+            Err(StoreError::NoPart { why, .. }) => why,
+            other => panic!("{name}: {:?}", other.map(drop)),
+        }
+    };
+    let of = |options: RunSettings| RunInfo { options, ..info() };
+    let none = RunSettings::default;
+    for (name, options) in [
+        ("looks", RunSettings { looks: Some(3), ..none() }),
+        ("goal", RunSettings { goal: Some(StudyGoal::Best), ..none() }),
+        ("precision", RunSettings { precision: Some(0.05), ..none() }),
+    ] {
+        assert_eq!(refused(name, &of(options), None), NoPart::Adaptive, "{name}");
+    }
+    assert_eq!(refused("decided", &info(), Some("{}")), NoPart::Adaptive);
+    let real = crate::support::info();
+    assert_eq!(refused("real", &real, None), NoPart::NotInTheLab);
+    assert!(!temp.path().join("to").exists());
 }
 
 /// What is said where a run as `one` and a run as `other` are merged.

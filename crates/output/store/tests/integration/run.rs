@@ -420,6 +420,27 @@ fn a_run_knows_how_sure_its_claims_must_be() {
     assert!(!for_precision(None, None) && !for_precision(Some(0.02), goal));
 }
 
+#[test]
+fn a_study_is_read_as_it_was_run() {
+    let study_text = r#"
+        id = "s"
+        title = "S"
+        drives = [{ model = "m", name = "d", count = 1, size = "1 TB" }]
+        layouts = { single = { drives = 1 } }
+        file-systems = { ext4 = "ext4" }
+        [[workloads]]
+        id = "w"
+        dd = { direction = "write", bs = "4k", count = 64 }
+    "#;
+    let with =
+        |options: RunSettings| RunInfo { study_text: study_text.to_owned(), options, ..info() };
+    let whole = with(RunSettings::default()).load_study().expect("valid");
+    assert_eq!((whole.stacks.len(), whole.workloads.len(), whole.is_quick), (1, 1, false));
+    let quick = with(RunSettings { quick: true, ..RunSettings::default() });
+    let error = quick.load_study().expect_err("it has none").to_string();
+    assert!(error.contains("the study 's' has no quick form"), "{error}");
+}
+
 /// A directory as a process leaves it that is killed.
 fn as_killed(folder: &Path) -> TempDir {
     fn copy(from: &Path, to: &Path) {
