@@ -48,3 +48,39 @@ impl<'a> SuspectGroups<'a> {
         self.correlated.iter().any(|finding| finding.groups.contains(&group))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn figures_lose_their_verdict_by_severe_findings_and_by_their_place() {
+        let finding = |audit, severity, groups: &[usize]| Finding {
+            audit,
+            severity,
+            text: String::new(),
+            advice: String::new(),
+            groups: groups.to_vec(),
+        };
+        let findings = [
+            finding("holes", Severity::Severe, &[1, 2]),
+            finding("holes", Severity::Severe, &[2]),
+            finding(IN_ONE_PLACE, Severity::Warning, &[3]),
+            finding(CORRELATED_REPEATS, Severity::Warning, &[4]),
+            finding("outlier", Severity::Warning, &[5]),
+        ];
+        let suspect = SuspectGroups::of(&findings);
+        let about = [0, 1, 2, 3, 4, 5].map(|group| suspect.about(&[group]));
+        let (none, holes) = (Vec::new(), vec!["holes"]);
+        assert_eq!(
+            about,
+            [none.clone(), holes.clone(), holes, vec![IN_ONE_PLACE], none.clone(), none]
+        );
+        assert_eq!(suspect.about(&[2, 3]), ["holes", IN_ONE_PLACE]);
+        assert_eq!([2, 3].map(|group| suspect.is_in_one_place(group)), [false, true]);
+        assert_eq!([3, 4].map(|group| suspect.has_correlated_repeats(group)), [false, true]);
+        // One that names no figure is about all.
+        let of_run = [finding("holes", Severity::Severe, &[])];
+        assert_eq!(SuspectGroups::of(&of_run).about(&[7]), ["holes"]);
+    }
+}
