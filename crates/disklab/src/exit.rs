@@ -142,10 +142,11 @@ exit_codes! {
 impl From<ReportError> for Failure {
     fn from(error: ReportError) -> Self {
         match error {
-            ReportError::Level { .. } => Self::usage_error(error),
-            ReportError::Store(_) | ReportError::Study(_) | ReportError::Published(_) => {
-                Self::failed(error)
+            // A run that is not as disklab wrote it is bad input.
+            ReportError::Level { .. } | ReportError::Store(_) | ReportError::Study(_) => {
+                Self::usage_error(error)
             }
+            ReportError::Published(_) => Self::failed(error),
         }
     }
 }
@@ -266,6 +267,14 @@ mod tests {
             let text = error.to_string();
             assert_eq!(Failure::from(error).code, code, "{text}");
         }
+    }
+
+    #[test]
+    fn a_damaged_run_is_bad_input() {
+        let (path, cell) = (std::path::PathBuf::from("run"), 3);
+        let failure = Failure::from(ReportError::Store(StoreError::NoSample { path, cell }));
+        assert_eq!(failure.code, USAGE_ERROR);
+        assert!(failure.to_string().contains("restore the run from a copy"), "{failure}");
     }
 
     #[test]

@@ -56,6 +56,7 @@ const TABLES: [KindTable; 5] = [
         shown: &[
             "correlated_repeats::NAME",
             "in_one_place::NAME",
+            "read_from_cache::NAME",
             "table::audits_markdown",
             "two_modes::NAME",
         ],

@@ -20,6 +20,33 @@ pub struct Unfinished {
     pub error: Option<String>,
 }
 
+/// So much of an error is quoted.
+const QUOTED: usize = 200;
+
+impl Unfinished {
+    /// Why it failed, in a line; none if it has not run yet.
+    pub fn reason(&self) -> Option<String> {
+        self.error.as_deref().map(in_a_line)
+    }
+}
+
+/// An error in a line: what only leads to its next lines, such as 'The end of its console:', says
+/// nothing without them.
+pub fn in_a_line(error: &str) -> String {
+    let mut lines = error.lines().map(str::trim).filter(|line| !line.is_empty());
+    let first = lines.next().unwrap_or("no reason given");
+    let line = match (first.strip_suffix(':'), first.rsplit_once(". "), lines.next()) {
+        (Some(_), Some((said, _)), _) => said.to_owned(),
+        (Some(_), None, Some(next)) => format!("{first} {next}"),
+        (Some(said), None, None) => said.to_owned(),
+        (None, ..) => first.to_owned(),
+    };
+    match line.char_indices().nth(QUOTED) {
+        Some((end, _)) => format!("{}…", &line[..end]),
+        None => line,
+    }
+}
+
 /// All that audits may look at.
 #[derive(Debug)]
 pub(crate) struct Evidence<'a> {

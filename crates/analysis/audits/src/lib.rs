@@ -25,7 +25,7 @@ pub use audit::{Audit, Reproducer};
 pub use auditor::{Audited, Auditor};
 pub use audits::{AUDITS, CORRELATED_REPEATS, TWO_MODES, audits_markdown};
 pub use describe::{Described, describe, figure_id};
-pub use evidence::Unfinished;
+pub use evidence::{Unfinished, in_a_line};
 pub use finding::{Finding, Severity};
 pub use groups::{DriveBytes, Group, GroupKey, LatencySummary, MemoryReadShare, Observation};
 pub use measure::measure_of;

@@ -1,6 +1,6 @@
 //! Which figures findings make suspect.
 
-use crate::audits::{CORRELATED_REPEATS, IN_ONE_PLACE};
+use crate::audits::{CORRELATED_REPEATS, IN_ONE_PLACE, READ_FROM_CACHE};
 use crate::{Finding, Severity};
 
 /// Which groups' figures are suspect: by a severe finding, or since they do not compare with others.
@@ -8,6 +8,7 @@ use crate::{Finding, Severity};
 pub struct SuspectGroups<'a> {
     severe: Vec<&'a Finding>,
     correlated: Vec<&'a Finding>,
+    from_memory: Vec<&'a Finding>,
 }
 
 impl<'a> SuspectGroups<'a> {
@@ -19,7 +20,8 @@ impl<'a> SuspectGroups<'a> {
                 .clone()
                 .filter(|f| f.severity == Severity::Severe || f.audit == IN_ONE_PLACE)
                 .collect(),
-            correlated: all.filter(|f| f.audit == CORRELATED_REPEATS).collect(),
+            correlated: all.clone().filter(|f| f.audit == CORRELATED_REPEATS).collect(),
+            from_memory: all.filter(|f| f.audit == READ_FROM_CACHE).collect(),
         }
     }
 
@@ -41,6 +43,11 @@ impl<'a> SuspectGroups<'a> {
     pub fn is_in_one_place(&self, group: usize) -> bool {
         let of_places = self.severe.iter().filter(|finding| finding.audit == IN_ONE_PLACE);
         of_places.flat_map(|finding| &finding.groups).any(|of| *of == group)
+    }
+
+    /// Whether memory gave most of what this group read, be it meant: no drive is chosen by it.
+    pub fn is_from_memory(&self, group: usize) -> bool {
+        self.from_memory.iter().any(|finding| finding.groups.contains(&group))
     }
 
     /// Whether the repeats of this group depend on each other.

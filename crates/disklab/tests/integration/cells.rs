@@ -296,6 +296,10 @@ fn a_strangers_plan_is_refused_before_anything_is_touched() {
         ("sizes", with(plan, "/making/drives/0/size", json!(1))),
         ("serial", with(plan, "/making/drives/0/kind/model/serial", json!("a b"))),
         ("same serial", with(plan, "/making/drives/1/kind/model/serial", serial)),
+        (
+            "same name",
+            with(plan, "/making/drives/1/name", plan["making"]["drives"][0]["name"].clone()),
+        ),
         ("same position", with(plan, "/making/drives/1/position", json!(0))),
         (
             "unknown drive",

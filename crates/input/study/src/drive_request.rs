@@ -54,7 +54,7 @@ impl DriveRequest {
         let mut parts = text.split(':');
         let model = parts.next().unwrap_or_default().trim().to_owned();
         let (count, size) = (parts.next(), parts.next());
-        if parts.next().is_some() || model.chars().any(char::is_control) {
+        if parts.next().is_some() || model.is_empty() || model.chars().any(char::is_control) {
             return Err(DriveRequestError::Form);
         }
         let wrong = |text: &str| DriveRequestError::Count { text: text.to_owned(), most };

@@ -233,12 +233,21 @@ fn without_size(drive: &Node, model: &str) -> SourceError {
     place.error(format!("unknown drive model '{model}'{nearest}; `disklab list drives` names all"))
 }
 
+fn taken(name: &FileName) -> String {
+    format!("there is a drive '{name}' already; give this one another `name`")
+}
+
 fn drives(node: &Node) -> Result<Vec<DriveSpec>, SourceError> {
     let mut drives: Vec<DriveSpec> = Vec::new();
+    let mut names: Vec<FileName> = Vec::new();
     for item in node.items() {
         let mut fields = Fields::new(item, "a drive")?;
         let model = fields.require_line("model")?;
         let name = drive_name(&mut fields, &model)?;
+        // A name means all drives of its table, so no others may have it.
+        if names.contains(&name) {
+            return Err(item.error(taken(&name)));
+        }
         let count = fields.integer("count", 1..=MOST_DRIVES)?.unwrap_or(1);
         let size = fields.bytes("size")?.or_else(|| model_size(&model));
         let size = size.ok_or_else(|| without_size(item, &model))?;
@@ -258,12 +267,11 @@ fn drives(node: &Node) -> Result<Vec<DriveSpec>, SourceError> {
                     .map_err(|why| item.error(format!("invalid name '{name}-{number}': {why}")))?
             };
             if drives.iter().any(|d| d.name == name) {
-                return Err(item.error(format!(
-                    "there is a drive '{name}' already; give this one another `name`"
-                )));
+                return Err(item.error(taken(&name)));
             }
             drives.push(DriveSpec { name, model: model.clone(), size, set: set.clone() });
         }
+        names.push(name);
     }
     if drives.is_empty() {
         return Err(node.error("expected at least one drive"));

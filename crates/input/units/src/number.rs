@@ -1,6 +1,10 @@
 //! Numbers for people.
 
-/// `value` with `digits` significant digits and no exponent: `12.3`, `0.0123`, `1230`.
+/// Beyond these, zeros would hide the digits.
+const SENSIBLE: std::ops::Range<f64> = 1e-12..1e18;
+
+/// `value` with `digits` significant digits: `12.3`, `0.0123`, `1230`; beyond what any drive or
+/// clock has, with an exponent: `1.00e300`.
 ///
 /// Digits left of the point are never rounded away: 12345 with three digits is
 /// `12345`. Not-a-number and infinities are shown as `-`.
@@ -10,6 +14,9 @@ pub fn significant(value: f64, digits: usize) -> String {
     }
     if value == 0.0 {
         return "0".to_owned();
+    }
+    if !SENSIBLE.contains(&value.abs()) {
+        return format!("{value:.*e}", digits.saturating_sub(1));
     }
     let magnitude = value.abs().log10().floor() as i64;
     let decimals = (digits as i64 - 1 - magnitude).clamp(0, 12) as usize;
@@ -88,6 +95,8 @@ mod tests {
             (12_345.6, "12346"),
             (-3.0, "-3.00"),
             (f64::NAN, "-"),
+            (1e300, "1.00e300"),
+            (-2e-300, "-2.00e-300"),
         ] {
             assert_eq!(significant(value, 3), shown, "{value}");
         }

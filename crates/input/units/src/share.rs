@@ -89,11 +89,18 @@ pub fn share_words(share: f64) -> String {
 /// From this share on a figure in per cent is beyond all sense.
 const MOST_SHARE: f64 = 1000.0;
 
-/// A share as per cent, `3 %` or `0.3 %`; what is beyond all sense as a bound.
+/// Below this share one decimal shows none.
+const LEAST_SHARE: f64 = 0.0005;
+
+/// A share as per cent, `3 %` or `0.3 %`; what is beyond all sense, or too little for a decimal,
+/// as a bound.
 pub fn per_cent(share: f64) -> String {
     let value = share * 100.0;
     if value.is_nan() || value > 100.0 * MOST_SHARE {
         return format!(">{:.0} %", 100.0 * MOST_SHARE);
+    }
+    if share > 0.0 && share < LEAST_SHARE {
+        return "<0.1 %".to_owned();
     }
     if value >= 9.95 || value == 0.0 { format!("{value:.0} %") } else { format!("{value:.1} %") }
 }
@@ -101,7 +108,8 @@ pub fn per_cent(share: f64) -> String {
 /// A range of shares: `3 %`, or `0.3 % to 12 %`.
 pub fn per_cents((low, high): (f64, f64)) -> String {
     let (a, b) = (per_cent(low), per_cent(high));
-    if a == b { a } else { format!("{a} to {b}") }
+    // '<0.1 %' begins at 0.
+    if a == b || b.starts_with('<') { b } else { format!("{a} to {b}") }
 }
 
 #[cfg(test)]
@@ -150,6 +158,10 @@ mod tests {
     fn shares_beyond_all_sense_are_bounds() {
         assert_eq!(per_cents((0.001, 0.5)), "0.1 % to 50 %");
         assert_eq!(per_cent(f64::INFINITY), ">100000 %");
+        assert_eq!(per_cent(0.0004), "<0.1 %");
+        assert_eq!(per_cents((0.0, 0.0)), "0 %");
+        assert_eq!(per_cents((0.0, 0.0004)), "<0.1 %");
+        assert_eq!(per_cents((0.0004, 0.12)), "<0.1 % to 12 %");
     }
 
     #[test]

@@ -106,6 +106,7 @@ impl Database {
             connection.pragma_update(None, "application_id", APPLICATION).map_err(sqlite)?;
         }
         connection.pragma_update(None, "foreign_keys", true).map_err(sqlite)?;
+        check_history(&connection)?;
         migrations::runner().run(&mut connection).map_err(migration)?;
         Ok(Self::Sqlite(connection))
     }
@@ -177,6 +178,40 @@ impl Database {
             }
         }
     }
+}
+
+/// Where refinery keeps which migrations were made.
+const HISTORY: &str = "refinery_schema_history";
+
+/// Refuses a history of migrations that refinery did not write: it would panic.
+fn check_history(connection: &Connection) -> Result<(), ArchiveError> {
+    if !connection.table_exists(None, HISTORY).map_err(sqlite)? {
+        return Ok(());
+    }
+    let mut history = connection
+        .prepare(&format!("SELECT version, name, applied_on, checksum FROM {HISTORY}"))
+        .map_err(|_| ArchiveError::Row { table: HISTORY })?;
+    let mut rows = history.query([]).map_err(sqlite)?;
+    while let Some(row) = rows.next().map_err(sqlite)? {
+        let text = |column| row.get::<_, String>(column).ok();
+        let is_own = row.get::<_, i32>(0).is_ok()
+            && text(1).is_some()
+            && text(2).is_some_and(|when| is_rfc3339(&when))
+            && text(3).is_some_and(|sum| sum.parse::<u64>().is_ok());
+        if !is_own {
+            return Err(ArchiveError::Row { table: HISTORY });
+        }
+    }
+    Ok(())
+}
+
+/// Whether a text is a time such as `2026-03-01T12:00:00.5Z`; other spellings are not refinery's.
+fn is_rfc3339(text: &str) -> bool {
+    let is_plain = |c: char| c.is_ascii_digit() || "-:.TZ+".contains(c);
+    text.as_bytes().get(10) == Some(&b'T')
+        && text.get(17..19) != Some("60")
+        && text.chars().all(is_plain)
+        && text.parse::<jiff::Timestamp>().is_ok()
 }
 
 fn of_sqlite(value: ValueRef<'_>) -> rusqlite::Result<ColumnValue> {

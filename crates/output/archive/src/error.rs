@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use disklab_exec::NamedPathError;
 use disklab_source::SourceError;
 use disklab_store::StoreError;
+use refinery::error::Kind;
 
 /// What went wrong with an archive, or with a run for it.
 #[derive(Debug, thiserror::Error)]
@@ -60,6 +61,13 @@ pub enum ArchiveError {
 impl ArchiveError {
     /// Whether nothing was written, and the user must change something.
     pub fn is_usage_error(&self) -> bool {
-        !matches!(self, Self::Database(_) | Self::Migration(_))
+        match self {
+            // Another version, or another program, made the tables.
+            Self::Migration(error) => {
+                matches!(error.kind(), Kind::DivergentVersion(..) | Kind::MissingVersion(..))
+            }
+            Self::Database(_) => false,
+            _ => true,
+        }
     }
 }

@@ -10,15 +10,16 @@ use disklab_options::RunSettings;
 use disklab_sample::{Direction, DriveState};
 use disklab_source::{Location, Source, SourceError};
 use disklab_study::{LeftOut, Study};
-use disklab_units::count;
+use disklab_units::{count, list};
 use indexmap::{IndexMap, IndexSet};
 
 use crate::breadth::Breadth;
 use crate::files::{Seen, source};
 use crate::format::ImportFormat;
-use crate::formats::{FORMATS, detect, near};
+use crate::formats::{FORMATS, detect};
 use crate::mapping::{MappingTable, TABLE};
 use crate::naming::{direction_in, stack_of};
+use crate::near::near;
 use crate::prefixes::without_front;
 use crate::reading::{Repeat, one_line, stack_id_of};
 use crate::sample::{ImportedSample, sample};
@@ -357,6 +358,9 @@ fn belongs(study: &Study, placed: &Assigned) -> Result<(), ImportError> {
     Ok(())
 }
 
+/// Stacks that a title names.
+const NAMED: usize = 6;
+
 /// A study of the figures' own.
 fn made(id: &str, table: &MappingTable, placed: &[Assigned]) -> Result<Study, ImportError> {
     let mut stacks: Vec<String> = Vec::new();
@@ -382,7 +386,10 @@ fn made(id: &str, table: &MappingTable, placed: &[Assigned]) -> Result<Study, Im
         }
         *counts.entry((&one.stack, &one.workload)).or_default() += one.runs();
     }
-    let title = table.title.clone().unwrap_or_else(|| format!("Imported: {}", stacks.join(", ")));
+    let title = table
+        .title
+        .clone()
+        .unwrap_or_else(|| format!("Imported: {}", list(stacks.iter().map(String::as_str), NAMED)));
     let outline = Outline {
         id,
         title: &one_line(&title),

@@ -331,3 +331,14 @@ fn drives_under_one_stack_are_no_repeats() {
     assert_eq!(stacks(format!("{a}{b}{a}")), ["x/sda: 2", "x/sdb: 1"]);
     assert_eq!(stacks(format!("{a}{a}")), ["x: 2"]);
 }
+
+#[test]
+fn a_title_names_some_of_many_stacks() {
+    let directory = Folder::new();
+    let file = |stack| directory.file(&format!("{stack}-randread-0.json"), fio("4k", 1000.0));
+    let files = ('a'..='i').map(file).collect();
+    let request = ImportRequest { files, ..ImportRequest::default() };
+    let import = Import::read(&request).expect("an import");
+    assert!(import.counts().len() == 9, "{:?}", import.counts());
+    assert_eq!(import.study.title, "Imported: a, b, c, d, e, f and 3 more");
+}

@@ -18,6 +18,7 @@ mod import;
 mod json;
 mod mapping;
 mod naming;
+mod near;
 mod prefixes;
 mod profile;
 mod published;

@@ -145,7 +145,10 @@ pub enum StoreError {
         known: i64,
     },
     /// What the run is cannot be read.
-    #[error("{} was written by another version of disklab: {source}", path.display())]
+    #[error(
+        "{} cannot be read: {source}; take the disklab that made it, or restore the run from a copy",
+        path.display()
+    )]
     OtherVersion {
         /// The run's directory.
         path: PathBuf,
@@ -178,7 +181,9 @@ pub enum StoreError {
         source: serde_json::Error,
     },
     /// A cell that is done, without a sample.
-    #[error("{}: cell {cell}: its sample is missing", path.display())]
+    #[error(
+        "{}: cell {cell}: its sample is missing; restore the run from a copy", path.display()
+    )]
     NoSample {
         /// The run's directory.
         path: PathBuf,
@@ -186,7 +191,10 @@ pub enum StoreError {
         cell: u32,
     },
     /// A sample that cannot be read.
-    #[error("{}: cell {cell}: {source}", path.display())]
+    #[error(
+        "{}: cell {cell}: its sample cannot be read: {source}; take the disklab that made it, or \
+         restore the run from a copy", path.display()
+    )]
     BadSample {
         /// The run's directory.
         path: PathBuf,

@@ -91,6 +91,7 @@ fn check_drives(plan: &CellPlan) -> Result<(), PlanProblem> {
         return wrong("more than a study can have");
     }
     let (mut positions, mut serials) = (BTreeSet::new(), BTreeSet::new());
+    let mut names = BTreeSet::new();
     for drive in &plan.making.drives {
         let is_fit = matches!(
             (&plan.making.machine, &drive.kind),
@@ -107,6 +108,10 @@ fn check_drives(plan: &CellPlan) -> Result<(), PlanProblem> {
         }
         if !positions.insert(drive.position) {
             return wrong("two have the same position");
+        }
+        // What a drive moved is recorded by its name.
+        if !names.insert(&drive.name) {
+            return wrong("two have the same name");
         }
         if let DriveKind::Model(model) = &drive.kind
             && (model.serial.is_empty()

@@ -103,7 +103,7 @@ fn by_latency(evidence: &Evidence<'_>) -> Vec<Detection> {
     let reported = suspects.iter().map(|suspects| Detection {
         severity: Severity::Severe,
         text: format!(
-            "{} with {}: half of the random reads took less than {} of half a revolution of the \
+            "{} with {}: half of the random reads took at most {} of half a revolution of the \
              fastest hard disks. They came from the drives' own memory, mostly read ahead, or from \
              that of a machine below: the figure says nothing of reads at random.",
             suspects.figure,
@@ -141,7 +141,7 @@ mod tests {
     #[test]
     fn a_median_below_half_a_revolution_is_reported() {
         let texts = found("fio", 158_000, true, 1 << 20);
-        assert!(texts[0].contains("took less than 7.9 % of half a revolution"), "{texts:?}");
+        assert!(texts[0].contains("took at most 7.9 % of half a revolution"), "{texts:?}");
     }
 
     #[test]

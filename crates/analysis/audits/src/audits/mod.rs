@@ -62,6 +62,7 @@ mod zeros_compressed;
 
 pub use correlated_repeats::NAME as CORRELATED_REPEATS;
 pub(crate) use in_one_place::NAME as IN_ONE_PLACE;
+pub(crate) use read_from_cache::NAME as READ_FROM_CACHE;
 pub use table::audits_markdown;
 pub use two_modes::NAME as TWO_MODES;
 

@@ -2,7 +2,7 @@
 
 use disklab_sample::{Direction, Durability, Trend};
 use disklab_study::Part;
-use disklab_units::{list, per_cent};
+use disklab_units::{list, per_cents};
 
 use crate::audit::{Audit, Detection, Reproducer};
 use crate::evidence::{Detail, Evidence};
@@ -104,7 +104,7 @@ fn check(evidence: &Evidence<'_>) -> Vec<Detection> {
             .iter()
             .map(|s| {
                 let share = if s.range().0 < 1.0 {
-                    format!(" ({} of the repeats)", per_cent(s.range().0))
+                    format!(" ({} of the repeats)", per_cents(s.range()))
                 } else {
                     String::new()
                 };

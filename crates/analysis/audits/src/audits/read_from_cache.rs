@@ -8,8 +8,11 @@ use crate::audit::{Audit, Detection, Reproducer};
 use crate::evidence::{Evidence, drive_share};
 use crate::{Group, Severity};
 
+/// No stack is taken by reads that it finds.
+pub(crate) const NAME: &str = "read-from-cache";
+
 pub(super) const AUDIT: Audit = Audit {
-    name: "read-from-cache",
+    name: NAME,
     severity: Severity::Severe,
     detects: "reads of which the drives delivered less than half: the rest came from memory",
     evidence: "bytes that the drives read against bytes that the workload read",

@@ -52,7 +52,8 @@ fn check(evidence: &Evidence<'_>) -> Vec<Detection> {
             let operations = operations.filter_map(|o| o.operations).min();
             let operations =
                 operations.map(|n| format!(", {}", disklab_units::count(n as usize, "operation")));
-            format!("{} ({:.0} ms{})", s.figure, s.range().0 * 1e3, operations.unwrap_or_default())
+            let seconds = disklab_units::show_nanoseconds(s.range().0 * 1e9);
+            format!("{} ({seconds}{})", s.figure, operations.unwrap_or_default())
         })
         .collect();
     vec![Detection {

@@ -2,7 +2,7 @@
 
 use disklab_stats::estimate;
 use disklab_study::{ChartKind, Measure};
-use disklab_units::per_cent;
+use disklab_units::{count, per_cent};
 
 use crate::audit::{Audit, Detection, Reproducer};
 use crate::describe::figure_id;
@@ -48,9 +48,10 @@ fn check(evidence: &Evidence<'_>) -> Vec<Detection> {
     vec![Detection {
         severity: Severity::Warning,
         text: format!(
-            "The intervals of {} of {judged} figures are wider than ±10 %: at worst ±{}, the {} \
+            "The intervals of {} of {} are wider than ±10 %: at worst ±{}, the {} \
              of {} with {}.",
             wide.len(),
+            count(judged, "figure"),
             per_cent(*half),
             measure_in_sentence(
                 *which,

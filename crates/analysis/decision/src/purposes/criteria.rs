@@ -60,7 +60,11 @@ fn figures(
             k.part == Part::Whole
                 && (k.levels.workload.as_str(), k.step.as_str(), k.direction) == work
         };
-        let sound = |i: &usize| !suspicions.is_in_one_place(*i);
+        // A copy from memory writes to the drives, a read from there does nothing with them.
+        let reads = group.key.direction == Direction::Read;
+        let sound = |i: &usize| {
+            !suspicions.is_in_one_place(*i) && !(reads && suspicions.is_from_memory(*i))
+        };
         let same: Vec<usize> = (0..groups.len()).filter(is_same).filter(sound).collect();
         let about = suspicions.about(&same);
         if about.is_empty() {

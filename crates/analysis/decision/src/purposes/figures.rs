@@ -79,6 +79,7 @@ fn best_of(
         stack: stacks[rival.stack].to_owned(),
         times: lead.exp(),
         ahead: leads.iter().filter(|lead| **lead > 0.0).count(),
+        by_deciding: rival.by_deciding,
         repeats: leads.len(),
     })
 }

@@ -95,8 +95,11 @@ pub struct NextBest {
     pub stack: String,
     /// How many times as good the one that is taken is in what decides.
     pub times: f64,
-    /// In how many of the repeats that both have the first was better.
+    /// In how many of the repeats that both have the first was better, in what decides or by all
+    /// that counts.
     pub ahead: usize,
+    /// Whether in what decides.
+    pub by_deciding: bool,
     /// Those repeats.
     pub repeats: usize,
 }

@@ -17,8 +17,16 @@ id = "safe"
 fio = { size = "1G", rw = "randwrite", bs = "8k", fdatasync = 1 }
 "#;
 
+/// Random reads whose caches are kept, as a study may mean.
+const KEPT: &str = r#"
+[[workloads]]
+id = "again"
+caches = "keep"
+fio = { size = "1G", rw = "randread", bs = "8k", direct = 1 }
+"#;
+
 fn fixture() -> RunFixture {
-    let mut fixture = RunFixture::new(WORK);
+    let mut fixture = RunFixture::new(&[WORK, KEPT].concat());
     let stacks = [("single/ext4", 0), ("single/btrfs", 0), ("raid1/ext4", 1), ("raid1/btrfs", 1)];
     fixture.info.stacks = stacks
         .map(|(id, tolerates)| PlannedStack {
@@ -395,4 +403,38 @@ fn another_level_of_an_axis_may_have_another_stack_to_take() {
     // Nothing is said where nothing else is to be taken, or what is taken is as good.
     assert_eq!(effect(1.0, 1.0).choices, [""; 0]);
     assert_eq!(effect(4.0, 4.1).choices, [""; 0]);
+}
+
+#[test]
+fn reads_from_memory_decide_nothing() {
+    let mut fixture = fixture();
+    measured(&mut fixture, "raid1/ext4", "again", times(1e6, CALM));
+    for block in 0..4 {
+        let mut one = figure(Direction::Read, 60_000_000_000, 60.0);
+        one.operations = Some(7_324_218);
+        let step = on_drives(step("again", vec![one]), &[(0, 0)]);
+        fixture.sample("raid1/btrfs", "again", block, vec![step]);
+    }
+    let all = fixture.analyse().recommendations;
+    let vm = all.into_iter().find(|r| r.purpose.word == "vm").expect("a purpose");
+    assert_eq!(of_class(&vm, 1).take, "raid1/ext4");
+    assert!(vm.scores.iter().all(|score| score.stack != "raid1/btrfs"), "{:?}", vm.scores);
+}
+
+#[test]
+fn the_cost_of_space_is_neither_all_nor_endless() {
+    let cost = |times: f64| {
+        let stack = String::new();
+        Trade { stack, more_bytes: 1, times, is_significant: true }.cost()
+    };
+    let shown = [0.0004, 0.5, 1.0, 2.5, 4000.0].map(cost);
+    let expected =
+        [">99 % less", "50 % less", "the same speed", "150 % more", "4000 times as much"];
+    assert_eq!(shown, expected);
+    let next = |times: f64| {
+        NextBest { stack: String::new(), times, ahead: 1, by_deciding: true, repeats: 1 }
+            .times_short()
+    };
+    assert_eq!(next(0.04).as_deref(), Some("0.040x"));
+    assert_eq!(next(1.84).as_deref(), Some("1.8x"));
 }

@@ -3,7 +3,7 @@
 use disklab_comparisons::{Distance, times, value};
 use disklab_stats::{Interval, Ratio, estimate};
 use disklab_store::RunInfo;
-use disklab_units::list;
+use disklab_units::{list, significant};
 
 use super::confidence::Confidence;
 use super::judge::Judge;
@@ -126,8 +126,11 @@ impl StackChoice {
             (Confidence::Likely | Confidence::Inconclusive, Some(other)) => {
                 let is_next = self.next.as_ref().is_some_and(|next| next.stack == other.stack);
                 let than = if is_next { "the next".to_owned() } else { name(&other.stack) };
-                let NextBest { ahead, repeats, .. } = other;
-                Some(format!("better than {than} in {ahead} of {repeats} repeats"))
+                let NextBest { ahead, repeats, by_deciding, .. } = other;
+                // What decides may rank the two the other way round, next to these words.
+                let is_plain = *by_deciding || self.figures.is_empty();
+                let by = if is_plain { "" } else { " by all that counts" };
+                Some(format!("better than {than}{by} in {ahead} of {repeats} repeats"))
             }
             (Confidence::Once, _) => Some("measured once".to_owned()),
             _ => None,
@@ -168,7 +171,7 @@ impl NextBest {
 
     /// The same for a narrow terminal: `1.8x`; none if one digit shows no difference.
     pub fn times_short(&self) -> Option<String> {
-        ((self.times - 1.0).abs() >= 0.05).then(|| format!("{:.1}x", self.times))
+        ((self.times - 1.0).abs() >= 0.05).then(|| format!("{}x", significant(self.times, 2)))
     }
 }
 
@@ -184,7 +187,9 @@ impl Trade {
     pub fn cost(&self) -> String {
         let percent = (1.0 - self.times) * 100.0;
         let cost = match percent {
+            p if p >= 99.5 => ">99 % less".to_owned(),
             p if p >= 0.95 => format!("{p:.0} % less"),
+            _ if self.times >= 10.0 => format!("{:.0} times as much", self.times),
             p if p <= -0.95 => format!("{:.0} % more", -p),
             _ => return "the same speed".to_owned(),
         };

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use disklab_comparisons::{Comparison, ComparisonOutcome, ratio, value};
+use disklab_comparisons::{Comparison, ComparisonOutcome, ratio};
 use disklab_study::ChartKind;
 use disklab_units::list;
 
@@ -108,8 +108,7 @@ impl<'a> AnswerWriter<'a> {
                 let x = p.x.as_ref().map_or_else(String::new, |x| format!(" at {x}"));
                 let figure = Some(&p.figure).filter(|f| !f.is_empty());
                 let figure = figure.map_or_else(String::new, |f| format!(" {f}"));
-                let shown = value(self.answer.measure, self.answer.operation, &p.estimate);
-                let shown = shown.replace(" (once)", "");
+                let shown = self.value(p).replace(" (once)", "");
                 format!("{}{figure}{x} {shown}", self.stack(p.group))
             })
             .collect();

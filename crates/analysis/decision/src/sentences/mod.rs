@@ -115,10 +115,15 @@ impl<'a> AnswerWriter<'a> {
         self.answer.points.iter().find(|p| p.group == group)
     }
 
+    /// `180 kB/s [171, 190]`: a question about commits and transactions has figures of each.
+    fn value(&self, point: &Point) -> String {
+        value(self.answer.measure, self.groups[point.group].operation, &point.estimate)
+    }
+
     /// `180 kB/s [171, 190]`, `a median latency of 8.33 ms [8.20, 8.40]`.
     fn figure(&self, point: &Point) -> String {
         let Answer { measure: of, operation, committed, .. } = *self.answer;
-        let shown = value(of, operation, &point.estimate);
+        let shown = self.value(point);
         match of {
             Measure::Throughput | Measure::Iops | Measure::Elapsed | Measure::Missed => shown,
             Measure::Latency(_) => {
@@ -247,10 +252,8 @@ impl<'a> AnswerWriter<'a> {
             _ => (String::new(), self.verb()),
         };
         // Another sentence says what was measured once.
-        let figure = |p: &Point| {
-            let shown = value(of, operation, &p.estimate).replace(" (once)", "");
-            format!("{}'s {shown}", self.stack(p.group))
-        };
+        let shown = |p: &Point| self.value(p).replace(" (once)", "");
+        let figure = |p: &Point| format!("{}'s {}", self.stack(p.group), shown(p));
         let sentence = |points: &[Point]| {
             let groups: Vec<usize> = points.iter().map(|p| p.group).collect();
             let (before, suspicion) = (self.prefix(groups[0]), self.suspicion(&groups));
@@ -259,7 +262,12 @@ impl<'a> AnswerWriter<'a> {
             if let [lowest, .., highest] = sorted[..]
                 && sorted.len() > LISTED
             {
-                let (all, lowest, highest) = (sorted.len(), figure(lowest), figure(highest));
+                let all = sorted.len();
+                if shown(lowest) == shown(highest) {
+                    let same = shown(lowest);
+                    return format!("{before}{name}all {all} figures are {same}{suspicion}.");
+                }
+                let (lowest, highest) = (figure(lowest), figure(highest));
                 return format!(
                     "{before}{name}the lowest of {all} figures is {lowest}, the highest {highest}{suspicion}."
                 );
@@ -271,7 +279,7 @@ impl<'a> AnswerWriter<'a> {
                     // Once says it for all.
                     let verb =
                         if n == 0 && !verb.is_empty() { format!("{verb} ") } else { String::new() };
-                    format!("{} {verb}{}", self.stack(p.group), value(of, operation, &p.estimate))
+                    format!("{} {verb}{}", self.stack(p.group), self.value(p))
                 })
                 .collect();
             let figures = list(figures.iter().map(String::as_str), LISTED);

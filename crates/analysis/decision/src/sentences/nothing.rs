@@ -4,7 +4,7 @@ use disklab_audits::Unfinished;
 
 /// What a run says of which no cell has a sample; nothing where there are no cells.
 pub(crate) fn nothing_measured(unfinished: &[Unfinished]) -> Vec<String> {
-    let failed = unfinished.iter().filter_map(|cell| cell.error.as_deref()).collect::<Vec<_>>();
+    let failed = unfinished.iter().filter_map(Unfinished::reason).collect::<Vec<_>>();
     let (all, waiting) = (unfinished.len(), unfinished.len() - failed.len());
     let Some(first) = failed.first() else {
         let none = "Nothing has been measured yet: no cell has run.".to_owned();
@@ -16,7 +16,6 @@ pub(crate) fn nothing_measured(unfinished: &[Unfinished]) -> Vec<String> {
         (1, _) => format!("{} of {all} cells failed, and 1 has not run", failed.len()),
         _ => format!("{} of {all} cells failed, and {waiting} have not run", failed.len()),
     };
-    let first = first.lines().next().unwrap_or_default();
     vec![format!("Nothing was measured: {how_many}. The first said: {first}")]
 }
 

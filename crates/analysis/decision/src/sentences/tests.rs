@@ -145,6 +145,24 @@ fn operations_and_latencies_have_their_names() {
     assert!(sentences[0].contains("a 99th-percentile commit latency of 16.0 ms"), "{sentences:?}");
 }
 
+#[test]
+fn a_question_about_several_kinds_has_the_unit_of_each() {
+    let mut fixture = RunFixture::new(
+        "[[questions]]\nask = \"?\"\nworkloads = [\"dd-4k\", \"buffered\"]\nmeasure = \"iops\"",
+    );
+    for (work, kind) in [("dd-4k", OperationKind::Commit), ("buffered", OperationKind::Transaction)]
+    {
+        for block in 0..3 {
+            let mut one = figure(Direction::Write, 1 << 20, 10.0 + f64::from(block) / 100.0);
+            (one.operations, one.operation) = (Some(100), kind);
+            fixture.sample("single/ext4", work, block, vec![step(work, vec![one])]);
+        }
+    }
+    let sentences = fixture.analyse().sentences.remove(0).concat();
+    assert!(sentences.contains(" 9.99 commits/s ["), "{sentences}");
+    assert!(sentences.contains(" 9.99 transactions/s ["), "{sentences}");
+}
+
 /// Each of these is a write and a sync: neither of them alone is what is counted.
 #[test]
 fn writes_that_a_sync_follows_are_counted_as_commits() {

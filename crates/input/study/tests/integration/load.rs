@@ -125,6 +125,12 @@ const MISTAKES: &[(&str, &str, &str, usize)] = &[
     ("baseline = \"raid1/ext4\"", "baseline = \"raid1/ext3\"", "did you mean 'raid1/ext4'?", 5),
     ("size = \"1 TB\"", "size = \"1 furlong\"", "is not a size", 11),
     ("size = \"1 TB\"", "size = \"1 TB", "not valid TOML", 11),
+    (
+        "[layouts]",
+        "[[drives]]\nmodel = \"m\"\nname = \"d\"\nsize = \"1 TB\"\n[layouts]",
+        "there is a drive 'd' already",
+        13,
+    ),
     ("drives = 1 }", "drives = 4 }", "expected 1 to 3, the study's drives", 14),
     ("\"d-1\", \"d-3\"]", "\"d-1\", \"d-9\"]", "unknown drive 'd-9'", 15),
     ("md-raid5[chunk=64K]", "md-raid5[chunk=64K", "brackets or quotes do not match", 16),

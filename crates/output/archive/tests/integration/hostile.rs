@@ -75,6 +75,35 @@ fn what_others_wrote_into_an_archive_is_an_error() {
 }
 
 #[test]
+fn a_history_of_migrations_that_others_wrote_is_an_error() {
+    let temp = tempfile::tempdir().expect("temp");
+    for (number, damage) in [
+        "version = 'one'",
+        "version = 99",
+        "name = 'x'",
+        "name = NULL",
+        "applied_on = 'yesterday'",
+        "applied_on = '2026-03-01 12:00:00Z'",
+        "applied_on = NULL",
+        "checksum = 'x'",
+        "checksum = '-1'",
+        "checksum = NULL",
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let path = temp.path().join(format!("{number}.sqlite"));
+        drop(RunArchive::open(path.to_str().expect("UTF-8")).expect("new"));
+        let connection = Connection::open(&path).expect("opens");
+        let change = format!("UPDATE refinery_schema_history SET {damage}");
+        connection.execute_batch(&change).expect(damage);
+        drop(connection);
+        let error = refused(&path);
+        assert!(error.is_usage_error(), "{damage}: {error}");
+    }
+}
+
+#[test]
 fn a_run_that_is_none_adds_nothing() {
     let temp = tempfile::tempdir().expect("temp");
     let run = night().run(&temp.path().join("run"));

@@ -60,19 +60,6 @@ pub fn detect(text: &str) -> Option<&'static ImportFormat> {
     FORMATS.iter().find(|format| (format.looks_like)(text))
 }
 
-/// What a text is that looks like no format, and how to get one that does; nothing where
-/// that is not known either.
-pub(crate) fn near(text: &str) -> Option<&'static str> {
-    let starts = |front: &str| text.lines().any(|line| line.trim_start().starts_with(front));
-    if starts("sysbench ") {
-        Some("it is a test of sysbench's that does not measure files; 'sysbench fileio' does")
-    } else if starts("<Results>") && text.contains("<TimeSpan>") {
-        Some("it is DiskSpd's XML (-Rxml); its text is read (-Rtext, or no -R)")
-    } else {
-        None
-    }
-}
-
 impl ImportFormat {
     /// Whether a text of `first` may have an output of this format before or behind it, which is
     /// another measurement: not the same one in another form, nor how long it took.

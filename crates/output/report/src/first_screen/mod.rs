@@ -21,7 +21,7 @@ pub(crate) use label::label;
 pub use lines::{SCREEN_WIDTH, TextStyle, wrapped};
 pub(crate) use next::{NextStep, SETTLE, next_steps};
 pub use so_far::{answers_so_far, so_far};
-pub(crate) use speed::{SpeedBasis, speeds};
+pub(crate) use speed::{SpeedBasis, per_cent_of_best, speeds};
 pub use text::first_screen;
 
 /// All that is on it.

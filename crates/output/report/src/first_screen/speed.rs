@@ -37,7 +37,10 @@ impl SpeedBasis {
     pub(crate) fn text(&self) -> String {
         match self {
             Self::AllPurposes => "all purposes alike".to_owned(),
-            Self::Purposes(names) => format!("{} alike", names.join(", ").to_lowercase()),
+            Self::Purposes(names) => {
+                let alike = if names.len() > 1 { " alike" } else { "" };
+                format!("{}{alike}", names.join(", ").to_lowercase())
+            }
             Self::Questions => "all questions alike".to_owned(),
             Self::Time(..) => "for whole drives: less is better".to_owned(),
         }
@@ -47,7 +50,7 @@ impl SpeedBasis {
     pub(crate) fn figure(&self, speed: f64) -> String {
         match self {
             Self::Time(_, least) => plain_value(Measure::Elapsed, OperationKind::Io, least / speed),
-            _ => format!("{:.0}", speed * 100.0),
+            _ => per_cent_of_best(speed),
         }
     }
 
@@ -58,6 +61,11 @@ impl SpeedBasis {
             _ => speed,
         }
     }
+}
+
+/// A speed in per cent of the best; no stack's is 0.
+pub(crate) fn per_cent_of_best(speed: f64) -> String {
+    if speed < 0.005 { "<1".to_owned() } else { format!("{:.0}", speed * 100.0) }
 }
 
 /// The speed of each stack that was measured in all of it, next to the best: 1 is the best. A

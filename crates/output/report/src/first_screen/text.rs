@@ -1,7 +1,8 @@
 //! The first screen on a terminal: some forty lines of eighty columns.
 
 use disklab_audits::Severity;
-use disklab_units::scale_words;
+use disklab_store::CellState;
+use disklab_units::{count, scale_words};
 
 use super::answers::answers;
 use super::lines::{Face, LINES, SCREEN_WIDTH, ScreenLine, TextStyle, column, right, wrapped};
@@ -86,14 +87,18 @@ fn head(report: &Report, width: usize) -> Vec<ScreenLine> {
     ])]
 }
 
-/// How many cells are done, and of how many if that is not all.
+/// How many cells are done, and of how many and how many failed if that is not all.
 fn cells(report: &Report) -> String {
     let all = report.cells.len();
-    let done = report.cells.iter().filter(|c| c.state == disklab_store::CellState::Done).count();
+    let are = |state: CellState| report.cells.iter().filter(|c| c.state == state).count();
+    let done = are(CellState::Done);
     if done == all {
-        return disklab_units::count(done, "cell");
+        return count(done, "cell");
     }
-    format!("{done} of {}", disklab_units::count(all, "cell"))
+    match are(CellState::Failed) {
+        0 => format!("{done} of {}", count(all, "cell")),
+        failed => format!("{done} of {}, {failed} failed", count(all, "cell")),
+    }
 }
 
 /// The bars: all stacks by speed, with their space.
@@ -127,8 +132,8 @@ fn bars(screen: &FirstScreen<'_>, width: usize) -> Vec<ScreenLine> {
         }));
     }
     if stacks.len() > shown {
-        let rest = stacks.len() - shown;
-        lines.push(ScreenLine::soft(&format!("  and {rest} slower ones: see the page")));
+        let rest = count(stacks.len() - shown, "slower one");
+        lines.push(ScreenLine::soft(&format!("  and {rest}: see the page")));
     }
     lines
 }

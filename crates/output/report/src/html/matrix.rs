@@ -113,6 +113,7 @@ fn cell(
     let word = match share {
         1.0 => "best".to_owned(),
         share if share >= AS_GOOD => "≈ best".to_owned(),
+        share if share < 0.005 => "<0.01".to_owned(),
         share => format!("{share:.2}"),
     };
     let place = recommendation

@@ -3,9 +3,10 @@
 use std::fmt::Write as _;
 
 use disklab_decision::Recommendation;
+use disklab_units::count;
 
 use super::{MarkdownTable, escape};
-use crate::first_screen::{FirstScreen, Pick, StackLine, space};
+use crate::first_screen::{FirstScreen, Pick, StackLine, per_cent_of_best, space};
 
 /// Rows that a post has room for.
 const ROWS: usize = 24;
@@ -64,7 +65,7 @@ pub(crate) fn table(md: &mut String, screen: &FirstScreen<'_>) {
     let row = |stack: &&StackLine| {
         let share = |r: &&Recommendation| {
             let score = r.scores.iter().find(|score| score.stack == stack.id);
-            score.map_or_else(|| "–".to_owned(), |score| format!("{:.0}", score.share * 100.0))
+            score.map_or_else(|| "–".to_owned(), |score| per_cent_of_best(score.share))
         };
         let own = [
             escape(&stack.label),
@@ -77,7 +78,7 @@ pub(crate) fn table(md: &mut String, screen: &FirstScreen<'_>) {
     md.push_str("**What decides, in % of the best stack**\n\n");
     MarkdownTable { head, rows }.write(md);
     if stacks.len() > ROWS {
-        let _ = writeln!(md, "And {} slower stacks.\n", stacks.len() - ROWS);
+        let _ = writeln!(md, "And {}.\n", count(stacks.len() - ROWS, "slower stack"));
     }
     if shown.iter().any(|r| r.why_not.is_some()) {
         md.push_str("\\* From a part of what this purpose asks for.\n\n");

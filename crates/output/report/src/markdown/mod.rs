@@ -12,7 +12,7 @@ use std::ffi::OsStr;
 use std::fmt::Write as _;
 use std::path::Path;
 
-use disklab_audits::Severity;
+use disklab_audits::{Severity, in_a_line};
 use disklab_sample::DriveState;
 use disklab_units::Bytes;
 use escape::code;
@@ -139,8 +139,7 @@ fn absent(md: &mut String, absences: &Absences) {
         let _ = writeln!(md, "- {}: {}", escape(why), some(what));
     }
     for (error, what) in &absences.failed {
-        let first = error.lines().next().unwrap_or_default();
-        let _ = writeln!(md, "- failed: {}: {}", some(what), escape(first));
+        let _ = writeln!(md, "- failed: {}: {}", some(what), escape(&in_a_line(error)));
     }
     md.push('\n');
 }

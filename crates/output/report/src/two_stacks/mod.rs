@@ -129,19 +129,21 @@ fn with_baseline(mut study: Study, baseline: &str) -> Study {
 fn rows(analysis: &Analysis, first: &str) -> Vec<ComparedFigure> {
     let of_answer = |answer: &'_ Answer| -> Vec<ComparedFigure> {
         let mine = answer.comparisons.iter().filter(|c| c.stack == first);
-        mine.filter_map(|comparison| row(answer, comparison)).collect()
+        mine.filter_map(|comparison| row(analysis, answer, comparison)).collect()
     };
     analysis.answers.iter().flat_map(of_answer).collect()
 }
 
-fn row(answer: &Answer, comparison: &Comparison) -> Option<ComparedFigure> {
+fn row(analysis: &Analysis, answer: &Answer, comparison: &Comparison) -> Option<ComparedFigure> {
     let point = |group: usize| -> Option<&Point> {
         let mut points = answer.points.iter();
         points.find(|p| (p.group, &p.figure, &p.x) == (group, &comparison.figure, &comparison.x))
     };
     let value = |group: usize| {
         let estimate = &point(group)?.estimate;
-        Some(show_figure(answer.measure, answer.operation, estimate.centre, estimate.interval))
+        // A question about commits and transactions has figures of each.
+        let operation = analysis.groups.get(group)?.operation;
+        Some(show_figure(answer.measure, operation, estimate.centre, estimate.interval))
     };
     let (interval, x) = (comparison.interval, comparison.x.as_deref().unwrap_or_default());
     let ratio = times(comparison.ratio);

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use disklab_comparisons::ComparisonOutcome;
 use disklab_source::{printable, printable_json};
-use disklab_units::Bytes;
+use disklab_units::{Bytes, count};
 use serde_json::json;
 
 use super::{ComparedFigure, TwoStacks};
@@ -99,29 +99,39 @@ impl TwoStacks {
             (Some(x), Some(y)) if x < y => format!(" ({} less)", Bytes(y - x).si()),
             _ => String::new(),
         };
-        let mut sentences = vec![
-            format!("Usable space: {} against {}{more}.", space(a.usable), space(b.usable)),
-            format!("Drives that may fail: {} against {}.", a.losses(), b.losses()),
-        ];
+        let mut sentences = Vec::new();
+        // Of an import, neither is known.
+        if a.usable.or(b.usable).is_some() {
+            let spaces = [a.usable, b.usable].map(space);
+            sentences.push(format!("Usable space: {} against {}{more}.", spaces[0], spaces[1]));
+        }
+        if a.survives.or(b.survives).is_some() {
+            sentences.push(format!("Drives that may fail: {} against {}.", a.losses(), b.losses()));
+        }
+        sentences.push(self.counted(&a.label));
+        sentences
+    }
+
+    /// 'Of 17 figures, RAID 5 is better in 3, worse in 3, inconclusive in 11.'
+    fn counted(&self, first: &str) -> String {
         let outcomes = [
             ComparisonOutcome::Better,
             ComparisonOutcome::Worse,
             ComparisonOutcome::Equivalent,
             ComparisonOutcome::Inconclusive,
-            ComparisonOutcome::Once,
         ];
         let number = |outcome| self.rows.iter().filter(|row| row.outcome == outcome).count();
         let counted = outcomes.map(|outcome| (number(outcome), word(outcome)));
         let counted = counted.iter().filter(|(n, _)| *n > 0);
         let counted: Vec<String> = counted.map(|(n, word)| format!("{word} in {n}")).collect();
-        sentences.push(match self.rows.len() {
-            0 => "No figure of both was measured in the same repeat.".to_owned(),
-            all => {
-                let figures = disklab_units::count(all, "figure");
-                format!("Of {figures}, {} is {}.", a.label, counted.join(", "))
-            }
-        });
-        sentences
+        let (all, once) = (self.rows.len(), number(ComparisonOutcome::Once));
+        let figures = count(all, "figure");
+        match (all, once) {
+            (0, _) => "No figure of both was measured in the same repeat.".to_owned(),
+            (_, 0) => format!("Of {figures}, {first} is {}.", counted.join(", ")),
+            _ if once == all => format!("Measured once, which decides nothing: {figures}."),
+            _ => format!("Of {figures}, {first} is {}; {once} measured once.", counted.join(", ")),
+        }
     }
 }
 
@@ -142,5 +152,50 @@ pub(super) fn sign(row: &ComparedFigure) -> char {
         ComparisonOutcome::Worse => '-',
         ComparisonOutcome::Equivalent => '=',
         ComparisonOutcome::Inconclusive | ComparisonOutcome::Once => '?',
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::two_stacks::ComparedStack;
+
+    fn row(outcome: ComparisonOutcome) -> ComparedFigure {
+        ComparedFigure {
+            ask: String::new(),
+            figure: String::new(),
+            values: [String::new(), String::new()],
+            ratio: String::new(),
+            numbers: (1.0, None),
+            outcome,
+        }
+    }
+
+    fn stack(usable: Option<u64>, survives: Option<(usize, u32)>) -> ComparedStack {
+        ComparedStack { id: "x".to_owned(), label: "x".to_owned(), usable, survives }
+    }
+
+    fn trade(stacks: [ComparedStack; 2], outcomes: &[ComparisonOutcome]) -> Vec<String> {
+        let rows = outcomes.iter().map(|outcome| row(*outcome)).collect();
+        TwoStacks { title: String::new(), stacks, rows }.trade()
+    }
+
+    #[test]
+    fn what_is_not_known_of_either_is_left_out() {
+        use ComparisonOutcome::{Better, Once};
+        let unknown = || [stack(None, None), stack(None, None)];
+        assert_eq!(trade(unknown(), &[Better]), ["Of 1 figure, x is better in 1."]);
+        let once = trade(unknown(), &[Once, Once]);
+        assert_eq!(once, ["Measured once, which decides nothing: 2 figures."]);
+        let both = trade(unknown(), &[Better, Once]);
+        assert_eq!(both, ["Of 2 figures, x is better in 1; 1 measured once."]);
+        let known = [stack(Some(3_000_000), Some((4, 1))), stack(Some(1_000_000), None)];
+        assert_eq!(
+            trade(known, &[Better])[..2],
+            [
+                "Usable space: 3 MB against 1 MB (2 MB more).",
+                "Drives that may fail: any 1 of 4 against not known.",
+            ]
+        );
     }
 }

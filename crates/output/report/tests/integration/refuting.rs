@@ -5,7 +5,8 @@ use disklab_cell::{Cell, Levels, LossTree};
 use disklab_decision::{Analyser, FailureSamples, RiskTerms};
 use disklab_report::{Report, ReportFormat, TextStyle, first_screen, render};
 use disklab_sample::{
-    Direction, DrivePass, Figure, OperationKind, PassWindow, Sample, Step, StepProfile, Task,
+    Direction, DrivePass, DriveTraffic, Figure, OperationKind, PassWindow, Sample, Step,
+    StepProfile, Task,
 };
 use disklab_store::{CellRecord, CellState};
 use disklab_study::PlannedStack;
@@ -71,6 +72,13 @@ fn study(repeats: usize) -> String {
 
 /// A run of the first stacks: `rates` are their MB/s in each work, `scatter` that of each block.
 pub fn run(stacks: usize, rates: &[[f64; 2]], scatter: &[f64]) -> Report {
+    run_of(stacks, rates, scatter, &|_, _, _, step| Some(step))
+}
+
+/// What becomes of a step of a stack, by its number, in a workload and a block; none if it fails.
+type StepChange<'a> = &'a dyn Fn(u32, &str, usize, Step) -> Option<Step>;
+
+fn run_of(stacks: usize, rates: &[[f64; 2]], scatter: &[f64], altered: StepChange<'_>) -> Report {
     let mut report = support::made(1, 1, "lab", 1);
     let all = FILE_SYSTEMS.iter().flat_map(|fs| LAYOUTS.iter().map(move |l| (*l, *fs)));
     let stacks: Vec<_> = all.take(stacks).collect();
@@ -86,7 +94,7 @@ pub fn run(stacks: usize, rates: &[[f64; 2]], scatter: &[f64]) -> Report {
             capacity: *capacity,
             tolerates: *tolerates,
             loss: Some(lost(layout, *tolerates)),
-            copies: false,
+            copies: layout.starts_with("raid1"),
         })
         .collect();
     let mut analyser = Analyser::new(report.study.clone(), report.info.clone());
@@ -95,15 +103,23 @@ pub fn run(stacks: usize, rates: &[[f64; 2]], scatter: &[f64]) -> Report {
         for ((stack, rates), n) in report.info.stacks.iter().zip(rates).zip(0_u32..) {
             for ((workload, direction, task), rate) in WORK.into_iter().zip(rates) {
                 let number = report.cells.len() as u32;
-                let (id, block) = (stack.id.clone(), block as u32);
-                let cell = Cell { number, block, levels: Levels::new(id, workload), seed: 1 };
-                let done = CellState::Done;
-                let record =
-                    CellRecord { cell, state: done, error: None, ended: None, seconds: None };
+                let levels = Levels::new(stack.id.clone(), workload);
+                let cell = Cell { number, block: block as u32, levels, seed: 1 };
                 // Each stack has its own luck in each block.
-                let luck = 1.0 + shift * f64::from((n * 7 + block * 3 + number) % 5);
+                let luck = 1.0 + shift * f64::from((n * 7 + block as u32 * 3 + number) % 5);
                 let step = step(workload, direction, task, rate * 1e6 * luck);
-                analyser.add(&record, Sample { steps: vec![step], ..Sample::default() });
+                let step = altered(n, workload, block, step);
+                let (state, error) = match step {
+                    Some(_) => (CellState::Done, None),
+                    None => (CellState::Failed, Some("no space".to_owned())),
+                };
+                let record = CellRecord { cell, state, error, ended: None, seconds: None };
+                match step {
+                    Some(step) => {
+                        analyser.add(&record, Sample { steps: vec![step], ..Sample::default() });
+                    }
+                    None => analyser.add_unfinished(&record),
+                }
                 report.cells.push(record);
             }
         }
@@ -257,6 +273,16 @@ fn the_table_of_stacks_and_purposes_is_refuted_by_the_samples() {
 }
 
 #[test]
+fn equal_figures_have_no_ends() {
+    let (json, texts) = texts(&run(5, &[[300.0, 200.0]; 5], &[0.0]));
+    assert_eq!(refuted(&json, &texts), [""; 0]);
+    let page = &texts[0].1;
+    let changed = page.replacen("all 5 figures are 200 MB/s", "all 5 figures are 300 MB/s", 1);
+    assert!(changed != *page, "{page}");
+    assert!(!refute(&json, &[(Medium::Page, &changed)]).is_empty());
+}
+
+#[test]
 fn the_ends_of_what_was_measured_once_are_refuted() {
     let rates = [300.0, 260.0, 220.0, 180.0, 140.0].map(|rate| [rate, 200.0 + rate]);
     let (json, texts) = texts(&run(5, &rates, &[0.0]));
@@ -270,5 +296,61 @@ fn the_ends_of_what_was_measured_once_are_refuted() {
         assert!(page.contains(word), "{word}");
         let changed = page.replacen(word, instead, 1);
         assert!(!refute(&json, &[(Medium::Page, &changed)]).is_empty(), "{instead}");
+    }
+}
+
+/// What drives moved: mirrors read from one of them, and more is written than was asked for.
+fn moved(n: u32, workload: &str, block: usize, mut step: Step) -> Option<Step> {
+    if (n, workload, block) == (2, "write-1m", 1) {
+        return None;
+    }
+    let drive = |number: u64| {
+        let (read, written) = match workload {
+            "read-1m" => ((1 << 30) / 50 * if number == 0 { 49 } else { 1 }, 0),
+            _ => (0, (1 << 30) * (2 + u64::from(n))),
+        };
+        let drive = format!("hgst-{}", number + 1);
+        DriveTraffic { drive, read_bytes: read, write_bytes: written, ..DriveTraffic::default() }
+    };
+    step.drives = (0..2).map(drive).collect();
+    // One repeat met something else.
+    if (n, block) == (1, 3) {
+        let figure = &mut step.figures[0];
+        figure.elapsed_ns /= 2;
+        figure.bytes_per_second = figure.bytes_per_second.map(|rate| rate * 2.0);
+        figure.operations_per_second = figure.operations_per_second.map(|rate| rate * 2.0);
+    }
+    Some(step)
+}
+
+#[test]
+fn findings_are_refuted_by_the_samples() {
+    let scatter = [0.0, 0.002, 0.001, 0.003, 0.001, 0.002, 0.001, 0.002];
+    let rates = [300.0, 260.0, 220.0, 180.0, 140.0].map(|rate| [rate, 200.0]);
+    let mut report = run_of(5, &rates, &scatter, &moved);
+    let (json, all) = texts(&report);
+    assert_eq!(refuted(&json, &all), [""; 0]);
+    let findings = report.analysis.findings.clone();
+    for (audit, said, instead) in [
+        ("failed-cells", "1 cell failed", "3 cells failed"),
+        ("outlier", "2.0 times the median", "3.0 times the median"),
+        ("outlier", "raid1/ext4 in block 4", "raid1/ext4 in block 5"),
+        ("outlier", "with raid1/ext4 in", "with raid6/ext4 in"),
+        ("one-mirror-read", "98 % of what", "91 % of what"),
+        ("write-amplification", "4.0 to 12", "4.0 to 15"),
+        ("write-amplification", "4.0 to 12", "4.5 to 12"),
+        ("write-amplification", "with raid0/ext4, raid1/ext4", "with raid0/ext4, raid0/ext4"),
+    ] {
+        let index = findings.iter().position(|f| f.audit == audit && f.text.contains(said));
+        let index = index.unwrap_or_else(|| panic!("no '{said}' in {findings:#?}"));
+        // As if the audit itself had said so: all texts agree.
+        report.analysis.findings[index].text = findings[index].text.replacen(said, instead, 1);
+        let (json, changed) = texts(&report);
+        assert!(!refuted(&json, &changed).is_empty(), "{}", report.analysis.findings[index].text);
+        report.analysis.findings.clone_from(&findings);
+        // As if one text alone said so.
+        let mut one = all.clone();
+        one[0].1 = one[0].1.replace(said, instead);
+        assert!(one[0].1 == all[0].1 || !refuted(&json, &one).is_empty(), "{instead}");
     }
 }

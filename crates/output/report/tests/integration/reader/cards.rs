@@ -164,9 +164,13 @@ fn is_cost(cost: &str, ratio: f64) -> bool {
     let cost = cost.trim_end_matches(" (inconclusive)");
     let percent = (ratio - 1.0) * 100.0;
     match cost.split_once(" % ") {
+        Some((">99", "less")) => ratio < 0.01,
         Some((n, "less")) => n.parse::<f64>().is_ok_and(|n| (percent + n).abs() < 3.0),
         Some((n, "more")) => n.parse::<f64>().is_ok_and(|n| (percent - n).abs() < 3.0),
-        _ => cost == "the same speed" && percent.abs() < 3.0,
+        _ => match cost.strip_suffix(" times as much").map(str::parse::<f64>) {
+            Some(times) => times.is_ok_and(|times| (ratio - times).abs() < 0.5 + 0.03 * times),
+            None => cost == "the same speed" && percent.abs() < 3.0,
+        },
     }
 }
 

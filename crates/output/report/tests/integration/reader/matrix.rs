@@ -91,6 +91,7 @@ fn column_refuted(column: &[(&str, &Cell)], cards: &[&Card], samples: &Samples) 
             let share = ratio / best;
             let holds = match cell.word.as_str() {
                 "best" | "≈ best" => share > 0.96,
+                "<0.01" => share < 0.006,
                 word => number(word).is_none_or(|(said, rounding)| is_near(share, said, rounding)),
             };
             if !holds {

@@ -3,6 +3,7 @@
 //! stacks and studies come from its JSON, and what is claimed from the finished text alone.
 
 mod cards;
+mod findings;
 mod matrix;
 mod samples;
 mod sentences;
@@ -33,6 +34,7 @@ pub fn refute(json: &str, texts: &[(Medium, &str)]) -> Vec<String> {
                 wrong.push(format!("{:?} and {medium:?} disagree: {first:?}, {own:?}", first.0));
             }
         }
+        wrong.extend(findings::refuted(*medium, text, &samples));
         if *medium == Medium::Page {
             wrong.extend(sentences::refuted(text, &samples));
             wrong.extend(sentences::reasons_refuted(text, &samples));

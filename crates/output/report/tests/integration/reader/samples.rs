@@ -14,6 +14,44 @@ pub struct Measured {
     direction: String,
     /// Of `throughput`, `operations`, `elapsed`, `p50`, `p99`, `p999`.
     by_measure: BTreeMap<&'static str, BTreeMap<u64, f64>>,
+    /// As the JSON has them.
+    pub observations: Vec<Value>,
+}
+
+impl Measured {
+    /// Its names: 'dd-4k', 'copy:cp'.
+    fn names(&self) -> [String; 2] {
+        [self.workload.clone(), format!("{}:{}", self.workload, self.step)]
+    }
+
+    /// Whether it has this name.
+    pub fn is_of(&self, work: &str) -> bool {
+        self.names().iter().any(|name| name == work)
+    }
+
+    /// Whether a text ends with its name: 'dd-4k', 'copy:cp', 'mix (read)'.
+    pub fn ends(&self, text: &str) -> bool {
+        let direction = format!(" ({})", self.direction);
+        let text = text.strip_suffix(&direction).unwrap_or(text);
+        let last = text.rsplit([' ', '(']).next();
+        self.names().iter().any(|name| Some(name.as_str()) == last)
+    }
+
+    /// Whether a text begins with its name and its stack: 'dd-4k with raid1/ext4'.
+    pub fn is_named(&self, text: &str) -> bool {
+        let direction = format!(" ({})", self.direction);
+        self.names().iter().any(|name| {
+            let rest = text.strip_prefix(name).unwrap_or_default();
+            let rest = rest.strip_prefix(&direction).unwrap_or(rest).strip_prefix(" with ");
+            let rest = rest.and_then(|rest| rest.strip_prefix(&self.stack));
+            rest.is_some_and(|rest| rest == "." || rest.starts_with(" in block "))
+        })
+    }
+
+    /// The values of each measure, by block.
+    pub fn all_values(&self) -> impl Iterator<Item = &BTreeMap<u64, f64>> {
+        self.by_measure.values()
+    }
 }
 
 /// A figure as it is printed: '380 MB/s'.
@@ -27,7 +65,7 @@ pub struct Printed {
 }
 
 const LATENCIES: &[&str] = &["p50", "p99", "p999", "elapsed"];
-const UNITS: [(&str, f64, &[&str]); 15] = [
+const UNITS: [(&str, f64, &[&str]); 17] = [
     ("B/s", 1.0, &["throughput"]),
     ("kB/s", 1e3, &["throughput"]),
     ("MB/s", 1e6, &["throughput"]),
@@ -43,6 +81,8 @@ const UNITS: [(&str, f64, &[&str]); 15] = [
     ("min", 60.0, LATENCIES),
     ("h", 3600.0, LATENCIES),
     ("transactions/s", 1.0, &["operations"]),
+    ("look-ups/s", 1.0, &["operations"]),
+    ("entries/s", 1.0, &["operations"]),
 ];
 
 /// A number and its last digit's half: '3.88' is 3.88 ± 0.005.
@@ -79,14 +119,27 @@ impl Samples {
 
     /// The stack that people call so.
     pub fn stack(&self, label: &str) -> Option<String> {
-        let wanted = plain(&label.replace("One drive", "single").replace("JBOD", "linear"));
-        self.stacks().map(str::to_owned).find(|id| plain(id) == wanted)
+        let label = label.replace("One drive", "single");
+        let wanted = [plain(&label), plain(&label.replace("JBOD", "linear"))];
+        self.stacks().map(str::to_owned).find(|id| wanted.contains(&plain(id)))
     }
 
     /// The ids of all stacks.
     pub fn stacks(&self) -> impl Iterator<Item = &str> {
         let stacks = self.json["run"]["stacks"].as_array().expect("stacks");
         stacks.iter().filter_map(|s| s["id"].as_str())
+    }
+
+    /// What was found, as the JSON says it.
+    pub fn findings(&self) -> impl Iterator<Item = &str> {
+        let all = self.json["findings"].as_array().expect("findings");
+        all.iter().filter_map(|finding| finding["text"].as_str())
+    }
+
+    /// How many cells are in this state.
+    pub fn cells(&self, state: &str) -> usize {
+        let all = self.json["cells"].as_array().expect("cells");
+        all.iter().filter(|cell| cell["state"] == state).count()
     }
 
     /// A number that the plan has of a stack: `capacity`, `tolerates`.
@@ -204,7 +257,8 @@ fn measured(group: &Value) -> Measured {
         }
     }
     let (stack, workload, step) = (text("stack"), text("workload"), text("step"));
-    Measured { stack, workload, step, direction: text("direction"), by_measure }
+    let observations = group["observations"].as_array().expect("observations").clone();
+    Measured { stack, workload, step, direction: text("direction"), by_measure, observations }
 }
 
 /// Letters and digits alone.

@@ -21,6 +21,17 @@ pub fn refuted(page: &str, samples: &Samples) -> Vec<String> {
                 wrong.extend(why.map(|why| format!("'{sentence}': {why}")));
                 continue;
             }
+            // 'For 1 MiB reads (dd-1M), all 5 figures are 100 MB/s.'
+            if let Some((about, figure)) = sentence.split_once(" figures are ") {
+                let work = about.split(['(', ')', '\'']).nth(1).unwrap_or_default();
+                let of_work = samples.measured.iter().filter(|m| m.is_of(work));
+                let figure = bare(figure);
+                let unlike = of_work
+                    .map(|m| &m.stack)
+                    .find(|id| !samples.printed(id, figure).iter().any(|(m, _)| m.is_of(work)));
+                wrong.extend(unlike.map(|id| format!("'{sentence}': {id} has another")));
+                continue;
+            }
             // 'For 4 KiB random reads (randread-4k), single/ext4 …', "For 'read-1m', …".
             if let Some(about) = sentence.strip_prefix("For ") {
                 let at = |id: &str| about.find(&format!(", {id} "));
