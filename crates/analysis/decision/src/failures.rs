@@ -120,13 +120,13 @@ impl Failures {
             .min_by(|a, b| chance(a).total_cmp(&chance(b)))
             .filter(|safest| chance(safest) * MUCH_LESS <= chance(own));
         let mut text = format!(
-            "In {} it loses something with a chance of {}",
+            "Its chance of losing any data in {} is {}",
             self.risk.term_words(),
             own.some_words()
         );
         if let Some(safest) = safest {
             let (other, chance) = (name(&safest.stack), safest.some_words());
-            text.push_str(&format!("; {other}, the safest of these, with {chance}"));
+            text.push_str(&format!("; that of {other}, the safest of these, is {chance}"));
         }
         Some(text + ".")
     }
@@ -185,7 +185,7 @@ mod tests {
             lab.sentence("raid5/ext4", among.iter().copied(), &name).expect("its risk is known")
         };
         let alone = sentence(&["raid5/ext4", "raid5/xfs"]);
-        assert!(alone.starts_with("In 5 years it loses something with a chance of "), "{alone}");
+        assert!(alone.starts_with("Its chance of losing any data in 5 years is "), "{alone}");
         assert!(alone.ends_with("].") && !alone.contains("safest"), "{alone}");
         let among = sentence(&["raid5/ext4", "raid6/ext4"]);
         assert!(among.contains("; RAID6/EXT4, the safest of these, with "), "{among}");

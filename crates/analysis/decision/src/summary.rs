@@ -269,8 +269,7 @@ fn shared(writers: &[AnswerWriter<'_>], findings: &[Finding]) -> Option<String> 
             finding.groups.contains(&c.group) != finding.groups.contains(&c.baseline_group)
         });
     concerned.then(|| {
-        "The drives are files on one machine here: what several drives gain or lose against one \
-         is not what real drives would."
+        "The drives here are files on one machine: what several gain or lose against one is not what real drives would."
             .to_owned()
     })
 }

@@ -28,9 +28,7 @@ pub(crate) fn section(report: &Report) -> Markup {
             p { (outcome.sentence()) }
             @if !outcome.figures.is_empty() {
                 p.muted {
-                    "Every comparison of this campaign has to stand all its looks: its p is \
-                     multiplied by their number. What is inconclusive is not the same: the \
-                     samples do not say."
+                    "Each comparison is corrected for all looks: its p is multiplied by their number. 'Inconclusive' does not mean 'the same': the samples do not say."
                 }
                 ul { @for figure in &outcome.figures { li { (figure.sentence()) } } }
             }

@@ -99,8 +99,8 @@ fn check(evidence: &Evidence<'_>) -> Vec<Detection> {
         severity: Severity::Severe,
         text: format!(
             "The stack stored the workload's data in a fraction of their size, up to {most} \
-             bytes in one: {}. The figures hold for data as compressible as these, and are no \
-             measure of the drives.",
+             bytes in one: {}. The figures hold for data as compressible as these, and do not \
+             measure the drives.",
             list(listed.iter().map(String::as_str), 6)
         ),
         advice: "Photos, films and archives cannot be compressed: measure with such data \

@@ -65,7 +65,7 @@ fn check(evidence: &Evidence<'_>) -> Vec<Detection> {
     vec![Detection {
         severity: Severity::Severe,
         text: format!(
-            "Elapsed times are compared of different amounts of work: {}.",
+            "Elapsed times of different amounts of work are compared: {}.",
             list(listed.iter().map(String::as_str), 6)
         ),
         advice: "Give all stacks the same files, or compare rates instead of times.".to_owned(),

@@ -58,7 +58,7 @@ fn check(evidence: &Evidence<'_>) -> Vec<Detection> {
     vec![Detection {
         severity: Severity::Warning,
         text: format!(
-            "Direct I/O was asked for and is but a hint to {}: memory took part in {}.",
+            "Direct I/O was asked for, and is only a hint to {}: memory took part in {}.",
             list(whats.iter().map(String::as_str), 3),
             list(listed.iter().map(String::as_str), 6)
         ),

@@ -10,7 +10,7 @@ use crate::{Group, Severity};
 pub(super) const AUDIT: Audit = Audit {
     name: "few-operations",
     severity: Severity::Warning,
-    detects: "questions about a quantile of latency of which a step has too few operations",
+    detects: "questions about a latency quantile that rests on too few operations",
     evidence: "operations of each step, and the quantile that is asked for",
     remedy: "more operations: ten beyond the quantile, 1,000 for the 99th percentile",
     reproducer: Reproducer::Lab("the 99th percentile of 64 reads"),

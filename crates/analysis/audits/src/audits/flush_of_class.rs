@@ -45,7 +45,7 @@ fn check(evidence: &Evidence<'_>) -> Vec<Detection> {
         severity: Severity::Note,
         text: format!(
             "{} with {}: each durable write waits for a flush, which takes the modelled drive {own} \
-             besides its data. That is a figure of similar drives, for none is published of this model. \
+             besides its data. That is the figure of similar drives: none is published for this model. \
              Such drives take {low} to {high}.",
             suspects.figure,
             suspects.stacks(),

@@ -41,8 +41,7 @@ fn one_disk(evidence: &Evidence<'_>) -> Option<Detection> {
     Some(Detection {
         severity: Severity::Severe,
         text: format!(
-            "Several drives of one stack are partitions of one disk in {}: its arm goes to and fro \
-             between them, and no layout gains from them what it gains from drives of their own.",
+            "Several drives of one stack are partitions of one disk in {}: its arm moves back and forth between them, and no layout gains what it would on separate disks.",
             cells.words()
         ),
         advice: "Give each of a stack's drives a disk of its own.".to_owned(),

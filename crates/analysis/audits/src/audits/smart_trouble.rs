@@ -77,8 +77,7 @@ fn check(evidence: &Evidence<'_>) -> Vec<Detection> {
     vec![Detection {
         severity: if failing { Severity::Severe } else { Severity::Warning },
         text: format!("A drive is in trouble in {}: {words}.", cells.words()),
-        advice: "Errors of the link mean a cable, others a drive to be replaced: one that tries \
-                 again and again, or slows down for its heat, sets the figures of a whole array."
+        advice: "Link errors mean a bad cable, others a drive to replace: one that retries, or throttles because it is hot, slows down a whole array."
             .to_owned(),
         groups: cells.groups,
     }]

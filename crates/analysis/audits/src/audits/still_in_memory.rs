@@ -12,7 +12,7 @@ pub(super) const AUDIT: Audit = Audit {
     name: "still-in-memory",
     severity: Severity::Warning,
     detects: "buffered writes of which less than half had reached the drives when the clock stopped",
-    evidence: "bytes that the drives had been written when the clock stopped",
+    evidence: "bytes that had reached the drives when the clock stopped",
     remedy: "end_fsync, conv = \"fsync\", or more data than memory",
     reproducer: Reproducer::Lab("a buffered write without fsync"),
     check,
@@ -35,7 +35,7 @@ fn check(evidence: &Evidence<'_>) -> Vec<Detection> {
         .map(|suspects| Detection {
             severity: Severity::Warning,
             text: format!(
-                "{} with {}: the drives had been written {} of the bytes when the clock stopped; \
+                "{} with {}: {} of the bytes had reached the drives when the clock stopped; \
                  the rest was still in memory, or compressed. The figure is that of the page cache \
                  as well as of the drives.",
                 suspects.figure,

@@ -18,7 +18,7 @@ pub const NAME: &str = "two-modes";
 pub(super) const AUDIT: Audit = Audit {
     name: NAME,
     severity: Severity::Warning,
-    detects: "repeats of a figure that fall into two modes, such as fast and slow; no comparison with it is called level",
+    detects: "repeats of a figure that fall into two modes, such as fast and slow; no comparison with it is called equivalent",
     evidence: "the repeats, from eight on, split in two (Engelman and Hartigan 1969)",
     remedy: "find what decides between the modes; until then, as many repeats as find 5 % in 90 % of runs",
     reproducer: Reproducer::MadeUp,
@@ -53,7 +53,7 @@ fn check(evidence: &Evidence<'_>) -> Vec<Detection> {
             key.levels.stack
         ),
         advice: format!(
-            "A ratio depends on how often each mode came; nothing there is called level. Find what \
+            "A ratio depends on how often each mode came; nothing there is called equivalent. Find what \
              decides between them (placement on the drive, caches, other work){}.",
             remedy(evidence, &evidence.groups[index])
         ),

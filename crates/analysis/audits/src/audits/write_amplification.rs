@@ -42,8 +42,7 @@ fn check(evidence: &Evidence<'_>) -> Vec<Detection> {
     vec![Detection {
         severity: Severity::Note,
         text: format!(
-            "For each byte asked for, the drives were written more than three, copies, parity, \
-             journals and metadata included: {}.",
+            "The drives wrote over 3 bytes per byte requested, with copies, parity, journals and metadata: {}.",
             list(listed.iter().map(String::as_str), 6)
         ),
         advice: "Much of it comes from small synchronous writes; it wears flash drives and costs \
@@ -70,7 +69,7 @@ mod tests {
     fn many_writes_per_byte_are_reported() {
         let texts = found(Direction::Write, 13 << 20);
         assert_eq!(texts.len(), 1);
-        assert!(texts[0].ends_with("included: 13 for dd-4k with raid1/ext4."), "{}", texts[0]);
+        assert!(texts[0].ends_with("metadata: 13 for dd-4k with raid1/ext4."), "{}", texts[0]);
     }
 
     #[test]

@@ -13,7 +13,7 @@ pub(super) const AUDIT: Audit = Audit {
     severity: Severity::Severe,
     detects: "writes of which the drives saw less than half: compressed, deduplicated or never \
               written",
-    evidence: "bytes that the drives were written against bytes that the workload wrote; for \
+    evidence: "bytes that reached the drives against bytes that the workload wrote; for \
                imported zeros, the stack's options",
     remedy: "random data, or stacks that do not compress",
     reproducer: Reproducer::Lab("zeros by dd on Btrfs with compression (synology-2018)"),
@@ -45,7 +45,7 @@ fn check(evidence: &Evidence<'_>) -> Vec<Detection> {
         all.extend(suspects.iter().map(|suspects| Detection {
             severity,
             text: format!(
-                "{} with {}: the drives were written {} of the bytes that the workload wrote. {}",
+                "{} with {}: {} of the bytes that the workload wrote reached the drives. {}",
                 suspects.figure,
                 suspects.stacks(),
                 per_cents(suspects.range()),
@@ -82,7 +82,7 @@ fn uncounted(evidence: &Evidence<'_>) -> Vec<Detection> {
         severity: Severity::Severe,
         text: format!(
             "{} with {}: zeros were written to a stack that compresses: the figure tells how fast \
-             nothing is written. What the drives were written was not counted.",
+             nothing is written. What reached the drives was not counted.",
             suspects.figure,
             suspects.stacks()
         ),

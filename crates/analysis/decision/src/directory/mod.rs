@@ -35,6 +35,6 @@ pub(crate) fn sentences(
             vec![format!("There is nothing to compare it with: {why}. {}", here(&figures))]
         }
     };
-    all.push(format!("The directory lies on {}.", reference.lies_on));
+    all.push(format!("The directory is on {}.", reference.lies_on));
     all
 }

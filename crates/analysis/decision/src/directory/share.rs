@@ -23,7 +23,7 @@ pub(super) fn sentences(share: &NetworkShare, figures: &[OwnFigure<'_>]) -> Vec<
     let mut parts = streams(share, figures);
     parts.extend(requests(share, figures));
     if parts.is_empty() {
-        parts.push("what of it is the network's is not seen from here".to_owned());
+        parts.push("how much of it is due to the network cannot be seen from here".to_owned());
     }
     let server = &share.server;
     vec![
@@ -44,7 +44,7 @@ fn streams(share: &NetworkShare, figures: &[OwnFigure<'_>]) -> Vec<String> {
     };
     let Some(megabits) = link.megabits else {
         let why =
-            if link.is_wireless { "is a radio, whose speed changes" } else { "tells no speed" };
+            if link.is_wireless { "is wireless, so its speed changes" } else { "tells no speed" };
         return vec![format!("what the network carries is not known: {} {why}", link.name)];
     };
     let most = megabits as f64 * 1e6 / 8.0 * PAYLOAD;
@@ -56,7 +56,10 @@ fn streams(share: &NetworkShare, figures: &[OwnFigure<'_>]) -> Vec<String> {
         } else if of_link >= FULL {
             "are as fast as the network".to_owned()
         } else {
-            format!("have {} of the network: the server, or what is between", part(of_link))
+            format!(
+                "have {} of the network's speed: the server limits them, or something in between",
+                part(of_link)
+            )
         };
         format!("{} {what}", own.noun)
     });

@@ -53,7 +53,7 @@ fn a_directory_is_as_it_should_be_or_not() {
     let all = summary(lab(110e6, 240.0));
     assert_eq!(all[0], "As it should be: large writes and small synchronous writes.");
     assert!(all[1].contains("large writes 100 MB/s [") && all[1].contains("the lab 110 MB/s"));
-    assert_eq!(all[3], "The directory lies on ext4 on ST4000VN006.");
+    assert_eq!(all[3], "The directory is on ext4 on ST4000VN006.");
     let all = summary(lab(110e6, 750.0));
     assert_eq!(
         all[0],
@@ -107,13 +107,13 @@ fn a_share_is_compared_with_its_network() {
     );
     let all = summary(share(Some(10_000), Some(3_000_000)));
     assert!(
-        all[0].starts_with("Large writes have a tenth of the network: the server"),
+        all[0].starts_with("Large writes have a tenth of the network's speed: the server"),
         "{}",
         all[0]
     );
     assert!(all[0].ends_with("take 3.00 ms, most of it."), "{}", all[0]);
     let all = summary(share(None, None));
-    assert!(all[0].contains("eth0 is a radio"), "{}", all[0]);
+    assert!(all[0].contains("eth0 is wireless"), "{}", all[0]);
     let all = summary(share(Some(100), None));
     assert!(all[0].contains("faster than the network"), "{}", all[0]);
 }

@@ -81,7 +81,7 @@ pub const PURPOSES: [Purpose; 5] = [
             aspect(
                 "writing large files",
                 2,
-                "a card or a download comes in at once",
+                "a card or a download comes in one go",
                 &[&[LargeWrite], &[PhotoImport]],
                 RATE,
                 "",
@@ -89,7 +89,7 @@ pub const PURPOSES: [Purpose; 5] = [
             aspect(
                 "opening large directories",
                 1,
-                "libraries are leafed through",
+                "people browse libraries",
                 &[&[List]],
                 TIME,
                 "more memory keeps directories in it",

@@ -102,7 +102,7 @@ impl StackRisk {
         let ends = self.chance.swings.first();
         let ends = ends.map(|s| [s.at_low.min(s.at_high), s.at_low.max(s.at_high)]);
         let [a, b] = ends.unwrap_or_default().map(chance_words);
-        format!("{} loses something with a chance between {a} and {b}", self.stack)
+        format!("the chance that {} loses any data is between {a} and {b}", self.stack)
     }
 
     /// The chance to lose something.

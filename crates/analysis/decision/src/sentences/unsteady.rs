@@ -30,7 +30,7 @@ pub(crate) fn unsteady_sentences(unsteady: &Unsteady, groups: &[&Group]) -> Vec<
         .map(|names| format!("Did not become steady, and so has no figure here: {names}."));
     let unknown = named(|counts| counts.unknown).map(|names| {
         format!(
-            "Whether and when it became steady is not known of {names}: too short, or run by a \
+            "Whether and when it became steady is not known for {names}: too short, or run by a \
              program that reports only the whole, as fio itself does."
         )
     });

@@ -97,7 +97,7 @@ fn by_what(screen: &FirstScreen<'_>, pick: &Pick<'_>) -> Markup {
     let decision = pick.decision;
     let next = decision.next.as_ref().filter(|_| decision.as_good.is_empty());
     html! {
-        @if decision.figures.is_empty() { "By all its figures together" }
+        @if decision.figures.is_empty() { "By all figures combined" }
         @for (n, figure) in decision.figures.iter().enumerate() {
             @if n > 0 { " and " }
             (figure.value) " in " (figure.aspect)
