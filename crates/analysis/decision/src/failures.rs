@@ -188,7 +188,7 @@ mod tests {
         assert!(alone.starts_with("Its chance of losing any data in 5 years is "), "{alone}");
         assert!(alone.ends_with("].") && !alone.contains("safest"), "{alone}");
         let among = sentence(&["raid5/ext4", "raid6/ext4"]);
-        assert!(among.contains("; RAID6/EXT4, the safest of these, with "), "{among}");
+        assert!(among.contains("; that of RAID6/EXT4, the safest of these, is "), "{among}");
         assert_eq!(lab.sentence("dir", ["raid6/ext4"].into_iter(), &str::to_owned), None);
     }
 

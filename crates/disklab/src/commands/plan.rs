@@ -61,10 +61,7 @@ pub fn words(run: &CheckedRun, estimate: &RunEstimate<'_>, with_cells: bool) -> 
     let study = &plan.campaign.study;
     let mut lines = Lines(format!("{} ({})\n", study.title, study.id));
     let stacks = plan.cells.iter().map(|cell| cell.levels.stack.as_str());
-    // Layouts for other numbers of drives are no loss.
-    let own = |left_out: &&LeftOut| !study.left_out.contains(left_out);
-    let lost: Vec<LeftOut> = plan.preflight.left_out.iter().filter(own).cloned().collect();
-    let skipped = Skipped::new(&lost, stacks);
+    let skipped = Skipped::new(&lost(plan), stacks);
     if let Some(warning) = skipped.warning() {
         lines.add("WARNING", &warning);
     }
@@ -155,6 +152,13 @@ fn add_cells(lines: &mut Lines, plan: &Plan) {
         let instead = format!("--repeats {repeats} runs each cell {times} instead");
         lines.add("", &format!("the study's own goal; {instead}"));
     }
+}
+
+/// What is left out, but layouts for other numbers of drives.
+fn lost(plan: &Plan) -> Vec<LeftOut> {
+    let for_others = &plan.campaign.study.left_out;
+    let all = plan.preflight.left_out.iter();
+    all.filter(|left_out| !for_others.contains(left_out)).cloned().collect()
 }
 
 /// What users can fill of each stack, those of the same size together.

@@ -123,7 +123,7 @@ mod tests {
             fixture.texts(AUDIT.name)
         };
         let texts = removed(Some(1300));
-        assert!(texts[0].ends_with("amounts of work: copy (up to 30 % more)."), "{texts:?}");
+        assert!(texts[0].ends_with("are compared: copy (up to 30 % more)."), "{texts:?}");
         assert_eq!(removed(Some(1000)), [""; 0]);
         assert_eq!(removed(None), [""; 0], "how many is not known");
     }

@@ -121,7 +121,11 @@ mod tests {
             fixture.sample(stack, "fio", 0, vec![step("fio", vec![one])]);
         }
         let found = fixture.findings(AUDIT.name).remove(0);
-        assert!(found.text.ends_with("sets them: fio (30 ms, 400 operations)."), "{}", found.text);
+        assert!(
+            found.text.ends_with("sets them: fio (30.0 ms, 400 operations)."),
+            "{}",
+            found.text
+        );
         assert_eq!(found.groups.len(), 2, "eight operations in a tenth of a second are enough");
     }
 }

@@ -87,7 +87,7 @@ mod tests {
             fixture.sample(stack, "dd-4k", 0, steps);
         }
         let texts = fixture.texts(AUDIT.name);
-        let expected = "included: 4.0 to 13 for dd-4k with single/ext4 and raid1/ext4.";
+        let expected = "metadata: 4.0 to 13 for dd-4k with single/ext4 and raid1/ext4.";
         assert!(texts[0].ends_with(expected), "{texts:?}");
     }
 }

@@ -144,7 +144,9 @@ mod tests {
         assert_eq!(found.len(), 1);
         assert_eq!(found[0].severity, Severity::Severe);
         assert!(
-            found[0].text.contains("dd-4k with raid1/btrfs: the drives were written 3.1 % of"),
+            found[0].text.contains(
+                "dd-4k with raid1/btrfs: 3.1 % of the bytes that the workload wrote reached"
+            ),
             "{}",
             found[0].text
         );

@@ -62,9 +62,8 @@ fn figures(
         };
         // A copy from memory writes to the drives, a read from there does nothing with them.
         let reads = group.key.direction == Direction::Read;
-        let sound = |i: &usize| {
-            !suspicions.is_in_one_place(*i) && !(reads && suspicions.is_from_memory(*i))
-        };
+        let sound =
+            |i: &usize| !(suspicions.is_in_one_place(*i) || reads && suspicions.is_from_memory(*i));
         let same: Vec<usize> = (0..groups.len()).filter(is_same).filter(sound).collect();
         let about = suspicions.about(&same);
         if about.is_empty() {

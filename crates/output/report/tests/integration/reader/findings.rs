@@ -103,11 +103,11 @@ struct FigureList<'a> {
 
 impl FigureList<'_> {
     /// Whether a range is that of a quantity of these figures.
-    fn has(&self, (low, high): (Said, Said), quantity: Quantity) -> bool {
+    fn has(&self, (low, high): (PrintedNumber, PrintedNumber), quantity: Quantity) -> bool {
         let own: Vec<f64> = self.own.iter().filter_map(|m| quantity(m)).collect();
         let others: Vec<f64> = self.others.iter().filter_map(|m| quantity(m)).collect();
         let is_within = own.iter().all(|v| low.is_at_most(*v) && high.is_at_least(*v));
-        let is_end = |end: Said, all: &[f64]| all.iter().any(|v| end.is(*v));
+        let is_end = |end: PrintedNumber, all: &[f64]| all.iter().any(|v| end.is(*v));
         let ends = [low, high].into_iter().all(|end| {
             is_end(end, &own) || end.is_bound || (self.more > 0 && is_end(end, &others))
         });
@@ -171,13 +171,13 @@ fn named<'a>(text: &str, samples: &'a Samples) -> Result<Vec<FigureList<'a>>, St
 
 /// A number as it is printed, '3.5', or a bound, '<0.1'.
 #[derive(Clone, Copy)]
-struct Said {
+struct PrintedNumber {
     value: f64,
     rounding: f64,
     is_bound: bool,
 }
 
-impl Said {
+impl PrintedNumber {
     fn of(text: &str, scale: f64) -> Option<Self> {
         let (digits, is_bound) = match text.strip_prefix(['<', '>']) {
             Some(digits) => (digits, true),
@@ -202,10 +202,10 @@ impl Said {
 }
 
 /// The last range in a text: '3.5 % to 14 %', '97 %', '44 to 413'.
-fn range(text: &str) -> Option<(Said, Said)> {
+fn range(text: &str) -> Option<(PrintedNumber, PrintedNumber)> {
     let scale = if text.ends_with('%') { 0.01 } else { 1.0 };
     let words: Vec<&str> = text.split_whitespace().filter(|word| *word != "%").collect();
-    let said = |back: usize| Said::of(words.get(words.len().checked_sub(back)?)?, scale);
+    let said = |back: usize| PrintedNumber::of(words.get(words.len().checked_sub(back)?)?, scale);
     let high = said(1)?;
     let is_range = words.len() > 2 && words[words.len() - 2] == "to";
     Some((if is_range { said(3)? } else { high }, high))
@@ -225,9 +225,9 @@ fn shared(text: &str, named: &[FigureList<'_>]) -> Result<(), String> {
     Ok(())
 }
 
-/// Whether '44 to 413 for dd-4k with raid1/ext4' is what the drives were written.
+/// Whether '44 to 413 for dd-4k with raid1/ext4' is what the drives wrote.
 fn amplified(text: &str, named: &[FigureList<'_>]) -> Result<(), String> {
-    if !text.starts_with("For each byte asked for") {
+    if !text.starts_with("The drives wrote over 3 bytes per byte") {
         return Ok(());
     }
     for of in named {
@@ -235,7 +235,8 @@ fn amplified(text: &str, named: &[FigureList<'_>]) -> Result<(), String> {
         let Some((before, _)) = before.rsplit_once(" for ") else { continue };
         let Some(said) = range(before) else { continue };
         // What is large has all its digits, of which two are meant.
-        let two = |s: Said| Said { rounding: s.rounding.max(s.value * 0.005), ..s };
+        let two =
+            |s: PrintedNumber| PrintedNumber { rounding: s.rounding.max(s.value * 0.005), ..s };
         if !of.has((two(said.0), two(said.1)), |m| moved(m, "drive_write_bytes")) {
             let own: Vec<_> = of.own.iter().map(|m| moved(m, "drive_write_bytes")).collect();
             return Err(format!("it is {own:?} for {}", of.own[0].workload));
@@ -287,7 +288,7 @@ fn outlying(text: &str, samples: &Samples) -> Result<(), String> {
     let modes = text.split_once("at most, ").and_then(|(_, r)| r.split_once(" times the others, "));
     let Some((said, of)) = worst.or(modes) else { return Ok(()) };
     let own: Vec<&Measured> = samples.measured.iter().filter(|m| m.is_named(of)).collect();
-    let times = said.rsplit(' ').next().and_then(|times| Said::of(times, 1.0));
+    let times = said.rsplit(' ').next().and_then(|times| PrintedNumber::of(times, 1.0));
     let Some(times) = times.filter(|_| !own.is_empty()) else {
         return Err(format!("there is no '{of}'"));
     };
