@@ -95,7 +95,7 @@ mod tests {
             "Did not become steady, and so has no figure here: raid1/ext4 (all 2 cells)."
         );
         assert!(
-            last[1].starts_with("Whether and when it became steady is not known of raid1/btrfs")
+            last[1].starts_with("Whether and when it became steady is not known for raid1/btrfs")
         );
         // Findings of a whole are those of its part.
         for finding in &analysis.findings {

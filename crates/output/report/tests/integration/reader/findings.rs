@@ -13,7 +13,9 @@ type Quantity = fn(&Measured) -> Option<f64>;
 const SHARES: [(&str, Quantity); 5] = [
     ("of the bytes that the workload read", |m| moved(m, "drive_read_bytes")),
     ("of the bytes that the workload wrote", |m| moved(m, "drive_write_bytes")),
-    ("of the bytes when the clock stopped", |m| moved(m, "drive_write_bytes")),
+    ("of the bytes had reached the drives when the clock stopped", |m| {
+        moved(m, "drive_write_bytes")
+    }),
     ("of what the drives read came from one drive", from_one_drive),
     ("of the reads from their own memory", from_memory),
 ];
