@@ -9,7 +9,7 @@ use super::samples::{Measured, Samples, number};
 /// What a share is of, of one figure of one stack.
 type Quantity = fn(&Measured) -> Option<f64>;
 
-/// What stands behind a share, and of what it is one. More of it is in `quantity`'s own words.
+/// The words that follow a share, and of what it is one. More of it is in `quantity`'s own words.
 const SHARES: [(&str, Quantity); 5] = [
     ("of the bytes that the workload read", |m| moved(m, "drive_read_bytes")),
     ("of the bytes that the workload wrote", |m| moved(m, "drive_write_bytes")),
