@@ -164,7 +164,7 @@ fn drives_that_are_none_are_usage_errors() {
         ("hgst-10tb:0", "invalid count '0'"),
         ("hgst-10tb:4:4:4", "expected MODEL"),
         ("hgst-10tb:4:20TB", "20 TB"),
-        ("", "unknown drive model ''"),
+        ("", "expected MODEL"),
         ("./no/such.toml:2", "cannot read the drive file"),
     ] {
         for command in ["plan", "run"] {

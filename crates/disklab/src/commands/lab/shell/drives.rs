@@ -122,7 +122,7 @@ mod tests {
         for (text, expected) in [
             ("hgst-10tv", "did you mean 'hgst-10tb'"),
             ("floppy", "`disklab list drives` names all"),
-            ("", "unknown drive model"),
+            ("", "expected MODEL, MODEL:COUNT"),
             ("hgst-10tb:0", "invalid count '0': expected 1 to 26"),
             ("hgst-10tb:x", "invalid count 'x'"),
             ("hgst-10tb:27", "invalid count '27': expected 1 to 26"),
