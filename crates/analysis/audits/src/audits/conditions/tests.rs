@@ -256,16 +256,19 @@ fn drives_of_other_models_are_reported_and_more_of_one_are_not() {
     }
 }
 
-/// A log on a drive of another kind is no other drive below the data.
-#[test]
-fn drives_for_something_else_than_data_may_differ() {
-    let drive = |name: &str, model: &str, scheduler: &str, cache: &str| DriveState {
+fn drive(name: &str, model: &str, scheduler: &str, cache: &str) -> DriveState {
+    DriveState {
         drive: name.to_owned(),
         model: Some(model.to_owned()),
         scheduler: Some(scheduler.to_owned()),
         write_cache: Some(cache.to_owned()),
         ..DriveState::default()
-    };
+    }
+}
+
+/// A log on a drive of another kind is no other drive below the data.
+#[test]
+fn drives_for_something_else_than_data_may_differ() {
     for (layers, expected) in [("zfs{log=2}", 0), ("zfs", 1)] {
         for audit in [&DRIVES_DIFFER, &SCHEDULERS_DIFFER, &WRITE_CACHES_DIFFER] {
             let mut fixture = RunFixture::new("");
@@ -293,13 +296,6 @@ fn drives_for_something_else_than_data_may_differ() {
 /// A study of an SSD against a disk says nothing by their differences.
 #[test]
 fn stacks_to_which_the_study_gives_other_drives_may_differ() {
-    let drive = |name: &str, model: &str, scheduler: &str, cache: &str| DriveState {
-        drive: name.to_owned(),
-        model: Some(model.to_owned()),
-        scheduler: Some(scheduler.to_owned()),
-        write_cache: Some(cache.to_owned()),
-        ..DriveState::default()
-    };
     let study = |ssd: &str| {
         format!(
             "[[drives]]\nname = 'disk'\nmodel = 'hgst-10tb'\nsize = '1 TB'\n\
