@@ -21,7 +21,8 @@ pub struct ComparedRun<'a> {
 impl ComparedRun<'_> {
     /// Whether both are parts of one run, at other levels of its axes.
     pub(super) fn is_of_one_run_with(&self, other: &Self) -> bool {
-        let of = |run: &Self| (run.info.created, run.info.seed, run.info.disklab.clone());
-        of(self) == of(other) && self.info.study_text == other.info.study_text
+        let (one, other) = (self.info, other.info);
+        (one.created, one.seed) == (other.created, other.seed)
+            && (&one.disklab, &one.study_text) == (&other.disklab, &other.study_text)
     }
 }

@@ -213,18 +213,12 @@ fn values(
     paired: bool,
 ) -> Values {
     let [group_a, group_b] = [&a.analysis.groups[matched.a], &b.analysis.groups[matched.b.group]];
-    let mut about: Vec<String> = Vec::new();
+    let (mut about, mut correlated) = (Vec::new(), Vec::new());
     for (suspicions, group, run) in
         [(&suspicions.0, matched.a, 'A'), (&suspicions.1, matched.b.group, 'B')]
     {
-        about.extend(
-            suspicions.about(&[group]).into_iter().map(|audit| format!("{audit} in {run}")),
-        );
-    }
-    let mut correlated = Vec::new();
-    for (suspicions, group, run) in
-        [(&suspicions.0, matched.a, 'A'), (&suspicions.1, matched.b.group, 'B')]
-    {
+        let audits = suspicions.about(&[group]).into_iter();
+        about.extend(audits.map(|audit| format!("{audit} in {run}")));
         // Neighbours that resemble each other do so in both sides of a pair.
         if !paired && suspicions.has_correlated_repeats(group) {
             correlated.push(format!("{CORRELATED_REPEATS} in {run}"));

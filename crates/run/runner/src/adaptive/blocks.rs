@@ -39,7 +39,7 @@ fn key(cell: &Cell) -> (u32, &Levels) {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use disklab_cell::{SeedSharing, order};
     use disklab_store::CellState;
 
@@ -50,7 +50,8 @@ mod tests {
         ["a", "b", "c"].into_iter().flat_map(of).collect()
     }
 
-    fn done(cells: &[Cell]) -> Vec<CellRecord> {
+    /// What a run records of these cells, all of which are done.
+    pub(in crate::adaptive) fn done(cells: &[Cell]) -> Vec<CellRecord> {
         let record = |cell: &Cell| CellRecord {
             cell: cell.clone(),
             state: CellState::Done,

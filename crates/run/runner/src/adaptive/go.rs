@@ -208,6 +208,7 @@ mod tests {
     use disklab_cell::{SeedSharing, order};
 
     use super::*;
+    use crate::adaptive::blocks::tests::done as recorded;
 
     /// A short budget gives some blocks, and no purpose is judged between two looks.
     #[test]
@@ -219,14 +220,7 @@ mod tests {
             budget: Some(Duration::from_secs(60)),
         };
         let blocks = |done: usize, target: u32| {
-            let record = |cell: &Cell| CellRecord {
-                cell: cell.clone(),
-                state: CellState::Done,
-                error: None,
-                ended: None,
-                seconds: None,
-            };
-            let records: Vec<CellRecord> = all[..2 * done].iter().map(record).collect();
+            let records = recorded(&all[..2 * done]);
             let targets: Targets = levels.iter().map(|l| (l.clone(), target)).collect();
             let (cells, is_new) = next(&targets, &all, &records, &rule);
             assert!(is_new);
