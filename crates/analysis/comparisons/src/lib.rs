@@ -21,4 +21,6 @@ pub use quantity::{
     times_range, value,
 };
 pub use screen::StandingClaims;
-pub use two_runs::{Change, JudgedFigure, JudgedRatio, MOST, Manner, UnknownReason, Values, judge};
+pub use two_runs::{
+    Change, InconclusiveReason, JudgedFigure, JudgedRatio, MOST, Manner, Values, judge,
+};

@@ -67,7 +67,7 @@ fn levels_of_an_axis_are_compared() {
     assert_eq!(bus["figures"][0]["change"], "slower", "{bus}");
     assert_eq!(bus["headline"], "bus 20MB/s against none: of 1 figure, 1 is slower.");
     let text = stdout(home, &["report", "run", "--format", "text"]);
-    assert!(text.contains("caches keep against cold: of 1 figure, 1 is unknown."), "{text}");
+    assert!(text.contains("caches keep against cold: of 1 figure, 1 is inconclusive."), "{text}");
     let kept = stdout(home, &["report", "run@caches=keep", "--out", "-", "--format", "csv"]);
     assert_eq!(kept.lines().filter(|l| l.ends_with(",bus=none caches=keep")).count(), 3);
     disklab(home).args(["report", "run@caches=keep"]).assert().success();

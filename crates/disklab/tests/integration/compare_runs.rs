@@ -112,7 +112,7 @@ fn inconclusive_comparisons_have_their_own_exit_codes() {
     let home = temp.path();
     run(home, "wild", &[("ext4", &WILD), ("btrfs", &SLOW)]);
     let text = output_of(home, &["old", "wild"], 11);
-    assert!(text.contains("unknown: with noise of"), "{text}");
+    assert!(text.contains("inconclusive: with noise of"), "{text}");
     run(home, "once", &[("ext4", &[990.0]), ("btrfs", &[700.0])]);
     let text = output_of(home, &["old", "once"], 12);
     assert!(text.contains("measured once in B"), "{text}");

@@ -93,7 +93,7 @@ fn decision(r: &Recommendation, decision: &StackChoice) -> Value {
         })),
         "trade": decision.trade.as_ref().map(|t| json!({
             "stack": t.stack, "more_bytes": t.more_bytes, "times": t.times,
-            "significant": t.is_significant,
+            "as_good": t.is_as_good, "significant": t.is_significant,
         })),
         "places": decision.places.iter().map(|p| json!({
             "stack": p.stack, "rank": p.verdict.word(), "next_to_taken": p.distance,

@@ -31,7 +31,7 @@ pub(crate) fn interval(interval: Interval) -> Value {
 /// A figure of both of two runs.
 pub(crate) fn compared(pair: &Pair, margin: f64) -> Value {
     let why = match &pair.change {
-        Change::Unknown(why) => Some(why.word()),
+        Change::Inconclusive(why) => Some(why.word()),
         _ => None,
     };
     json!({

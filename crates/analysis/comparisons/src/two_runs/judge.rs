@@ -5,7 +5,7 @@ use disklab_stats::{Ask, BlocksError, CONFIDENCE, Interval, Tails, blocks_needed
 use disklab_study::Measure;
 
 use super::ratio::JudgedRatio;
-use super::{Change, UnknownReason, blocks, two_sample};
+use super::{Change, InconclusiveReason, blocks, two_sample};
 
 /// Fewer repeats on a side show no noise that one could plan by.
 const FEWEST: usize = 3;
@@ -73,7 +73,7 @@ pub fn judge(all: &[Values], manner: Manner) -> Vec<JudgedFigure> {
             let ratio = ratio.filter(|_| !is_counted(values)).map(|ratio| {
                 // What is not said is shown with the interval that does not say it.
                 let beyond = ratio.interval.is_some_and(|i| i.low > band || i.high < 1.0 / band);
-                if !beyond || !matches!(change, Change::Unknown(_)) {
+                if !beyond || !matches!(change, Change::Inconclusive(_)) {
                     return ratio;
                 }
                 let interval = interval_of_all(values, significance);
@@ -120,23 +120,23 @@ fn change(
         return Change::Identical;
     }
     if !values.suspicions.is_empty() {
-        return Change::Unknown(UnknownReason::Suspect(values.suspicions.clone()));
+        return Change::Inconclusive(InconclusiveReason::Suspect(values.suspicions.clone()));
     }
-    let Some(ratio) = ratio else { return Change::Unknown(UnknownReason::NoRatio) };
+    let Some(ratio) = ratio else { return Change::Inconclusive(InconclusiveReason::NoRatio) };
     let Some(interval) = ratio.interval else {
-        return Change::Unknown(UnknownReason::TooFew { needed: None });
+        return Change::Inconclusive(InconclusiveReason::TooFew { needed: None });
     };
     let band = 1.0 + manner.margin;
     let within = interval.lies_within(1.0 / band, band);
     if !values.correlated.is_empty() && (within || !are_apart(&values.a, &values.b, band)) {
-        return Change::Unknown(UnknownReason::Suspect(values.correlated.clone()));
+        return Change::Inconclusive(InconclusiveReason::Suspect(values.correlated.clone()));
     }
     if within {
         let modes = modes_in(values);
         return if modes.is_empty() {
-            Change::Same
+            Change::Equivalent
         } else {
-            Change::Unknown(UnknownReason::Suspect(modes))
+            Change::Inconclusive(InconclusiveReason::Suspect(modes))
         };
     }
     let beyond = interval.low > band || interval.high < 1.0 / band;
@@ -148,7 +148,7 @@ fn change(
             Change::Slower
         };
     }
-    Change::Unknown(why(values, manner, family))
+    Change::Inconclusive(why(values, manner, family))
 }
 
 /// The runs in which the figure has two modes, as findings.
@@ -184,10 +184,10 @@ fn are_identical(values: &Values, manner: Manner) -> bool {
 
 /// Why nothing can be said, and how many repeats on each side would do, by the planner of
 /// campaigns.
-fn why(values: &Values, manner: Manner, family: usize) -> UnknownReason {
+fn why(values: &Values, manner: Manner, family: usize) -> InconclusiveReason {
     let fewest = values.pairs.as_ref().map_or(values.a.len().min(values.b.len()), Vec::len);
     if fewest < FEWEST || !manner.planned {
-        return UnknownReason::TooFew { needed: None };
+        return InconclusiveReason::TooFew { needed: None };
     }
     let ask = Ask {
         effect: manner.margin,
@@ -200,12 +200,12 @@ fn why(values: &Values, manner: Manner, family: usize) -> UnknownReason {
     let pilot = values.pairs.as_deref().map_or_else(|| pilot(values), pilot_of_pairs);
     match blocks_needed(&pilot, &ask) {
         Ok(planned) if planned.blocks > fewest => {
-            UnknownReason::TooFew { needed: Some(planned.blocks) }
+            InconclusiveReason::TooFew { needed: Some(planned.blocks) }
         }
         // There are as many already: it is the ratio that lies on the edge.
-        Ok(_) => UnknownReason::OnTheEdge,
-        Err(BlocksError::TooNoisy { noise, .. }) => UnknownReason::TooNoisy { noise },
-        Err(_) => UnknownReason::TooFew { needed: None },
+        Ok(_) => InconclusiveReason::OnTheEdge,
+        Err(BlocksError::TooNoisy { noise, .. }) => InconclusiveReason::TooNoisy { noise },
+        Err(_) => InconclusiveReason::TooFew { needed: None },
     }
 }
 
@@ -288,7 +288,7 @@ mod tests {
         };
         assert_eq!(alone[0].change, Change::Slower, "{:?}", alone[0]);
         assert!(beyond(&alone[0]));
-        assert!(matches!(among[0].change, Change::Unknown(_)), "{:?}", among[0]);
+        assert!(matches!(among[0].change, Change::Inconclusive(_)), "{:?}", among[0]);
         assert!(!beyond(&among[0]), "{:?}", among[0]);
     }
 
@@ -302,16 +302,16 @@ mod tests {
         let calm = [100.0, 101.0, 99.0];
         assert_eq!(rate(&calm, &[80.0, 81.0, 79.5]), Change::Slower);
         assert_eq!(rate(&calm, &[130.0, 131.0, 129.5]), Change::Faster);
-        assert_eq!(rate(&calm, &[100.2, 101.1, 99.3]), Change::Same);
+        assert_eq!(rate(&calm, &[100.2, 101.1, 99.3]), Change::Equivalent);
         assert_eq!(rate(&calm, &calm), Change::Identical);
         assert_eq!(
             rate(&[100.0], &[80.0]),
-            Change::Unknown(UnknownReason::TooFew { needed: None })
+            Change::Inconclusive(InconclusiveReason::TooFew { needed: None })
         );
         // Equal once is no evidence on a real machine, and all there can be in the lab.
         assert_eq!(
             rate(&[100.0], &[100.0]),
-            Change::Unknown(UnknownReason::TooFew { needed: None })
+            Change::Inconclusive(InconclusiveReason::TooFew { needed: None })
         );
         assert_eq!(one(Measure::Throughput, &[7.0], &[7.0], LAB), Change::Identical);
         assert_eq!(one(Measure::Elapsed, &calm, &[80.0, 81.0, 79.5], REAL), Change::Faster);
@@ -330,10 +330,12 @@ mod tests {
     fn unknown_changes_say_why() {
         let rate = |a: &[f64], b: &[f64]| one(Measure::Throughput, a, b, REAL);
         let wild = rate(&[100.0, 300.0, 50.0], &[120.0, 40.0, 250.0]);
-        let Change::Unknown(UnknownReason::TooNoisy { noise }) = wild else { panic!("{wild:?}") };
+        let Change::Inconclusive(InconclusiveReason::TooNoisy { noise }) = wild else {
+            panic!("{wild:?}")
+        };
         assert!(noise > 0.5, "{noise}");
         let few = rate(&[100.0, 102.0, 98.0], &[101.0, 99.0, 104.0]);
-        let Change::Unknown(UnknownReason::TooFew { needed: Some(needed) }) = few else {
+        let Change::Inconclusive(InconclusiveReason::TooFew { needed: Some(needed) }) = few else {
             panic!("{few:?}")
         };
         assert!((4..=MOST).contains(&needed), "{needed}");
@@ -344,14 +346,17 @@ mod tests {
             .enumerate()
             .map(|(n, v)| v / 1.05 + 0.2 * f64::from((n as i32 * 7) % 3 - 1))
             .collect();
-        assert_eq!(rate(&a, &b), Change::Unknown(UnknownReason::OnTheEdge));
-        assert_eq!(rate(&[0.0, 1.0], &[1.0, 2.0]), Change::Unknown(UnknownReason::NoRatio));
+        assert_eq!(rate(&a, &b), Change::Inconclusive(InconclusiveReason::OnTheEdge));
+        assert_eq!(
+            rate(&[0.0, 1.0], &[1.0, 2.0]),
+            Change::Inconclusive(InconclusiveReason::NoRatio)
+        );
         let mut suspect = values(Measure::Throughput, &[100.0, 101.0, 99.0], &[50.0, 51.0, 50.5]);
         suspect.suspicions.push("read-from-cache".to_owned());
         let got = judge(&[suspect], REAL).remove(0).change;
         assert_eq!(
             got,
-            Change::Unknown(UnknownReason::Suspect(vec!["read-from-cache".to_owned()]))
+            Change::Inconclusive(InconclusiveReason::Suspect(vec!["read-from-cache".to_owned()]))
         );
     }
 
@@ -365,10 +370,11 @@ mod tests {
             values.correlated.push("correlated-repeats in B".to_owned());
             (independent, judge(&[values], REAL).remove(0).change)
         };
-        let suspect =
-            Change::Unknown(UnknownReason::Suspect(vec!["correlated-repeats in B".to_owned()]));
+        let suspect = Change::Inconclusive(InconclusiveReason::Suspect(vec![
+            "correlated-repeats in B".to_owned(),
+        ]));
         assert_eq!(change(0.935), (Change::Slower, suspect.clone()));
-        assert_eq!(change(1.001), (Change::Same, suspect));
+        assert_eq!(change(1.001), (Change::Equivalent, suspect));
         assert_eq!(change(0.5), (Change::Slower, Change::Slower));
     }
 
@@ -381,7 +387,7 @@ mod tests {
         let wide = Manner { margin: 0.3, ..REAL };
         let got = judge(&[values(Measure::Throughput, &a, &b)], wide).remove(0).change;
         let both = vec!["two-modes in A".to_owned(), "two-modes in B".to_owned()];
-        assert_eq!(got, Change::Unknown(UnknownReason::Suspect(both)));
+        assert_eq!(got, Change::Inconclusive(InconclusiveReason::Suspect(both)));
     }
 
     #[test]
@@ -404,7 +410,7 @@ mod tests {
             39
         ]);
         let among = judge(&many, REAL);
-        assert!(matches!(among[0].change, Change::Unknown(_)), "{:?}", among[0]);
+        assert!(matches!(among[0].change, Change::Inconclusive(_)), "{:?}", among[0]);
         let low = |judged: &JudgedFigure| judged.ratio.and_then(|r| r.interval).map(|i| i.low);
         assert!(low(&alone[0]) > Some(1.05), "{alone:?}");
         assert!(low(&among[0]) <= Some(1.05), "{:?}", among[0]);
@@ -460,7 +466,7 @@ mod tests {
     fn needed(values: &Values, manner: Manner, family: usize) -> usize {
         let change = judge(&vec![values.clone(); family], manner).remove(0).change;
         match change {
-            Change::Unknown(UnknownReason::TooFew { needed: Some(needed) }) => needed,
+            Change::Inconclusive(InconclusiveReason::TooFew { needed: Some(needed) }) => needed,
             other => panic!("{other:?}"),
         }
     }
@@ -473,7 +479,7 @@ mod tests {
         assert!(needed(&few, Manner { margin: 0.04, ..REAL }, 1) > real, "a smaller change");
         assert!(needed(&few, LAB, 1) <= real, "the lab has no outliers");
         let unplanned = Manner { planned: false, ..REAL };
-        let too_few = Change::Unknown(UnknownReason::TooFew { needed: None });
+        let too_few = Change::Inconclusive(InconclusiveReason::TooFew { needed: None });
         assert_eq!(judge(std::slice::from_ref(&few), unplanned)[0].change, too_few);
         let two = values(Measure::Throughput, &few.a, &few.b[..2]);
         assert_eq!(judge(&[two], REAL)[0].change, too_few);
@@ -506,7 +512,7 @@ mod tests {
             match &judged.change {
                 Change::Faster => prop_assert!(interval.low > 1.05, "{:?}", judged),
                 Change::Slower => prop_assert!(interval.high < 1.0 / 1.05, "{:?}", judged),
-                Change::Same => prop_assert!(interval.lies_within(1.0 / 1.05, 1.05), "{:?}", judged),
+                Change::Equivalent => prop_assert!(interval.lies_within(1.0 / 1.05, 1.05), "{:?}", judged),
                 _ => {}
             }
             let mirrored = |change: &Change| match change {

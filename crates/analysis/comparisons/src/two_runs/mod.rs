@@ -17,16 +17,16 @@ pub enum Change {
     /// Better than in A by more than the margin, with the whole interval.
     Faster,
     /// The whole interval lies within the margin.
-    Same,
+    Equivalent,
     /// The same values to the last digit.
     Identical,
     /// The samples do not say.
-    Unknown(UnknownReason),
+    Inconclusive(InconclusiveReason),
 }
 
 /// Why the samples do not say.
 #[derive(Debug, Clone, PartialEq)]
-pub enum UnknownReason {
+pub enum InconclusiveReason {
     /// More repeats would do: so many on each side, where the noise is known.
     TooFew {
         /// Repeats on each side that show a change as large as the margin.
@@ -47,19 +47,19 @@ pub enum UnknownReason {
 }
 
 impl Change {
-    /// In a word: `slower`, `faster`, `same`, `identical`, `unknown`.
+    /// In a word: `slower`, `faster`, `equivalent`, `identical`, `inconclusive`.
     pub fn word(&self) -> &'static str {
         match self {
             Self::Slower => "slower",
             Self::Faster => "faster",
-            Self::Same => "same",
+            Self::Equivalent => "equivalent",
             Self::Identical => "identical",
-            Self::Unknown(_) => "unknown",
+            Self::Inconclusive(_) => "inconclusive",
         }
     }
 }
 
-impl UnknownReason {
+impl InconclusiveReason {
     /// In a word, for programs: `too-few`, `too-noisy`, `on-the-edge`, `suspect`,
     /// `no-ratio`.
     pub fn word(&self) -> &'static str {

@@ -59,6 +59,10 @@ pub fn recommend(
     }
     let space =
         |stack: usize| info.stacks.iter().find(|s| s.id == stacks[stack]).map(|s| s.capacity);
+    // Of two with the same figures the larger one is taken.
+    for members in classes.values_mut() {
+        members.sort_by_key(|stack| std::cmp::Reverse(space(*stack)));
+    }
     all.into_iter()
         .map(|(mut recommendation, criteria)| {
             let shown = recommendation.why_not.is_none() || says_enough(&recommendation);

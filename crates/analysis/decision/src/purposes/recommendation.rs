@@ -144,6 +144,8 @@ pub struct Trade {
     pub more_bytes: u64,
     /// How many times as good it is in what decides.
     pub times: f64,
-    /// Whether that difference is significant.
+    /// Whether it is equivalent by all that counts.
+    pub is_as_good: bool,
+    /// Whether the difference in what decides is significant.
     pub is_significant: bool,
 }

@@ -182,7 +182,8 @@ struct Contestant {
     mean: f64,
 }
 
-/// The stack to take of these, and how the others stand to it. None where no stack was measured
+/// The stack to take of these, and how the others stand to it; of two with the same figures the
+/// one that is named first. None where no stack was measured
 /// in what decides, or where each is beaten by another in other blocks.
 pub(super) fn choose(criteria: &[&Criterion], members: &[usize], number: usize) -> Option<Choice> {
     let decides = deciding(criteria);
@@ -206,10 +207,10 @@ pub(super) fn choose(criteria: &[&Criterion], members: &[usize], number: usize) 
     // Those that lack a figure come after those that have all.
     let order = |a: &&Contestant, b: &&Contestant| {
         let whole = |c: &Contestant| c.whole.unwrap_or(f64::NEG_INFINITY);
-        whole(b).total_cmp(&whole(a)).then(b.mean.total_cmp(&a.mean)).then(a.stack.cmp(&b.stack))
+        whole(b).total_cmp(&whole(a)).then(b.mean.total_cmp(&a.mean))
     };
     kept.sort_by(order);
-    left.sort_by(|a, b| b.mean.total_cmp(&a.mean).then(a.stack.cmp(&b.stack)));
+    left.sort_by(|a, b| b.mean.total_cmp(&a.mean));
     let (taken, others) = kept.split_first()?;
     let whole = Comparer::new(criteria, taken.stack, members, number);
     let in_deciding = Comparer::new(&decides, taken.stack, members, number);

@@ -161,7 +161,41 @@ fn the_other_side_of_the_trade_is_named() {
     let got = database(&fixture);
     let trade = of_class(&got, 1).trade.clone().expect("more space");
     assert_eq!(trade.sentence(&str::to_owned), "raid1/btrfs: 10 TB more space for 20 % less");
-    assert!(trade.is_significant);
+    assert!(trade.is_significant && !trade.is_as_good);
+}
+
+#[test]
+fn of_stacks_with_more_space_one_that_is_as_good_is_named_before_a_faster_one() {
+    let mut fixture = fixture();
+    let mut faster = fixture.info.stacks[3].clone();
+    faster.id = "raid1/xfs".to_owned();
+    fixture.info.stacks.push(faster);
+    for stack in &mut fixture.info.stacks {
+        stack.capacity = if stack.id == "raid1/ext4" { 20 } else { 30 } * 1_000_000_000_000;
+    }
+    all(&mut fixture, "raid1/ext4", 1.0, 1.0, 1.0);
+    all(&mut fixture, "raid1/btrfs", 0.99, 1.0, 1.0);
+    all(&mut fixture, "raid1/xfs", 1.08, 0.5, 0.5);
+    let got = database(&fixture);
+    let choice = of_class(&got, 1);
+    assert_eq!(choice.take, "raid1/ext4");
+    assert_eq!(choice.as_good, ["raid1/btrfs"]);
+    let trade = choice.trade.as_ref().expect("more space");
+    assert_eq!(trade.sentence(&str::to_owned), "raid1/btrfs: 10 TB more space, and is as good");
+}
+
+#[test]
+fn of_two_with_the_same_figures_the_larger_is_taken() {
+    let mut fixture = fixture();
+    for stack in ["raid1/ext4", "raid1/btrfs"] {
+        all(&mut fixture, stack, 1.0, 1.0, 1.0);
+    }
+    for larger in ["raid1/ext4", "raid1/btrfs"] {
+        for stack in &mut fixture.info.stacks {
+            stack.capacity = if stack.id == larger { 30 } else { 20 } * 1_000_000_000_000;
+        }
+        assert_eq!(of_class(&database(&fixture), 1).take, larger);
+    }
 }
 
 #[test]
@@ -425,7 +459,7 @@ fn reads_from_memory_decide_nothing() {
 fn the_cost_of_space_is_neither_all_nor_endless() {
     let cost = |times: f64| {
         let stack = String::new();
-        Trade { stack, more_bytes: 1, times, is_significant: true }.cost()
+        Trade { stack, more_bytes: 1, times, is_as_good: false, is_significant: true }.cost()
     };
     let shown = [0.0004, 0.5, 1.0, 2.5, 4000.0].map(cost);
     let expected =

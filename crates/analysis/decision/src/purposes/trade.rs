@@ -8,7 +8,8 @@ use super::rule::{Comparer, blocks, deciding, is_better, mean};
 const MORE: f64 = 1.05;
 
 impl Judge<'_> {
-    /// Of the stacks with more usable space than the one that is taken, the best in what decides.
+    /// Of the stacks with more usable space than the one that is taken: the largest that is as good,
+    /// else the best in what decides.
     pub(super) fn trade(
         &self,
         decision: &StackChoice,
@@ -22,13 +23,18 @@ impl Judge<'_> {
             let bytes = space(*m).filter(|bytes| *bytes as f64 >= own as f64 * MORE)?;
             Some((*m, bytes - own, mean(&blocks(&decides, *m))?))
         });
-        let (other, more_bytes, _) = more.max_by(|a, b| a.2.total_cmp(&b.2).then(a.1.cmp(&b.1)))?;
+        let is_as_good = |other: usize| decision.as_good.iter().any(|s| *s == self.stacks[other]);
+        let as_good = more.clone().filter(|(other, ..)| is_as_good(*other));
+        let (other, more_bytes, _) = as_good
+            .max_by(|a, b| a.1.cmp(&b.1).then(a.2.total_cmp(&b.2)))
+            .or_else(|| more.max_by(|a, b| a.2.total_cmp(&b.2).then(a.1.cmp(&b.1))))?;
         let comparer = Comparer::new(&decides, taken, members, self.comparisons(members));
         let (lead, behind) = (comparer.ratio(taken, other)?, comparer.ratio(other, taken));
         Some(Trade {
             stack: self.stacks[other].to_owned(),
             more_bytes,
             times: 1.0 / lead.centre,
+            is_as_good: is_as_good(other),
             is_significant: is_better(&lead) || behind.is_some_and(|r| is_better(&r)),
         })
     }

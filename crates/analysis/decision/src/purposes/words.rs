@@ -178,13 +178,20 @@ impl NextBest {
 impl Trade {
     /// What more space costs: 'RAID 5: 10 TB more space for 11 % less'; `name` names the stack.
     pub fn sentence(&self, name: &dyn Fn(&str) -> String) -> String {
-        let joint = if self.times < 1.0 { "for" } else { "with" };
+        let joint = match self.times {
+            _ if self.is_as_good => ", and is",
+            times if times < 1.0 => " for",
+            _ => " with",
+        };
         let (stack, more) = (name(&self.stack), disklab_units::Bytes(self.more_bytes).si());
-        format!("{stack}: {more} more space {joint} {}", self.cost())
+        format!("{stack}: {more} more space{joint} {}", self.cost())
     }
 
     /// How its speed stands to that of the stack that is taken: '11 % less'.
     pub fn cost(&self) -> String {
+        if self.is_as_good {
+            return "as good".to_owned();
+        }
         let percent = (1.0 - self.times) * 100.0;
         let cost = match percent {
             p if p >= 99.5 => ">99 % less".to_owned(),

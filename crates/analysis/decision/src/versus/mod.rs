@@ -11,7 +11,7 @@ mod tests;
 mod words;
 
 use disklab_audits::{CORRELATED_REPEATS, Finding, SuspectGroups, describe};
-use disklab_comparisons::{Change, JudgedFigure, Manner, UnknownReason, Values, judge};
+use disklab_comparisons::{Change, InconclusiveReason, JudgedFigure, Manner, Values, judge};
 use disklab_sample::OperationKind;
 use disklab_stats::{Estimate, Interval, estimate};
 use disklab_study::Measure;
@@ -195,10 +195,10 @@ impl Versus {
         if any(|c| *c == Change::Slower) {
             RunVerdict::Regression
         } else if any(
-            |c| matches!(c, Change::Unknown(why) if !matches!(why, UnknownReason::TooFew { .. })),
+            |c| matches!(c, Change::Inconclusive(why) if !matches!(why, InconclusiveReason::TooFew { .. })),
         ) {
             RunVerdict::TooNoisy
-        } else if !self.missing.is_empty() || any(|c| matches!(c, Change::Unknown(_))) {
+        } else if !self.missing.is_empty() || any(|c| matches!(c, Change::Inconclusive(_))) {
             RunVerdict::TooFew
         } else {
             RunVerdict::Fine

@@ -165,7 +165,7 @@ fn suspect_figures_carry_no_verdict_unless_that_is_accepted() {
     let got = versus(&fixture(1.0), &fixture(2.0), &terms()).expect("in common");
     assert_eq!(got.verdict(), RunVerdict::TooNoisy);
     let verdict = got.pairs[0].verdict(0.05);
-    assert_eq!(verdict, "unknown: suspect (zeros-compressed in A, zeros-compressed in B)");
+    assert_eq!(verdict, "inconclusive: suspect (zeros-compressed in A, zeros-compressed in B)");
     let accepted = ComparisonTerms { accepted: vec!["zeros-compressed".to_owned()], ..terms() };
     let got = versus(&fixture(1.0), &fixture(2.0), &accepted).expect("in common");
     assert_eq!(got.verdict(), RunVerdict::Regression);

@@ -1,6 +1,6 @@
 //! Two runs in words.
 
-use disklab_comparisons::{Change, Distance, MOST, UnknownReason, ratio, value};
+use disklab_comparisons::{Change, Distance, InconclusiveReason, MOST, ratio, value};
 use disklab_stats::Interval;
 use disklab_study::Measure;
 use disklab_units::{list, per_cent};
@@ -42,7 +42,7 @@ impl Pair {
     }
 
     /// What may be said of it, in a few words: 'slower by 12 % [8, 16]', 'equivalent within
-    /// 5 %', 'unknown: 8 repeats on each side would show 5 %'.
+    /// 5 %', 'inconclusive: 8 repeats on each side would show 5 %'.
     pub fn verdict(&self, margin: f64) -> String {
         let margin = margin_text(margin);
         let by = || self.distance().map_or_else(String::new, |d| format!(" by {d}"));
@@ -53,18 +53,18 @@ impl Pair {
             }
             Change::Slower => format!("slower{}", by()),
             Change::Faster => format!("faster{}", by()),
-            Change::Same => format!("equivalent within {margin}"),
+            Change::Equivalent => format!("equivalent within {margin}"),
             Change::Identical => "identical".to_owned(),
-            Change::Unknown(why) => {
-                format!("unknown: {}{}", self.so_far(why), self.why(why, &margin))
+            Change::Inconclusive(why) => {
+                format!("inconclusive: {}{}", self.so_far(why), self.why(why, &margin))
             }
         }
     }
 
-    fn why(&self, why: &UnknownReason, margin: &str) -> String {
+    fn why(&self, why: &InconclusiveReason, margin: &str) -> String {
         let (a, b) = (self.a.n, self.b.n);
         match why {
-            UnknownReason::TooFew { needed: None } if a.min(b) == 1 => {
+            InconclusiveReason::TooFew { needed: None } if a.min(b) == 1 => {
                 let where_ = match (a, b) {
                     (1, 1) => "in both runs",
                     (1, _) => "in A",
@@ -72,27 +72,27 @@ impl Pair {
                 };
                 format!("measured once {where_}; at least 3 repeats on each side are needed")
             }
-            UnknownReason::TooFew { needed: None } => {
+            InconclusiveReason::TooFew { needed: None } => {
                 format!("{} repeats are too few; at least 3 on each side are needed", a.min(b))
             }
-            UnknownReason::TooFew { needed: Some(n) } => {
+            InconclusiveReason::TooFew { needed: Some(n) } => {
                 format!("about {n} repeats on each side would show {margin}")
             }
-            UnknownReason::TooNoisy { noise } => format!(
+            InconclusiveReason::TooNoisy { noise } => format!(
                 "with noise of {} from repeat to repeat, {MOST} on each side would not show {margin}",
                 per_cent(*noise)
             ),
-            UnknownReason::OnTheEdge => {
+            InconclusiveReason::OnTheEdge => {
                 format!("too close to the {margin} margin for more repeats to help")
             }
-            UnknownReason::Suspect(audits) => format!("suspect ({})", audits.join(", ")),
-            UnknownReason::NoRatio => "a value is 0, which has no ratio".to_owned(),
+            InconclusiveReason::Suspect(audits) => format!("suspect ({})", audits.join(", ")),
+            InconclusiveReason::NoRatio => "a value is 0, which has no ratio".to_owned(),
         }
     }
 
     /// The direction, where that is known.
-    fn so_far(&self, why: &UnknownReason) -> String {
-        if matches!(why, UnknownReason::Suspect(_) | UnknownReason::NoRatio) {
+    fn so_far(&self, why: &InconclusiveReason) -> String {
+        if matches!(why, InconclusiveReason::Suspect(_) | InconclusiveReason::NoRatio) {
             return String::new();
         }
         let Some(interval) = self.interval.filter(|i| !i.contains(1.0)) else {
@@ -151,14 +151,14 @@ impl Unmatched {
 }
 
 impl Versus {
-    /// All figures, worst first: slower ones, what is unknown, faster ones, the rest; among
+    /// All figures, worst first: slower ones, what is inconclusive, faster ones, the rest; among
     /// each the largest change for the worse first, of the faster ones the fastest.
     pub fn worst_first(&self) -> Vec<&Pair> {
         let rank = |pair: &Pair| match &pair.change {
             Change::Slower => 0,
-            Change::Unknown(_) => 1,
+            Change::Inconclusive(_) => 1,
             Change::Faster => 2,
-            Change::Same => 3,
+            Change::Equivalent => 3,
             Change::Identical => 4,
         };
         let mut all: Vec<&Pair> = self.pairs.iter().collect();
@@ -170,9 +170,9 @@ impl Versus {
         all
     }
 
-    /// How many figures are of each change: slower, faster, the same, identical, unknown.
+    /// How many figures are of each change: slower, faster, equivalent, identical, inconclusive.
     pub fn counts(&self) -> [usize; 5] {
-        let words = ["slower", "faster", "same", "identical", "unknown"];
+        let words = ["slower", "faster", "equivalent", "identical", "inconclusive"];
         words.map(|word| self.pairs.iter().filter(|p| p.change.word() == word).count())
     }
 
@@ -183,14 +183,14 @@ impl Versus {
 
     /// The same, with what is compared in words.
     pub(crate) fn headline_of(&self, compared: &str) -> String {
-        let [slower, faster, same, identical, unknown] = self.counts();
+        let [slower, faster, equivalent, identical, inconclusive] = self.counts();
         let margin = margin_text(self.margin);
         let within = format!("equivalent within {margin}");
         let parts: Vec<String> = [
             (slower, "slower"),
-            (unknown, "unknown"),
+            (inconclusive, "inconclusive"),
             (faster, "faster"),
-            (same, within.as_str()),
+            (equivalent, within.as_str()),
             (identical, "identical"),
         ]
         .into_iter()
@@ -207,8 +207,11 @@ impl Versus {
             )
         };
         if slower == 0 && !self.pairs.is_empty() {
-            let rest =
-                if unknown > 0 { " Nothing is shown to be slower." } else { " Nothing is slower." };
+            let rest = if inconclusive > 0 {
+                " Nothing is shown to be slower."
+            } else {
+                " Nothing is slower."
+            };
             text.push_str(rest);
         }
         if !self.missing.is_empty() {

@@ -72,7 +72,7 @@ fn play_accepting(
         tally.claiming += u64::from(got.pairs.iter().any(|p| claims(&p.change)));
         for pair in &got.pairs {
             tally.figures += 1;
-            tally.same += u64::from(pair.change == Change::Same);
+            tally.same += u64::from(pair.change == Change::Equivalent);
             tally.slower += u64::from(pair.change == Change::Slower);
             tally.identical += u64::from(pair.change == Change::Identical);
             if let Some(interval) = pair.interval {

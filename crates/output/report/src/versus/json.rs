@@ -9,12 +9,12 @@ use crate::json_figures::compared;
 /// The schema's name.
 const SCHEMA: &str = "disklab-compare";
 /// Its version: raised when a field changes its meaning or goes; new fields do not raise it.
-const VERSION: u32 = 1;
+const VERSION: u32 = 2;
 
 /// The whole comparison. Numbers that are not finite are null.
 pub(super) fn text(runs: &TwoRuns) -> String {
     let versus = &runs.versus;
-    let [slower, faster, same, identical, unknown] = versus.counts();
+    let [slower, faster, equivalent, identical, inconclusive] = versus.counts();
     let verdict = match versus.verdict() {
         RunVerdict::Fine => "fine",
         RunVerdict::Regression => "regression",
@@ -26,13 +26,13 @@ pub(super) fn text(runs: &TwoRuns) -> String {
         "version": VERSION,
         "a": run(&runs.name_a, &runs.a),
         "b": run(&runs.name_b, &runs.b),
-        "level": versus.margin,
+        "margin": versus.margin,
         "simulated": versus.lab,
         "paired": versus.paired,
         "verdict": verdict,
         "headline": versus.headline(),
-        "counts": { "slower": slower, "faster": faster, "same": same,
-                    "identical": identical, "unknown": unknown },
+        "counts": { "slower": slower, "faster": faster, "equivalent": equivalent,
+                    "identical": identical, "inconclusive": inconclusive },
         "differences": runs.differences,
         "notes": runs.notes(),
         "severe": runs.severe().into_iter().map(|found| json!({

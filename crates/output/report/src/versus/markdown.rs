@@ -35,8 +35,9 @@ pub(super) fn text(runs: &TwoRuns) -> String {
         md.push('\n');
     }
     let ranked = runs.versus.worst_first();
-    let (listed, rest): (Vec<&Pair>, Vec<&Pair>) =
-        ranked.into_iter().partition(|p| !matches!(p.change, Change::Same | Change::Identical));
+    let (listed, rest): (Vec<&Pair>, Vec<&Pair>) = ranked
+        .into_iter()
+        .partition(|p| !matches!(p.change, Change::Equivalent | Change::Identical));
     let (open, folded) = listed.split_at(listed.len().min(OPEN));
     table(&mut md, runs, open);
     fold(&mut md, runs, "more that is not the same", folded);

@@ -89,8 +89,8 @@ fn mark(change: &Change) -> char {
     match change {
         Change::Slower => '-',
         Change::Faster => '+',
-        Change::Same | Change::Identical => '=',
-        Change::Unknown(_) => '?',
+        Change::Equivalent | Change::Identical => '=',
+        Change::Inconclusive(_) => '?',
     }
 }
 

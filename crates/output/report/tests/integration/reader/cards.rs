@@ -164,6 +164,7 @@ fn is_cost(cost: &str, ratio: f64) -> bool {
     let cost = cost.trim_end_matches(" (inconclusive)");
     let percent = (ratio - 1.0) * 100.0;
     match cost.split_once(" % ") {
+        None if cost == "as good" => (1.0 / BEATEN..=BEATEN).contains(&ratio),
         Some((">99", "less")) => ratio < 0.01,
         Some((n, "less")) => n.parse::<f64>().is_ok_and(|n| (percent + n).abs() < 3.0),
         Some((n, "more")) => n.parse::<f64>().is_ok_and(|n| (percent - n).abs() < 3.0),
@@ -244,8 +245,8 @@ impl Card {
         if let Some(all) = text.strip_prefix("As good: ") {
             self.as_good = all.split(", ").map(str::to_owned).collect();
         } else if let Some((label, rest)) = text.split_once(": ") {
-            let parts =
-                rest.split_once(" more space for ").or(rest.split_once(" more space with "));
+            let joints = [" more space for ", " more space with ", " more space, and is "];
+            let parts = joints.iter().find_map(|joint| rest.split_once(joint));
             self.trade = parts.map(|(space, cost)| [label, space, cost].map(str::to_owned));
         } else if !text.ends_with("usable") {
             let (by, next) = text.split_once(", ").unwrap_or((text, ""));
