@@ -2,7 +2,6 @@
 //! a run on this machine must give again.
 
 mod causes;
-mod delta;
 mod differences;
 mod study;
 mod text;
