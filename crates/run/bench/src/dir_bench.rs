@@ -1,5 +1,6 @@
 //! A mounted directory as it is: only files are made.
 
+use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
@@ -7,7 +8,7 @@ use disklab_cell::{CellPlan, Levels, MachinePlan};
 use disklab_exec::Executor;
 use disklab_measure::{NamedDevice, SystemRoot, Totals, environment, mounts_of};
 use disklab_prediction::Medium;
-use disklab_sample::{Environment, Sample};
+use disklab_sample::{Environment, MountState, Sample};
 use disklab_stack::Ledger;
 use disklab_study::{LeftOut, PlannedStack};
 use disklab_units::Bytes;
@@ -29,6 +30,8 @@ const AS_IT_IS: &str = "as-it-is";
 #[derive(Debug)]
 pub struct DirBench {
     directory: PathBuf,
+    /// The mount that holds it.
+    mount: Option<MountState>,
     watched: Vec<NamedDevice>,
     medium: Medium,
     ledger: Ledger,
@@ -47,8 +50,21 @@ impl DirBench {
         ledger: Ledger,
         executor: Executor,
     ) -> Self {
-        let directory = directory.to_owned();
-        Self { directory, watched, medium, ledger, executor, submitted: None }
+        let (directory, mount) = (directory.to_owned(), mount_of(directory));
+        Self { directory, mount, watched, medium, ledger, executor, submitted: None }
+    }
+
+    /// Whether the directory is still on the file system that it was on: figures of another one
+    /// would be told as of this one, and files written where nobody meant them to be.
+    fn check_mount(&self) -> Result<(), BenchError> {
+        let what =
+            |mount: &Option<MountState>| mount.clone().map(|m| (m.source, m.directory, m.kind));
+        let is = mount_of(&self.directory);
+        if what(&is) == what(&self.mount) {
+            return Ok(());
+        }
+        let (directory, was) = (self.directory.clone(), self.mount.clone());
+        Err(BenchError::DirectoryMoved { directory, was, is })
     }
 }
 
@@ -61,7 +77,7 @@ impl From<DirBench> for Bench {
 impl BenchSteps for DirBench {
     fn profile(&self) -> BenchProfile {
         let directory = self.directory.display();
-        let about = match mounts_of(&SystemRoot::here(), &self.directory).first() {
+        let about = match &self.mount {
             Some(mount) => format!("the directory {directory}, as it is mounted: {mount}"),
             None => format!("the directory {directory}, as it is"),
         };
@@ -130,6 +146,7 @@ impl CellExecutor for DirBench {
 
     fn next(&mut self, watcher: &mut dyn CellWatcher) -> Result<Option<EndedCell>, BenchError> {
         let Some((plan, outputs)) = self.submitted.take() else { return Ok(None) };
+        self.check_mount()?;
         let Self { directory, watched, ledger, executor, .. } = self;
         let run = |work: &CellWork<'_>,
                    ledger: &mut Ledger,
@@ -137,10 +154,20 @@ impl CellExecutor for DirBench {
                    phase: &mut dyn FnMut(Phase)| {
             in_directory(directory, watched, work, ledger, executor, phase)
         };
-        run_one(Begin::Make, ledger, executor, &plan, &outputs, watcher, run).map(Some)
+        let ended = run_one(Begin::Make, ledger, executor, &plan, &outputs, watcher, run);
+        // A cell that was in the way of it is no failure of the directory: it waits.
+        self.check_mount()?;
+        ended.map(Some)
     }
 
     fn finish(&mut self) {}
+}
+
+/// The mount that holds a directory.
+fn mount_of(directory: &Path) -> Option<MountState> {
+    // An automounter mounts what is opened.
+    let _ = File::open(directory);
+    mounts_of(&SystemRoot::here(), directory).into_iter().next()
 }
 
 /// Runs a cell in a directory of its own below `directory`.

@@ -3,10 +3,11 @@
 use std::path::{Path, PathBuf};
 
 use disklab_cell::Cell;
-use disklab_exec::{ExecError, Interrupted};
+use disklab_exec::{ExecError, Interrupted, owner};
 use disklab_lab::LabError;
 use disklab_lab_kernel::{KernelError, LinuxChoice};
 use disklab_measure::MeasureError;
+use disklab_sample::MountState;
 use disklab_source::SourceError;
 use disklab_stack::StackError;
 use disklab_units::Bytes;
@@ -116,6 +117,21 @@ pub enum BenchError {
         .0.iter().map(ToString::to_string).collect::<Vec<_>>().join("; ")
     )]
     DrivesLost(Vec<DriveLoss>),
+    /// What lay on one file system lies on another now: a share or a drive is gone, or something
+    /// was mounted over it.
+    #[error(
+        "{} is not what it was when the run began: it was on {}, and is on {}. Mount it as it was, \
+         remove what this run has left in it, if anything (disklab{}x*), and go on with `disklab run \
+         --resume`", directory.display(), mount_words(was.as_ref()), mount_words(is.as_ref()), owner()
+    )]
+    DirectoryMoved {
+        /// The directory.
+        directory: PathBuf,
+        /// What held it.
+        was: Option<MountState>,
+        /// What holds it now.
+        is: Option<MountState>,
+    },
     /// A drive's write cache cannot be switched.
     #[error("the write cache of {}: {why}", drive.display())]
     WriteCache {
@@ -210,6 +226,11 @@ pub enum Objection {
         /// Those that it has no use for.
         unused: Vec<PathBuf>,
     },
+}
+
+/// 'nas:/films (nfs4)'.
+fn mount_words(mount: Option<&MountState>) -> String {
+    mount.map_or_else(|| "nothing".to_owned(), |m| format!("{} ({})", m.source, m.kind))
 }
 
 fn lines(objections: &[Objection]) -> String {

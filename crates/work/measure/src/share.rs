@@ -96,6 +96,8 @@ fn address(mount: &Mount, source: &str) -> Option<IpAddr> {
 /// The port through which an address is reached.
 fn link(root: &SystemRoot, to: IpAddr) -> Option<NetworkLink> {
     let name = match to {
+        // Neither table has it.
+        _ if to.is_loopback() => Some("lo".to_owned()),
         IpAddr::V4(to) => port_v4(root, u32::from(to)),
         IpAddr::V6(to) => port_v6(root, u128::from(to)),
     }?;
@@ -153,6 +155,7 @@ mod tests {
         tree.folder("/sys/class/net/wlan0/wireless");
         let mounts = "8 1 0:50 / /films rw - cifs //nas/films rw,vers=3.1.1,addr=192.168.2.5\n\
             9 1 0:51 / /far rw - nfs4 far.example:/x rw,addr=10.0.0.1\n\
+            9 1 0:53 / /own rw - nfs4 localhost:/x rw,addr=127.0.0.1\n\
             9 1 0:52 / /ssh rw - fuse.sshfs me@box:/home rw\n";
         tree.append("/proc/self/mountinfo", mounts);
         let share = |directory: &str| {
@@ -165,6 +168,7 @@ mod tests {
             Some(NetworkLink { name: name.to_owned(), megabits, is_wireless })
         };
         assert_eq!(films.link, link("eth0", Some(1000), false));
+        assert_eq!(share("/own").link, link("lo", None, false));
         assert_eq!(share("/far").link, link("wlan0", None, true));
         let ssh = share("/ssh");
         assert_eq!((ssh.protocol.as_str(), ssh.server.as_str(), ssh.link), ("sshfs", "box", None));

@@ -44,7 +44,7 @@ fn streams(share: &NetworkShare, figures: &[OwnFigure<'_>]) -> Vec<String> {
     };
     let Some(megabits) = link.megabits else {
         let why =
-            if link.is_wireless { "is wireless, so its speed changes" } else { "tells no speed" };
+            if link.is_wireless { "is wireless, so its speed changes" } else { "reports no speed" };
         return vec![format!("what the network carries is not known: {} {why}", link.name)];
     };
     let most = megabits as f64 * 1e6 / 8.0 * PAYLOAD;
