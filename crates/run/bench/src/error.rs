@@ -117,12 +117,15 @@ pub enum BenchError {
         .0.iter().map(ToString::to_string).collect::<Vec<_>>().join("; ")
     )]
     DrivesLost(Vec<DriveLoss>),
-    /// What lay on one file system lies on another now: a share or a drive is gone, or something
-    /// was mounted over it.
+    /// The directory lies on another file system than when the run began: a share or a drive is gone,
+    /// or something was mounted over it.
     #[error(
         "{} is not what it was when the run began: it was on {}, and is on {}. Mount it as it was, \
-         remove what this run has left in it, if anything (disklab{}x*), and go on with `disklab run \
-         --resume`", directory.display(), mount_words(was.as_ref()), mount_words(is.as_ref()), owner()
+         remove this run's files from it (disklab{}x*), and continue with `disklab run --resume`",
+        directory.display(),
+        mount_words(was.as_ref()),
+        mount_words(is.as_ref()),
+        owner()
     )]
     DirectoryMoved {
         /// The directory.
