@@ -122,7 +122,7 @@ impl Drop for Share {
 }
 
 #[test]
-fn of_a_share_it_is_told_what_the_network_takes() {
+fn a_report_on_a_share_says_what_the_network_takes() {
     let Some(share) = Share::mounted() else { return };
     let temp = tempfile::tempdir().expect("temp");
     let home = temp.path();

@@ -55,7 +55,7 @@ impl DirBench {
     }
 
     /// Whether the directory is still on the file system that it was on: figures of another one
-    /// would be told as of this one, and files written where nobody meant them to be.
+    /// would pass for this one's, and files would be written where they do not belong.
     fn check_mount(&self) -> Result<(), BenchError> {
         let what =
             |mount: &Option<MountState>| mount.clone().map(|m| (m.source, m.directory, m.kind));

@@ -128,7 +128,7 @@ pub enum BenchError {
         owner()
     )]
     DirectoryMoved {
-        /// The directory.
+        /// As `--on` named it.
         directory: PathBuf,
         /// What held it.
         was: Option<MountState>,
