@@ -155,7 +155,7 @@ impl CellExecutor for DirBench {
             in_directory(directory, watched, work, ledger, executor, phase)
         };
         let ended = run_one(Begin::Make, ledger, executor, &plan, &outputs, watcher, run);
-        // A cell that was in the way of it is no failure of the directory: it waits.
+        // A cell whose directory went away has not failed: it waits for `run --resume`.
         self.check_mount()?;
         ended.map(Some)
     }
