@@ -63,7 +63,11 @@ impl DirBench {
         if what(&is) == what(&self.mount) {
             return Ok(());
         }
-        let (directory, was) = (self.directory.clone(), self.mount.clone());
+        let words = |mount: &Option<MountState>| {
+            let mount = mount.as_ref().map(|m| format!("{} ({})", m.source, m.kind));
+            mount.unwrap_or_else(|| "nothing".to_owned())
+        };
+        let (directory, was, is) = (self.directory.clone(), words(&self.mount), words(&is));
         Err(BenchError::DirectoryMoved { directory, was, is })
     }
 }

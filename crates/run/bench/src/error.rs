@@ -7,7 +7,6 @@ use disklab_exec::{ExecError, Interrupted, owner};
 use disklab_lab::LabError;
 use disklab_lab_kernel::{KernelError, LinuxChoice};
 use disklab_measure::MeasureError;
-use disklab_sample::MountState;
 use disklab_source::SourceError;
 use disklab_stack::StackError;
 use disklab_units::Bytes;
@@ -120,20 +119,17 @@ pub enum BenchError {
     /// The directory lies on another file system than when the run began: a share or a drive is gone,
     /// or something was mounted over it.
     #[error(
-        "{} is not what it was when the run began: it was on {}, and is on {}. Mount it as it was, \
-         remove this run's files from it (disklab{}x*), and continue with `disklab run --resume`",
-        directory.display(),
-        mount_words(was.as_ref()),
-        mount_words(is.as_ref()),
-        owner()
+        "{} is not what it was when the run began: it was on {was}, and is on {is}. Mount it as it \
+         was, remove this run's files from it (disklab{}x*), and continue with `disklab run \
+         --resume`", directory.display(), owner()
     )]
     DirectoryMoved {
         /// As `--on` named it.
         directory: PathBuf,
-        /// What held it.
-        was: Option<MountState>,
+        /// What held it: 'nas:/films (nfs4)'.
+        was: String,
         /// What holds it now.
-        is: Option<MountState>,
+        is: String,
     },
     /// A drive's write cache cannot be switched.
     #[error("the write cache of {}: {why}", drive.display())]
@@ -229,11 +225,6 @@ pub enum Objection {
         /// Those that it has no use for.
         unused: Vec<PathBuf>,
     },
-}
-
-/// 'nas:/films (nfs4)'.
-fn mount_words(mount: Option<&MountState>) -> String {
-    mount.map_or_else(|| "nothing".to_owned(), |m| format!("{} ({})", m.source, m.kind))
 }
 
 fn lines(objections: &[Objection]) -> String {
