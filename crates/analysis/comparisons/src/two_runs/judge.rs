@@ -327,7 +327,7 @@ mod tests {
     }
 
     #[test]
-    fn unknown_changes_say_why() {
+    fn inconclusive_changes_say_why() {
         let rate = |a: &[f64], b: &[f64]| one(Measure::Throughput, a, b, REAL);
         let wild = rate(&[100.0, 300.0, 50.0], &[120.0, 40.0, 250.0]);
         let Change::Inconclusive(InconclusiveReason::TooNoisy { noise }) = wild else {

@@ -24,10 +24,10 @@ impl Judge<'_> {
             Some((*m, bytes - own, mean(&blocks(&decides, *m))?))
         });
         let is_as_good = |other: usize| decision.as_good.iter().any(|s| *s == self.stacks[other]);
-        let as_good = more.clone().filter(|(other, ..)| is_as_good(*other));
-        let (other, more_bytes, _) = as_good
-            .max_by(|a, b| a.1.cmp(&b.1).then(a.2.total_cmp(&b.2)))
-            .or_else(|| more.max_by(|a, b| a.2.total_cmp(&b.2).then(a.1.cmp(&b.1))))?;
+        let (as_good, rest): (Vec<_>, Vec<_>) = more.partition(|(other, ..)| is_as_good(*other));
+        let largest = as_good.into_iter().max_by(|a, b| a.1.cmp(&b.1).then(a.2.total_cmp(&b.2)));
+        let fastest = || rest.into_iter().max_by(|a, b| a.2.total_cmp(&b.2).then(a.1.cmp(&b.1)));
+        let (other, more_bytes, _) = largest.or_else(fastest)?;
         let comparer = Comparer::new(&decides, taken, members, self.comparisons(members));
         let (lead, behind) = (comparer.ratio(taken, other)?, comparer.ratio(other, taken));
         Some(Trade {
