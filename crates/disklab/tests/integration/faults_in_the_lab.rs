@@ -24,7 +24,7 @@ raid5 = { layers = "md-raid5[resync=skip]/ext4", drives = 3 }
 [[workloads]]
 id = "w"
 caches = "keep"
-fio = { rw = "randread", bs = "64k", size = "64m", direct = 1, time_based = 1, runtime = "20s" }
+fio = { rw = "randread", bs = "64k", size = "512m", direct = 1, time_based = 1, runtime = "20s" }
 "#;
 
 #[test]
@@ -72,7 +72,7 @@ fn cared_for(layers: &str, drives: u32, events: &str) -> String {
          model = 'hgst-10tb'\nsize = '2 GB'\ncount = {drives}\n[stacks]\n\
          s = {{ layers = '{layers}', drives = {drives} }}\n[[workloads]]\nid = 'w'\n\
          caches = 'keep'\nevents = [{events}]\n\
-         fio = {{ rw = 'randread', bs = '64k', size = '64m', direct = 1, time_based = 1, runtime = '20s' }}\n"
+         fio = {{ rw = 'randread', bs = '64k', size = '512m', direct = 1, time_based = 1, runtime = '20s' }}\n"
     )
 }
 

@@ -148,8 +148,8 @@ fn a_rebuild_that_was_killed_is_resumed_and_leaves_nothing() {
     let home = tempfile::tempdir().expect("temp");
     let home = home.path();
     let study = "id = 's'\ntitle = 's'\n[lab]\nmemory = '512 MiB'\n[[drives]]\nname = 'd'\n\
-                 model = 'hgst-10tb'\nsize = 12000002048\ncount = 3\n\
-                 set = { capacity = 12000002048 }\n[stacks]\n\
+                 model = 'hgst-10tb'\nsize = 3000000512\ncount = 3\n\
+                 set = { capacity = 3000000512 }\n[stacks]\n\
                  raid5 = { layers = 'md-raid5[resync=skip]/ext4', drives = 3 }\n[[workloads]]\n\
                  id = 'w'\nfio = { rw = 'read', bs = '1M', size = '1M' }\n";
     fs::write(home.join("s.toml"), study).expect("written");

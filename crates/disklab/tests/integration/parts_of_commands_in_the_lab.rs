@@ -19,9 +19,9 @@ memory = "512 MiB"
 [[drives]]
 name = "d"
 model = "hgst-10tb"
-size = 12000002048
+size = 3000000512
 count = 2
-set = { capacity = 12000002048 }
+set = { capacity = 3000000512 }
 [stacks]
 single = { layers = "ext4", drives = 1 }
 raid1 = { layers = "md-raid1[resync=skip]/ext4", drives = 2 }

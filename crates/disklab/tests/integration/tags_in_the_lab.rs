@@ -6,7 +6,7 @@ use crate::lab_support::has_programs;
 use crate::lab_support::kernel::kernel;
 
 /// Virtual seconds of each case.
-const SECONDS: u32 = 120;
+const SECONDS: u32 = 60;
 /// A thread makes more than the median's reads over this: what chance leaves of some 200 reads in
 /// 60 s. It was one read in all.
 const FAIR_SHARE: u64 = 2;

@@ -263,6 +263,14 @@ mod tests {
     }
 
     #[test]
+    fn a_marker_is_made_once_and_one_that_cannot_be_made_is_an_error() {
+        let temp = tempfile::tempdir().expect("temp");
+        let marked = [(); 2].map(|()| mark(temp.path()).expect("a marker"));
+        assert_eq!(marked, [true, false]);
+        mark(&temp.path().join("gone")).expect_err("no directory");
+    }
+
+    #[test]
     fn root_follows_no_link_of_another_user() {
         use std::fs::Permissions;
         use std::os::unix::fs::{PermissionsExt, chown, lchown};

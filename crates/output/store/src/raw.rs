@@ -141,11 +141,7 @@ pub(crate) fn remove(path: &Path) -> Result<(), StoreError> {
     if !is_directory(path)? {
         return Ok(());
     }
-    match std::fs::remove_dir_all(path) {
-        Ok(()) => Ok(()),
-        Err(e) if e.kind() == std::io::ErrorKind::NotFound => Ok(()),
-        Err(e) => Err(StoreError::io("cannot remove", path)(e)),
-    }
+    std::fs::remove_dir_all(path).map_err(StoreError::io("cannot remove", path))
 }
 
 #[cfg(test)]

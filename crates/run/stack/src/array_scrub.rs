@@ -120,3 +120,45 @@ impl WindowedPass for ArrayScrub {
         Ok(())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::path::Path;
+
+    use disklab_measure::SystemRoot;
+
+    use super::*;
+
+    /// An array as the kernel shows it, with its level, its members' size in KiB, its own in sectors.
+    fn array(root: &Path, name: &str, (level, member, own): (&str, u64, u64), on: &[&str]) {
+        let class = root.join("sys/class/block");
+        let folder = class.join(name);
+        fs::create_dir_all(folder.join("md")).expect("made");
+        fs::write(folder.join("md/level"), level).expect("written");
+        fs::write(folder.join("md/component_size"), member.to_string()).expect("written");
+        fs::write(folder.join("size"), own.to_string()).expect("written");
+        for disk in on {
+            fs::create_dir_all(folder.join("slaves").join(disk)).expect("made");
+            fs::create_dir_all(class.join(disk)).expect("made");
+        }
+    }
+
+    /// RAID 10 by the array's own length, others by a member's; the longest first.
+    #[test]
+    fn arrays_that_share_a_disk_are_scrubbed_one_after_another() {
+        let temp = tempfile::tempdir().expect("temp");
+        array(temp.path(), "md0", ("raid1\n", 1024, 2048), &["vda", "vdb"]);
+        array(temp.path(), "md1", ("raid5\n", 1024, 4096), &["vdb", "vdc"]);
+        array(temp.path(), "md2", ("raid10\n", 1024, 4096), &["vdd", "vde"]);
+        let root = SystemRoot::at(temp.path());
+        let arrays = ["md0", "md1", "md2"].map(|name| BlockDevice::named(&root, name));
+        let rounds = ArrayScrub::rounds("md", arrays.into_iter().flatten().collect());
+        let of = |round: &ArrayScrub| -> Vec<(String, u64)> {
+            round.arrays.iter().map(|(own, length)| (own.name().to_owned(), length.0)).collect()
+        };
+        let md = |number: u32, mib: u64| (format!("md{number}"), mib << 20);
+        let found: Vec<_> = rounds.iter().map(of).collect();
+        assert_eq!(found, [vec![md(2, 2), md(0, 1)], vec![md(1, 1)]]);
+    }
+}

@@ -116,6 +116,22 @@ mod tests {
         assert!(found[0].contains("Each of the 16 cells resembles the one before"), "{found:?}");
     }
 
+    /// With two repeats no cell has a middle of its own; with three it has.
+    #[test]
+    fn three_repeats_of_many_stacks_show_a_swing() {
+        let found = |repeats: u32| {
+            let mut fixture = RunFixture::new("");
+            fixture.info.bench = "disks:/dev/x".parse().expect("a bench");
+            for cell in 0..repeats * 8 {
+                let stack = format!("stack-{}", cell % 8);
+                fixture.measured(&stack, "dd-4k", cell / 8, 1e6 * wave(cell));
+            }
+            fixture.texts(AUDIT.name)
+        };
+        assert_eq!(found(3).len(), 1, "{:?}", found(3));
+        assert_eq!(found(2), [""; 0]);
+    }
+
     #[test]
     fn machines_without_memory_and_the_lab_are_clean() {
         assert!(texts("disks:/dev/x", |cell| 1.0 + 0.01 * f64::from(cell * 7 % 5)).is_empty());

@@ -238,6 +238,11 @@ mod tests {
         // As large a change, in no order.
         assert_eq!(found(&[10.2, 10.0, 10.1, 10.0, 11.2, 11.0]), [""; 0]);
         assert_eq!(found(&[10.0, 10.1, 10.2, 11.0, 11.1]), [""; 0], "five blocks show no trend");
+        // 102 of 120 pairs in order and 18 against it: a correlation of 0.7, which is enough.
+        let mut sixteen: Vec<f64> = (0..16).map(|block| 10.0 + 0.2 * f64::from(block)).collect();
+        sixteen[1..7].reverse();
+        sixteen[9..12].reverse();
+        assert_eq!(found(&sixteen).len(), 1, "{:?}", kendall(&sixteen));
     }
 
     #[test]

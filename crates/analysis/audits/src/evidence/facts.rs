@@ -270,6 +270,23 @@ mod tests {
         assert_eq!([queued(None, 25), queued(Some(0), 25)], [None; 2]);
     }
 
+    /// The last second is shorter than the others, and is left out.
+    #[test]
+    fn rates_before_and_after_a_change_are_means() {
+        let of = |second: u64| (if second < 20 { 3_000 } else { 1_000 }) + second % 2;
+        let drive = || DriveSeries {
+            read_bytes: vec![500; 61],
+            write_bytes: (0..61).map(of).collect(),
+            ..DriveSeries::default()
+        };
+        let series = Series { interval_ns: 500_000_000, drives: vec![drive(), drive()] };
+        let change = change(&series).expect("a change");
+        let near = |value: f64, expected: f64| (value / expected - 1.0).abs() < 1e-9;
+        assert!(near(change.from, 20.0 / 60.0), "{change:?}");
+        assert!(near(change.rates.0, 14_002.0), "{change:?}");
+        assert!(near(change.rates.1, 6_002.0), "{change:?}");
+    }
+
     #[test]
     fn the_drive_with_most_of_it_counts() {
         let mut one = on_drives(step("fio", Vec::new()), &[(10, 5), (1, 40)]);

@@ -85,4 +85,14 @@ mod tests {
         assert_eq!(buffer.take(20, 7), 20);
         assert_eq!(buffer.take(20, 1), 500);
     }
+
+    #[test]
+    fn pages_that_are_on_the_flash_are_forgotten() {
+        let mut buffer = Buffer::new(16);
+        let many = 2 * REMEMBERED as u32;
+        (0..many).for_each(|page| buffer.program(0, page, 0, 500));
+        assert!((0..many).all(|page| buffer.holds(499, page)), "those in flight are not");
+        buffer.program(500, many, 0, 900);
+        assert_eq!(buffer.pages.len(), 1);
+    }
 }

@@ -83,6 +83,12 @@ mod tests {
     use proptest::prelude::*;
     use std::collections::BTreeMap;
 
+    /// Four bytes for each key, and three times as many for each line.
+    #[test]
+    fn memory_is_counted() {
+        assert_eq!(Ranks::new(20, 8).memory(), 4 * 9 + 12 * 20);
+    }
+
     proptest! {
         #[test]
         fn the_lowest_is_found(steps in prop::collection::vec((0_u32..20, 0_u32..9, 0_u8..3), 1..200)) {

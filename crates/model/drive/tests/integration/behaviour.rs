@@ -200,6 +200,23 @@ fn part_of_a_physical_sector_costs_another_revolution() {
     }
 }
 
+/// What is longer than a track is read in passing, while the arm waits for its beginning to come again.
+#[test]
+fn a_short_part_is_read_first_and_a_long_one_in_passing() {
+    let (_, p) = drives().swap_remove(0);
+    let p = Parameters { sectors: SectorFormat::Emulated512, write_cache: false, ..p };
+    let read_before = |length: u64| {
+        let mut drive = HardDisk::new(&p, 5);
+        carry_out(&mut drive, 0, Write, 80_001, length);
+        assert_eq!(drive.statistics().partial_writes, 1, "{length}");
+        drive.statistics().bytes_from_medium
+    };
+    assert_eq!(read_before(7), 4096);
+    assert_eq!(read_before(15), 8192);
+    // 8 MiB: more than any track has.
+    assert_eq!(read_before(16_383), 0);
+}
+
 #[test]
 fn a_part_written_after_its_sector_was_read_costs_nothing_more() {
     let (_, p) = drives().swap_remove(0);

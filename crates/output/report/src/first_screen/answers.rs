@@ -102,7 +102,7 @@ fn usable(screen: &FirstScreen<'_>, pick: &Pick<'_>) -> String {
 
 /// How fast, and how it stands to what else there is, in so many columns if that can be.
 fn speed(screen: &FirstScreen<'_>, pick: &Pick<'_>, room: usize) -> String {
-    let mut speed = pick.decision.values().unwrap_or_else(|| "by all figures".to_owned());
+    let mut speed = pick.decision.values().unwrap_or_else(|| "overall".to_owned());
     match (pick.decision.as_good.as_slice(), &pick.decision.next) {
         ([], Some(next)) if next.is_taken_for_the_rest() => {
             speed.push_str(", best overall");

@@ -244,6 +244,15 @@ mod tests {
     }
 
     #[test]
+    fn volumes_may_fill_the_pool() {
+        let zvol = read_options(&spec("zvol[size=50G,count=2]")).expect("zvol");
+        let Ok(Shape::Devices(volumes)) = zvol.shape(&pool(Bytes::gib(100))) else {
+            panic!("no devices")
+        };
+        assert_eq!(volumes.iter().map(|v| v.size).collect::<Vec<_>>(), [Bytes::gib(50); 2]);
+    }
+
+    #[test]
     fn volumes_that_do_not_fit_are_refused() {
         for (text, size, expected) in [
             (

@@ -91,7 +91,24 @@ fn normal(mark: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use disklab_measure::{BlockDevice, SystemRoot};
+
     use super::*;
+
+    #[test]
+    fn a_superblock_of_dm_integrity_is_known_by_its_device() {
+        let mut marks = Marks::default();
+        let devices = BlockDevice::all(&SystemRoot::here()).into_iter();
+        let mut mappings = devices.map(|device| DeviceMapping::new("ours", &device.node(), ""));
+        let Some(mapping) = mappings.find(DeviceMapping::is_same_device) else {
+            eprintln!("skipped: needs a block device");
+            return;
+        };
+        assert!(!marks.has_integrity_on(&mapping.device));
+        marks.add_integrity(&mapping);
+        assert!(marks.has_integrity_on(&mapping.device));
+        assert!(!marks.has_integrity_on(Path::new("/dev/null")));
+    }
 
     #[test]
     fn a_uuid_is_the_same_in_all_forms() {
