@@ -77,13 +77,14 @@ fn large(mean: f64, variance: f64, confidence: f64) -> Option<(usize, f64)> {
 }
 
 fn shift(mut pairs: Vec<f64>, ranks: Option<(usize, f64)>, p: f64) -> LocationShift {
-    pairs.sort_unstable_by(f64::total_cmp);
     let n = pairs.len();
-    let (a, b) = (pairs[(n - 1) / 2], pairs[n / 2]);
+    // Four places of the order, and not all of it: there are as many pairs as the square of the values.
+    let mut ranked = |rank: usize| *pairs.select_nth_unstable_by(rank, f64::total_cmp).1;
+    let (a, b) = (ranked((n - 1) / 2), ranked(n / 2));
     let centre = if a == b { a } else { a / 2.0 + b / 2.0 };
     let interval = ranks.map(|(count, confidence)| Interval {
-        low: pairs[count - 1],
-        high: pairs[n - count],
+        low: ranked(count - 1),
+        high: ranked(n - count),
         confidence,
     });
     LocationShift { centre, interval, p }

@@ -253,6 +253,8 @@ fn a_guess_names_the_stack_that_may_be_better() {
     assert_eq!(decision.next.as_ref().map(|next| next.stack.as_str()), Some("raid1/ext4"));
     let sure = decision.how_sure(&got, &str::to_uppercase);
     assert_eq!(sure, "A guess: better than RAID1/BTRFS in 2 of 4 repeats.", "{decision:?}");
+    let open = ["raid1/btrfs", "single/ext4"].map(|stack| (stack, "safe"));
+    assert_eq!(got.unsettled_cells().into_iter().collect::<Vec<_>>(), open);
 }
 
 #[test]
@@ -337,6 +339,31 @@ fn a_run_without_samples_recommends_nothing() {
     let fixture = fixture();
     let all = fixture.analyse().recommendations;
     assert!(all.iter().all(|r| r.why_not.is_some() && r.decisions.is_empty()));
+}
+
+#[test]
+fn large_requests_at_random_are_no_small_ones() {
+    let of = |size: &str| {
+        let work = format!(
+            "[[workloads]]\nid = \"w\"\nfio = {{ size = \"1G\", rw = \"randwrite\", bs = \"{size}\" }}\n"
+        );
+        let mut fixture = RunFixture::new(&work);
+        let mut one = figure(Direction::Write, 1 << 30, 60.0);
+        one.operations = Some(1 << 10);
+        fixture.sample("single/ext4", "w", 0, vec![step("w", vec![one])]);
+        work::task(&fixture.analyse().groups[0])
+    };
+    assert_eq!(of("8k"), Some(Task::RandomWrite));
+    assert_eq!(of("1M"), None);
+}
+
+#[test]
+fn one_stack_alone_is_no_choice() {
+    let mut fixture = fixture();
+    all(&mut fixture, "single/ext4", 4.0, 1.0, 1.0);
+    assert!(database(&fixture).decisions.is_empty());
+    all(&mut fixture, "single/btrfs", 1.0, 1.0, 1.0);
+    assert_eq!(database(&fixture).decisions.len(), 1);
 }
 
 /// Samples of `safe` whose writes take so long, and commits, where they are recorded, so

@@ -31,6 +31,8 @@ mod tests {
     fn a_run_of_which_all_failed_says_so_at_the_top() {
         let mut fixture = RunFixture::new(ASK);
         fixture.unfinished("single/ext4", "dd-4k", 0, CellState::Failed);
+        let said = ["Nothing was measured: the only cell failed. The first said: no space left"];
+        assert_eq!(fixture.analyse().summary, said);
         fixture.unfinished("single/btrfs", "dd-4k", 0, CellState::Failed);
         let said = ["Nothing was measured: all 2 cells failed. The first said: no space left"];
         assert_eq!(fixture.analyse().summary, said);

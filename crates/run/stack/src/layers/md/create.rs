@@ -265,6 +265,8 @@ mod tests {
              --level raid5 --raid-devices 3 --chunk 64K --layout left-symmetric --bitmap none \
              --assume-clean /dev/sda /dev/sdb /dev/sdc"
         );
+        md.bitmap = Some(false);
+        assert!(!md.has_bitmap(&members).expect("as it was asked for"));
         (md.level, md.chunk, md.layout) = (Level::Raid0, None, None);
         let line = md.invocation(&Creation { assume_clean: false, ..creation }).command_line();
         assert!(line.ends_with("--level raid0 --raid-devices 3 /dev/sda /dev/sdb /dev/sdc"));
