@@ -72,12 +72,6 @@ impl Analyser {
         Self(self.0.at(levels))
     }
 
-    /// Of an auditor that has samples.
-    #[cfg(test)]
-    pub(crate) fn of(auditor: Auditor) -> Self {
-        Self(auditor)
-    }
-
     /// Adds a finished cell. Cells may come in any order.
     pub fn add(&mut self, record: &CellRecord, sample: Sample) {
         self.0.add(record, sample);

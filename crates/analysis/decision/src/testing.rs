@@ -15,6 +15,13 @@ impl RunFixture {
 
     /// All cells, before anything is worked out.
     pub fn analyser(&self) -> Analyser {
-        Analyser::of(self.auditor())
+        let mut analyser = Analyser::new(self.study.clone(), self.info.clone());
+        for (record, sample) in &self.cells {
+            match sample {
+                Some(sample) => analyser.add(record, sample.clone()),
+                None => analyser.add_unfinished(record),
+            }
+        }
+        analyser
     }
 }

@@ -358,6 +358,13 @@ fn large_requests_at_random_are_no_small_ones() {
 }
 
 #[test]
+fn more_samples_settle_only_what_is_open() {
+    use Confidence::{Equivalent, Inconclusive, Likely, Once, Only, Sure};
+    assert!([Likely, Inconclusive, Once].into_iter().all(Confidence::is_unsettled));
+    assert!(![Sure, Equivalent, Only].into_iter().any(Confidence::is_unsettled));
+}
+
+#[test]
 fn one_stack_alone_is_no_choice() {
     let mut fixture = fixture();
     all(&mut fixture, "single/ext4", 4.0, 1.0, 1.0);
