@@ -17,7 +17,7 @@ pub enum LabCommand {
     /// Give a prompt with modelled drives, in virtual time: an ordinary user tries
     /// RAIDs and file systems on four 10 TB drives, and `sleep 3600` returns at once.
     Shell(ShellArgs),
-    /// Measure how fast the lab is on this machine, in half a minute: the cost of one
+    /// Measure how fast the lab is on this machine, in a minute or two: the cost of one
     /// simulated request, in round trips of 16 bytes between two processes (RT), and the
     /// throughput. Needs two idle CPUs.
     Bench(BenchArgs),

@@ -343,18 +343,19 @@ fn a_run_without_samples_recommends_nothing() {
 
 #[test]
 fn large_requests_at_random_are_no_small_ones() {
-    let of = |size: &str| {
-        let work = format!(
-            "[[workloads]]\nid = \"w\"\nfio = {{ size = \"1G\", rw = \"randwrite\", bs = \"{size}\" }}\n"
-        );
+    let of = |options: &str| {
+        let work = format!("[[workloads]]\nid = \"w\"\nfio = {{ size = \"1G\", {options} }}\n");
         let mut fixture = RunFixture::new(&work);
         let mut one = figure(Direction::Write, 1 << 30, 60.0);
         one.operations = Some(1 << 10);
         fixture.sample("single/ext4", "w", 0, vec![step("w", vec![one])]);
         work::task(&fixture.analyse().groups[0])
     };
-    assert_eq!(of("8k"), Some(Task::RandomWrite));
-    assert_eq!(of("1M"), None);
+    assert_eq!(of("rw = \"randwrite\", bs = \"8k\""), Some(Task::RandomWrite));
+    assert_eq!(of("rw = \"randwrite\", bs = \"1M\""), None);
+    let stream = "rw = \"write\", bs = \"1M\"";
+    assert_eq!(of(stream), Some(Task::LargeWrite));
+    assert_eq!(of(&format!("{stream}, fdatasync = 1")), None, "each is waited for");
 }
 
 #[test]

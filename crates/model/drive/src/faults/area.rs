@@ -33,3 +33,20 @@ impl Area {
         if self.0.is_empty() { vec![(0, sectors)] } else { self.0.clone() }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn without_a_place_it_is_everywhere() {
+        let (everywhere, two) = (Area::default(), Area(vec![(8, 16), (32, 40)]));
+        assert_eq!(everywhere.cut(3, 50), Some((3, 50)));
+        assert_eq!(everywhere.ranges(100), [(0, 100)]);
+        assert_eq!(
+            [two.cut(3, 50), two.cut(20, 50), two.cut(16, 32)],
+            [Some((8, 16)), Some((32, 40)), None]
+        );
+        assert_eq!(two.ranges(100), two.0);
+    }
+}
