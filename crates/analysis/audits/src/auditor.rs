@@ -512,13 +512,8 @@ mod tests {
         let failed = Some("no space left".to_owned());
         assert_eq!(shown(fixture.audited()), (vec![1e6], vec![failed]));
         let at = fixture.cells[1].0.cell.levels.further.clone();
-        let mut other = Auditor::new(fixture.study.clone(), fixture.info.clone()).at(at);
-        for (record, sample) in &fixture.cells {
-            match sample {
-                Some(sample) => other.add(record, sample.clone()),
-                None => other.add_unfinished(record),
-            }
-        }
+        let other = Auditor::new(fixture.study.clone(), fixture.info.clone()).at(at);
+        let other = fixture.added(other, Auditor::add, Auditor::add_unfinished);
         assert_eq!(shown(other.clone().finish()), (vec![2e6], vec![None]));
         // While cells come, those that are done do not wait.
         let records: Vec<_> = fixture.cells.iter().map(|(record, _)| record.clone()).collect();

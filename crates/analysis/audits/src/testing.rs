@@ -177,14 +177,24 @@ impl RunFixture {
 
     /// All cells, before anything is worked out.
     pub fn auditor(&self) -> Auditor {
-        let mut auditor = Auditor::new(self.study.clone(), self.info.clone());
+        let auditor = Auditor::new(self.study.clone(), self.info.clone());
+        self.added(auditor, Auditor::add, Auditor::add_unfinished)
+    }
+
+    /// All cells, added to what takes them as an auditor does.
+    pub fn added<T>(
+        &self,
+        mut to: T,
+        add: fn(&mut T, &CellRecord, Sample),
+        add_unfinished: fn(&mut T, &CellRecord),
+    ) -> T {
         for (record, sample) in &self.cells {
             match sample {
-                Some(sample) => auditor.add(record, sample.clone()),
-                None => auditor.add_unfinished(record),
+                Some(sample) => add(&mut to, record, sample.clone()),
+                None => add_unfinished(&mut to, record),
             }
         }
-        auditor
+        to
     }
 
     /// The texts of one audit's findings.

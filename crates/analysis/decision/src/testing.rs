@@ -15,13 +15,7 @@ impl RunFixture {
 
     /// All cells, before anything is worked out.
     pub fn analyser(&self) -> Analyser {
-        let mut analyser = Analyser::new(self.study.clone(), self.info.clone());
-        for (record, sample) in &self.cells {
-            match sample {
-                Some(sample) => analyser.add(record, sample.clone()),
-                None => analyser.add_unfinished(record),
-            }
-        }
-        analyser
+        let analyser = Analyser::new(self.study.clone(), self.info.clone());
+        self.added(analyser, Analyser::add, Analyser::add_unfinished)
     }
 }

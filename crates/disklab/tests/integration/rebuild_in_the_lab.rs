@@ -95,7 +95,8 @@ fn windows_agree_with_a_whole_rebuild() {
     let work = "[[workloads]]\nid = 'v'\ncaches = 'keep'\n\
                 events = [{ do = 'replace', drive = 1 }, { do = 'rebuild' }]\n\
                 fio = { rw = 'read', bs = '1M', size = '4M' }\n";
-    let text = study("hgst-10tb", SMALL, &[("md-raid1", 2)], &format!("{REBUILD}{work}"));
+    let windows = REBUILD.replace("12 s", "24 s");
+    let text = study("hgst-10tb", 2 * SMALL, &[("md-raid1", 2)], &format!("{windows}{work}"));
     let home = tempfile::tempdir().expect("temp");
     let all = samples(home.path(), &text, &["--seed", "1"]);
     let [(_, whole), (_, windows)] = &all[..] else { panic!("{}", all.len()) };

@@ -34,7 +34,7 @@ fn windows_agree_with_a_whole_scrub() {
         ("shr", 4),
     ];
     let home = tempfile::tempdir().expect("temp");
-    samples(home.path(), &study("hgst-10tb", SMALL, &stacks, work), &["--seed", "1"]);
+    samples(home.path(), &study("hgst-10tb", 2 * SMALL, &stacks, work), &["--seed", "1"]);
     let all = samples_in(&home.path().join("run"));
     assert_eq!(all.len(), 2 * stacks.len());
     for (layers, drives) in stacks {
@@ -134,6 +134,9 @@ fn other_work_is_compared_with_a_stack_that_is_not_scrubbed() {
     ] {
         assert!(printed.contains(words), "{words}: {printed}");
     }
+    let (alone, _) = passed("scrub", &text, &["--speed", "10MB/s"]);
+    let limit = "bounded by the kernel's limit of 10.0 MB/s (sync_speed_max)";
+    assert!(alone.contains(limit), "{alone}");
     let rate = |at: usize| all[0].1.steps[at].figures[0].operations_per_second.expect("a rate");
     assert!(rate(1) < rate(0), "the arm is wanted elsewhere: {} of {}", rate(1), rate(0));
 }
