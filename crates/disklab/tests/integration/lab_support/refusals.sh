@@ -251,7 +251,7 @@ umount /mnt/a
 wipe $a
 detach path
 links
-ID_a=/dev/disk/by-id/$(scsi_name $a)
+eval "ID_a=/dev/disk/by-id/\$id_$a"
 scsi twin vdd K1AAAAA1 OTHER
 mkfs.ext4 -q -F /dev/$a
 settle
