@@ -14,6 +14,20 @@ enum Pair {
     Tied,
 }
 
+impl Pair {
+    fn of(interval: Interval, tie_log: f64) -> Self {
+        if interval.low.ln() >= -tie_log && interval.high.ln() <= tie_log {
+            Self::Tied
+        } else if interval.low > 1.0 {
+            Self::Better
+        } else if interval.high < 1.0 {
+            Self::Worse
+        } else {
+            Self::Open
+        }
+    }
+}
+
 struct Play<'a> {
     rules: &'a Rules,
     contest: &'a Contest,
@@ -90,17 +104,7 @@ impl Play<'_> {
     fn pair(&self, first: usize, second: usize, look: usize) -> (Pair, Option<(f64, Interval)>) {
         let ratio = self.contest.ratio(first, second, look, self.confidence, self.prior.as_ref());
         let Some((_, interval)) = ratio else { return (Pair::Open, None) };
-        let tie = self.rules.tie_log();
-        let pair = if interval.low.ln() >= -tie && interval.high.ln() <= tie {
-            Pair::Tied
-        } else if interval.low > 1.0 {
-            Pair::Better
-        } else if interval.high < 1.0 {
-            Pair::Worse
-        } else {
-            Pair::Open
-        };
-        (pair, ratio)
+        (Pair::of(interval, self.rules.tie_log()), ratio)
     }
 
     /// Drops those that are significantly worse than the leader, or tied with it.
@@ -273,5 +277,21 @@ impl Play<'_> {
         } else {
             Conclusion::Inconclusive { open, groups }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_interval_that_ends_at_1_leaves_a_pair_open() {
+        let of = |low, high, tie: f64| {
+            Pair::of(Interval { low, high, confidence: 0.95 }, tie.ln_1p())
+        };
+        assert_eq!([of(1.0, 1.2, 0.05), of(0.8, 1.0, 0.05)], [Pair::Open; 2]);
+        assert_eq!([of(1.01, 1.2, 0.05), of(0.8, 0.99, 0.05)], [Pair::Better, Pair::Worse]);
+        assert_eq!([of(0.96, 1.04, 0.05), of(1.0, 1.0, 0.0)], [Pair::Tied; 2]);
+        assert_eq!([of(0.96, 1.06, 0.05), of(0.94, 1.04, 0.05)], [Pair::Open; 2]);
     }
 }

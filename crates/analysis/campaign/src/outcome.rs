@@ -330,6 +330,22 @@ mod tests {
     }
 
     #[test]
+    fn a_summary_counts_the_figures_that_it_leaves_out() {
+        let figure = outcome_of(Goal::Best, &[100.0, 50.0, 20.0], 30);
+        let outcome = CampaignOutcome {
+            goal: "the best stack".to_owned(),
+            cells: 90,
+            most_cells: 90,
+            blocks: 30,
+            stopped: Stop::Decided,
+            figures: vec![figure; 3],
+        };
+        assert_eq!(outcome.sentences(3).len(), 4);
+        let fewer = outcome.sentences(1);
+        assert_eq!(fewer[2..], ["2 more figures are in the report."]);
+    }
+
+    #[test]
     fn inconclusive_outcomes_say_why() {
         let few = outcome_of(Goal::Best, &[100.0, 99.0, 98.0], 3);
         assert_eq!((few.stopped, few.is_known), (Stop::Budget, false));

@@ -72,7 +72,7 @@ impl Rules {
 
     /// ln(1 + `tie`): what ratios of tied stacks stay below.
     pub(crate) fn tie_log(&self) -> f64 {
-        if self.tie > 0.0 { self.tie.ln_1p() } else { 0.0 }
+        self.tie.max(0.0).ln_1p()
     }
 }
 

@@ -90,6 +90,15 @@ fn a_ranking_has_groups_of_ties() {
 }
 
 #[test]
+fn a_ranking_stops_stack_by_stack() {
+    // Only the first two are hard to tell apart.
+    let all = contest(&[100.0, 101.5, 10.0, 1.0], 0.02, 30, 1);
+    let (decision, cells) = carried_out(&Rules::new(Goal::Rank), &all);
+    assert!(decision.looked > 10, "{decision:?}");
+    assert_eq!(cells, 2 * 3 + 2 * decision.looked, "{decision:?}");
+}
+
+#[test]
 fn a_difference_within_noise_is_inconclusive() {
     let all = contest(&[100.0, 103.0, 20.0], 0.3, 30, 4);
     for goal in [Goal::Best, Goal::Rank] {

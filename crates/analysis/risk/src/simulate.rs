@@ -130,8 +130,8 @@ fn pick(drives: &[u32], missing: &[Missing], random: &mut ChaCha8Rng) -> u32 {
     }
 }
 
-/// Of all parts that hold this drive's data and cannot lose another: a mirror reads one copy, parity
-/// all that is left.
+/// Of all parts that hold this drive's data and cannot lose another: all that is left, of a mirror
+/// one copy.
 fn read_of(tree: &LossTree, rebuilt: u32, is_dead: &dyn Fn(u32) -> bool, used: f64) -> f64 {
     let LossTree::Parts { survives, each, only_used, of } = tree else { return 0.0 };
     let below: f64 = of.iter().map(|part| read_of(part, rebuilt, is_dead, used)).sum();
@@ -141,8 +141,7 @@ fn read_of(tree: &LossTree, rebuilt: u32, is_dead: &dyn Fn(u32) -> bool, used: f
     if dead < *survives as usize || !of.iter().any(needs) {
         return below;
     }
-    let is_mirror = *survives as usize + 1 == of.len();
-    let sources = if is_mirror { 1 } else { of.len() - dead };
+    let sources = of.len() - dead;
     below + *each as f64 * if *only_used { used } else { 1.0 } * sources as f64
 }
 

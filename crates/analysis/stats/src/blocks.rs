@@ -275,6 +275,23 @@ mod tests {
         }
 
         #[test]
+        fn ties_do_not_make_an_interval_say_more_than_its_p(
+            steps in proptest::collection::vec(
+                prop_oneof![-2_i8..4, Just(1), Just(0), -20_i8..40], 2..110
+            ),
+            number in 1_usize..40
+        ) {
+            let pairs: Vec<(f64, f64)> = steps.iter().map(|s| (f64::from(*s).exp2(), 1.0)).collect();
+            let inverse: Vec<(f64, f64)> = pairs.iter().map(|(a, b)| (*b, *a)).collect();
+            for pairs in [pairs, inverse] {
+                let level = 0.05 / number as f64;
+                let ratio = block_ratio_judged(&pairs, level, level, None).expect("several");
+                let (p, interval) = (ratio.p.expect("several"), ratio.interval.expect("several"));
+                prop_assert!(p <= level || interval.contains(1.0), "{} {:?}", p, interval);
+            }
+        }
+
+        #[test]
         fn units_and_the_order_of_blocks_do_not_matter(
             (pairs, shuffled) in proptest::collection::vec((1.0_f64..1e6, 1.0_f64..1e6), 2..30)
                 .prop_flat_map(|v| (Just(v.clone()), Just(v).prop_shuffle())),

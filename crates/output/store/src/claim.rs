@@ -44,7 +44,7 @@ impl DirectoryClaim {
                 empty_or_own(path)
             }
             Ok(_) => Err(StoreError::io("cannot make", path)(ErrorKind::NotADirectory.into())),
-            Err(e) if e.kind() == ErrorKind::NotFound => writable(existing_parent(path)?),
+            Err(e) if e.kind() == ErrorKind::NotFound => writable(existing_parent(path)),
             Err(e) => Err(StoreError::io("cannot use", path)(e)),
         }
     }
@@ -179,19 +179,13 @@ fn writable(path: &Path) -> Result<(), StoreError> {
         .map_err(|e| StoreError::io("cannot write into", path)(e.into()))
 }
 
-/// The nearest directory above `path` that exists.
-fn existing_parent(path: &Path) -> Result<&Path, StoreError> {
-    for parent in path.ancestors().skip(1) {
-        let parent = if parent.as_os_str().is_empty() { Path::new(".") } else { parent };
-        match parent.metadata() {
-            Ok(metadata) if metadata.is_dir() => return Ok(parent),
-            Ok(_) => {
-                return Err(StoreError::io("cannot make", path)(ErrorKind::NotADirectory.into()));
-            }
-            Err(_) => {}
-        }
-    }
-    Ok(Path::new("/"))
+/// The nearest directory above `path`, below which nothing is there: a file would be another error.
+fn existing_parent(path: &Path) -> &Path {
+    path.ancestors()
+        .skip(1)
+        .map(|parent| if parent.as_os_str().is_empty() { Path::new(".") } else { parent })
+        .find(|parent| parent.is_dir())
+        .unwrap_or(Path::new("/"))
 }
 
 #[cfg(test)]

@@ -184,4 +184,14 @@ mod tests {
         steps.restart();
         assert_eq!(counted().expect("another call"), 9999);
     }
+
+    #[test]
+    fn a_side_file_that_cannot_be_looked_at_is_an_error() {
+        let temp = tempfile::tempdir().expect("temp");
+        check_side_files(&temp.path().join("run.sqlite")).expect("there is none");
+        // Its own name is allowed, that with '-journal' is too long.
+        let long = temp.path().join("r".repeat(250));
+        let error = check_side_files(&long).expect_err("longer than 255 bytes").to_string();
+        assert!(error.contains("cannot look at"), "{error}");
+    }
 }

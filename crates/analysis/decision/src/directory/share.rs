@@ -74,17 +74,17 @@ fn streams(share: &NetworkShare, figures: &[OwnFigure<'_>]) -> Vec<String> {
 fn requests(share: &NetworkShare, figures: &[OwnFigure<'_>]) -> Vec<String> {
     let Some(round_trip) = share.round_trip_ns else { return Vec::new() };
     let single = figures.iter().filter(|own| own.answer.measure == Measure::Iops);
-    let each = single.filter_map(|own| {
-        let rate = own.point.estimate.centre;
-        let takes = (rate > 0.0).then(|| 1e9 / rate)?;
+    let each = single.map(|own| {
+        // Above 0, as all figures are of which there is an estimate.
+        let takes = 1e9 / own.point.estimate.centre;
         let of_network = (round_trip as f64 / takes).min(1.0);
         let whose = if of_network >= MOSTLY { ", most of it" } else { "" };
-        Some(format!(
+        format!(
             "of the {} of {} the network and the server's answer take {}{whose}",
             show_nanoseconds(takes),
             one(&own.noun),
             show_nanoseconds(round_trip as f64)
-        ))
+        )
     });
     each.collect()
 }

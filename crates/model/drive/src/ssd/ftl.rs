@@ -47,8 +47,6 @@ pub struct Wear {
     /// Units that were left empty, because a flush could not wait until their page
     /// was full.
     pub padded: u64,
-    /// Each counted once, however many blocks it has.
-    pub erased_lines: u64,
 }
 
 impl Wear {
@@ -66,7 +64,6 @@ impl Wear {
             host: self.host - earlier.host,
             copied: self.copied - earlier.copied,
             padded: self.padded - earlier.padded,
-            erased_lines: self.erased_lines - earlier.erased_lines,
         }
     }
 }

@@ -150,7 +150,6 @@ impl Ftl {
         line.pages = 0;
         line.owners = Map::new(0);
         self.free.push_back(job.line);
-        self.wear.erased_lines += 1;
         self.work.push(Work::Erase { line: job.line });
         None
     }

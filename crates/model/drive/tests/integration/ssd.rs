@@ -247,6 +247,21 @@ fn discarding_all_makes_a_worn_drive_fresh() {
 }
 
 #[test]
+fn the_unit_that_the_drives_end_cuts_is_forgotten_with_what_is_there_of_it() {
+    let mut p = tiny(0.1);
+    p.visible -= 2048;
+    let mut drive = SolidState::new(&p);
+    let last = p.visible / 512 - 4;
+    let mut now = carry_out(&mut drive, 0, Write, last - 8, 12);
+    now = carry_out(&mut drive, now, Flush, 0, 0);
+    let read = |drive: &mut SolidState, now, at| carry_out(drive, now, Read, at, 4) - now;
+    assert!(read(&mut drive, now + GB, last) > 50_000, "on the flash");
+    now = carry_out(&mut drive, now + 2 * GB, Discard, last, 4);
+    assert!(read(&mut drive, now + GB, last) < 30_000, "forgotten");
+    assert!(read(&mut drive, now + 2 * GB, last - 4) > 50_000, "the unit before it is there");
+}
+
+#[test]
 fn a_flush_waits_until_all_is_on_the_flash() {
     let p = parameters("samsung-970pro-512gb");
     let mut drive = SolidState::new(&p);
