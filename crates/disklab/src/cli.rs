@@ -119,7 +119,7 @@ pub enum CliCommand {
     #[command(hide = true)]
     Man {
         /// An existing directory.
-        folder: PathBuf,
+        directory: PathBuf,
     },
 }
 

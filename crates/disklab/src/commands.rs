@@ -53,6 +53,6 @@ pub fn dispatch(cli: Cli) -> Result<u8, Failure> {
         CliCommand::Filebench(args) => filebench::filebench(&args, json),
         CliCommand::Lab(command) => lab::dispatch(&command, json),
         CliCommand::Completions { shell } => generate::completions(&shell),
-        CliCommand::Man { folder } => generate::man_pages(&folder),
+        CliCommand::Man { directory } => generate::man_pages(&directory),
     }
 }

@@ -10,9 +10,9 @@ use std::path::{Path, PathBuf};
 fn main() -> io::Result<()> {
     let root = Path::new("../../..");
     let mut sources = vec![root.join("Cargo.lock")];
-    for folder in crates(root)? {
+    for directory in crates(root)? {
         for name in ["Cargo.toml", "src"] {
-            let path = folder.join(name);
+            let path = directory.join(name);
             println!("cargo:rerun-if-changed={}", path.display());
             collect(&path, &mut sources)?;
         }
@@ -31,7 +31,7 @@ fn main() -> io::Result<()> {
     Ok(())
 }
 
-/// This crate's folder and those of the workspace's crates that it depends on.
+/// This crate's directory and those of the workspace's crates that it depends on.
 fn crates(root: &Path) -> io::Result<Vec<PathBuf>> {
     let workspace = fs::read_to_string(root.join("Cargo.toml"))?;
     let paths: BTreeMap<&str, PathBuf> = workspace
@@ -44,9 +44,9 @@ fn crates(root: &Path) -> io::Result<Vec<PathBuf>> {
     let mut found = BTreeSet::new();
     let mut open = vec!["disklab-guest".to_owned()];
     while let Some(name) = open.pop() {
-        let Some(folder) = paths.get(name.as_str()) else { continue };
-        if found.insert(folder.clone()) {
-            open.extend(dependencies(&fs::read_to_string(folder.join("Cargo.toml"))?));
+        let Some(directory) = paths.get(name.as_str()) else { continue };
+        if found.insert(directory.clone()) {
+            open.extend(dependencies(&fs::read_to_string(directory.join("Cargo.toml"))?));
         }
     }
     Ok(found.into_iter().collect())

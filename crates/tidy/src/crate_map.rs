@@ -5,14 +5,14 @@ use std::collections::BTreeSet;
 use crate::tree::{files_with, root, text};
 use crate::type_names::public_types;
 
-/// The folders of the crates below `crates/`, such as `model/drive`, sorted.
+/// The directories of the crates below `crates/`, such as `model/drive`, sorted.
 fn crates() -> Vec<String> {
     let manifests = files_with("crates", "toml");
-    let folder = |path: &String| {
-        let folder = path.strip_prefix("crates/")?.strip_suffix("/Cargo.toml")?;
-        Some(folder.to_owned())
+    let directory = |path: &String| {
+        let directory = path.strip_prefix("crates/")?.strip_suffix("/Cargo.toml")?;
+        Some(directory.to_owned())
     };
-    let mut crates: Vec<String> = manifests.iter().filter_map(folder).collect();
+    let mut crates: Vec<String> = manifests.iter().filter_map(directory).collect();
     crates.sort_unstable();
     crates
 }

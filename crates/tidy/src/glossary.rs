@@ -96,7 +96,7 @@ fn spaced(name: &str) -> String {
 
 fn written() -> Text {
     let mut written = Text::default();
-    for file in ["crates", "fuzz"].iter().flat_map(|folder| files_with(folder, "rs")) {
+    for file in ["crates", "fuzz"].iter().flat_map(|directory| files_with(directory, "rs")) {
         // Of this crate, the rules' own words are no use of them.
         if !file.starts_with("crates/tidy/") {
             read_rust(&file, &text(&file), &mut written);
@@ -132,10 +132,10 @@ fn read_rust(file: &str, text: &str, written: &mut Text) {
 
 /// Literals of tests are data, not messages.
 fn is_test_code(file: &str) -> bool {
-    let folders = ["/tests/", "/examples/", "/hostile"];
+    let directories = ["/tests/", "/examples/", "/hostile"];
     let ends = ["test.rs", "tests.rs", "testing.rs"];
     file.starts_with("fuzz/")
-        || folders.iter().any(|part| file.contains(part))
+        || directories.iter().any(|part| file.contains(part))
         || ends.iter().any(|end| file.ends_with(end))
 }
 
@@ -146,7 +146,7 @@ fn documents_of_the_project() -> Vec<String> {
         ["README.md", "CONTRIBUTING.md", "ARCHITECTURE.md", "CHANGELOG.md", "Makefile"]
             .map(str::to_owned)
             .to_vec();
-    for (folder, extension) in [
+    for (directory, extension) in [
         ("docs", "md"),
         ("kernel", "md"),
         ("studies", "toml"),
@@ -155,7 +155,7 @@ fn documents_of_the_project() -> Vec<String> {
         ("processors", "toml"),
         ("published", "toml"),
     ] {
-        found.extend(files_with(folder, extension));
+        found.extend(files_with(directory, extension));
     }
     found.extend(crate::tree::files("scripts"));
     found.retain(|file| {

@@ -9,7 +9,7 @@ use crate::tree::{files_with, text};
 /// A table of kinds, each of which has a module next to it.
 struct KindTable {
     /// The directory of the modules; `mod.rs` has the table.
-    folder: &'static str,
+    directory: &'static str,
     /// The table's name.
     table: &'static str,
     /// The type of its entries.
@@ -24,7 +24,7 @@ struct KindTable {
 
 const TABLES: [KindTable; 5] = [
     KindTable {
-        folder: "crates/run/stack/src/layers",
+        directory: "crates/run/stack/src/layers",
         table: "LAYERS",
         kind: "LayerKind",
         shared: &["file_system", "mount_options"],
@@ -32,7 +32,7 @@ const TABLES: [KindTable; 5] = [
         least: 30,
     },
     KindTable {
-        folder: "crates/model/drive/src/faults/kinds",
+        directory: "crates/model/drive/src/faults/kinds",
         table: "FAULTS",
         kind: "FaultKind",
         shared: &["picks"],
@@ -40,7 +40,7 @@ const TABLES: [KindTable; 5] = [
         least: 8,
     },
     KindTable {
-        folder: "crates/work/workload/src/kinds",
+        directory: "crates/work/workload/src/kinds",
         table: "WORKLOADS",
         kind: "WorkloadKind",
         shared: &["drive_pass"],
@@ -48,7 +48,7 @@ const TABLES: [KindTable; 5] = [
         least: 12,
     },
     KindTable {
-        folder: "crates/analysis/audits/src/audits",
+        directory: "crates/analysis/audits/src/audits",
         table: "AUDITS",
         kind: "Audit",
         shared: &["support", "table"],
@@ -63,7 +63,7 @@ const TABLES: [KindTable; 5] = [
         least: 60,
     },
     KindTable {
-        folder: "crates/output/import/src/formats",
+        directory: "crates/output/import/src/formats",
         table: "FORMATS",
         kind: "ImportFormat",
         shared: &["bonnie_line", "bonnie_table", "csv_rows", "dd_commands", "hostile", "testing"],
@@ -127,10 +127,10 @@ fn each_module_of_kinds_has_its_lines_in_the_table() {
 #[test]
 fn modules_of_kinds_are_private() {
     for table in &TABLES {
-        let text = text(&format!("{}/mod.rs", table.folder));
+        let text = text(&format!("{}/mod.rs", table.directory));
         let code = text.split("#[cfg(test)]\nmod tests").next().unwrap_or_default();
         for module in modules(table) {
-            assert!(code.contains(&format!("\nmod {module};")), "{}: {module}", table.folder);
+            assert!(code.contains(&format!("\nmod {module};")), "{}: {module}", table.directory);
         }
         let uses: Vec<&str> = code
             .lines()
@@ -139,7 +139,7 @@ fn modules_of_kinds_are_private() {
             })
             .filter_map(|line| line.split([';', ' ']).next())
             .collect();
-        assert_eq!(uses, table.shown, "{}", table.folder);
+        assert_eq!(uses, table.shown, "{}", table.directory);
     }
 }
 
@@ -151,7 +151,7 @@ fn names_of_kinds_are_spelled_in_their_own_modules_only() {
     for table in &TABLES {
         for (name, module) in names(table) {
             let is_own = |file: &str| {
-                TABLES.iter().any(|t| file.starts_with(&format!("{}/{module}", t.folder)))
+                TABLES.iter().any(|t| file.starts_with(&format!("{}/{module}", t.directory)))
             };
             for (file, line) in spelled.get(&name).into_iter().flatten() {
                 if is_own(file) {
@@ -197,7 +197,7 @@ fn each_study_is_one_file_and_one_line() {
 
 /// The modules that a table's entries name, such as `md` of `md::RAID0`.
 fn entries(table: &KindTable) -> Vec<String> {
-    let text = text(&format!("{}/mod.rs", table.folder));
+    let text = text(&format!("{}/mod.rs", table.directory));
     let (_, rest) = text.split_once(&format!("static {}: ", table.table)).expect(table.table);
     let (_, rest) = rest.split_once("&[\n").expect("its entries");
     let (entries, _) = rest.split_once("\n];").expect("its end");
@@ -207,10 +207,10 @@ fn entries(table: &KindTable) -> Vec<String> {
 
 /// The modules in the directory that are kinds: files and directories.
 fn modules(table: &KindTable) -> Vec<String> {
-    let folder = format!("{}/", table.folder);
+    let directory = format!("{}/", table.directory);
     let mut found = BTreeSet::new();
-    for file in files_with(table.folder, "rs") {
-        let rest = file.strip_prefix(&folder).expect("below it");
+    for file in files_with(table.directory, "rs") {
+        let rest = file.strip_prefix(&directory).expect("below it");
         let module = rest.split('/').next().unwrap_or(rest).trim_end_matches(".rs");
         if module != "mod" && !table.shared.contains(&module) {
             found.insert(module.to_owned());
@@ -222,8 +222,8 @@ fn modules(table: &KindTable) -> Vec<String> {
 /// The names of a table's kinds, with their modules: the first literal of each `: Kind = …;`.
 fn names(table: &KindTable) -> Vec<(String, String)> {
     let mut found = Vec::new();
-    for file in files_with(table.folder, "rs") {
-        let rest = file.strip_prefix(table.folder).expect("below it").trim_start_matches('/');
+    for file in files_with(table.directory, "rs") {
+        let rest = file.strip_prefix(table.directory).expect("below it").trim_start_matches('/');
         let module = rest.split('/').next().unwrap_or(rest).trim_end_matches(".rs");
         let text = text(&file);
         let tokens: Vec<RustToken<'_>> = tokens(&text)

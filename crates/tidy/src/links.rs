@@ -49,8 +49,9 @@ fn every_page_is_reached_from_the_summary() {
 
 #[test]
 fn paths_that_sources_name_exist() {
-    let folders = ["crates", "drives", "kernel", "processors", "published", "scripts", "studies"];
-    let sources = folders.iter().flat_map(|folder| files(folder));
+    let directories =
+        ["crates", "drives", "kernel", "processors", "published", "scripts", "studies"];
+    let sources = directories.iter().flat_map(|directory| files(directory));
     // A document of another project.
     let known = |path: &str| path == "docs/csv-docs.md";
     let sources = sources.filter(|file| !file.starts_with("crates/tidy/"));
@@ -137,8 +138,8 @@ fn follow(page: &str, target: &str) -> Result<(), DeadLink> {
 /// The path from the root that a link on a page means.
 fn resolve(page: &str, target: &str) -> Option<String> {
     let mut path = PathBuf::new();
-    let folder = Path::new(page).parent().unwrap_or(Path::new(""));
-    for part in folder.join(target).components() {
+    let directory = Path::new(page).parent().unwrap_or(Path::new(""));
+    for part in directory.join(target).components() {
         match part {
             Component::ParentDir if !path.pop() => return None,
             Component::ParentDir | Component::CurDir => {}

@@ -10,7 +10,7 @@ use crate::tree::{files_with, text};
 fn public_types_have_names_of_their_own() {
     let mut places: BTreeMap<String, Vec<String>> = BTreeMap::new();
     for file in files_with("crates", "rs") {
-        if ["/tests/", "/examples/"].iter().any(|folder| file.contains(folder)) {
+        if ["/tests/", "/examples/"].iter().any(|directory| file.contains(directory)) {
             continue;
         }
         for (name, line) in public_types(&text(&file)) {

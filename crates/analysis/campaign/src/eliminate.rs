@@ -286,9 +286,8 @@ mod tests {
 
     #[test]
     fn an_interval_that_ends_at_1_leaves_a_pair_open() {
-        let of = |low, high, tie: f64| {
-            Pair::of(Interval { low, high, confidence: 0.95 }, tie.ln_1p())
-        };
+        let of =
+            |low, high, tie: f64| Pair::of(Interval { low, high, confidence: 0.95 }, tie.ln_1p());
         assert_eq!([of(1.0, 1.2, 0.05), of(0.8, 1.0, 0.05)], [Pair::Open; 2]);
         assert_eq!([of(1.01, 1.2, 0.05), of(0.8, 0.99, 0.05)], [Pair::Better, Pair::Worse]);
         assert_eq!([of(0.96, 1.04, 0.05), of(1.0, 1.0, 0.0)], [Pair::Tied; 2]);

@@ -1,4 +1,4 @@
-//! From a run's folder to an analysis.
+//! From a run's directory to an analysis.
 
 use disklab_store::{Run, StoreError};
 

@@ -61,12 +61,12 @@ fn name_of(number: u32) -> String {
 }
 
 /// Writes a plan for each cell of a run into a new directory.
-pub fn write_plans(run: &CheckedRun, folder: &Path) -> Result<(), Failure> {
-    if folder.join(name_of(0)).exists() {
+pub fn write_plans(run: &CheckedRun, out: &Path) -> Result<(), Failure> {
+    if out.join(name_of(0)).exists() {
         let why = "has plans already; name another directory with --cells";
-        return Err(Failure::usage_error(format!("{} {why}", folder.display())));
+        return Err(Failure::usage_error(format!("{} {why}", out.display())));
     }
-    let claim = claim_outputs(folder)?;
+    let claim = claim_outputs(out)?;
     let directory = claim.directory().clone();
     let estimate = RunEstimate::new(&run.plan);
     for plan in estimate.compiled(&run.plan.cells) {
@@ -77,6 +77,6 @@ pub fn write_plans(run: &CheckedRun, folder: &Path) -> Result<(), Failure> {
         written.map_err(|e| Failure::failed(format!("cannot write {name}: {e}")))?;
     }
     claim.keep();
-    eprintln!("{} plans are in {}", run.plan.cells.len(), folder.display());
+    eprintln!("{} plans are in {}", run.plan.cells.len(), out.display());
     Ok(())
 }

@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 
 use disklab_exec::{Interrupt, find_program};
 use disklab_lab_kernel::zfs_configuration;
-use disklab_runner::{decide_leftover, leftover_lines, state_folder, tear_down_leftovers};
+use disklab_runner::{decide_leftover, leftover_lines, state_directory, tear_down_leftovers};
 use disklab_stack::{LeftoverDecision, Machine, Need, Recovery};
 use serde_json::{Value, json};
 
@@ -27,7 +27,7 @@ const ZFS_PACKAGES: &str = "install OpenZFS (Debian: zfs-dkms and zfsutils-linux
 
 /// Tears down leftovers, then says what there is.
 pub fn doctor(args: &DoctorArgs, as_json: bool) -> Result<u8, Failure> {
-    let state = state_folder();
+    let state = state_directory();
     let decided = match (&args.discard, &args.keep) {
         (Some(id), _) => Some(decide_leftover(&state, id, LeftoverDecision::Discard)?),
         (None, Some(id)) => Some(decide_leftover(&state, id, LeftoverDecision::Keep)?),

@@ -42,15 +42,15 @@ fn validate(args: &DriveArgs, as_json: bool) -> Result<u8, Failure> {
         let outcome = disklab_validation::check(&described.file);
         checked.push((described, outcome));
     }
-    if let Some(folder) = &args.svg {
+    if let Some(directory) = &args.svg {
         for (_, outcome) in &checked {
             for (path, text) in page::pictures(outcome) {
-                write(folder, &path, &text)?;
+                write(directory, &path, &text)?;
             }
         }
     }
-    if let Some(folder) = &args.pages {
-        write_pages(folder, &checked, args.drive.is_none())?;
+    if let Some(directory) = &args.pages {
+        write_pages(directory, &checked, args.drive.is_none())?;
     }
     if as_json {
         let drives: Vec<_> = checked.iter().map(|(d, outcome)| as_value(d, outcome)).collect();
@@ -86,32 +86,32 @@ fn described(name: Option<&str>) -> Result<Vec<Described>, Failure> {
 }
 
 fn write_pages(
-    folder: &Path,
+    directory: &Path,
     checked: &[(Described, Vec<Checked>)],
     all: bool,
 ) -> Result<(), Failure> {
     for (described, outcome) in checked {
         for document in page::documents(&described.file, &described.text, outcome) {
-            write(folder, &document.path, &document.text)?;
+            write(directory, &document.path, &document.text)?;
         }
     }
     // The table of all drives is in a text that people write.
-    let readme = folder.join(page::README);
+    let readme = directory.join(page::README);
     if all && let Ok(text) = std::fs::read_to_string(&readme) {
         let drives: Vec<(&DriveFile, &[Checked])> =
             checked.iter().map(|(d, outcome)| (&d.file, outcome.as_slice())).collect();
         if let Some(renewed) = page::with_index(&text, &drives) {
-            write(folder, page::README, &renewed)?;
+            write(directory, page::README, &renewed)?;
         }
     }
     Ok(())
 }
 
-fn write(folder: &Path, path: &str, text: &str) -> Result<(), Failure> {
-    let parent = folder.join(path).parent().map_or_else(|| folder.to_owned(), Path::to_owned);
+fn write(directory: &Path, path: &str, text: &str) -> Result<(), Failure> {
+    let parent = directory.join(path).parent().map_or_else(|| directory.to_owned(), Path::to_owned);
     std::fs::create_dir_all(&parent)
         .map_err(|e| Failure::usage_error(format!("cannot make '{}': {e}", parent.display())))?;
-    write_own(folder, path, text, |_| true).map_err(OutputError::into_usage_error)?;
+    write_own(directory, path, text, |_| true).map_err(OutputError::into_usage_error)?;
     Ok(())
 }
 

@@ -2,7 +2,7 @@
 
 use disklab_bench::SPEED_AXIS;
 use disklab_cell::StudyAxis;
-use disklab_runner::{RebuildRequest, ScrubRequest, find_study, new_run_folder};
+use disklab_runner::{RebuildRequest, ScrubRequest, find_study, new_run_directory};
 
 use super::run;
 use crate::cli::{PartArgs, PassArgs, RebuildArgs, RunArgs, ScrubArgs};
@@ -32,7 +32,7 @@ fn carry_out(args: PassArgs, command: &str, as_json: bool) -> Result<u8, Failure
     let out = match out {
         // Parts go elsewhere.
         None if division.to.is_none() => {
-            Some(new_run_folder(&format!("{}-{command}", find_study(&study)?.study.id)))
+            Some(new_run_directory(&format!("{}-{command}", find_study(&study)?.study.id)))
         }
         out => out,
     };

@@ -50,7 +50,7 @@ pub fn show(run: &Run, ending: Ending, as_json: bool) -> Result<usize, Failure> 
     };
     if as_json {
         print_json(&json!({
-            "run": run.folder(),
+            "run": run.path(),
             "report": page,
             "interrupted": matches!(ending, Ending::Interrupted),
             "failed_cells": failed,
@@ -82,7 +82,7 @@ pub fn show(run: &Run, ending: Ending, as_json: bool) -> Result<usize, Failure> 
     Ok(severe)
 }
 
-/// Writes the page and the post into the run's folder. Returns the page's path.
+/// Writes the page and the post into the run's directory. Returns the page's path.
 fn write_both(run: &Run, report: &Report) -> Result<PathBuf, Failure> {
     if !run.is_still_there() {
         return Err(Failure::failed(kept_note(run).trim_end()));
@@ -91,9 +91,9 @@ fn write_both(run: &Run, report: &Report) -> Result<PathBuf, Failure> {
         let text = render(report, format);
         // Into the directory that is open, whatever has its name by now.
         write_own(&run.directory().at(""), name, &text, |head| is_report(format, head))
-            .map(|_| run.folder().join(name))
+            .map(|_| run.path().join(name))
             .map_err(|error| {
-                let [open, shown] = [run.directory().at(name), run.folder().join(name)];
+                let [open, shown] = [run.directory().at(name), run.path().join(name)];
                 let [open, shown] = [open, shown].map(|path| path.display().to_string());
                 let error = error.to_string().replace(&open, &shown);
                 Failure::failed(format!("{error}\n{}", kept_note(run).trim_end()))
@@ -111,6 +111,6 @@ pub fn kept_note(run: &Run) -> String {
     }
     format!(
         "{} was deleted or moved during the run: what was measured is no longer there. ",
-        run.folder().display()
+        run.path().display()
     )
 }

@@ -53,16 +53,16 @@ pub fn fio(args: &FioArgs, json: bool) -> Result<u8, Failure> {
         return Ok(DONE);
     }
     let interrupt = signals::interrupt()?;
-    let folder = words.own.dir.clone().unwrap_or_else(|| ".".into());
-    let folder = folder.canonicalize().map_err(|e| {
-        Failure::usage_error(format!("--dir: cannot use {}: {e}", folder.display()))
+    let directory = words.own.dir.clone().unwrap_or_else(|| ".".into());
+    let directory = directory.canonicalize().map_err(|e| {
+        Failure::usage_error(format!("--dir: cannot use {}: {e}", directory.display()))
     })?;
     let shown = FioProgress::new(&jobs);
     let mut context = JobContext {
         interrupt,
         progress: Some(shown.hook()),
         read_only: words.own.readonly,
-        ..JobContext::new(folder, words.own.seed.unwrap_or(SEED))
+        ..JobContext::new(directory, words.own.seed.unwrap_or(SEED))
     };
     words
         .own
@@ -123,8 +123,8 @@ fn write(
         None => print(&text)?,
         Some(path) => write_named(path, &text).map_err(Failure::failed)?,
     }
-    if let Some(folder) = &words.own.logs {
-        write_logs(report, folder)?;
+    if let Some(directory) = &words.own.logs {
+        write_logs(report, directory)?;
     }
     for (path, text) in report.wanted_logs() {
         write_named(&path, &text).map_err(Failure::failed)?;
@@ -132,9 +132,12 @@ fn write(
     Ok(())
 }
 
-fn make_for_logs(folder: &Path) -> Result<(), Failure> {
-    std::fs::create_dir_all(folder).map_err(|e| {
-        Failure::usage_error(format!("--logs: cannot make the directory {}: {e}", folder.display()))
+fn make_for_logs(directory: &Path) -> Result<(), Failure> {
+    std::fs::create_dir_all(directory).map_err(|e| {
+        Failure::usage_error(format!(
+            "--logs: cannot make the directory {}: {e}",
+            directory.display()
+        ))
     })
 }
 
@@ -155,12 +158,12 @@ fn check_logs(jobs: &[Job]) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Logs as fio writes them, for what draws fio's logs; in a folder of their own, so that they
+/// Logs as fio writes them, for what draws fio's logs; in a directory of their own, so that they
 /// are not written into what is measured.
-fn write_logs(report: &EngineReport, folder: &Path) -> Result<(), Failure> {
+fn write_logs(report: &EngineReport, directory: &Path) -> Result<(), Failure> {
     for kind in [LogKind::Bandwidth, LogKind::Operations, LogKind::Latency] {
         for (name, text) in report.logs(kind) {
-            let path = folder.join(name);
+            let path = directory.join(name);
             write_named(&path, &text).map_err(Failure::failed)?;
         }
     }

@@ -16,8 +16,8 @@ pub fn completions(shell: &str) -> Result<u8, Failure> {
     Ok(DONE)
 }
 
-/// Writes a man page for disklab and one for each command into `folder`.
-pub fn man_pages(folder: &Path) -> Result<u8, Failure> {
+/// Writes a man page for disklab and one for each command into `directory`.
+pub fn man_pages(directory: &Path) -> Result<u8, Failure> {
     let mut pages = Vec::new();
     let mut command = Cli::command().disable_help_subcommand(true);
     command.build();
@@ -25,7 +25,7 @@ pub fn man_pages(folder: &Path) -> Result<u8, Failure> {
     for (name, text) in pages {
         // A page of the same title is one of disklab's.
         let title = title(&text).map(str::to_owned);
-        write_own(folder, &name, &text, |head| {
+        write_own(directory, &name, &text, |head| {
             title.is_some() && self::title(head) == title.as_deref()
         })
         .map_err(OutputError::into_usage_error)?;

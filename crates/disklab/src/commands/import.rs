@@ -16,8 +16,8 @@ pub fn import(args: ImportArgs, as_json: bool) -> Result<u8, Failure> {
             args.to.display()
         )));
     }
-    let folder = args.to.clone();
-    check_outputs(&folder)?;
+    let directory = args.to.clone();
+    check_outputs(&directory)?;
     // All is read, and whatever is wrong found, before anything is written.
     let import = read(args)?;
     if !as_json {
@@ -26,7 +26,7 @@ pub fn import(args: ImportArgs, as_json: bool) -> Result<u8, Failure> {
             eprintln!("  {stack}  {workload}  {times}");
         }
     }
-    let run = import.write(&folder, &session()).map_err(|error| match error {
+    let run = import.write(&directory, &session()).map_err(|error| match error {
         ImportError::Store(_) => Failure::usage_error(error),
         error => Failure::failed(error),
     })?;

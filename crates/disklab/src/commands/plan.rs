@@ -12,7 +12,7 @@ use disklab_cell::{Cell, PlannedLayer};
 use disklab_lab_kernel::{self as kernel, Parts};
 use disklab_runner::{
     CheckedRun, Pilot, Plan, PlannedRun, Prediction, RunEstimate, RunnerError, find_study,
-    kernel_parts, new_run_folder,
+    kernel_parts, new_run_directory,
 };
 use disklab_study::{LeftOut, PlannedStack};
 use disklab_units::{Bytes, count, scale_words, show_seconds};
@@ -31,11 +31,11 @@ pub fn plan(args: &PlanArgs, as_json: bool) -> Result<u8, Failure> {
     let caller = super::caller::caller()?;
     let _planning = signals::planning(&caller.interrupt)?;
     let found = find_study(&args.study)?;
-    let folder = new_run_folder(&found.study.id);
-    let mut planned = PlannedRun::new(found, &args.campaign.options(), &folder, &caller)?;
+    let directory = new_run_directory(&found.study.id);
+    let mut planned = PlannedRun::new(found, &args.campaign.options(), &directory, &caller)?;
     planned.stop_by(&args.how_long.options(), args.campaign.repeats)?;
     let run = planned.check_for_plan()?;
-    let pilot = args.from.as_deref().map(|folder| Pilot::read(folder, &run.plan)).transpose();
+    let pilot = args.from.as_deref().map(|directory| Pilot::read(directory, &run.plan)).transpose();
     let pilot = pilot.map_err(RunnerError::from)?;
     let estimate = match &pilot {
         None => RunEstimate::new(&run.plan),
@@ -48,8 +48,8 @@ pub fn plan(args: &PlanArgs, as_json: bool) -> Result<u8, Failure> {
     }
     estimate.check_room(run.room.as_ref())?;
     estimate.check_budget()?;
-    if let Some(folder) = &args.cells {
-        super::cell::write_plans(&run, folder)?;
+    if let Some(directory) = &args.cells {
+        super::cell::write_plans(&run, directory)?;
     }
     Ok(DONE)
 }
@@ -216,7 +216,11 @@ fn space_words(run: &CheckedRun, prediction: &Prediction) -> String {
                 1 => String::new(),
                 n => format!(", {n} at once as far as they fit"),
             };
-            format!("{needed}{at_once}; {} is free in {}", room.free.iec(), room.folder.display())
+            format!(
+                "{needed}{at_once}; {} is free in {}",
+                room.free.iec(),
+                room.directory.display()
+            )
         }
         None => format!("{needed}, on the drives, which are large enough"),
     }
@@ -235,7 +239,7 @@ fn kernel_words(zfs: bool, parts: Parts, found: Option<&Path>) -> String {
     format!(
         "one with {with} is not there yet: the run builds it first, once, in {time}, and keeps it \
          in {}",
-        kernel::cache_folder().display()
+        kernel::cache_directory().display()
     )
 }
 
@@ -299,7 +303,7 @@ fn describe(run: &CheckedRun, estimate: &RunEstimate<'_>, with_cells: bool) -> V
         "drives_are_simulated": plan.bench.is_simulated,
         "space_bytes": prediction.space.0,
         "space_with_old_data_bytes": prediction.space_with_old.0,
-        "space_in": run.room.as_ref().map_or("the drives".into(), |r| r.folder.to_string_lossy()),
+        "space_in": run.room.as_ref().map_or("the drives".into(), |r| r.directory.to_string_lossy()),
         "free_bytes": run.room.as_ref().map(|room| room.free.0),
         "warnings": run.warnings(),
         "stacks": stacks,

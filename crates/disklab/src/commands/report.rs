@@ -26,13 +26,13 @@ pub fn report(args: &ReportArgs) -> Result<u8, Failure> {
         ));
     }
     let report = run_at::gather(&args.run)?;
-    let (folder, levels) = run_at::split(&args.run);
+    let (directory, levels) = run_at::split(&args.run);
     let (format, ending) = match asked {
         Format::Html => (Rendered::Html, "html"),
         Format::Md => (Rendered::Markdown, "md"),
         Format::Json => (Rendered::Json, "json"),
         Format::Csv => (Rendered::Csv, "csv"),
-        Format::Text => return text(args, &folder, &report),
+        Format::Text => return text(args, &directory, &report),
     };
     let at: Vec<String> = levels.iter().map(|(axis, level)| format!("{axis}={level}")).collect();
     let at = if at.is_empty() { String::new() } else { format!("-{}", at.join("+")) };
@@ -44,7 +44,7 @@ pub fn report(args: &ReportArgs) -> Result<u8, Failure> {
         out => {
             let written = match out {
                 Some(path) => write_named(path, &text).map(|()| path.clone()),
-                None => write_own(&folder, &name, &text, |head| is_report(format, head)),
+                None => write_own(&directory, &name, &text, |head| is_report(format, head)),
             };
             let path = written.map_err(OutputError::into_usage_error)?;
             crate::printing::print(&format!("{}\n", path.display()))?;
@@ -55,11 +55,11 @@ pub fn report(args: &ReportArgs) -> Result<u8, Failure> {
 
 /// Two stacks of the run next to each other.
 fn versus(args: &ReportArgs, names: [&str; 2]) -> Result<u8, Failure> {
-    let (folder, levels) = run_at::split(&args.run);
+    let (directory, levels) = run_at::split(&args.run);
     if !levels.is_empty() {
         return Err(Failure::usage_error("--versus compares stacks at the first levels of a run"));
     }
-    let run = Run::open(&folder).map_err(RunnerError::Open)?;
+    let run = Run::open(&directory).map_err(RunnerError::Open)?;
     let two = TwoStacks::gather(&run, names)?;
     let text = match args.format.unwrap_or(Format::Text) {
         Format::Text => two.text(crate::printing::style_of_output(true).width()),
@@ -75,8 +75,8 @@ fn versus(args: &ReportArgs, names: [&str; 2]) -> Result<u8, Failure> {
 }
 
 /// The answers; with `--verbose`, their sentences and intervals.
-fn text(args: &ReportArgs, folder: &Path, report: &Report) -> Result<u8, Failure> {
-    let page = folder.join("report.html");
+fn text(args: &ReportArgs, directory: &Path, report: &Report) -> Result<u8, Failure> {
+    let page = directory.join("report.html");
     let style = match args.out {
         Some(_) => TextStyle { verbose: args.verbose, ..TextStyle::default() },
         None => crate::printing::style_of_output(args.verbose),

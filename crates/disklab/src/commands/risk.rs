@@ -5,7 +5,7 @@ use std::path::Path;
 use disklab_decision::{RebuildSource, RiskTable, RiskTerms};
 use disklab_report::failures_at;
 use disklab_risk::Uncertain;
-use disklab_runner::{PlannedRun, RunOptions, RunnerError, find_study, new_run_folder};
+use disklab_runner::{PlannedRun, RunOptions, RunnerError, find_study, new_run_directory};
 use disklab_store::Run;
 use serde_json::{Value, json};
 
@@ -27,12 +27,12 @@ pub fn risk(args: &RiskArgs, as_json: bool) -> Result<u8, Failure> {
         spares: args.spares,
         used: args.used,
     };
-    let (folder, levels) = run_at::split(Path::new(&args.of));
-    let table = if folder.join("run.sqlite").is_file() {
+    let (directory, levels) = run_at::split(Path::new(&args.of));
+    let table = if directory.join("run.sqlite").is_file() {
         if !args.drives.is_empty() {
             return Err(Failure::usage_error("a run has its own drives; --drives is for a study"));
         }
-        let run = Run::open(&folder).map_err(RunnerError::Open)?;
+        let run = Run::open(&directory).map_err(RunnerError::Open)?;
         failures_at(&run, &levels, terms)?.risk
     } else {
         of_study(args, terms)?
@@ -49,9 +49,9 @@ fn of_study(args: &RiskArgs, terms: RiskTerms) -> Result<RiskTable, Failure> {
     let caller = super::caller::caller()?;
     let _planning = signals::planning(&caller.interrupt)?;
     let found = find_study(&args.of)?;
-    let folder = new_run_folder(&found.study.id);
+    let directory = new_run_directory(&found.study.id);
     let options = RunOptions { drives: all_drives(&args.drives), ..RunOptions::default() };
-    let plan = PlannedRun::new(found, &options, &folder, &caller)?.plan;
+    let plan = PlannedRun::new(found, &options, &directory, &caller)?.plan;
     Ok(RiskTable::of_study(&plan.preflight.stacks, &plan.campaign.study, terms))
 }
 

@@ -2,7 +2,7 @@
 
 use disklab_runner::{
     OpenRun, PlannedRun, ResumeRequest, Resumed, RunEstimate, RunnerError, check_vacant,
-    find_study, leftover_lines, new_run_folder, resume, tear_down_leftovers,
+    find_study, leftover_lines, new_run_directory, resume, tear_down_leftovers,
 };
 use disklab_store::CellState;
 use disklab_units::count;
@@ -79,8 +79,8 @@ fn proceed(open: &OpenRun) -> String {
     if !run.is_still_there() {
         return "Start a new run.".to_owned();
     }
-    let folder = run.folder().to_string_lossy().into_owned();
-    let words = ["disklab", "run", "--resume", "--out", &folder].map(str::to_owned);
+    let directory = run.path().to_string_lossy().into_owned();
+    let words = ["disklab", "run", "--resume", "--out", &directory].map(str::to_owned);
     let words = words.into_iter().chain(open.consents_left());
     format!("Continue with: {}", shell_words::join(words))
 }
@@ -88,13 +88,13 @@ fn proceed(open: &OpenRun) -> String {
 fn begin(args: &RunArgs) -> Result<OpenRun, Failure> {
     let caller = caller()?;
     let found = args.named_study()?;
-    let folder = args.out.clone().unwrap_or_else(|| new_run_folder(&found.study.id));
-    check_vacant(&folder)?;
+    let directory = args.out.clone().unwrap_or_else(|| new_run_directory(&found.study.id));
+    check_vacant(&directory)?;
     for line in leftover_lines(&tear_down_leftovers(&caller.state, &caller.interrupt)?) {
         eprintln!("{line}");
     }
     let planning = signals::planning(&caller.interrupt)?;
-    let mut planned = PlannedRun::new(found, &args.campaign.options(), &folder, &caller)?;
+    let mut planned = PlannedRun::new(found, &args.campaign.options(), &directory, &caller)?;
     planned.stop_by(&args.how_long.options(), args.campaign.repeats)?;
     let mut checked = planned.check()?;
     let estimate = RunEstimate::new(&checked.plan);
@@ -102,16 +102,16 @@ fn begin(args: &RunArgs) -> Result<OpenRun, Failure> {
     eprint!("{}", plan::words(&checked, &estimate, false));
     drop(planning);
     let drives = args.campaign.options().drives;
-    checked.compare_with_lab(drives.as_ref(), &folder, &caller, &mut Watcher::default())?;
-    let open = checked.begin(&folder, args.yes)?;
-    eprintln!("  directory     {}", folder.display());
+    checked.compare_with_lab(drives.as_ref(), &directory, &caller, &mut Watcher::default())?;
+    let open = checked.begin(&directory, args.yes)?;
+    eprintln!("  directory     {}", directory.display());
     Ok(open)
 }
 
 fn resume_request(args: &RunArgs) -> Result<ResumeRequest, Failure> {
     let study = args.study.as_ref().map(|name| Ok::<_, Failure>((name.clone(), find_study(name)?)));
     Ok(ResumeRequest {
-        folder: args.out.clone().unwrap_or_default(),
+        directory: args.out.clone().unwrap_or_default(),
         options: args.campaign.options(),
         stop: args.how_long.options(),
         study: study.transpose()?,

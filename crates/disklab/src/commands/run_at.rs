@@ -29,8 +29,8 @@ pub(crate) fn split(text: &Path) -> (PathBuf, Vec<(String, String)>) {
 
 /// The report of the run that is named.
 pub(crate) fn gather(text: &Path) -> Result<Report, Failure> {
-    let (folder, levels) = split(text);
-    let run = Run::open(&folder).map_err(RunnerError::Open)?;
+    let (directory, levels) = split(text);
+    let run = Run::open(&directory).map_err(RunnerError::Open)?;
     if levels.is_empty() {
         return Ok(Report::gather(&run)?);
     }

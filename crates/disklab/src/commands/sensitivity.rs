@@ -16,7 +16,7 @@ use disklab_runner::sensitivity::{
     Begun, CaseRun, SensitivityPlan, SensitivityRequest, SensitivityRun, Variation, own_ratios,
 };
 use disklab_runner::{
-    Caller, MovedParameters, RunnerError, find_study, is_shipped, new_run_folder,
+    Caller, MovedParameters, RunnerError, find_study, is_shipped, new_run_directory,
 };
 use disklab_units::show_seconds;
 use serde_json::json;
@@ -59,11 +59,11 @@ pub fn sensitivity_command(args: &SensitivityArgs, as_json: bool) -> Result<u8, 
         return print_parts(&parts, to, "disklab merge parts/* --to ANALYSIS", as_json);
     }
     if let Some(engine) = &args.division.submit {
-        let (folder, seed) = (analysis.folder().to_owned(), analysis.shipped.seed);
-        return submit::begin(folder, engine, &args.campaign, seed, caller, as_json);
+        let (directory, seed) = (analysis.directory().to_owned(), analysis.shipped.seed);
+        return submit::begin(directory, engine, &args.campaign, seed, caller, as_json);
     }
     analysis.begin()?;
-    eprintln!("  directory     {}", analysis.folder().display());
+    eprintln!("  directory     {}", analysis.directory().display());
     finish(&analysis, &caller, as_json)
 }
 
@@ -77,9 +77,9 @@ pub fn finish(analysis: &SensitivityRun, caller: &Caller, as_json: bool) -> Resu
 
 fn new(args: &SensitivityArgs) -> Result<Begun, Failure> {
     let found = find_study(args.study.as_deref().unwrap_or_default())?;
-    let named = || new_run_folder(&format!("{}-sensitivity", found.study.id));
-    let folder = args.out.clone().unwrap_or_else(named);
-    Ok(Begun::new(found, folder)?)
+    let named = || new_run_directory(&format!("{}-sensitivity", found.study.id));
+    let directory = args.out.clone().unwrap_or_else(named);
+    Ok(Begun::new(found, directory)?)
 }
 
 fn resumed(args: &SensitivityArgs) -> Result<Begun, Failure> {
@@ -189,14 +189,14 @@ impl Runs<'_> {
 
     /// With how to resume the analysis.
     fn stopped(&self, error: RunnerError) -> Failure {
-        let folder = self.analysis.folder();
+        let directory = self.analysis.directory();
         let kept = match &error {
-            RunnerError::Bench(_) | RunnerError::Record(_) if folder.is_dir() => {
+            RunnerError::Bench(_) | RunnerError::Record(_) if directory.is_dir() => {
                 "What was measured is kept. "
             }
             _ => "",
         };
-        let out = folder.to_string_lossy();
+        let out = directory.to_string_lossy();
         let words = shell_words::join(["disklab", "sensitivity", "--resume", "--out", &*out]);
         Failure::from(error).with(&format!("{kept}Continue with: {words}"))
     }
@@ -239,7 +239,7 @@ fn write_outcome(
     let directory = analysis.open_directory()?;
     let write = |name: &str, text: &str| {
         write_own(&directory.at(""), name, text, |_| true).map_err(Failure::failed)?;
-        Ok::<_, Failure>(analysis.folder().join(name))
+        Ok::<_, Failure>(analysis.directory().join(name))
     };
     write(ANALYSIS, &text)?;
     let page = write("sensitivity.md", &outcome.page)?;

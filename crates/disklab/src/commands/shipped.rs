@@ -12,22 +12,22 @@ use crate::cli::ShippedArgs;
 use crate::exit::{DONE, FAILED, Failure};
 use crate::printing::{print, print_json, style_of_output};
 use crate::shipped::{ShippedDifferences, ShippedRun, write};
-use disklab_runner::{kernel_parts, new_run_folder};
+use disklab_runner::{kernel_parts, new_run_directory};
 
 /// Shows a shipped run, or compares it with one of this machine.
 pub fn shipped(args: &ShippedArgs, as_json: bool) -> Result<u8, Failure> {
-    if let Some(folder) = &args.record {
-        return record(args, folder);
+    if let Some(directory) = &args.record {
+        return record(args, directory);
     }
-    if let Some(folder) = &args.against {
-        let run = Run::open(folder).map_err(Failure::usage_error)?;
+    if let Some(directory) = &args.against {
+        let run = Run::open(directory).map_err(Failure::usage_error)?;
         let shipped = ShippedRun::closest(&args.study, &run)?;
         return tell(&ShippedDifferences::between(&shipped, &run)?, as_json);
     }
     let shipped = ShippedRun::find(&args.study)?;
     let name = format!("shipped-{}", args.study);
-    let folder = args.out.clone().unwrap_or_else(|| new_run_folder(&name));
-    let restored = shipped.restore(&folder)?;
+    let directory = args.out.clone().unwrap_or_else(|| new_run_directory(&name));
+    let restored = shipped.restore(&directory)?;
     if !as_json {
         print(&paragraph(&about(&shipped)))?;
         print("\n")?;
@@ -48,7 +48,7 @@ fn paragraph(text: &str) -> String {
 fn next(shipped: &ShippedRun) -> Result<String, Failure> {
     let ShippedRun { info, samples, .. } = shipped;
     let parts = kernel_parts(&shipped.campaign()?);
-    let first = match kernel::find(&kernel::cache_folder(), parts) {
+    let first = match kernel::find(&kernel::cache_directory(), parts) {
         Some(_) => String::new(),
         None => format!("building the lab's kernel, {}; then ", build_time(parts)),
     };
@@ -93,8 +93,8 @@ fn tell(differences: &ShippedDifferences, as_json: bool) -> Result<u8, Failure> 
 }
 
 /// Writes the file of a run, for `runs/`.
-fn record(args: &ShippedArgs, folder: &std::path::Path) -> Result<u8, Failure> {
-    let run = Run::open(folder).map_err(Failure::usage_error)?;
+fn record(args: &ShippedArgs, directory: &std::path::Path) -> Result<u8, Failure> {
+    let run = Run::open(directory).map_err(Failure::usage_error)?;
     let text = write(&run)?;
     match &args.out {
         Some(path) => write_named(path, &text).map_err(OutputError::into_usage_error)?,

@@ -77,21 +77,21 @@ pub fn submit(args: &RunArgs, engine: &Slurm, as_json: bool) -> Result<u8, Failu
     Slurm::check()?;
     let caller = caller()?;
     let found = args.named_study()?;
-    let folder = match &args.out {
+    let directory = match &args.out {
         Some(out) => out.clone(),
-        None => disklab_runner::new_run_folder(&found.study.id),
+        None => disklab_runner::new_run_directory(&found.study.id),
     };
-    check_vacant(&folder)?;
-    let mut planned = PlannedRun::new(found, &args.campaign.options(), &folder, &caller)?;
+    check_vacant(&directory)?;
+    let mut planned = PlannedRun::new(found, &args.campaign.options(), &directory, &caller)?;
     planned.stop_by(&args.how_long.options(), args.campaign.repeats)?;
     check_divisible(&planned.plan).map_err(RunnerError::from)?;
     let seed = planned.plan.seed;
-    begin(folder, engine, &args.campaign, seed, caller, as_json)
+    begin(directory, engine, &args.campaign, seed, caller, as_json)
 }
 
-/// Submits the command that was called, of this seed, and waits for what it makes in `folder`.
+/// Submits the command that was called, of this seed, and waits for what it makes in `directory`.
 pub fn begin(
-    folder: PathBuf,
+    directory: PathBuf,
     engine: &Slurm,
     campaign: &StudyArgs,
     seed: u64,
@@ -100,9 +100,9 @@ pub fn begin(
 ) -> Result<u8, Failure> {
     Slurm::check()?;
     // Left as it was if the job is not taken.
-    let claim = claim_outputs(&folder)?;
-    let folder = folder.canonicalize().map_err(|e| Failure::failed(format!("{e}")))?;
-    let mut submitted = Submitted::new(folder, engine.clone(), campaign, caller.interrupt)?;
+    let claim = claim_outputs(&directory)?;
+    let directory = directory.canonicalize().map_err(|e| Failure::failed(format!("{e}")))?;
+    let mut submitted = Submitted::new(directory, engine.clone(), campaign, caller.interrupt)?;
     if let Err(mut failure) = submitted.plan(seed) {
         let _ = fs::remove_dir(submitted.log(""));
         if failure.code == FAILED {
@@ -118,8 +118,8 @@ pub fn begin(
 /// submitted again.
 pub fn attach(args: &RunArgs, as_json: bool) -> Result<u8, Failure> {
     Slurm::check()?;
-    let folder = args.out.clone().unwrap_or_default();
-    let path = folder.join(JOBS);
+    let directory = args.out.clone().unwrap_or_default();
+    let path = directory.join(JOBS);
     let wrong = |why: String| {
         Failure::usage_error(format!(
             "{}: {why}; name the directory of a run that --submit began",
@@ -129,8 +129,8 @@ pub fn attach(args: &RunArgs, as_json: bool) -> Result<u8, Failure> {
     let text = read_text(&path, 1 << 16).map_err(|e| wrong(e.to_string()))?;
     let jobs: Jobs = serde_json::from_str(&text).map_err(|e| wrong(e.to_string()))?;
     let engine = jobs.engine.parse().map_err(|e: NoEngine| wrong(e.to_string()))?;
-    let folder = folder.canonicalize().map_err(|e| wrong(e.to_string()))?;
-    let mut submitted = Submitted::new(folder, engine, &args.campaign, caller()?.interrupt)?;
+    let directory = directory.canonicalize().map_err(|e| wrong(e.to_string()))?;
+    let mut submitted = Submitted::new(directory, engine, &args.campaign, caller()?.interrupt)?;
     submitted.jobs = Some(jobs);
     submitted.again()?;
     submitted.finish(as_json)
@@ -138,7 +138,7 @@ pub fn attach(args: &RunArgs, as_json: bool) -> Result<u8, Failure> {
 
 /// A run on a cluster.
 struct Submitted {
-    folder: PathBuf,
+    directory: PathBuf,
     engine: Slurm,
     program: PathBuf,
     /// --kernel and --scratch, which each part needs anew.
@@ -151,7 +151,7 @@ struct Submitted {
 
 impl Submitted {
     fn new(
-        folder: PathBuf,
+        directory: PathBuf,
         engine: Slurm,
         campaign: &StudyArgs,
         interrupt: Interrupt,
@@ -168,7 +168,7 @@ impl Submitted {
         }
         let executor = Executor::new(interrupt.clone());
         let progress = Progress::default();
-        Ok(Self { folder, engine, program, places, executor, interrupt, jobs: None, progress })
+        Ok(Self { directory, engine, program, places, executor, interrupt, jobs: None, progress })
     }
 
     /// A script for sh that calls disklab with these words, in this directory.
@@ -180,7 +180,7 @@ impl Submitted {
     }
 
     fn log(&self, name: &str) -> PathBuf {
-        self.folder.join(LOGS).join(name)
+        self.directory.join(LOGS).join(name)
     }
 
     fn submit(&mut self, job: &BatchJob<'_>) -> Result<JobId, Failure> {
@@ -190,21 +190,21 @@ impl Submitted {
     /// Remembers the jobs.
     fn keep(&mut self, jobs: Jobs) -> Result<(), Failure> {
         let text = serde_json::to_string_pretty(&jobs)? + "\n";
-        write_own(&self.folder, JOBS, &text, |_| true).map_err(Failure::failed)?;
+        write_own(&self.directory, JOBS, &text, |_| true).map_err(Failure::failed)?;
         self.jobs = Some(jobs);
         Ok(())
     }
 
     /// Submits the job that plans, with the words of this call.
     fn plan(&mut self, seed: u64) -> Result<(), Failure> {
-        let logs = self.folder.join(LOGS);
+        let logs = self.directory.join(LOGS);
         fs::create_dir_all(&logs)
             .map_err(|e| Failure::failed(format!("cannot make {}: {e}", logs.display())))?;
         let mut words = words_for_node(std::env::args_os().skip(1));
         if !words.iter().any(|word| word.to_string_lossy().starts_with("--seed")) {
             words.extend(["--seed".into(), seed.to_string().into()]);
         }
-        words.extend(["--to".into(), self.folder.join("plan").into_os_string()]);
+        words.extend(["--to".into(), self.directory.join("plan").into_os_string()]);
         let plan = self.submit(&BatchJob {
             name: "plan",
             script: self.script(&words, ""),
@@ -214,7 +214,7 @@ impl Submitted {
             minutes: PLAN_MINUTES,
             after: None,
         })?;
-        eprintln!("  directory     {}\n  plan          job {plan}", self.folder.display());
+        eprintln!("  directory     {}\n  plan          job {plan}", self.directory.display());
         let engine = self.engine.to_string();
         self.keep(Jobs { engine, plan, parts: None, merge: None })
     }
@@ -231,11 +231,11 @@ impl Submitted {
     }
 
     fn is_merged(&self) -> bool {
-        self.folder.join("run.sqlite").exists() || self.is_analysis()
+        self.directory.join("run.sqlite").exists() || self.is_analysis()
     }
 
     fn is_analysis(&self) -> bool {
-        self.folder.join(ANALYSIS).exists()
+        self.directory.join(ANALYSIS).exists()
     }
 
     /// Waits for the run, submits what is left of it on the way, and shows it.
@@ -247,7 +247,7 @@ impl Submitted {
             Err(failure) => Err(failure),
             Ok(()) if self.is_analysis() => self.show_analysis(as_json),
             Ok(()) => {
-                let run = Run::open(&self.folder).map_err(RunnerError::Open)?;
+                let run = Run::open(&self.directory).map_err(RunnerError::Open)?;
                 let records = run.cells().map_err(RunnerError::Record)?;
                 let failed = records.iter().filter(|r| r.state == CellState::Failed).count();
                 finish(&run, failed, as_json)
@@ -257,21 +257,21 @@ impl Submitted {
 
     /// Says where the analysis is that the job that merges wrote.
     fn show_analysis(&self, as_json: bool) -> Result<u8, Failure> {
-        let path = self.folder.join(ANALYSIS);
+        let path = self.directory.join(ANALYSIS);
         let unread = |why: String| Failure::failed(format!("{}: {why}", path.display()));
         let text = read_text(&path, LARGEST_TEXT).map_err(|e| unread(e.to_string()))?;
         let json: Value = serde_json::from_str(&text).map_err(|e| unread(e.to_string()))?;
         if as_json {
             print_json(&json)?;
         } else {
-            print(&format!("Page: {}\n", self.folder.join("sensitivity.md").display()))?;
+            print(&format!("Page: {}\n", self.directory.join("sensitivity.md").display()))?;
         }
         Ok(if json["failed_cells"] == 0 { DONE } else { FAILED })
     }
 
     fn wait(&mut self) -> Result<(), Failure> {
         let Some(jobs) = self.jobs.clone() else { return Ok(()) };
-        let plan = self.folder.join("plan");
+        let plan = self.directory.join("plan");
         if jobs.merge.is_none() && !self.is_merged() {
             self.wait_for(jobs.plan)?;
             if !self.appears("plan.log", || part_file(&plan, 1).is_some()) {
@@ -316,7 +316,7 @@ impl Submitted {
     }
 
     fn has_begun_parts(&self) -> bool {
-        fs::read_dir(self.folder.join("parts")).is_ok_and(|mut parts| parts.next().is_some())
+        fs::read_dir(self.directory.join("parts")).is_ok_and(|mut parts| parts.next().is_some())
     }
 
     /// Waits until a job has ended, and says how far the run is.
@@ -333,7 +333,7 @@ impl Submitted {
                 Some(parts) => self.engine.states(parts, &self.executor)?,
                 None => states,
             };
-            self.progress.show(&self.folder, shown.unwrap_or_default());
+            self.progress.show(&self.directory, shown.unwrap_or_default());
             let began = Instant::now();
             while began.elapsed() < poll {
                 self.interrupt.check().map_err(Failure::interrupted)?;
@@ -369,7 +369,7 @@ impl Submitted {
                 "the job {what}, {job}, ended{} and left nothing in {}: it was cancelled, or its \
                  node does not see this directory and {}; take directories that all nodes share",
                 end.map(|end| format!(" ({end})")).unwrap_or_default(),
-                self.folder.display(),
+                self.directory.display(),
                 self.program.display()
             ));
         }
@@ -385,7 +385,7 @@ impl Submitted {
     fn submit_parts(&mut self, all: &[WrittenPart]) -> Result<(), Failure> {
         let Some(jobs) = self.jobs.clone() else { return Ok(()) };
         let is_left = |part: &WrittenPart| {
-            cells_of(&self.folder, &part.name).is_none_or(|(ended, all)| ended < all)
+            cells_of(&self.directory, &part.name).is_none_or(|(ended, all)| ended < all)
         };
         let left = (1..).zip(all).filter(|(_, part)| is_left(part));
         let left: Vec<u32> = left.map(|(number, _)| number).collect();
@@ -394,7 +394,7 @@ impl Submitted {
         let memory = heads().map(|head| head.memory.0 >> 20).max().unwrap_or_default();
         let words = ["run", "--part", "plan", "--part-index", "--at-once", "1", "--out", "parts"];
         let words = words.into_iter().map(|word| match word {
-            "plan" | "parts" => self.folder.join(word).into_os_string(),
+            "plan" | "parts" => self.directory.join(word).into_os_string(),
             word => word.into(),
         });
         let words: Vec<OsString> = words.chain(self.places.iter().cloned()).collect();
@@ -410,10 +410,11 @@ impl Submitted {
                 after: None,
             })?),
         };
-        let each = self.folder.join("parts").to_string_lossy().into_owned();
-        let mut words = vec!["merge".into(), "--to".into(), self.folder.clone().into_os_string()];
+        let each = self.directory.join("parts").to_string_lossy().into_owned();
+        let mut words =
+            vec!["merge".into(), "--to".into(), self.directory.clone().into_os_string()];
         if heads().any(|head| head.info.options.looks.is_some()) {
-            words.extend(["--next".into(), self.folder.join("plan").into_os_string()]);
+            words.extend(["--next".into(), self.directory.join("plan").into_os_string()]);
         }
         let merge = self.submit(&BatchJob {
             name: "merge",
@@ -434,7 +435,7 @@ impl Submitted {
 
     fn attach_words(&self) -> String {
         let words = ["disklab", "run", "--attach", "--out"].map(OsString::from).into_iter();
-        let words = words.chain([self.folder.clone().into_os_string()]);
+        let words = words.chain([self.directory.clone().into_os_string()]);
         let words = words.chain(self.places.iter().cloned());
         shell_words::join(words.map(|word| word.to_string_lossy().into_owned()))
     }
@@ -466,13 +467,13 @@ struct Progress {
 }
 
 impl Progress {
-    fn show(&mut self, folder: &Path, states: slurm::States) {
+    fn show(&mut self, directory: &Path, states: slurm::States) {
         let mut done: usize = self.ended.values().sum();
         for part in &self.parts {
             if self.ended.contains_key(part) {
                 continue;
             }
-            let Some((ended, all)) = cells_of(folder, part) else { continue };
+            let Some((ended, all)) = cells_of(directory, part) else { continue };
             done += ended;
             if ended == all {
                 self.ended.insert(part.clone(), all);
@@ -499,8 +500,8 @@ impl Progress {
 }
 
 /// How many cells of a part have ended, and all; `None` if it has not begun.
-fn cells_of(folder: &Path, part: &str) -> Option<(usize, usize)> {
-    let run = Run::open(&folder.join("parts").join(part)).ok()?;
+fn cells_of(directory: &Path, part: &str) -> Option<(usize, usize)> {
+    let run = Run::open(&directory.join("parts").join(part)).ok()?;
     let records = run.cells().ok()?;
     let ended = records.iter().filter(|record| record.state != CellState::Waiting).count();
     Some((ended, records.len()))

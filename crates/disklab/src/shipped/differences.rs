@@ -45,7 +45,7 @@ impl ShippedDifferences {
                 "{} has another {what} than the run of '{}' that comes with disklab, so that \
                  their figures cannot be the same; run `disklab run {2} --seed {3}`, and \
                  `make shipped-run` after a change of the study",
-                run.folder().display(),
+                run.path().display(),
                 shipped.info.study,
                 shipped.info.study,
                 shipped.info.seed

@@ -92,10 +92,10 @@ impl ShippedRun {
     /// Makes it a run in a directory, which is there for others from [`Run::publish`] on.
     ///
     /// # Errors
-    /// [`Failure`] if the folder cannot be written, or has something else in it.
-    pub fn restore(&self, folder: &Path) -> Result<Run, Failure> {
+    /// [`Failure`] if the directory cannot be written, or has something else in it.
+    pub fn restore(&self, directory: &Path) -> Result<Run, Failure> {
         let cells: Vec<Cell> = self.samples.iter().map(|(cell, _)| cell.clone()).collect();
-        let mut run = Run::prepare(folder, &self.info, &cells).map_err(Failure::usage_error)?;
+        let mut run = Run::prepare(directory, &self.info, &cells).map_err(Failure::usage_error)?;
         let samples = self.samples.iter().map(|(cell, sample)| (cell, Ok(sample)));
         run.record_all(samples).map_err(Failure::failed)?;
         Ok(run)

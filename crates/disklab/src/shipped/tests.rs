@@ -28,9 +28,9 @@ fn shipped_run_is_of_the_study_as_it_is_shipped() {
 #[test]
 fn shipped_run_is_written_as_it_is_read_and_closest_to_itself() {
     for file in RUNS {
-        let folder = tempfile::tempdir().expect("temp");
+        let directory = tempfile::tempdir().expect("temp");
         let shipped = file.read().unwrap_or_else(|e| panic!("{e}"));
-        let run = shipped.restore(folder.path()).unwrap_or_else(|e| panic!("{e}"));
+        let run = shipped.restore(directory.path()).unwrap_or_else(|e| panic!("{e}"));
         let text = write(&run).unwrap_or_else(|e| panic!("{e}"));
         assert!(text == file.text, "its text is another one than that of {}", file.distribution);
         let closest = ShippedRun::closest(file.study, &run).unwrap_or_else(|e| panic!("{e}"));
@@ -49,8 +49,8 @@ fn a_figure_that_differs_is_counted_and_its_cause_is_named() {
     let mut other = shipped.clone();
     other.samples[3].1.steps[0].figures[0].elapsed_ns += 1;
     let compare = |other: &ShippedRun| {
-        let folder = tempfile::tempdir().expect("temp");
-        let run = other.restore(folder.path()).unwrap_or_else(|e| panic!("{e}"));
+        let directory = tempfile::tempdir().expect("temp");
+        let run = other.restore(directory.path()).unwrap_or_else(|e| panic!("{e}"));
         ShippedDifferences::between(&shipped, &run)
     };
     let found = compare(&other).unwrap_or_else(|e| panic!("{e}"));
@@ -97,8 +97,8 @@ fn shipped_runs_of_a_study_differ_by_their_programs_only() {
     let runs = ShippedRun::all("first-look").unwrap_or_else(|e| panic!("{e}"));
     let first = &runs[0];
     for other in &runs[1..] {
-        let folder = tempfile::tempdir().expect("temp");
-        let run = other.restore(folder.path()).unwrap_or_else(|e| panic!("{e}"));
+        let directory = tempfile::tempdir().expect("temp");
+        let run = other.restore(directory.path()).unwrap_or_else(|e| panic!("{e}"));
         let found = ShippedDifferences::between(first, &run).unwrap_or_else(|e| panic!("{e}"));
         assert_eq!((found.cells, found.missing), (first.samples.len(), 0));
         assert!(found.differing() > 0, "one of the two would do");
@@ -111,8 +111,8 @@ fn shipped_runs_of_a_study_differ_by_their_programs_only() {
 
 /// What a run recommends, without figures. Of stacks without a difference, any may be named first.
 fn answers(shipped: &ShippedRun) -> Vec<String> {
-    let folder = tempfile::tempdir().expect("temp");
-    let run = shipped.restore(folder.path()).unwrap_or_else(|e| panic!("{e}"));
+    let directory = tempfile::tempdir().expect("temp");
+    let run = shipped.restore(directory.path()).unwrap_or_else(|e| panic!("{e}"));
     let report = Report::gather(&run).unwrap_or_else(|e| panic!("{e}"));
     let screen = first_screen(&report, "report.html", TextStyle::default());
     let (table, _) = screen.split_once("\nSpeed").expect("a picture");
@@ -122,8 +122,8 @@ fn answers(shipped: &ShippedRun) -> Vec<String> {
 
 #[test]
 fn answers_stay_on_a_terminal_of_24_rows() {
-    let folder = tempfile::tempdir().expect("temp");
-    let run = first_look().restore(folder.path()).unwrap_or_else(|e| panic!("{e}"));
+    let directory = tempfile::tempdir().expect("temp");
+    let run = first_look().restore(directory.path()).unwrap_or_else(|e| panic!("{e}"));
     let report = Report::gather(&run).unwrap_or_else(|e| panic!("{e}"));
     let on =
         |rows| first_screen(&report, "report.html", TextStyle { rows, ..TextStyle::default() });
@@ -140,8 +140,8 @@ fn answers_stay_on_a_terminal_of_24_rows() {
 
 #[test]
 fn answers_fit_a_narrow_terminal() {
-    let folder = tempfile::tempdir().expect("temp");
-    let run = first_look().restore(folder.path()).unwrap_or_else(|e| panic!("{e}"));
+    let directory = tempfile::tempdir().expect("temp");
+    let run = first_look().restore(directory.path()).unwrap_or_else(|e| panic!("{e}"));
     let report = Report::gather(&run).unwrap_or_else(|e| panic!("{e}"));
     let on = |columns, rows| {
         let style = TextStyle { columns, rows, ..TextStyle::default() };
@@ -169,8 +169,8 @@ fn answers_fit_a_narrow_terminal() {
 /// `make shipped-run`, which does it: UPDATE=1 cargo test -p disklab --bins readme
 #[test]
 fn readme_shows_what_the_shipped_run_prints() {
-    let folder = tempfile::tempdir().expect("temp");
-    let run = first_look().restore(folder.path()).unwrap_or_else(|e| panic!("{e}"));
+    let directory = tempfile::tempdir().expect("temp");
+    let run = first_look().restore(directory.path()).unwrap_or_else(|e| panic!("{e}"));
     let report = Report::gather(&run).unwrap_or_else(|e| panic!("{e}"));
     let screen = first_screen(&report, "report.html", TextStyle::default());
     let (screen, _) = screen.split_once("\nNext\n").expect("what one can do next");

@@ -29,20 +29,20 @@ dd = { direction = "write", bs = "4k", count = 4 }
 "#;
 
 fn place() -> tempfile::TempDir {
-    let folder = tempfile::tempdir().expect("temp");
-    std::fs::write(folder.path().join("s.toml"), STUDY).expect("study");
-    std::fs::create_dir(folder.path().join("dir")).expect("dir");
-    folder
+    let directory = tempfile::tempdir().expect("temp");
+    std::fs::write(directory.path().join("s.toml"), STUDY).expect("study");
+    std::fs::create_dir(directory.path().join("dir")).expect("dir");
+    directory
 }
 
-fn said(folder: &Path, args: &[&str]) -> (Option<i32>, String) {
-    let output = disklab(folder).args(args).output().expect("run");
+fn said(directory: &Path, args: &[&str]) -> (Option<i32>, String) {
+    let output = disklab(directory).args(args).output().expect("run");
     (output.status.code(), String::from_utf8_lossy(&output.stderr).into_owned())
 }
 
 #[test]
 fn contradictory_options_are_refused_before_anything_is_touched() {
-    let folder = place();
+    let directory = place();
     for (flags, expected) in [
         (&["--goal", "best", "--repeats", "3"][..], "--repeats fixes how often"),
         (&["--budget", "1h", "--repeats", "3"], "--budget lets the samples or the clock"),
@@ -57,22 +57,22 @@ fn contradictory_options_are_refused_before_anything_is_touched() {
                 args.extend(["--on", "dir:dir"]);
             }
             args.extend(flags);
-            let (code, said) = said(folder.path(), &args);
+            let (code, said) = said(directory.path(), &args);
             assert_eq!(code, Some(2), "{args:?}: {said}");
             assert!(said.contains(expected), "{args:?}: {said}");
         }
     }
-    assert!(!folder.path().join("disklab-runs").exists());
+    assert!(!directory.path().join("disklab-runs").exists());
 }
 
 #[test]
 fn a_budget_ends_with_a_whole_block_and_can_be_raised() {
-    let folder = place();
+    let directory = place();
     let begun = ["run", "s.toml", "--on", "dir:dir", "--seed", "3", "--out", "run"];
-    let (code, text) = said(folder.path(), &[&begun[..], &["--budget", "8s"]].concat());
+    let (code, text) = said(directory.path(), &[&begun[..], &["--budget", "8s"]].concat());
     assert!(matches!(code, Some(0 | 1)), "{code:?} {text}");
     let blocks = |run: &str| {
-        let run = Run::open(&folder.path().join(run)).expect("a run");
+        let run = Run::open(&directory.path().join(run)).expect("a run");
         let records = run.cells().expect("cells");
         assert!(records.iter().all(|r| r.state == CellState::Done), "{records:?}");
         let numbers: Vec<u32> = records.iter().map(|r| r.cell.block).collect();
@@ -84,19 +84,19 @@ fn a_budget_ends_with_a_whole_block_and_can_be_raised() {
     assert!(first > 0 && outcome.contains("as many blocks as fit"), "{outcome}");
     // Most machines do not reach the most blocks in this time; those that do are over.
     let again = ["run", "--resume", "--out", "run", "--budget", "14s"];
-    let (code, text) = said(folder.path(), &again);
+    let (code, text) = said(directory.path(), &again);
     assert!(matches!(code, Some(0 | 1)), "{code:?} {text}");
     assert!(blocks("run").0 >= first);
     let other = ["run", "--resume", "--out", "run", "--goal", "rank"];
-    let (code, text) = said(folder.path(), &other);
+    let (code, text) = said(directory.path(), &other);
     assert!(code == Some(2) && text.contains("started with none"), "{code:?} {text}");
     // What it took says what more would take.
     let plan = ["--json", "plan", "s.toml", "--on", "dir:dir", "--from", "run", "--repeats", "10"];
-    let output = disklab(folder.path()).args(plan).output().expect("plan");
+    let output = disklab(directory.path()).args(plan).output().expect("plan");
     let plan: serde_json::Value = serde_json::from_slice(&output.stdout).expect("JSON");
     assert!(plan["predicted_seconds"].as_f64().is_some_and(|s| s > 0.0), "{plan}");
     let (code, text) = said(
-        folder.path(),
+        directory.path(),
         &["plan", "s.toml", "--on", "dir:dir", "--from", "run", "--scale", "1/2"],
     );
     assert!(code == Some(2) && text.contains("the scale there is 1"), "{text}");
@@ -104,12 +104,12 @@ fn a_budget_ends_with_a_whole_block_and_can_be_raised() {
 
 #[test]
 fn one_stack_alone_runs_until_its_figure_is_known() {
-    let folder = place();
+    let directory = place();
     let wanted = ["--precision", "50%", "--budget", "1h", "--seed", "3", "--out", "run"];
     let begun = [&["run", "s.toml", "--on", "dir:dir"][..], &wanted].concat();
-    let (code, text) = said(folder.path(), &begun);
+    let (code, text) = said(directory.path(), &begun);
     assert!(matches!(code, Some(0 | 1)), "{code:?} {text}");
-    let run = Run::open(&folder.path().join("run")).expect("a run");
+    let run = Run::open(&directory.path().join("run")).expect("a run");
     let outcome = run.outcome().expect("read").expect("kept");
     // Whether a machine is so idle depends on the machine.
     assert!(outcome.contains("the figure of a stack alone, within ±50 %"), "{outcome}");
@@ -126,25 +126,25 @@ fn one_stack_alone_runs_until_its_figure_is_known() {
     }
     // The report shows the same interval as the outcome.
     let shown = figure["exactness"]["figure"].as_str().expect("a figure");
-    let page = std::fs::read_to_string(folder.path().join("run/report.html")).expect("a page");
+    let page = std::fs::read_to_string(directory.path().join("run/report.html")).expect("a page");
     let number = shown.split_whitespace().next().expect("a number");
     assert!(page.contains("How long it ran") && page.matches(number).count() >= 2, "{shown}");
-    let (code, text) = said(folder.path(), &["run", "--resume", "--out", "run"]);
+    let (code, text) = said(directory.path(), &["run", "--resume", "--out", "run"]);
     assert!(matches!(code, Some(0 | 1)) && text.contains("are done"), "{text}");
 }
 
 #[test]
 fn a_killed_campaign_continues_by_itself() {
-    let folder = place();
-    let (code, text) = said(folder.path(), &["plan", "s.toml", "--on", "loop"]);
+    let directory = place();
+    let (code, text) = said(directory.path(), &["plan", "s.toml", "--on", "loop"]);
     if code != Some(0) || text.contains("needs") || !rustix::process::geteuid().is_root() {
         eprintln!("skipped: needs root and loop devices: {text}");
         return;
     }
     let start = |args: &[&str]| {
         Command::new(assert_cmd::cargo::cargo_bin("disklab"))
-            .env("XDG_STATE_HOME", folder.path())
-            .current_dir(folder.path())
+            .env("XDG_STATE_HOME", directory.path())
+            .current_dir(directory.path())
             .args(["run", "--out", "run"])
             .args(args)
             .stdout(Stdio::null())
@@ -156,7 +156,7 @@ fn a_killed_campaign_continues_by_itself() {
     let begun = ["s.toml", "--on", "loop", "--precision", "50%", "--seed", "5"];
     let mut child = start(&begun);
     let began = Instant::now();
-    let run = folder.path().join("run");
+    let run = directory.path().join("run");
     let done = || {
         let cells = Run::open(&run).and_then(|run| run.cells()).unwrap_or_default();
         cells.iter().filter(|r| r.state != CellState::Waiting).count()

@@ -1,7 +1,7 @@
 //! Mistakes made on purpose in the lab, each of which an audit must find.
 
 use disklab_audits::{Reproducer, Severity};
-use disklab_lab_kernel::{KERNEL_VARIABLE, cache_folder, find_zfs};
+use disklab_lab_kernel::{KERNEL_VARIABLE, cache_directory, find_zfs};
 
 use crate::audit_support::{Found, assert_found, assert_says, command};
 use crate::lab_support::kernel::kernel;
@@ -118,7 +118,7 @@ fn repeats_that_differ_are_found_in_the_lab() {
 
 #[test]
 fn mistakes_on_zfs_in_the_lab_are_found() {
-    if find_zfs(&cache_folder()).is_none() {
+    if find_zfs(&cache_directory()).is_none() {
         eprintln!("skipped: needs the lab's ZFS kernel (disklab lab build --zfs)");
         return;
     }

@@ -44,9 +44,9 @@ fn study(stack: &str, workloads: &str) -> String {
 const ONE: &str = "{ layers = \"ext4\", drives = 1 }";
 
 /// The findings of a run in a directory.
-fn in_directory(folder: &Path, workloads: &str) -> Found {
+fn in_directory(directory: &Path, workloads: &str) -> Found {
     let home = tempfile::tempdir().expect("temp");
-    let on = format!("dir:{}", folder.display());
+    let on = format!("dir:{}", directory.display());
     let output = command(home.path(), &study(ONE, workloads), &["--on", &on]).output();
     findings(home.path(), &output.expect("it starts"))
 }
@@ -65,8 +65,8 @@ fn written() -> u64 {
 
 /// Writes to a disk until it is told to stop. Says whether a disk was seen to be written.
 fn write_to_a_disk(stop: &AtomicBool) -> bool {
-    let (folder, before) = (on_disk(), written());
-    let mut file = File::create(folder.path().join("other")).expect("a file");
+    let (directory, before) = (on_disk(), written());
+    let mut file = File::create(directory.path().join("other")).expect("a file");
     // Nothing that a device or its host could leave out.
     let block: Vec<u8> =
         (0..4_u32 << 20).map(|n| (n.wrapping_mul(2_654_435_761) >> 13) as u8).collect();
@@ -85,7 +85,7 @@ fn memory_as_a_disk_and_other_programs_are_found() {
         eprintln!("skipped: needs /dev/shm");
         return;
     }
-    let folder = tempfile::tempdir_in(shm).expect("a folder");
+    let directory = tempfile::tempdir_in(shm).expect("a directory");
     let jobs = std::thread::available_parallelism().map_or(1, usize::from);
     let workloads = format!(
         "[[workloads]]\nid = \"busy\"\n\
@@ -95,7 +95,7 @@ fn memory_as_a_disk_and_other_programs_are_found() {
     let stop = AtomicBool::new(false);
     let (found, seen) = std::thread::scope(|scope| {
         let other = scope.spawn(|| write_to_a_disk(&stop));
-        let found = in_directory(folder.path(), &workloads);
+        let found = in_directory(directory.path(), &workloads);
         stop.store(true, Ordering::Relaxed);
         (found, other.join().expect("no panic"))
     });
@@ -111,9 +111,9 @@ fn memory_as_a_disk_and_other_programs_are_found() {
 struct Started(Child);
 
 impl Started {
-    /// Repeats in a directory; the run's folder is `run` in `home`.
-    fn in_directory(home: &Path, folder: &Path, workloads: &str, repeats: u32) -> Self {
-        let (on, repeats) = (format!("dir:{}", folder.display()), repeats.to_string());
+    /// Repeats in a directory; the run's directory is `run` in `home`.
+    fn in_directory(home: &Path, directory: &Path, workloads: &str, repeats: u32) -> Self {
+        let (on, repeats) = (format!("dir:{}", directory.display()), repeats.to_string());
         let arguments = ["--on", &on, "--repeats", &repeats];
         let mut command = command(home, &study(ONE, workloads), &arguments);
         command.stdout(Stdio::null()).stderr(Stdio::null());
@@ -149,14 +149,14 @@ fn signal(started: &Started, signal: Signal) {
 
 #[test]
 fn cells_that_failed_or_never_ran_are_found() {
-    let (home, folder) = (tempfile::tempdir().expect("temp"), on_disk());
+    let (home, directory) = (tempfile::tempdir().expect("temp"), on_disk());
     let workloads = "[[workloads]]\nid = \"runs-out\"\nfilebench = { text = '''\n\
         define fileset name=s,path=/x,entries=3,prealloc=100,dirwidth=5\n\
         define process name=p { thread name=t { flowop deletefile name=gone,filesetname=s } }\n\
         run 60\n''' }\n\
         [[workloads]]\nid = \"reads\"\n\
         fio = { rw = \"read\", bs = \"4k\", size = \"64k\", time_based = 1, runtime = 2 }\n";
-    let mut started = Started::in_directory(home.path(), folder.path(), workloads, 3);
+    let mut started = Started::in_directory(home.path(), directory.path(), workloads, 3);
     let run = home.path().join("run");
     // One of the first two fails, whichever comes first; four more are to follow.
     wait_for(&mut started, &run, CellState::Failed, 1);
@@ -171,12 +171,12 @@ fn cells_that_failed_or_never_ran_are_found() {
 
 #[test]
 fn a_repeat_in_which_the_program_stood_still_is_found() {
-    let (home, folder) = (tempfile::tempdir().expect("temp"), on_disk());
+    let (home, directory) = (tempfile::tempdir().expect("temp"), on_disk());
     // As much in each second, whatever else the machine does.
     let workloads = "[[workloads]]\nid = \"paced\"\ncaches = \"keep\"\n\
         fio = { rw = \"randread\", bs = \"4k\", size = \"64k\", rate_iops = 200, \
         time_based = 1, runtime = 2 }\n";
-    let mut started = Started::in_directory(home.path(), folder.path(), workloads, 5);
+    let mut started = Started::in_directory(home.path(), directory.path(), workloads, 5);
     let run = home.path().join("run");
     wait_for(&mut started, &run, CellState::Done, 2);
     // The third has begun then, and has more than a second to go.
@@ -198,8 +198,8 @@ fn made(command: &mut Command) -> bool {
 
 /// A sparse file of so many bytes with ext4 in it; none where there is no mkfs, which is
 /// said on standard error.
-fn ext4_image(folder: &Path, bytes: u64, options: [&str; 2]) -> Option<String> {
-    let image = folder.join("image");
+fn ext4_image(directory: &Path, bytes: u64, options: [&str; 2]) -> Option<String> {
+    let image = directory.join("image");
     File::create(&image).and_then(|file| file.set_len(bytes)).expect("a sparse file");
     if !made(Command::new("mkfs.ext4").args(["-q", "-F"]).args(options).arg(&image)) {
         eprintln!("skipped: needs mkfs.ext4");
@@ -214,7 +214,7 @@ struct Mounted(PathBuf);
 impl Mounted {
     /// None where it cannot be mounted, which is said on standard error.
     fn new(arguments: &[&str], at: &Path) -> Option<Self> {
-        std::fs::create_dir_all(at).expect("a folder");
+        std::fs::create_dir_all(at).expect("a directory");
         let output = Command::new("mount").args(arguments).arg(at).output().ok()?;
         if !output.status.success() {
             let said = String::from_utf8_lossy(&output.stderr);
@@ -234,14 +234,14 @@ impl Drop for Mounted {
 
 #[test]
 fn a_program_that_writes_to_the_measured_drives_is_found() {
-    let folder = on_disk();
+    let directory = on_disk();
     let workloads = "[[workloads]]\nid = \"read\"\n\
         fio = { rw = \"read\", bs = \"64k\", size = \"8M\", rate = \"1m\", time_based = 1, \
         runtime = 3 }\n";
     let stop = AtomicBool::new(false);
     let (found, seen) = std::thread::scope(|scope| {
         let other = scope.spawn(|| write_to_a_disk(&stop));
-        let found = in_directory(folder.path(), workloads);
+        let found = in_directory(directory.path(), workloads);
         stop.store(true, Ordering::Relaxed);
         (found, other.join().expect("no panic"))
     });
@@ -263,13 +263,13 @@ fn a_file_system_that_is_still_being_made_is_found() {
         eprintln!("skipped: needs to see the kernel's threads");
         return;
     }
-    let folder = on_disk();
+    let directory = on_disk();
     // What was discarded is known to be zero: then nothing is left to be written.
     let lazily = ["-E", "nodiscard,lazy_itable_init=1,lazy_journal_init=1"];
-    let Some(image) = ext4_image(folder.path(), 64 << 30, lazily) else { return };
+    let Some(image) = ext4_image(directory.path(), 64 << 30, lazily) else { return };
     // The kernel's thread waits a hundred times as long as each table took it.
     let options = ["-o", "loop,init_itable=100", &image];
-    let Some(mounted) = Mounted::new(&options, &folder.path().join("mounted")) else { return };
+    let Some(mounted) = Mounted::new(&options, &directory.path().join("mounted")) else { return };
     let workloads = "[[workloads]]\nid = \"write\"\n\
         dd = { direction = \"write\", bs = \"64k\", count = 16, source = \"random\" }\n";
     let found = in_directory(&mounted.0, workloads);
@@ -302,8 +302,8 @@ fn a_mirror_that_lacks_a_half_is_found() {
         eprintln!("skipped: needs root");
         return;
     }
-    let folder = on_disk();
-    let of = |name| LoopDevice::new(&folder.path().join(name), 512 << 20);
+    let directory = on_disk();
+    let of = |name| LoopDevice::new(&directory.path().join(name), 512 << 20);
     let (Some(whole), Some(gone)) = (of("one"), of("other")) else {
         eprintln!("skipped: needs loop devices");
         return;
@@ -317,7 +317,7 @@ fn a_mirror_that_lacks_a_half_is_found() {
     // The kernel may know the device by its old place, until it is told to forget it.
     let _ = Command::new("btrfs").args(["device", "scan", "--forget"]).output();
     let options = ["-t", "btrfs", "-o", "degraded", &whole.0];
-    let Some(mounted) = Mounted::new(&options, &folder.path().join("mounted")) else { return };
+    let Some(mounted) = Mounted::new(&options, &directory.path().join("mounted")) else { return };
     let workloads = "[[workloads]]\nid = \"write\"\n\
         dd = { direction = \"write\", bs = \"64k\", count = 16, source = \"random\" }\n";
     let found = in_directory(&mounted.0, workloads);
@@ -330,10 +330,10 @@ fn files_of_one_full_disk_are_found() {
         eprintln!("skipped: needs root");
         return;
     }
-    let (home, folder) = (tempfile::tempdir().expect("temp"), on_disk());
-    let Some(image) = ext4_image(folder.path(), 1 << 30, ["-m", "0"]) else { return };
+    let (home, directory) = (tempfile::tempdir().expect("temp"), on_disk());
+    let Some(image) = ext4_image(directory.path(), 1 << 30, ["-m", "0"]) else { return };
     let options = ["-o", "loop", &image];
-    let Some(scratch) = Mounted::new(&options, &folder.path().join("scratch")) else { return };
+    let Some(scratch) = Mounted::new(&options, &directory.path().join("scratch")) else { return };
     // Nine tenths and a little more; what is left is enough for what is written.
     let room = rustix::fs::statvfs(&scratch.0).expect("room");
     let ballast = File::create(scratch.0.join("ballast")).expect("a file");

@@ -64,7 +64,7 @@ fn study_in(home: &Path) {
 struct Processes {
     /// What knows the machine.
     local: Box<dyn CellExecutor>,
-    folder: TempDir,
+    directory: TempDir,
     running: VecDeque<CellProcess>,
     kills: usize,
 }
@@ -79,9 +79,9 @@ struct CellProcess {
 impl Processes {
     fn start(&self, cell: &Cell) -> (Child, PathBuf) {
         let number = cell.number.to_string();
-        let (plan, out) = (self.folder.path().join(&number), self.folder.path().join("out"));
+        let (plan, out) = (self.directory.path().join(&number), self.directory.path().join("out"));
         let out = out.join(number);
-        let mut command = program(self.folder.path());
+        let mut command = program(self.directory.path());
         command.arg("cell").arg(plan).arg("--out").arg(&out).stderr(Stdio::null());
         (command.spawn().expect("it starts"), out)
     }
@@ -97,7 +97,7 @@ impl CellExecutor for Processes {
     }
 
     fn submit(&mut self, plan: CellPlan, outputs: &Path) -> Result<(), BenchError> {
-        let file = self.folder.path().join(plan.cell.number.to_string());
+        let file = self.directory.path().join(plan.cell.number.to_string());
         std::fs::write(file, serde_json::to_string(&plan).expect("JSON")).expect("a plan");
         let (child, out) = self.start(&plan.cell);
         let outputs = outputs.canonicalize().expect("outputs");
@@ -161,8 +161,8 @@ fn caller(state: &Path) -> Caller {
 fn recorded(run: &Run) -> Vec<(Cell, Sample, Vec<String>)> {
     let mut all = Vec::new();
     let outputs = |cell: &Cell| {
-        let folder = run.folder().join(run.outputs(cell).expect("raw outputs"));
-        let names = std::fs::read_dir(folder).expect("a directory").flatten();
+        let directory = run.path().join(run.outputs(cell).expect("raw outputs"));
+        let names = std::fs::read_dir(directory).expect("a directory").flatten();
         let mut names: Vec<_> =
             names.map(|entry| entry.file_name().to_string_lossy().into_owned()).collect();
         names.sort();
@@ -185,16 +185,16 @@ fn cells_of_another_engine_make_the_same_run() {
 
     let text = std::fs::read_to_string(home.path().join("apart.toml")).expect("the study");
     let study = disklab_study::load("apart.toml", &text).expect("valid");
-    let found = FoundStudy { study, folder: home.path().to_owned() };
+    let found = FoundStudy { study, directory: home.path().to_owned() };
     let mut options = RunOptions { seed: Some(7), ..RunOptions::default() };
     options.settings.kernel = Some(kernel.clone());
     let (out, caller) = (home.path().join("apart"), caller(home.path()));
     let planned = PlannedRun::new(found, &options, &out, &caller).expect("planned");
     let open = planned.check().and_then(|checked| checked.begin(&out, true)).expect("begun");
-    let folder = tempfile::tempdir().expect("temp");
+    let directory = tempfile::tempdir().expect("temp");
     let processes = |local| {
         let running = VecDeque::new();
-        Box::new(Processes { local, folder, running, kills: 1 }) as Box<dyn CellExecutor>
+        Box::new(Processes { local, directory, running, kills: 1 }) as Box<dyn CellExecutor>
     };
     let mut open = open.with_executor(processes);
     assert_eq!(open.carry_out(&mut NoObserver).expect("carried out"), 0);
@@ -216,12 +216,12 @@ fn cells_of_another_engine_make_the_same_run() {
 
 /// The plans of the study, as `disklab plan --cells` writes them.
 fn plans(home: &Path) -> Vec<(PathBuf, Value)> {
-    let folder = home.join("plans");
+    let directory = home.join("plans");
     let arguments = ["plan", "apart.toml", "--seed", "7", "--cells", "plans"];
     let output = disklab(home, &arguments);
     assert!(output.status.success(), "{}", said(&output));
     let mut files: Vec<PathBuf> =
-        std::fs::read_dir(folder).expect("plans").flatten().map(|entry| entry.path()).collect();
+        std::fs::read_dir(directory).expect("plans").flatten().map(|entry| entry.path()).collect();
     files.retain(|path| path.extension().is_some_and(|ending| ending == "json"));
     files.sort();
     let plan = |path: &PathBuf| {

@@ -7,7 +7,7 @@ use crate::lab_support::kernel::kernel;
 use crate::lab_support::run::samples;
 use disklab_sample::{Sample, Step};
 
-/// A folder that is made and listed, on each file system, with caches as they are asked for.
+/// A directory that is made and listed, on each file system, with caches as they are asked for.
 fn study(stacks: &str) -> String {
     let workload = |caches: &str| {
         format!(
@@ -22,7 +22,7 @@ fn study(stacks: &str) -> String {
     )
 }
 
-/// Bytes that the drives delivered while the folder was listed.
+/// Bytes that the drives delivered while the directory was listed.
 fn listed(sample: &Sample) -> u64 {
     let is_list = |step: &&Step| step.name == "list";
     let list = sample.steps.iter().find(is_list).expect("it was listed");
@@ -64,7 +64,7 @@ fn caches_are_dropped_at_their_time() {
 }
 
 #[test]
-fn a_cold_folder_is_listed_from_the_drives() {
+fn a_cold_directory_is_listed_from_the_drives() {
     let Some(_) = kernel() else { return };
     if !has_programs(&["mkfs.btrfs", "mkfs.ext4", "mkfs.xfs"]) {
         return;

@@ -98,10 +98,10 @@ fn usage_error_ends_with_2_and_touches_nothing() {
     assert_eq!(listing(temp.path()), before, "something was made");
 }
 
-/// Names below a folder, without what disklab keeps its own books in.
-fn listing(folder: &Path) -> Vec<String> {
-    let mut names: Vec<String> = std::fs::read_dir(folder)
-        .expect("folder")
+/// Names below a directory, without what disklab keeps its own books in.
+fn listing(directory: &Path) -> Vec<String> {
+    let mut names: Vec<String> = std::fs::read_dir(directory)
+        .expect("directory")
         .flatten()
         .map(|e| e.file_name().to_string_lossy().into_owned())
         .filter(|name| name != "disklab")

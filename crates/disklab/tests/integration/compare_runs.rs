@@ -37,7 +37,7 @@ fn run(home: &Path, name: &str, stacks: &[(&str, &[f64])]) {
     for (stack, rates) in stacks {
         for (n, iops) in rates.iter().enumerate() {
             let file = format!("{name}-files/{stack}-randread-{}.json", n + 1);
-            std::fs::create_dir_all(home.join(&file).parent().expect("a folder")).expect("made");
+            std::fs::create_dir_all(home.join(&file).parent().expect("a directory")).expect("made");
             std::fs::write(home.join(&file), fio(*iops)).expect("written");
             command.arg(file);
         }

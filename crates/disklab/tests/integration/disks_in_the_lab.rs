@@ -32,7 +32,7 @@ fn kills() -> Option<Transcript> {
     once("kills", include_str!("lab_support/kills.sh"), &[128, 128, 128, 128])
 }
 
-/// What is known of a finished run once its folder is gone.
+/// What is known of a finished run once its directory is gone.
 struct Finished {
     info: RunInfo,
     states: Vec<CellState>,
@@ -41,8 +41,8 @@ struct Finished {
     report: String,
 }
 
-fn finished(folder: &Path) -> Finished {
-    let run = Run::open(folder).expect("a run");
+fn finished(directory: &Path) -> Finished {
+    let run = Run::open(directory).expect("a run");
     let mut drives = Vec::new();
     run.for_each_sample(|_, sample| {
         let named = sample.environment.drives.iter();
@@ -57,18 +57,23 @@ fn finished(folder: &Path) -> Finished {
         info: run.info().expect("its description"),
         states: run.cells().expect("cells").into_iter().map(|record| record.state).collect(),
         drives,
-        report: std::fs::read_to_string(folder.join("report.html")).expect("a report"),
+        report: std::fs::read_to_string(directory.join("report.html")).expect("a report"),
     }
 }
 
 #[test]
 fn a_study_runs_on_disks_from_beginning_to_end() {
     let script = include_str!("lab_support/end_to_end.sh");
-    let look = |folder: &Path| {
-        let text = |name: &str| std::fs::read_to_string(folder.join(name)).expect("written");
+    let look = |directory: &Path| {
+        let text = |name: &str| std::fs::read_to_string(directory.join(name)).expect("written");
         let left = ["ext4", "xfs", "f2fs", "nilfs2", "btrfs"]
             .map(|kind| (kind, text(&format!("cases/kind-{kind}/left"))));
-        (text("drives"), finished(&folder.join("scsi")), finished(&folder.join("virtio")), left)
+        (
+            text("drives"),
+            finished(&directory.join("scsi")),
+            finished(&directory.join("virtio")),
+            left,
+        )
     };
     let guest = boot(script, &[STUDY, KINDS], &[192, 192, 192, 512, 192, 192], look);
     let Some((guest, (listed, scsi, virtio, left))) = guest else { return };

@@ -12,8 +12,8 @@ fn disklab(arguments: &[&str]) -> assert_cmd::assert::Assert {
 
 #[test]
 fn a_drive_is_shown_next_to_theory_and_drawn() {
-    let folder = tempfile::tempdir().expect("a folder");
-    let pictures = folder.path().join("pictures");
+    let directory = tempfile::tempdir().expect("a directory");
+    let pictures = directory.path().join("pictures");
     let to = pictures.to_str().expect("a name");
     disklab(&["barracuda-500gb", "--svg", to])
         .success()
@@ -26,10 +26,10 @@ fn a_drive_is_shown_next_to_theory_and_drawn() {
 
 #[test]
 fn a_drive_file_has_a_page_and_json() {
-    let folder = tempfile::tempdir().expect("a folder");
+    let directory = tempfile::tempdir().expect("a directory");
     let (_, text) = disklab_drive::SHIPPED[3];
     let text = text.replacen("id = \"st3500418as\"", "id = \"mine\"", 1);
-    let (file, pages) = (folder.path().join("mine.toml"), folder.path().join("pages"));
+    let (file, pages) = (directory.path().join("mine.toml"), directory.path().join("pages"));
     fs::write(&file, text).expect("written");
     let names = [&file, &pages].map(|path| path.to_str().expect("a name"));
     let output = disklab(&[names[0], "--pages", names[1], "--json"]).success();

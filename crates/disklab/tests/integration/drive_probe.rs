@@ -23,18 +23,18 @@ fn outputs_replace_no_other_file_and_follow_no_link() {
     fs::write(&precious, "id = \"mine\"\n").expect("written");
     symlink("precious.toml", home.path().join("link.toml")).expect("linked");
     symlink("nowhere.toml", home.path().join("dangling.toml")).expect("linked");
-    fs::create_dir(home.path().join("folder.toml")).expect("made");
+    fs::create_dir(home.path().join("directory.toml")).expect("made");
     // A file that only mentions a probe is not one that a probe wrote.
     let claims = home.path().join("claims.toml");
     fs::write(&claims, "# mine\n# Measured by `disklab drive probe`.\n").expect("written");
-    for name in ["precious.toml", "link.toml", "dangling.toml", "folder.toml", "claims.toml"] {
+    for name in ["precious.toml", "link.toml", "dangling.toml", "directory.toml", "claims.toml"] {
         refused(home.path(), "/dev/null", name, "was not written by disklab and is left as it is");
     }
     assert_eq!(fs::read_to_string(&precious).expect("there"), "id = \"mine\"\n");
     assert!(fs::read_to_string(&claims).expect("there").starts_with("# mine"));
     assert!(home.path().join("link.toml").is_symlink());
     assert!(!home.path().join("nowhere.toml").exists());
-    refused(home.path(), "/dev/null", "/no/such/folder/x.toml", "there is no such directory");
+    refused(home.path(), "/dev/null", "/no/such/directory/x.toml", "there is no such directory");
     refused(home.path(), "/dev/null", "/dev/null", "was not written by disklab");
     refused(home.path(), "/dev/null", "..", "expected the name of a file");
 }

@@ -18,21 +18,21 @@ fn filebench() -> Command {
 
 #[test]
 fn a_personality_runs_and_leaves_nothing() {
-    let folder = tempfile::tempdir().expect("temp");
+    let directory = tempfile::tempdir().expect("temp");
     filebench()
         .args(["fileserver", "--set", "nfiles=100", "--set", "nthreads=2"])
         .args(["--set", "meanfilesize=8k", "--run", "0.3", "--dir"])
-        .arg(folder.path())
+        .arg(directory.path())
         .assert()
         .success()
         .stdout(contains("Per-Operation Breakdown").and(contains("IO Summary:")));
-    assert_eq!(std::fs::read_dir(folder.path()).expect("folder").count(), 0);
+    assert_eq!(std::fs::read_dir(directory.path()).expect("directory").count(), 0);
 }
 
 #[test]
 fn an_early_stop_fails_and_shows_what_was_measured() {
-    let folder = tempfile::tempdir().expect("temp");
-    let script = folder.path().join("own.f");
+    let directory = tempfile::tempdir().expect("temp");
+    let script = directory.path().join("own.f");
     let text = "define fileset name=s,path=/x,entries=3,prealloc=100,dirwidth=5\n\
         define process name=p { thread name=t { flowop deletefile name=gone,filesetname=s } }\n\
         run 60\n";
@@ -40,7 +40,7 @@ fn an_early_stop_fails_and_shows_what_was_measured() {
     filebench()
         .arg(&script)
         .arg("--dir")
-        .arg(folder.path())
+        .arg(directory.path())
         .assert()
         .code(1)
         .stdout(contains("gone                 3ops"))
@@ -75,15 +75,15 @@ fn an_early_stop_is_seen_in_imported_output() {
     }
 }
 
-fn holds_a_file(folder: &Path) -> bool {
-    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
+fn holds_a_file(directory: &Path) -> bool {
+    let entries = std::fs::read_dir(directory).into_iter().flatten().flatten();
     entries.map(|entry| entry.path()).any(|path| path.is_file() || holds_a_file(&path))
 }
 
 #[test]
 fn ctrl_c_shows_what_was_measured_until_then() {
-    let folder = tempfile::tempdir().expect("temp");
-    let (script, files) = (folder.path().join("own.f"), folder.path().join("files"));
+    let directory = tempfile::tempdir().expect("temp");
+    let (script, files) = (directory.path().join("own.f"), directory.path().join("files"));
     let text = "define fileset name=s,path=/x,entries=3,dirwidth=5,filesize=4k\n\
         define process name=p { thread name=t {\n\
         flowop createfile name=make,filesetname=s,fd=1\n\
@@ -92,11 +92,11 @@ fn ctrl_c_shows_what_was_measured_until_then() {
         flowop deletefile name=gone,filesetname=s } }\n\
         run 60\n";
     std::fs::write(&script, text).expect("script");
-    std::fs::create_dir(&files).expect("folder");
+    std::fs::create_dir(&files).expect("directory");
     let mut command = std::process::Command::new(assert_cmd::cargo::cargo_bin("disklab"));
     command.arg("filebench").arg(&script).arg("--dir").arg(&files);
     let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("it starts");
-    // The run makes the first file; the fileset's folders are there before.
+    // The run makes the first file; the fileset's directories are there before.
     let began = Instant::now();
     while !holds_a_file(&files) {
         assert!(began.elapsed() < Duration::from_secs(60), "nothing was made");
@@ -109,7 +109,7 @@ fn ctrl_c_shows_what_was_measured_until_then() {
     assert!(out.contains("Run stopped early: it was interrupted"), "{out}");
     assert!(out.contains("make                 ") && out.contains("IO Summary:"), "{out}");
     assert!(said.contains("interrupted; the figures are of what was done"), "{said}");
-    assert_eq!(std::fs::read_dir(&files).expect("folder").count(), 0, "it leaves nothing");
+    assert_eq!(std::fs::read_dir(&files).expect("directory").count(), 0, "it leaves nothing");
 }
 
 #[test]

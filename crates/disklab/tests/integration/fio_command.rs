@@ -6,9 +6,9 @@ use std::process::Output;
 use assert_cmd::Command;
 use serde_json::Value;
 
-fn disklab(folder: &Path, words: &[&str]) -> Output {
+fn disklab(directory: &Path, words: &[&str]) -> Output {
     let mut command = Command::cargo_bin("disklab").expect("built");
-    command.current_dir(folder).arg("fio").args(words).output().expect("ran")
+    command.current_dir(directory).arg("fio").args(words).output().expect("ran")
 }
 
 fn text(bytes: &[u8]) -> String {
@@ -17,43 +17,43 @@ fn text(bytes: &[u8]) -> String {
 
 #[test]
 fn options_are_run_as_fio_would() {
-    let folder = tempfile::tempdir().expect("temp");
+    let directory = tempfile::tempdir().expect("temp");
     let words = ["--name=x", "--rw=write", "--bs=4k", "--size", "64k", "--end_fsync=1"];
-    let output = disklab(folder.path(), &words);
+    let output = disklab(directory.path(), &words);
     assert!(output.status.success(), "{}", text(&output.stderr));
     let said = text(&output.stdout);
     assert!(said.starts_with("x: psync, depth 1") && said.contains("write"), "{said}");
-    assert_eq!(folder.path().join("x.0.0").metadata().expect("written").len(), 64 << 10);
+    assert_eq!(directory.path().join("x.0.0").metadata().expect("written").len(), 64 << 10);
 }
 
 #[test]
 fn a_job_file_gives_fios_json() {
-    let folder = tempfile::tempdir().expect("temp");
+    let directory = tempfile::tempdir().expect("temp");
     let job = "[global]\nsize=64k\nbs=4k\n[a]\nrw=randread\n[b]\nstonewall\nrw=randrw\n";
-    std::fs::write(folder.path().join("j.fio"), job).expect("job");
-    std::fs::create_dir(folder.path().join("d")).expect("folder");
-    let output = disklab(folder.path(), &["j.fio", "--dir=d", "--output-format=json"]);
+    std::fs::write(directory.path().join("j.fio"), job).expect("job");
+    std::fs::create_dir(directory.path().join("d")).expect("directory");
+    let output = disklab(directory.path(), &["j.fio", "--dir=d", "--output-format=json"]);
     assert!(output.status.success(), "{}", text(&output.stderr));
     let report: Value = serde_json::from_slice(&output.stdout).expect("JSON");
     let names: Vec<_> = report["jobs"].as_array().expect("jobs").iter().collect();
     assert_eq!((&names[0]["jobname"], &names[1]["jobname"]), (&"a".into(), &"b".into()));
     assert_eq!(names[0]["read"]["total_ios"], 16);
-    assert!(folder.path().join("d/a.0.0").exists());
+    assert!(directory.path().join("d/a.0.0").exists());
     // Only one of its sections, into a file.
     let output = disklab(
-        folder.path(),
+        directory.path(),
         &["j.fio", "--section=b", "--output=o.json", "--output-format=json"],
     );
     assert!(output.status.success() && output.stdout.is_empty());
-    let report = std::fs::read(folder.path().join("o.json")).expect("written");
+    let report = std::fs::read(directory.path().join("o.json")).expect("written");
     let report: Value = serde_json::from_slice(&report).expect("JSON");
     assert_eq!(report["jobs"].as_array().map(Vec::len), Some(1));
 }
 
 #[test]
 fn bad_input_touches_nothing() {
-    let folder = tempfile::tempdir().expect("temp");
-    std::fs::write(folder.path().join("j.fio"), "[a]\nsize=1m\nblok_size=4k\n").expect("job");
+    let directory = tempfile::tempdir().expect("temp");
+    std::fs::write(directory.path().join("j.fio"), "[a]\nsize=1m\nblok_size=4k\n").expect("job");
     for (words, part) in [
         (&["j.fio"][..], "j.fio:3:1: "),
         (&["--name=x", "--size=1m", "--bs=4q"], "command line:3:4: `bs`"),
@@ -63,12 +63,12 @@ fn bad_input_touches_nothing() {
         (&["--name=x", "--size=1m", "--dir=nowhere"], "--dir: cannot use nowhere"),
         (&[], "nothing to do"),
     ] {
-        let output = disklab(folder.path(), words);
+        let output = disklab(directory.path(), words);
         let said = text(&output.stderr);
         assert_eq!(output.status.code(), Some(2), "{words:?}: {said}");
         assert!(said.contains(part), "{said}");
     }
-    assert_eq!(std::fs::read_dir(folder.path()).expect("folder").count(), 1);
+    assert_eq!(std::fs::read_dir(directory.path()).expect("directory").count(), 1);
 }
 
 /// As a user types it in a directory with these files, and with these variables.
@@ -77,15 +77,15 @@ fn with(
     variables: &[(&str, &str)],
     words: &[&str],
 ) -> (Output, tempfile::TempDir) {
-    let folder = tempfile::tempdir().expect("temp");
+    let directory = tempfile::tempdir().expect("temp");
     for (name, text) in files {
-        let path = folder.path().join(name);
+        let path = directory.path().join(name);
         std::fs::create_dir_all(path.parent().expect("a directory")).expect("made");
         std::fs::write(path, text).expect("written");
     }
     let mut command = Command::cargo_bin("disklab").expect("built");
-    command.current_dir(folder.path()).env_remove("SIZE").envs(variables.iter().copied());
-    (command.arg("fio").args(words).output().expect("ran"), folder)
+    command.current_dir(directory.path()).env_remove("SIZE").envs(variables.iter().copied());
+    (command.arg("fio").args(words).output().expect("ran"), directory)
 }
 
 #[test]
@@ -95,7 +95,7 @@ fn a_collection_runs_and_its_report_says_what_was_run() {
         ("jobs/common.inc", "bs=8k\nnumjobs=$ncpus*0+1\n"),
     ];
     let words = ["jobs/read.fio", "--output-format=json"];
-    let (output, folder) = with(&files, &[("SIZE", "64k")], &words);
+    let (output, directory) = with(&files, &[("SIZE", "64k")], &words);
     assert!(output.status.success(), "{}", text(&output.stderr));
     let report: Value = serde_json::from_slice(&output.stdout).expect("JSON");
     assert_eq!(report["jobs"][0]["read"]["total_ios"], 8);
@@ -103,15 +103,15 @@ fn a_collection_runs_and_its_report_says_what_was_run() {
     let joined = report["job files"]["jobs/read.fio"].as_str().expect("its text").to_owned();
     assert_eq!(joined, "[global]\nbs=8k\nnumjobs=1\n[a]\nrw=read\nsize=64k\n");
     // That text needs nothing else.
-    std::fs::write(folder.path().join("again.fio"), joined).expect("written");
-    let again = disklab(folder.path(), &["again.fio", "--output-format=json"]);
+    std::fs::write(directory.path().join("again.fio"), joined).expect("written");
+    let again = disklab(directory.path(), &["again.fio", "--output-format=json"]);
     let again: Value = serde_json::from_slice(&again.stdout).expect("JSON");
     assert_eq!(again["jobs"][0]["job options"], report["jobs"][0]["job options"]);
     assert_eq!(again.get("variables"), None);
     // As in fio, a file of the working directory comes first.
-    std::fs::write(folder.path().join("common.inc"), "bs=16k\n").expect("written");
+    std::fs::write(directory.path().join("common.inc"), "bs=16k\n").expect("written");
     let mut command = Command::cargo_bin("disklab").expect("built");
-    command.current_dir(folder.path()).arg("fio").args(words).env("SIZE", "64k");
+    command.current_dir(directory.path()).arg("fio").args(words).env("SIZE", "64k");
     let report: Value =
         serde_json::from_slice(&command.output().expect("ran").stdout).expect("JSON");
     assert_eq!(report["jobs"][0]["read"]["total_ios"], 4);
@@ -133,10 +133,10 @@ fn what_a_collection_lacks_is_said_with_its_place() {
         ),
         (&loops, "b.inc:2:1: 'b.inc' includes itself: a.fio → b.inc"),
     ] {
-        let (output, folder) = with(files, &[], &["a.fio"]);
+        let (output, directory) = with(files, &[], &["a.fio"]);
         assert_eq!(output.status.code(), Some(2), "{}", text(&output.stderr));
         assert!(text(&output.stderr).contains(part), "{part}: {}", text(&output.stderr));
-        assert!(!folder.path().join("a.0.0").exists());
+        assert!(!directory.path().join("a.0.0").exists());
     }
 }
 
@@ -146,7 +146,7 @@ fn the_command_line_is_fios() {
     let files = [("one.fio", one), ("two.fio", "[b]\nsize=64k\n")];
     // Options before --name hold for the first file, too; the second begins behind the first.
     let ios = |words: &[&str]| -> Vec<(String, u64, u64)> {
-        let (output, _folder) = with(&files, &[], words);
+        let (output, _directory) = with(&files, &[], words);
         assert!(output.status.success(), "{}", text(&output.stderr));
         let report: Value = serde_json::from_slice(&output.stdout).expect("JSON");
         let of = |job: &Value| {
@@ -164,20 +164,20 @@ fn the_command_line_is_fios() {
         [job("q", 0, 4), job("b", 0, 4)]
     );
     let words = ["--minimal", "--eta-newline=1", "-name=a", "-size=64k", "--status-interval", "1"];
-    let (output, _folder) = with(&[], &[], &words);
+    let (output, _directory) = with(&[], &[], &words);
     assert!(output.status.success(), "{}", text(&output.stderr));
     let said = text(&output.stderr);
     assert_eq!(said.matches("no effect").count(), 1, "{said}");
     assert!(said.contains("--minimal, --eta-newline, --status-interval"), "{said}");
     let several = ["--name=a", "--size=64k", "--output-format=normal,json"];
-    let (output, _folder) = with(&[], &[], &several);
+    let (output, _directory) = with(&[], &[], &several);
     let said = text(&output.stdout);
     assert!(said.starts_with('{') && said.contains("\na: psync, depth 1"), "{said}");
     // A value is a value, whatever a job file makes of its letters.
-    let (output, folder) =
+    let (output, directory) =
         with(&[], &[], &["--name=a", "--size=4k", "--rw=write", "--filename=x;y#z"]);
     assert!(output.status.success(), "{}", text(&output.stderr));
-    assert!(folder.path().join("x;y#z").exists());
+    assert!(directory.path().join("x;y#z").exists());
 }
 
 #[test]
@@ -192,19 +192,19 @@ fn directories_in_names_are_made_as_fio_does() {
         (&["--name=seq/write", "--rw=write", "--size=64k"], &["seq/write.0.0"]),
     ] {
         let files = [("there/is.txt", "")];
-        let (output, folder) =
+        let (output, directory) =
             with(&files, &[], &[&["--name=w", "--rw=write", "--size=64k"], words].concat());
         assert!(output.status.success(), "{words:?}: {}", text(&output.stderr));
         for name in names {
-            assert!(folder.path().join(name).is_file(), "{name}");
+            assert!(directory.path().join(name).is_file(), "{name}");
         }
     }
     // The directory that is named has to be there, as with fio.
     let words = ["--size=64k", "--rw=write", "--name=v", "--name=w", "--directory=none"];
-    let (output, folder) = with(&[], &[], &words);
+    let (output, directory) = with(&[], &[], &words);
     assert_eq!(output.status.code(), Some(2), "{}", text(&output.stderr));
     assert!(text(&output.stderr).contains("none is not a directory"), "{}", text(&output.stderr));
-    assert_eq!(std::fs::read_dir(folder.path()).expect("directory").count(), 0);
+    assert_eq!(std::fs::read_dir(directory.path()).expect("directory").count(), 0);
 }
 
 #[test]
@@ -225,13 +225,13 @@ fn a_share_of_a_file_is_read_as_fio_does() {
         ),
     ] {
         let common = ["--name=r", "--rw=read", "--filename=f", "--output-format=json"];
-        let (output, folder) = with(&[("f", &whole)], &[], &[&common, words].concat());
+        let (output, directory) = with(&[("f", &whole)], &[], &[&common, words].concat());
         assert!(output.status.success(), "{words:?}: {}", text(&output.stderr));
         let report: Value = serde_json::from_slice(&output.stdout).expect("JSON");
         assert_eq!(report["jobs"][0]["read"]["io_bytes"], bytes, "{words:?}");
-        assert_eq!(folder.path().join("f").metadata().expect("there").len(), 1 << 20);
+        assert_eq!(directory.path().join("f").metadata().expect("there").len(), 1 << 20);
     }
-    let (output, _folder) = with(&[], &[], &["--name=r", "--filename=none", "--size=50%"]);
+    let (output, _directory) = with(&[], &[], &["--name=r", "--filename=none", "--size=50%"]);
     assert_eq!(output.status.code(), Some(2), "{}", text(&output.stderr));
     assert!(text(&output.stderr).contains("give `size`"), "{}", text(&output.stderr));
 }
@@ -248,44 +248,44 @@ fn readonly_changes_nothing() {
         &["--rw=read", "--filename=f", "--unlink=1"],
         &["--rw=read", "--filename=f", "--size=8k"],
     ] {
-        let (output, folder) = with(&there, &[], &words(options));
+        let (output, directory) = with(&there, &[], &words(options));
         assert_eq!(output.status.code(), Some(2), "{options:?}: {}", text(&output.stderr));
         assert!(
             text(&output.stderr).contains("nothing may be changed"),
             "{}",
             text(&output.stderr)
         );
-        assert_eq!(std::fs::read_dir(folder.path()).expect("directory").count(), 1);
+        assert_eq!(std::fs::read_dir(directory.path()).expect("directory").count(), 1);
     }
-    let (output, _folder) = with(&there, &[], &words(&["--rw=read", "--filename=f"]));
+    let (output, _directory) = with(&there, &[], &words(&["--rw=read", "--filename=f"]));
     assert!(output.status.success(), "{}", text(&output.stderr));
 }
 
 #[test]
 fn an_io_error_exits_with_1_and_names_its_cause() {
-    let folder = tempfile::tempdir().expect("temp");
-    std::fs::create_dir(folder.path().join("f")).expect("folder");
+    let directory = tempfile::tempdir().expect("temp");
+    std::fs::create_dir(directory.path().join("f")).expect("directory");
     let words = ["--name=x", "--rw=write", "--size=64k", "--filename=f"];
-    let output = disklab(folder.path(), &words);
+    let output = disklab(directory.path(), &words);
     assert_eq!(output.status.code(), Some(1), "{}", text(&output.stderr));
     assert!(text(&output.stderr).contains("Is a directory"), "{}", text(&output.stderr));
 }
 
 #[test]
 fn the_options_are_listed() {
-    let folder = tempfile::tempdir().expect("temp");
-    let output = disklab(folder.path(), &["--list-options"]);
+    let directory = tempfile::tempdir().expect("temp");
+    let output = disklab(directory.path(), &["--list-options"]);
     let said = text(&output.stdout);
     assert!(said.contains("rwmixread") && said.contains("iodepth_batch_complete_min"), "{said}");
-    let parsed = disklab(folder.path(), &["--parse-only", "--name=x", "--size=1m"]);
+    let parsed = disklab(directory.path(), &["--parse-only", "--name=x", "--size=1m"]);
     assert!(parsed.status.success() && parsed.stdout.is_empty());
-    assert_eq!(std::fs::read_dir(folder.path()).expect("folder").count(), 0);
+    assert_eq!(std::fs::read_dir(directory.path()).expect("directory").count(), 0);
 }
 
 /// fio2gnuplot draws fio's logs, and comes with fio.
 #[test]
 fn logs_are_what_fio2gnuplot_reads() {
-    let folder = tempfile::tempdir().expect("temp");
+    let directory = tempfile::tempdir().expect("temp");
     let words = [
         "--name=x",
         "--rw=randrw",
@@ -297,9 +297,9 @@ fn logs_are_what_fio2gnuplot_reads() {
         "--log_avg_msec=1000",
         "--logs=logs",
     ];
-    let output = disklab(folder.path(), &words);
+    let output = disklab(directory.path(), &words);
     assert!(output.status.success(), "{}", text(&output.stderr));
-    let logs = folder.path().join("logs");
+    let logs = directory.path().join("logs");
     for kind in ["bw", "iops", "lat"] {
         let log = std::fs::read_to_string(logs.join(format!("x_{kind}.1.log"))).expect(kind);
         assert!(log.lines().count() >= 4, "{kind}: {log}");

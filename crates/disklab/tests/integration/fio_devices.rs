@@ -9,9 +9,9 @@ use assert_cmd::Command;
 
 const MIB: u64 = 1 << 20;
 
-fn disklab(folder: &Path, words: &[&str]) -> Output {
+fn disklab(directory: &Path, words: &[&str]) -> Output {
     let mut command = Command::cargo_bin("disklab").expect("built");
-    command.current_dir(folder).arg("fio").args(words).output().expect("ran")
+    command.current_dir(directory).arg("fio").args(words).output().expect("ran")
 }
 
 fn run(program: &str, words: &[&str]) -> Option<String> {
@@ -26,24 +26,24 @@ fn said(output: &Output) -> String {
 
 /// An ext4 with a file on it, on a loop device. Detached when this is dropped.
 struct Device {
-    folder: tempfile::TempDir,
+    directory: tempfile::TempDir,
     node: String,
 }
 
 impl Device {
     /// `None`, with a word on standard error, if this machine cannot do it.
     fn new() -> Option<Self> {
-        let folder = tempfile::tempdir().expect("temp");
-        let image = folder.path().join("image");
+        let directory = tempfile::tempdir().expect("temp");
+        let image = directory.path().join("image");
         File::create(&image).and_then(|f| f.set_len(64 * MIB)).expect("sparse");
-        fs::create_dir(folder.path().join("mnt")).expect("mount point");
-        fs::create_dir(folder.path().join("here")).expect("a directory");
+        fs::create_dir(directory.path().join("mnt")).expect("mount point");
+        fs::create_dir(directory.path().join("here")).expect("a directory");
         let image = image.display().to_string();
         let Some(node) = run("losetup", &["--find", "--show", &image]) else {
             eprintln!("skipped: needs root and loop devices");
             return None;
         };
-        let device = Self { folder, node };
+        let device = Self { directory, node };
         run("mkfs.ext4", &["-q", &device.node]).or_else(|| {
             eprintln!("skipped: needs mkfs.ext4");
             None
@@ -52,15 +52,15 @@ impl Device {
     }
 
     fn here(&self) -> PathBuf {
-        self.folder.path().join("here")
+        self.directory.path().join("here")
     }
 
     fn image(&self) -> PathBuf {
-        self.folder.path().join("image")
+        self.directory.path().join("image")
     }
 
     fn mount(&self) -> bool {
-        let point = self.folder.path().join("mnt");
+        let point = self.directory.path().join("mnt");
         // Read-only: the file system itself would write, and hide who else does.
         let mounted =
             run("mount", &["-o", "ro", &self.node, &point.display().to_string()]).is_some();
@@ -89,7 +89,7 @@ impl Device {
 
 impl Drop for Device {
     fn drop(&mut self) {
-        run("umount", &["--quiet", &self.folder.path().join("mnt").display().to_string()]);
+        run("umount", &["--quiet", &self.directory.path().join("mnt").display().to_string()]);
         run("losetup", &["--detach", &self.node]);
     }
 }
@@ -211,8 +211,8 @@ fn the_data_of_a_loop_device_are_left_alone_under_any_name() {
 
 #[test]
 fn swap_in_use_is_left_alone() {
-    let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).expect("temp");
-    let swap = folder.path().join("swap");
+    let directory = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).expect("temp");
+    let swap = directory.path().join("swap");
     fs::write(&swap, vec![0; 8 << 20]).expect("written");
     let shown = swap.display().to_string();
     run("chmod", &["600", &shown]);
@@ -221,7 +221,7 @@ fn swap_in_use_is_left_alone() {
         return;
     }
     let output =
-        disklab(folder.path(), &["--name=x", "--rw=write", "--size=1m", "--filename=swap"]);
+        disklab(directory.path(), &["--name=x", "--rw=write", "--size=1m", "--filename=swap"]);
     run("swapoff", &[&shown]);
     assert_eq!(output.status.code(), Some(2), "{}", said(&output));
     assert!(said(&output).contains("it is swap space in use"), "{}", said(&output));
@@ -237,7 +237,7 @@ fn results_are_not_written_over_a_device() {
 
 #[test]
 fn names_that_are_no_devices_are_usage_errors() {
-    let folder = tempfile::tempdir().expect("temp");
+    let directory = tempfile::tempdir().expect("temp");
     for (filename, part) in [
         ("/dev/disklab-none", "there is no such device"),
         ("/dev/disk/by-id/ata-disklab-none", "there is no such device"),
@@ -247,11 +247,11 @@ fn names_that_are_no_devices_are_usage_errors() {
             continue;
         }
         let filename = format!("--filename={filename}");
-        let output = disklab(folder.path(), &["--name=x", "--rw=write", "--size=1m", &filename]);
+        let output = disklab(directory.path(), &["--name=x", "--rw=write", "--size=1m", &filename]);
         assert_eq!(output.status.code(), Some(2), "{}", said(&output));
         assert!(said(&output).contains(part), "{}", said(&output));
     }
-    let output = disklab(folder.path(), &["--name=x", "--size=1m", "--erase=K1"]);
+    let output = disklab(directory.path(), &["--name=x", "--size=1m", "--erase=K1"]);
     assert_eq!(output.status.code(), Some(2), "{}", said(&output));
     assert!(said(&output).contains("no job writes to a drive"), "{}", said(&output));
     assert!(!Path::new("/dev/disklab-none").exists());
@@ -260,10 +260,10 @@ fn names_that_are_no_devices_are_usage_errors() {
 /// The rest of a drive's life, on one that is a drive: see `disks_in_the_lab.rs`.
 #[test]
 fn plain_files_are_still_written() {
-    let folder = tempfile::tempdir().expect("temp");
-    let output = disklab(folder.path(), &["--name=x", "--rw=write", "--size=64k"]);
+    let directory = tempfile::tempdir().expect("temp");
+    let output = disklab(directory.path(), &["--name=x", "--rw=write", "--size=64k"]);
     assert!(output.status.success(), "{}", said(&output));
-    let file = OpenOptions::new().read(true).open(folder.path().join("x.0.0")).expect("written");
+    let file = OpenOptions::new().read(true).open(directory.path().join("x.0.0")).expect("written");
     let mut first = [0; 16];
     file.read_exact_at(&mut first, 0).expect("read");
     assert_ne!(first, [0; 16]);

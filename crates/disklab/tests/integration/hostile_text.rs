@@ -18,7 +18,7 @@ const STUDY: &str = "id = \"x\"\ntitle = \"x\"\n[[drives]]\nmodel = \"m\"\nsize 
     dd = { direction = \"write\", bs = \"4k\", count = 1 }\n";
 
 /// A run that a stranger gives away.
-fn prepared(folder: &Path) {
+fn prepared(directory: &Path) {
     let info = RunInfo {
         disklab: NASTY.to_owned(),
         study: NASTY.to_owned(),
@@ -39,7 +39,7 @@ fn prepared(folder: &Path) {
         environment: Environment { kernel: NASTY.to_owned(), ..Environment::default() },
     };
     let cells = order(&[Levels::new("ext4", "w")], 1, 1, SeedSharing::Shared);
-    let mut run = Run::create(folder, &info, &cells).expect("create");
+    let mut run = Run::create(directory, &info, &cells).expect("create");
     run.begin_cell(&cells[0]).expect("begin");
     run.fail(&cells[0], NASTY, &[], 0.5).expect("fail");
 }

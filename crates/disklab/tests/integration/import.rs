@@ -36,7 +36,7 @@ fn fio(iops: f64) -> String {
 
 fn file(home: &Path, name: &str, text: &str) {
     let path = home.join(name);
-    std::fs::create_dir_all(path.parent().expect("a folder")).expect("a folder");
+    std::fs::create_dir_all(path.parent().expect("a directory")).expect("a directory");
     std::fs::write(path, text).expect("a file");
 }
 

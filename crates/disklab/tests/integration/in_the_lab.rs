@@ -56,8 +56,8 @@ fn write(home: &Path, name: &str, text: &str) {
 }
 
 /// All samples by stack, workload and block, and the errors of cells that failed.
-fn samples(folder: &Path) -> (BTreeMap<String, Sample>, Vec<String>) {
-    let run = Run::open(folder).expect("a run");
+fn samples(directory: &Path) -> (BTreeMap<String, Sample>, Vec<String>) {
+    let run = Run::open(directory).expect("a run");
     let name =
         |cell: &Cell| format!("{}:{}:{}", cell.levels.stack, cell.levels.workload, cell.block);
     let mut samples = BTreeMap::new();
@@ -76,11 +76,11 @@ fn samples(folder: &Path) -> (BTreeMap<String, Sample>, Vec<String>) {
 #[test]
 fn a_study_gives_the_same_results_anywhere() {
     let Some(_) = kernel() else { return };
-    // Another folder, one lab at a time or several, another environment: nothing of
+    // Another directory, one lab at a time or several, another environment: nothing of
     // it may reach the guests.
     let (one, two) = (tempfile::tempdir().expect("temp"), tempfile::tempdir().expect("temp"));
-    let deep = two.path().join("a folder/with a longer path");
-    std::fs::create_dir_all(&deep).expect("folder");
+    let deep = two.path().join("a directory/with a longer path");
+    std::fs::create_dir_all(&deep).expect("directory");
     write(one.path(), "small.toml", SMALL);
     write(&deep, "small.toml", SMALL);
     assert_ran(&run(one.path(), &["small.toml", "--seed", "11", "--at-once", "1"], "run"));
@@ -134,8 +134,8 @@ fio = { ioengine = "psync", direct = 1, rw = "randread", bs = "4k", size = "1M",
     // The report shows them, and the consoles lie with the raw outputs.
     let report = std::fs::read_to_string(home.path().join("run/report.md")).expect("report");
     assert!(report.contains("100 s of virtual time"), "{report}");
-    for folder in std::fs::read_dir(home.path().join("run/raw")).expect("raw") {
-        let console = folder.expect("entry").path().join("console");
+    for directory in std::fs::read_dir(home.path().join("run/raw")).expect("raw") {
+        let console = directory.expect("entry").path().join("console");
         let text = std::fs::read_to_string(&console).expect("console");
         assert!(text.contains("Linux version"), "{}:\n{text}", console.display());
     }

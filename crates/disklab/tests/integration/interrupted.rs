@@ -30,21 +30,21 @@ measure = "throughput"
 "#;
 
 fn place() -> tempfile::TempDir {
-    let folder = tempfile::tempdir().expect("temp");
-    std::fs::write(folder.path().join("s.toml"), STUDY).expect("study");
-    std::fs::create_dir(folder.path().join("dir")).expect("dir");
-    folder
+    let directory = tempfile::tempdir().expect("temp");
+    std::fs::write(directory.path().join("s.toml"), STUDY).expect("study");
+    std::fs::create_dir(directory.path().join("dir")).expect("dir");
+    directory
 }
 
 /// Runs until so many cells are done, and stops it then by the signal.
-fn stopped(folder: &Path, arguments: &[&str], done: usize, signal: Signal) -> Output {
+fn stopped(directory: &Path, arguments: &[&str], done: usize, signal: Signal) -> Output {
     let mut command = Command::new(assert_cmd::cargo::cargo_bin("disklab"));
-    command.env("XDG_STATE_HOME", folder).env_remove("DISKLAB_LOG").current_dir(folder);
+    command.env("XDG_STATE_HOME", directory).env_remove("DISKLAB_LOG").current_dir(directory);
     command.args(arguments).args(["run", "s.toml", "--on", "dir:dir", "--seed", "5"]);
     command.args(["--out", "run"]).stdout(Stdio::piped()).stderr(Stdio::piped());
     let child = command.spawn().expect("start");
     let began = Instant::now();
-    while cells(folder).0 < done {
+    while cells(directory).0 < done {
         assert!(began.elapsed() < Duration::from_secs(120), "no {done} cells in two minutes");
         std::thread::sleep(Duration::from_millis(20));
     }
@@ -54,20 +54,20 @@ fn stopped(folder: &Path, arguments: &[&str], done: usize, signal: Signal) -> Ou
 }
 
 /// Cells that are done, and all.
-fn cells(folder: &Path) -> (usize, usize) {
-    let cells = Run::open(&folder.join("run")).and_then(|run| run.cells()).unwrap_or_default();
+fn cells(directory: &Path) -> (usize, usize) {
+    let cells = Run::open(&directory.join("run")).and_then(|run| run.cells()).unwrap_or_default();
     (cells.iter().filter(|cell| cell.state == CellState::Done).count(), cells.len())
 }
 
 #[test]
 fn one_signal_shows_what_is_known_and_how_to_continue() {
     for signal in [Signal::INT, Signal::TERM] {
-        let folder = place();
-        let output = stopped(folder.path(), &[], 4, signal);
+        let directory = place();
+        let output = stopped(directory.path(), &[], 4, signal);
         let [shown, said] = [&output.stdout, &output.stderr].map(|t| String::from_utf8_lossy(t));
         assert_eq!(output.status.code(), Some(130), "{said}");
         // The same count everywhere.
-        let (done, all) = cells(folder.path());
+        let (done, all) = cells(directory.path());
         assert!((4..200).contains(&done) && all == 200, "{done} of {all}");
         assert!(shown.contains(&format!("· {done} of 200 cells")), "{shown}");
         assert!(
@@ -76,7 +76,7 @@ fn one_signal_shows_what_is_known_and_how_to_continue() {
             "{shown}"
         );
         assert!(said.contains(&format!("interrupted with {done} of 200 cells done")), "{said}");
-        let page = std::fs::read_to_string(folder.path().join("run/report.html")).expect("page");
+        let page = std::fs::read_to_string(directory.path().join("run/report.html")).expect("page");
         assert!(page.contains(&format!("{done} of 200 cells finished")));
         // Lines, few, and none that acts on a terminal.
         assert!(!shown.contains('\u{1b}') && !said.contains('\u{1b}'), "{shown}{said}");
@@ -84,14 +84,14 @@ fn one_signal_shows_what_is_known_and_how_to_continue() {
         assert!(said.contains("[0/200] about "), "{said}");
         let next = said.lines().last().expect("a line");
         assert_eq!(next, "Continue with: disklab run --resume --out run");
-        assert_eq!(std::fs::read_dir(folder.path().join("dir")).expect("dir").count(), 0);
+        assert_eq!(std::fs::read_dir(directory.path().join("dir")).expect("dir").count(), 0);
     }
 }
 
 #[test]
 fn an_interrupted_run_answers_programs_too() {
-    let folder = place();
-    let output = stopped(folder.path(), &["--json"], 2, Signal::INT);
+    let directory = place();
+    let output = stopped(directory.path(), &["--json"], 2, Signal::INT);
     assert_eq!(output.status.code(), Some(130));
     let value: serde_json::Value = serde_json::from_slice(&output.stdout).expect("JSON");
     assert_eq!(
@@ -104,22 +104,22 @@ fn an_interrupted_run_answers_programs_too() {
 /// A link that another put where the page goes leads nowhere.
 #[test]
 fn what_is_shown_follows_no_link() {
-    let folder = place();
-    let mine = folder.path().join("mine");
+    let directory = place();
+    let mine = directory.path().join("mine");
     std::fs::write(&mine, "mine").expect("written");
-    std::fs::create_dir(folder.path().join("run")).expect("run");
-    let begun = stopped(folder.path(), &[], 2, Signal::INT);
+    std::fs::create_dir(directory.path().join("run")).expect("run");
+    let begun = stopped(directory.path(), &[], 2, Signal::INT);
     assert_eq!(begun.status.code(), Some(130));
-    let page = folder.path().join("run/report.html");
+    let page = directory.path().join("run/report.html");
     std::fs::remove_file(&page).expect("removed");
     std::os::unix::fs::symlink(&mine, &page).expect("linked");
     let mut command = Command::new(assert_cmd::cargo::cargo_bin("disklab"));
-    command.env("XDG_STATE_HOME", folder.path()).current_dir(folder.path());
+    command.env("XDG_STATE_HOME", directory.path()).current_dir(directory.path());
     command.args(["run", "--resume", "--out", "run"]).stderr(Stdio::piped());
-    let before = cells(folder.path()).0;
+    let before = cells(directory.path()).0;
     let child = command.stdout(Stdio::null()).spawn().expect("start");
     let began = Instant::now();
-    while cells(folder.path()).0 <= before && began.elapsed() < Duration::from_secs(60) {
+    while cells(directory.path()).0 <= before && began.elapsed() < Duration::from_secs(60) {
         std::thread::sleep(Duration::from_millis(20));
     }
     let pid = Pid::from_raw(i32::try_from(child.id()).expect("pid")).expect("pid");

@@ -8,10 +8,10 @@ use assert_cmd::Command;
 #[test]
 fn the_labs_speed_is_reported_as_json() {
     let Some(_) = kernel() else { return };
-    let folder = tempfile::tempdir().unwrap();
+    let directory = tempfile::tempdir().unwrap();
     let mut command = Command::cargo_bin("disklab").unwrap();
     let output = command
-        .env("TMPDIR", folder.path())
+        .env("TMPDIR", directory.path())
         .args(["lab", "bench", "--repeats", "1", "--json"])
         .output()
         .unwrap();
@@ -35,7 +35,7 @@ fn the_labs_speed_is_reported_as_json() {
     }
     // Virtual time runs ahead even where the machine is slow.
     assert!(median("times_real_time") > 1.0);
-    assert!(std::fs::read_dir(folder.path()).unwrap().next().is_none(), "something was left");
+    assert!(std::fs::read_dir(directory.path()).unwrap().next().is_none(), "something was left");
 }
 
 #[test]

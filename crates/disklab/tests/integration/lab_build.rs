@@ -17,12 +17,12 @@ fn build(cache: &Path) -> assert_cmd::Command {
 #[test]
 fn invalid_sources_exit_with_2_and_create_nothing() {
     let place = tempfile::tempdir().expect("temp");
-    let folder = place.path().join("no kernel");
-    std::fs::create_dir(&folder).expect("made");
+    let directory = place.path().join("no kernel");
+    std::fs::create_dir(&directory).expect("made");
     let cache = place.path().join("cache");
     for (arguments, expected) in [
         (vec!["--source", "/no/such/source"], "'/no/such/source' is not a kernel source"),
-        (vec!["--source", folder.to_str().expect("text")], "cannot read 'Makefile'"),
+        (vec!["--source", directory.to_str().expect("text")], "cannot read 'Makefile'"),
         (vec!["--zfs-source", "/no/such/source"], "--zfs"),
     ] {
         build(&cache).args(arguments).assert().code(2).stderr(contains(expected));
@@ -30,15 +30,15 @@ fn invalid_sources_exit_with_2_and_create_nothing() {
     assert!(!cache.exists());
 }
 
-/// What is said of a folder that is no whole source of a kernel, and that it makes
+/// What is said of a directory that is no whole source of a kernel, and that it makes
 /// nothing.
-fn refusal(folder: &Path) -> String {
-    let cache = folder.join("the cache");
-    let output = build(&cache).arg("--source").arg(folder).output().expect("it ran");
+fn refusal(directory: &Path) -> String {
+    let cache = directory.join("the cache");
+    let output = build(&cache).arg("--source").arg(directory).output().expect("it ran");
     let said = String::from_utf8_lossy(&output.stderr).into_owned();
     assert_eq!(output.status.code(), Some(2), "{said}");
     assert!(said.contains("is not a kernel source"), "{said}");
-    assert!(said.contains(&format!("'{}'", folder.display())), "{said}");
+    assert!(said.contains(&format!("'{}'", directory.display())), "{said}");
     assert!(!cache.exists(), "{said}");
     said
 }
@@ -48,7 +48,7 @@ fn incomplete_kernels_and_other_projects_are_refused() {
     let place = tempfile::tempdir().expect("temp");
     let write = |name: &str, text: &str| {
         let path = place.path().join(name);
-        std::fs::create_dir_all(path.parent().expect("parent")).expect("folder");
+        std::fs::create_dir_all(path.parent().expect("parent")).expect("directory");
         std::fs::write(path, text).expect("file");
     };
     // Another project's.
@@ -62,7 +62,7 @@ fn incomplete_kernels_and_other_projects_are_refused() {
     write("arch/um/Kconfig", "config UML_TIME_TRAVEL_SUPPORT\n");
     write("include/uapi/linux/um_timetravel.h", "struct um_timetravel_schedshm {\n");
     assert!(refusal(place.path()).contains("of Linux 6.12.117 is missing"));
-    // A file is no folder.
+    // A file is no directory.
     let file = place.path().join("Makefile");
     let cache = place.path().join("the cache");
     build(&cache)
@@ -74,21 +74,21 @@ fn incomplete_kernels_and_other_projects_are_refused() {
 }
 
 #[test]
-fn a_folder_that_may_not_be_read_is_reported() {
+fn a_directory_that_may_not_be_read_is_reported() {
     use std::os::unix::fs::PermissionsExt;
     if rustix::process::geteuid().is_root() {
         eprintln!("skipped: needs an ordinary user, root reads everything");
         return;
     }
     let place = tempfile::tempdir().expect("temp");
-    let folder = place.path().join("linux");
-    std::fs::create_dir(&folder).expect("folder");
-    std::fs::write(folder.join("Makefile"), "VERSION = 6\n").expect("file");
+    let directory = place.path().join("linux");
+    std::fs::create_dir(&directory).expect("directory");
+    std::fs::write(directory.join("Makefile"), "VERSION = 6\n").expect("file");
     let allow = |mode| {
-        std::fs::set_permissions(&folder, std::fs::Permissions::from_mode(mode)).expect("mode");
+        std::fs::set_permissions(&directory, std::fs::Permissions::from_mode(mode)).expect("mode");
     };
     allow(0);
-    let output = build(&place.path().join("cache")).arg("--source").arg(&folder).output();
+    let output = build(&place.path().join("cache")).arg("--source").arg(&directory).output();
     allow(0o700);
     let output = output.expect("it ran");
     let said = String::from_utf8_lossy(&output.stderr);

@@ -8,7 +8,7 @@ use crate::lab_support::kernel::kernel;
 use predicates::prelude::*;
 use predicates::str::{contains, is_match};
 
-/// A shell in a folder of its own, which holds what it leaves behind too.
+/// A shell in a directory of its own, which holds what it leaves behind too.
 fn shell(place: &Path, kernel: &Path) -> assert_cmd::Command {
     let mut command = assert_cmd::Command::cargo_bin("disklab").expect("the program is built");
     command.args(["lab", "shell", "--kernel"]).arg(kernel).env("XDG_CACHE_HOME", place);
@@ -18,11 +18,11 @@ fn shell(place: &Path, kernel: &Path) -> assert_cmd::Command {
 
 /// Nothing of a session may stay.
 pub fn assert_clean(place: &Path) {
-    let folder = place.join("disklab");
-    let left: Vec<_> = std::fs::read_dir(&folder)
+    let directory = place.join("disklab");
+    let left: Vec<_> = std::fs::read_dir(&directory)
         .map(|entries| entries.flatten().map(|e| e.file_name()).collect())
         .unwrap_or_default();
-    assert!(left.is_empty(), "{left:?} stayed in {}", folder.display());
+    assert!(left.is_empty(), "{left:?} stayed in {}", directory.display());
 }
 
 #[test]
@@ -131,7 +131,7 @@ fn the_same_script_says_the_same_and_takes_the_same_time() {
 }
 
 #[test]
-fn only_named_folders_can_be_written() {
+fn only_named_directories_can_be_written() {
     let Some(kernel) = kernel() else { return };
     let place = tempfile::tempdir().expect("temp");
     let open = place.path().join("open to all");
@@ -459,7 +459,7 @@ fn programs_that_can_do_nothing_say_why() {
 /// On whole drives, by their links, as a NAS's owner types it.
 #[test]
 fn a_pool_is_made_on_whole_drives() {
-    let Some(zfs) = disklab_lab_kernel::find_zfs(&disklab_lab_kernel::cache_folder()) else {
+    let Some(zfs) = disklab_lab_kernel::find_zfs(&disklab_lab_kernel::cache_directory()) else {
         eprintln!("skipped: needs the lab's ZFS kernel (disklab lab build --zfs)");
         return;
     };
@@ -486,7 +486,7 @@ fn usage_error_ends_with_2() {
         (vec!["--drives", "hgst-10tb:0", "-c", "true"], "invalid count"),
         (vec!["--memory", "1MiB", "-c", "true"], "a guest takes from 128 MiB"),
         (vec!["--script", "/no/such/script"], "cannot read the script '/no/such/script'"),
-        (vec!["--writable", "/no/such/folder", "-c", "true"], "--writable /no/such/folder"),
+        (vec!["--writable", "/no/such/directory", "-c", "true"], "--writable /no/such/directory"),
         (vec!["--writable", "/", "-c", "true"], "name one within"),
         (
             vec!["--kernel", "/no/such/kernel", "-c", "true"],

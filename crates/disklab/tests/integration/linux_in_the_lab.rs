@@ -5,12 +5,12 @@ use std::path::{Path, PathBuf};
 use crate::command_support::disklab;
 use crate::lab_support::run::samples_in;
 use assert_cmd::Command;
-use disklab_lab_kernel::{KERNEL_VARIABLE, LinuxVersion, Parts, cache_folder, find_version};
+use disklab_lab_kernel::{KERNEL_VARIABLE, LinuxVersion, Parts, cache_directory, find_version};
 use predicates::prelude::PredicateBooleanExt;
 use predicates::str::contains;
 
 fn newer_kernel() -> Option<PathBuf> {
-    let kernel = find_version(&cache_folder(), LinuxVersion::V7_3, Parts::ALL);
+    let kernel = find_version(&cache_directory(), LinuxVersion::V7_3, Parts::ALL);
     if kernel.is_none() {
         eprintln!("skipped: needs the lab's kernel of Linux 7.3 (disklab lab build --linux 7.3)");
     }

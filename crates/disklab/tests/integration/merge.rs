@@ -35,17 +35,17 @@ size=4m
 """ }
 "#;
 
-/// Runs the study into the folder `run` of a home of its own.
+/// Runs the study into the directory `run` of a home of its own.
 fn run(home: &Path, name: &str, more: &[&str]) {
     let home = home.join(name);
-    std::fs::create_dir(&home).expect("a folder");
+    std::fs::create_dir(&home).expect("a directory");
     crate::lab_support::run::samples(&home, STUDY, &[&["--seed", "7"], more].concat());
 }
 
 /// Each cell by its name, with its whole sample.
-fn samples(folder: &Path) -> Vec<(String, Sample)> {
+fn samples(directory: &Path) -> Vec<(String, Sample)> {
     let mut all = Vec::new();
-    Run::open(folder)
+    Run::open(directory)
         .expect("a run")
         .for_each_sample(|record, sample| {
             let cell = &record.cell;

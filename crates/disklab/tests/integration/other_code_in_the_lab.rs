@@ -8,7 +8,7 @@ use std::process::Command;
 use crate::lab_support::has_programs;
 use crate::lab_support::kernel::kernel;
 use crate::lab_support::run::samples_by;
-use disklab_lab_kernel::{KERNEL_VARIABLE, Parts, cache_folder, find};
+use disklab_lab_kernel::{KERNEL_VARIABLE, Parts, cache_directory, find};
 use serde_json::Value;
 
 /// Btrfs reads from one copy or the other by the PID of the thread that reads.
@@ -118,7 +118,7 @@ fn disklab() -> PathBuf {
 #[test]
 fn other_parts_of_the_kernel_do_not_count() {
     let Some(_) = kernel() else { return };
-    let cache = cache_folder();
+    let cache = cache_directory();
     let small = find(&cache, Parts::with_options(["CONFIG_BTRFS_FS"]));
     let full = find(&cache, Parts::ALL);
     let (Some(small), Some(full)) = (small, full) else { return };
@@ -133,9 +133,9 @@ fn other_parts_of_the_kernel_do_not_count() {
 #[test]
 fn the_size_of_the_program_does_not_count() {
     let Some(kernel) = kernel() else { return };
-    let folder = tempfile::tempdir().expect("temp");
-    let larger = folder.path().join("disklab");
-    let guests = folder.path().join("disklab-guest");
+    let directory = tempfile::tempdir().expect("temp");
+    let larger = directory.path().join("disklab");
+    let guests = directory.path().join("disklab-guest");
     std::fs::copy(disklab(), &larger).expect("copied");
     std::fs::copy(disklab().with_file_name("disklab-guest"), &guests).expect("copied");
     let mut file = OpenOptions::new().append(true).open(&guests).expect("opened");

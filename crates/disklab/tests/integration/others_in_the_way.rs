@@ -78,7 +78,7 @@ fn root_runs_no_kernel_of_another_user() {
     let at = |name: &str| home.path().join(name);
     // As mallory would have it found: with the recipe of one that is kept, if there is any.
     let kernel = disklab_lab_kernel::find(
-        &disklab_lab_kernel::cache_folder(),
+        &disklab_lab_kernel::cache_directory(),
         disklab_lab_kernel::Parts::ALL,
     );
     for cache in ["o/disklab/kernel", "o/.cache/disklab/kernel"] {

@@ -86,7 +86,7 @@ pub fn contents(run: &Path) -> (RunInfo, Vec<(Value, Value)>, Outputs) {
     })
     .expect("samples");
     let mut outputs = Outputs::new();
-    for directory in fs::read_dir(run.folder().join("raw")).expect("outputs").flatten() {
+    for directory in fs::read_dir(run.path().join("raw")).expect("outputs").flatten() {
         for file in fs::read_dir(directory.path()).expect("outputs").flatten() {
             // What the kernel says has numbers of the host's descriptors.
             if file.file_name() != "console" {

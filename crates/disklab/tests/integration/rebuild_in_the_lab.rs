@@ -2,7 +2,7 @@
 
 use std::process::Command;
 
-use disklab_lab_kernel::{KERNEL_VARIABLE, cache_folder, find_zfs};
+use disklab_lab_kernel::{KERNEL_VARIABLE, cache_directory, find_zfs};
 use disklab_sample::{Figure, Sample, Step};
 use predicates::str::contains;
 
@@ -198,7 +198,7 @@ fn btrfs_moves_what_is_used() {
 /// A resilver takes a time that goes with the data; md's rebuild, one that goes with the drive.
 #[test]
 fn zfs_moves_what_is_used() {
-    if find_zfs(&cache_folder()).is_none() {
+    if find_zfs(&cache_directory()).is_none() {
         eprintln!("skipped: needs the lab's ZFS kernel (disklab lab build --zfs)");
         return;
     }
@@ -297,7 +297,7 @@ fn btrfs_is_mounted_without_what_it_lacks() {
 /// ZFS has a spare drive take the place of one that failed; a dRAID's spare is on all drives.
 #[test]
 fn zfs_has_spares_and_spreads_them() {
-    if find_zfs(&cache_folder()).is_none() {
+    if find_zfs(&cache_directory()).is_none() {
         eprintln!("skipped: needs the lab's ZFS kernel (disklab lab build --zfs)");
         return;
     }

@@ -36,26 +36,26 @@ copy = { files = 5, size = "100 kB" }
 const KILLS: u32 = 50;
 
 struct Fixture {
-    folder: tempfile::TempDir,
+    directory: tempfile::TempDir,
 }
 
 impl Fixture {
     fn new() -> Self {
-        let folder = tempfile::tempdir().expect("temp");
-        std::fs::write(folder.path().join("study.toml"), STUDY).expect("study");
-        std::fs::create_dir(folder.path().join("dir")).expect("dir");
-        Self { folder }
+        let directory = tempfile::tempdir().expect("temp");
+        std::fs::write(directory.path().join("study.toml"), STUDY).expect("study");
+        std::fs::create_dir(directory.path().join("dir")).expect("dir");
+        Self { directory }
     }
 
     fn path(&self, name: &str) -> std::path::PathBuf {
-        self.folder.path().join(name)
+        self.directory.path().join(name)
     }
 
     fn start(&self, run: &str, resume: bool) -> Child {
         let mut command = Command::new(assert_cmd::cargo::cargo_bin("disklab"));
         command
             .env("XDG_STATE_HOME", self.path("state"))
-            .current_dir(self.folder.path())
+            .current_dir(self.directory.path())
             .arg("run")
             .args(["--out", run])
             .stdout(Stdio::null())
@@ -86,8 +86,8 @@ struct Shape {
     raw: BTreeSet<String>,
 }
 
-fn shape(folder: &Path) -> Shape {
-    let run = Run::open(folder).expect("open");
+fn shape(directory: &Path) -> Shape {
+    let run = Run::open(directory).expect("open");
     let records = run.cells().expect("cells");
     for record in &records {
         assert_eq!(record.state, CellState::Done, "{record:?}");
@@ -98,7 +98,7 @@ fn shape(folder: &Path) -> Shape {
         steps += sample.steps.len();
     })
     .expect("samples");
-    let raw = std::fs::read_dir(folder.join("raw"))
+    let raw = std::fs::read_dir(directory.join("raw"))
         .expect("raw")
         .flatten()
         .map(|e| e.file_name().to_string_lossy().into_owned())
@@ -186,7 +186,7 @@ fn a_run_is_resumed_only_as_it_was_begun() {
     let resume = |args: &[&str]| {
         let output = Command::new(assert_cmd::cargo::cargo_bin("disklab"))
             .env("XDG_STATE_HOME", place.path("state"))
-            .current_dir(place.folder.path())
+            .current_dir(place.directory.path())
             .args(["run", "--out", "run", "--resume"])
             .args(args)
             .output()

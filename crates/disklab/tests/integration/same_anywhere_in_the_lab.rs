@@ -24,8 +24,8 @@ filebench = { personality = "fileserver", variables = { meanfilesize = 131072, n
 fn the_length_of_a_path_does_not_count() {
     let Some(_) = kernel() else { return };
     let (one, two) = (tempfile::tempdir().expect("temp"), tempfile::tempdir().expect("temp"));
-    let deep = two.path().join("a folder, with a longer path/".repeat(5));
-    std::fs::create_dir_all(&deep).expect("folder");
+    let deep = two.path().join("a directory, with a longer path/".repeat(5));
+    std::fs::create_dir_all(&deep).expect("directory");
     let first = samples(one.path(), STUDY, &["--seed", "1", "--scratch", "s"]);
     let long = "scratch-with-a-longer-name".repeat(4);
     let second = samples(&deep, STUDY, &["--seed", "1", "--scratch", &long]);

@@ -2,7 +2,7 @@
 
 use std::process::Command;
 
-use disklab_lab_kernel::{KERNEL_VARIABLE, cache_folder, find_zfs};
+use disklab_lab_kernel::{KERNEL_VARIABLE, cache_directory, find_zfs};
 use disklab_sample::{Figure, Sample, Step};
 use predicates::str::contains;
 
@@ -100,7 +100,7 @@ fn btrfs_scrubs_what_is_used() {
 
 #[test]
 fn zfs_scrubs_what_is_used() {
-    if find_zfs(&cache_folder()).is_none() {
+    if find_zfs(&cache_directory()).is_none() {
         eprintln!("skipped: needs the lab's ZFS kernel (disklab lab build --zfs)");
         return;
     }

@@ -75,8 +75,8 @@ test result: FAILED. 1 passed; 3 failed; 0 ignored; 0 measured; 0 filtered out
 
 #[test]
 fn the_summary_counts_skipped_tests_separately() {
-    let folder = tempfile::tempdir().expect("temp");
-    let [junit, examples] = ["junit.xml", "log"].map(|name| folder.path().join(name));
+    let directory = tempfile::tempdir().expect("temp");
+    let [junit, examples] = ["junit.xml", "log"].map(|name| directory.path().join(name));
     fs::write(&junit, JUNIT).expect("written");
     fs::write(&examples, EXAMPLES).expect("written");
     let mut awk = Command::new("awk");

@@ -136,9 +136,9 @@ fn sizes_are_scaled_to_whole_blocks() {
 /// Jobs as people write them: in a text of their own, or as a table of options.
 #[test]
 fn the_studies_jobs_are_understood() {
-    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../studies");
+    let directory = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../studies");
     let (mut texts, mut tables) = (0, 0);
-    for entry in std::fs::read_dir(folder).expect("studies") {
+    for entry in std::fs::read_dir(directory).expect("studies") {
         let text = std::fs::read_to_string(entry.expect("an entry").path()).expect("text");
         for block in text.split("job = \"\"\"\n").skip(1) {
             texts += 1;

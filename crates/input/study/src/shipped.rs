@@ -107,9 +107,9 @@ mod tests {
     }
 
     #[test]
-    fn every_file_of_the_folder_is_shipped() {
-        let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../workloads");
-        let mut files: Vec<_> = std::fs::read_dir(folder)
+    fn every_file_of_the_directory_is_shipped() {
+        let directory = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../workloads");
+        let mut files: Vec<_> = std::fs::read_dir(directory)
             .expect("workloads/")
             .flatten()
             .filter_map(|e| e.file_name().to_str()?.strip_suffix(".toml").map(str::to_owned))

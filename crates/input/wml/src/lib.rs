@@ -31,7 +31,7 @@
 //! - **Files.** For each fileset draw a [`FilesetTree`], then [`preallocated`] says which
 //!   files to make, in which order; [`Picks`] with those existing says what comes next
 //!   during the run. The same with empty directories, and a [`PickPool`] of all inner
-//!   directories for `listdir`. [`Fileset::name`] is safe as a folder's name;
+//!   directories for `listdir`. [`Fileset::name`] is safe as a directory's name;
 //!   [`Fileset::path`] is only what the script wished.
 //! - **Picking.** [`PickPool::pick`] gives an entry to one thread alone. Put it back as soon
 //!   as the call on it is done (Filebench's BUSY): after opening an existing file into

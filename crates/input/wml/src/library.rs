@@ -103,10 +103,10 @@ mod tests {
     }
 
     #[test]
-    fn all_files_of_the_folder_are_in_the_table() {
-        let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../personalities");
-        let mut names: Vec<String> = std::fs::read_dir(folder)
-            .expect("folder")
+    fn all_files_of_the_directory_are_in_the_table() {
+        let directory = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../personalities");
+        let mut names: Vec<String> = std::fs::read_dir(directory)
+            .expect("directory")
             .filter_map(|entry| entry.expect("entry").file_name().into_string().ok())
             .filter_map(|name| name.strip_suffix(".f").map(str::to_owned))
             .collect();

@@ -10,7 +10,7 @@ use crate::{CheckFigure, Checked, Expected, SourcedValue, draw, values};
 /// A file of the documentation.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Document {
-    /// Its path below the folder of the pages.
+    /// Its path below the directory of the pages.
     pub path: String,
     /// Markdown, whole.
     pub text: String,
@@ -173,7 +173,7 @@ pub(crate) fn row(figure: &CheckFigure) -> [String; 5] {
     [figure.name.clone(), format!("{}{unit}", show(figure.model)), theory, difference, word.into()]
 }
 
-/// The file in the folder of the pages that has the table of all drives.
+/// The file in the directory of the pages that has the table of all drives.
 pub const README: &str = "README.md";
 
 /// Between these marks, the table of all drives.

@@ -33,9 +33,9 @@ impl ArchivedRun {
     /// # Errors
     /// [`ArchiveError::Run`] if there is none or it cannot be read, [`ArchiveError::Study`] if this
     /// version refuses its study.
-    pub fn read(folder: &Path) -> Result<Self, ArchiveError> {
-        let path = std::path::absolute(folder).unwrap_or_else(|_| folder.to_owned());
-        let run = Run::open(folder)?;
+    pub fn read(directory: &Path) -> Result<Self, ArchiveError> {
+        let path = std::path::absolute(directory).unwrap_or_else(|_| directory.to_owned());
+        let run = Run::open(directory)?;
         let info = run.info()?;
         let refused = |source| ArchiveError::Study { path: path.clone(), source };
         let study = info.load_study().map_err(refused)?;

@@ -163,13 +163,13 @@ impl Import {
 fn tables(files: &[PathBuf]) -> Result<IndexMap<PathBuf, Option<MappingTable>>, ImportError> {
     let mut tables = IndexMap::new();
     for path in files {
-        let folder = path.parent().unwrap_or(Path::new("")).to_owned();
-        if tables.contains_key(&folder) {
+        let directory = path.parent().unwrap_or(Path::new("")).to_owned();
+        if tables.contains_key(&directory) {
             continue;
         }
-        let path = folder.join(TABLE);
+        let path = directory.join(TABLE);
         let table = if path.is_file() { Some(MappingTable::read(&source(&path)?)?) } else { None };
-        tables.insert(folder, table);
+        tables.insert(directory, table);
     }
     Ok(tables)
 }
@@ -184,7 +184,7 @@ fn read_file(
     let readings = readings(path, source, request.format)?;
     let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
     let given = path.to_string_lossy();
-    let table = path.parent().and_then(|folder| tables.get(folder)).and_then(Option::as_ref);
+    let table = path.parent().and_then(|directory| tables.get(directory)).and_then(Option::as_ref);
     let of_table = table.map_or(&[][..], |t| &t.mappings);
     let rules: Vec<&Mapping> =
         request.mappings.iter().chain(of_table).filter(|m| m.is_about(&given, &name)).collect();

@@ -17,16 +17,16 @@ fn fio(bs: &str, iops: f64) -> String {
     )
 }
 
-struct Folder(tempfile::TempDir);
+struct Directory(tempfile::TempDir);
 
-impl Folder {
+impl Directory {
     fn new() -> Self {
-        Self(tempfile::tempdir().expect("a folder"))
+        Self(tempfile::tempdir().expect("a directory"))
     }
 
     fn file(&self, name: &str, text: impl AsRef<[u8]>) -> PathBuf {
         let path = self.0.path().join(name);
-        fs::create_dir_all(path.parent().expect("a folder")).expect("a folder");
+        fs::create_dir_all(path.parent().expect("a directory")).expect("a directory");
         fs::write(&path, text).expect("a file");
         path
     }
@@ -51,11 +51,11 @@ fn said(request: &ImportRequest) -> String {
 
 #[test]
 fn repeats_of_two_stacks_become_a_run_with_a_comparison() {
-    let folder = Folder::new();
+    let directory = Directory::new();
     let mut files = Vec::new();
     for (stack, rates) in [("ext4", [1000.0, 1010.0, 990.0]), ("btrfs", [500.0, 505.0, 495.0])] {
         for (n, iops) in rates.iter().enumerate() {
-            files.push(folder.file(&format!("{stack}-randread-{n}.json"), fio("4k", *iops)));
+            files.push(directory.file(&format!("{stack}-randread-{n}.json"), fio("4k", *iops)));
         }
     }
     let import =
@@ -67,7 +67,7 @@ fn repeats_of_two_stacks_become_a_run_with_a_comparison() {
             ("btrfs".to_owned(), "randread".to_owned(), 3)
         ]
     );
-    let run = import.write(&folder.0.path().join("run"), &session()).expect("written");
+    let run = import.write(&directory.0.path().join("run"), &session()).expect("written");
     let analysis = analyse(&run).expect("analysed");
     let comparison = &analysis.answers[0].comparisons[0];
     assert_eq!((comparison.stack.as_str(), comparison.baseline.as_str()), ("btrfs", "ext4"));
@@ -76,21 +76,21 @@ fn repeats_of_two_stacks_become_a_run_with_a_comparison() {
     assert_eq!(analysis.answers[0].question.ask, "How fast are 4 KiB random reads?");
     let info = run.info().expect("info");
     assert_eq!((info.is_import(), info.repeats), (true, 3));
-    let raw = fs::read_dir(folder.0.path().join("run/raw")).expect("raw outputs").count();
+    let raw = fs::read_dir(directory.0.path().join("run/raw")).expect("raw outputs").count();
     assert_eq!(raw, 6);
 }
 
 #[test]
 fn most_specific_placement_of_a_file_wins() {
-    let folder = Folder::new();
-    folder.file(
+    let directory = Directory::new();
+    directory.file(
         "import.toml",
         "title = \"Mine\"\nbaseline = \"table\"\n[files]\n\"a*\" = \"table\"\n",
     );
     let files = vec![
-        folder.file("a1.json", fio("4k", 1.0)),
-        folder.file("b1.json", fio("4k", 1.0)),
-        folder.file("c1.json", fio("4k", 1.0)),
+        directory.file("a1.json", fio("4k", 1.0)),
+        directory.file("b1.json", fio("4k", 1.0)),
+        directory.file("c1.json", fio("4k", 1.0)),
     ];
     let request = ImportRequest {
         files: files.clone(),
@@ -105,15 +105,17 @@ fn most_specific_placement_of_a_file_wins() {
         (import.study.title.as_str(), import.study.baseline.as_deref()),
         ("Mine", Some("table"))
     );
-    folder.file("import.toml", "baseline = \"nowhere\"\n[files]\n\"*\" = \"table\"\n");
+    directory.file("import.toml", "baseline = \"nowhere\"\n[files]\n\"*\" = \"table\"\n");
     assert!(said(&ImportRequest { files, ..ImportRequest::default() }).contains("unknown stack"));
 }
 
 #[test]
 fn other_work_is_no_repeat() {
-    let folder = Folder::new();
-    let files =
-        vec![folder.file("ext4-1.json", fio("4k", 1.0)), folder.file("xfs-1.json", fio("8k", 1.0))];
+    let directory = Directory::new();
+    let files = vec![
+        directory.file("ext4-1.json", fio("4k", 1.0)),
+        directory.file("xfs-1.json", fio("8k", 1.0)),
+    ];
     let error = said(&ImportRequest { files: files.clone(), ..ImportRequest::default() });
     assert!(error.contains("did not do the same work: bs=4k against bs=8k"), "{error}");
     let mappings = vec![Mapping::parse("xfs*=xfs:randread-8k").expect("a mapping")];
@@ -129,16 +131,16 @@ fn other_work_is_no_repeat() {
 
 #[test]
 fn files_that_cannot_be_placed_are_refused() {
-    let folder = Folder::new();
-    let unknown = folder.file("x-1.txt", "hello\n");
-    let binary = folder.file("b-1.txt", [0xff, 0x00, 0x80]);
+    let directory = Directory::new();
+    let unknown = directory.file("x-1.txt", "hello\n");
+    let binary = directory.file("b-1.txt", [0xff, 0x00, 0x80]);
     let failed = |files: Vec<PathBuf>| said(&ImportRequest { files, ..ImportRequest::default() });
     assert!(failed(vec![unknown.clone()]).contains("known are 'fio-json'"));
     assert!(failed(vec![binary]).contains("not a text file"));
-    assert!(failed(vec![folder.0.path().join("nowhere")]).contains("cannot read"));
+    assert!(failed(vec![directory.0.path().join("nowhere")]).contains("cannot read"));
     assert!(failed(Vec::new()).contains("which files?"));
     let long = format!("{}{}", fio("4k", 1.0), "\n".repeat(1000));
-    let (one, copy) = (folder.file("ext4-1.json", &long), folder.file("ext4-2.json", &long));
+    let (one, copy) = (directory.file("ext4-1.json", &long), directory.file("ext4-2.json", &long));
     assert!(failed(vec![one.clone(), one.clone()]).contains("is named twice"));
     assert!(failed(vec![one, copy]).contains("a copy is not a repeat"));
     let request = ImportRequest {
@@ -149,7 +151,7 @@ fn files_that_cannot_be_placed_are_refused() {
     let error = said(&request);
     assert!(error.contains("x-1.txt:1:1") && error.contains("no last line of dd"), "{error}");
     let request = ImportRequest {
-        files: vec![folder.file("ext4.json", fio("4k", 1.0))],
+        files: vec![directory.file("ext4.json", fio("4k", 1.0))],
         stack: Some("a b".to_owned()),
         ..ImportRequest::default()
     };
@@ -158,7 +160,7 @@ fn files_that_cannot_be_placed_are_refused() {
 
 #[test]
 fn outputs_that_are_nearly_right_are_named() {
-    let folder = Folder::new();
+    let directory = Directory::new();
     for (name, text, expected) in [
         (
             "fio.txt",
@@ -168,20 +170,20 @@ fn outputs_that_are_nearly_right_are_named() {
         ("cpu.txt", "sysbench 1.0.20\nCPU speed:\n", "'sysbench fileio' does"),
     ] {
         let error = said(&ImportRequest {
-            files: vec![folder.file(name, text)],
+            files: vec![directory.file(name, text)],
             ..ImportRequest::default()
         });
         assert!(error.contains(expected) && error.contains(name), "{error}");
     }
-    let run = folder.file("run.sqlite", b"SQLite format 3\0\xff");
+    let run = directory.file("run.sqlite", b"SQLite format 3\0\xff");
     let error = said(&ImportRequest { files: vec![run], ..ImportRequest::default() });
     assert!(error.contains("needs no import"), "{error}");
 }
 
 #[test]
 fn drives_that_somebody_names_are_in_every_sample() {
-    let folder = Folder::new();
-    let files = vec![folder.file("ext4-1.json", fio("4k", 1.0))];
+    let directory = Directory::new();
+    let files = vec![directory.file("ext4-1.json", fio("4k", 1.0))];
     let drives = |request: &ImportRequest| -> Vec<String> {
         let import = Import::read(request).expect("imported");
         let sample = import.cells[0].result.as_ref().expect("a sample").sample();
@@ -189,24 +191,24 @@ fn drives_that_somebody_names_are_in_every_sample() {
     };
     let mut request = ImportRequest { files, ..ImportRequest::default() };
     assert!(drives(&request).is_empty());
-    folder.file("import.toml", "drives = \"nvme\"\n");
+    directory.file("import.toml", "drives = \"nvme\"\n");
     assert_eq!(drives(&request), ["Samsung 970 PRO 512 GB"]);
     request.drives = Some(ImportedDrives::parse("hdd:2").expect("valid"));
     assert_eq!(drives(&request).len(), 2);
-    folder.file("import.toml", "drives = \"disk:2\"\n");
+    directory.file("import.toml", "drives = \"disk:2\"\n");
     assert!(said(&request).contains("import.toml:1:10: unknown kind of drive 'disk'"));
 }
 
 #[test]
 fn an_existing_study_takes_its_own_stacks_only() {
-    let folder = Folder::new();
+    let directory = Directory::new();
     let study = disklab_study::load(
         "x.toml",
         "id = \"x\"\ntitle = \"x\"\n[stacks]\next4 = \"ext4\"\n[[workloads]]\nid = \"reads\"\nfio = { rw = \"read\" }\n",
     )
     .expect("a study");
     let mut request = ImportRequest {
-        files: vec![folder.file("ext4-1.json", fio("4k", 1.0))],
+        files: vec![directory.file("ext4-1.json", fio("4k", 1.0))],
         target: ImportTarget::Existing(Box::new(study)),
         ..ImportRequest::default()
     };
@@ -219,9 +221,9 @@ fn an_existing_study_takes_its_own_stacks_only() {
 
 #[test]
 fn names_tell_directions_and_failures_stay_failures() {
-    let folder = Folder::new();
+    let directory = Directory::new();
     let dd = "16+0 records in\n16+0 records out\n1048576 bytes (1.0 MB) copied, 0.5 s, 2.1 MB/s\n";
-    let files = vec![folder.file("ext4-dd-write.txt", dd), folder.file("ext4-2.txt", dd)];
+    let files = vec![directory.file("ext4-dd-write.txt", dd), directory.file("ext4-2.txt", dd)];
     let import =
         Import::read(&ImportRequest { files, ..ImportRequest::default() }).expect("imported");
     let sample = |n: usize| import.cells[n].result.as_ref().expect("a sample").sample();
@@ -230,30 +232,31 @@ fn names_tell_directions_and_failures_stay_failures() {
     assert!(sample(0).notes[0].text.ends_with("ext4-dd-write.txt, format dd"));
 
     let failed = fio("4k", 1.0).replace("\"error\":0", "\"error\":28");
-    let files = vec![folder.file("xfs-1.json", failed), folder.file("xfs-2.json", fio("4k", 1.0))];
+    let files =
+        vec![directory.file("xfs-1.json", failed), directory.file("xfs-2.json", fio("4k", 1.0))];
     let import =
         Import::read(&ImportRequest { files, ..ImportRequest::default() }).expect("imported");
-    let run = import.write(&folder.0.path().join("run"), &session()).expect("written");
+    let run = import.write(&directory.0.path().join("run"), &session()).expect("written");
     let states: Vec<_> = run.cells().expect("cells").iter().map(|c| c.state).collect();
     assert_eq!(states, [CellState::Failed, CellState::Done]);
     assert!(
-        import.write(&folder.0.path().join("run"), &session()).is_err(),
+        import.write(&directory.0.path().join("run"), &session()).is_err(),
         "a run is never overwritten"
     );
 }
 
 #[test]
 fn lines_of_a_log_are_read_without_its_front() {
-    let folder = Folder::new();
+    let directory = Directory::new();
     let dd = "16+0 records in\n16+0 records out\n1048576 bytes (1.0 MB) copied, 0.5 s, 2.1 MB/s\n";
     let report = fio("4k", 100.0).replace(",\"", ",\n  \"");
     for (name, text) in [("dd-read.txt", dd), ("fio.json", report.as_str())] {
-        let plain = folder.file(name, text);
+        let plain = directory.file(name, text);
         let logged: String =
             text.lines().enumerate().map(|(n, l)| format!("12:00:{n:02} INFO | {l}\n")).collect();
-        let logged = folder.file(&format!("log-{name}"), logged);
+        let logged = directory.file(&format!("log-{name}"), logged);
         let quoted: String = text.lines().map(|line| format!("    {line}\n")).collect();
-        let quoted = folder.file(&format!("quoted-{name}"), quoted);
+        let quoted = directory.file(&format!("quoted-{name}"), quoted);
         let figures = |file: PathBuf| {
             let request = ImportRequest { files: vec![file], ..ImportRequest::default() };
             let import = Import::read(&request).unwrap_or_else(|e| panic!("{name}: {e}"));
@@ -268,14 +271,14 @@ fn lines_of_a_log_are_read_without_its_front() {
 
 #[test]
 fn texts_of_windows_are_read() {
-    let folder = Folder::new();
+    let directory = Directory::new();
     let text = "real 1.50\r\nuser 0.00\r\nsys 0.00\r\n";
     let utf16: Vec<u8> =
         [0xff, 0xfe].into_iter().chain(text.encode_utf16().flat_map(u16::to_le_bytes)).collect();
     let utf8 = [b"\xef\xbb\xbf".as_slice(), text.as_bytes()].concat();
     for (name, bytes) in [("a.txt", utf16), ("b.txt", utf8)] {
         let request =
-            ImportRequest { files: vec![folder.file(name, bytes)], ..ImportRequest::default() };
+            ImportRequest { files: vec![directory.file(name, bytes)], ..ImportRequest::default() };
         let import = Import::read(&request).expect("imported");
         let sample = import.cells[0].result.as_ref().expect("a sample").sample();
         assert_eq!(sample.steps[0].figures[0].elapsed_ns, 1_500_000_000);
@@ -284,14 +287,14 @@ fn texts_of_windows_are_read() {
 
 #[test]
 fn what_several_programs_printed_into_one_file_is_all_read() {
-    let folder = Folder::new();
+    let directory = Directory::new();
     let dd = "$ dd if=/dev/zero of=x bs=1M count=100\n100+0 records in\n100+0 records out\n\
               104857600 bytes (105 MB, 100 MiB) copied, 1 s, 105 MB/s\n";
     let hdparm =
         "/dev/sda:\n Timing buffered disk reads: 600 MB in  3.00 seconds = 200.00 MB/sec\n";
     let fio = fio("4k", 1000.0);
     for text in [format!("{dd}{hdparm}{fio}\n"), format!("{hdparm}{fio}\n\n{dd}")] {
-        let file = folder.file("all.txt", &text);
+        let file = directory.file("all.txt", &text);
         let stack = Some("ext4".to_owned());
         let request = ImportRequest { files: vec![file], stack, ..ImportRequest::default() };
         let import = Import::read(&request).expect("read");
@@ -303,7 +306,7 @@ fn what_several_programs_printed_into_one_file_is_all_read() {
     }
     // A note says what cannot be read.
     let wrong = hdparm.replace("200.00", "20.00");
-    let file = folder.file("wrong.txt", format!("{wrong}{fio}\n"));
+    let file = directory.file("wrong.txt", format!("{wrong}{fio}\n"));
     let stack = Some("ext4".to_owned());
     let request = ImportRequest { files: vec![file], stack, ..ImportRequest::default() };
     let import = Import::read(&request).expect("read");
@@ -314,7 +317,7 @@ fn what_several_programs_printed_into_one_file_is_all_read() {
 
 #[test]
 fn drives_under_one_stack_are_no_repeats() {
-    let folder = Folder::new();
+    let directory = Directory::new();
     let timing = |drive: &str, rate: &str| {
         format!(
             "/dev/{drive}:\n Timing buffered disk reads: 300 MB in  3.00 seconds = {rate} MB/sec\n"
@@ -322,7 +325,7 @@ fn drives_under_one_stack_are_no_repeats() {
     };
     let (a, b) = (timing("sda", "100.00"), timing("sdb", "100.00"));
     let stacks = |text: String| {
-        let files = vec![folder.file("hd.txt", text)];
+        let files = vec![directory.file("hd.txt", text)];
         let stack = Some("x".to_owned());
         let import = Import::read(&ImportRequest { files, stack, ..ImportRequest::default() });
         let import = import.expect("imported");
@@ -334,7 +337,7 @@ fn drives_under_one_stack_are_no_repeats() {
 
 #[test]
 fn a_title_names_some_of_many_stacks() {
-    let directory = Folder::new();
+    let directory = Directory::new();
     let file = |stack| directory.file(&format!("{stack}-randread-0.json"), fio("4k", 1000.0));
     let files = ('a'..='i').map(file).collect();
     let request = ImportRequest { files, ..ImportRequest::default() };

@@ -34,17 +34,17 @@ const WORDS: [&str; 26] = [
     "rep",
 ];
 
-/// The stack that a file's name tells. Where the files lie in several folders, these are
+/// The stack that a file's name tells. Where the files lie in several directories, these are
 /// the stacks; else what is left of the name without the workload, the number of a
 /// repeat and the program's name: `ext4-randread-2.json` is of `ext4`. None where
 /// nothing is left.
-pub(crate) fn stack_of(path: &Path, workload: &str, several_folders: bool) -> Option<String> {
-    let folder = || {
+pub(crate) fn stack_of(path: &Path, workload: &str, several_directories: bool) -> Option<String> {
+    let directory = || {
         let name = path.parent()?.file_name()?.to_str()?;
         Some(stack_id_of(name))
     };
-    if several_folders && let Some(folder) = folder() {
-        return Some(folder);
+    if several_directories && let Some(directory) = directory() {
+        return Some(directory);
     }
     let stem = path.file_stem()?.to_string_lossy().to_lowercase();
     let workload = workload.to_lowercase();
@@ -58,7 +58,7 @@ pub(crate) fn stack_of(path: &Path, workload: &str, several_folders: bool) -> Op
         .filter(|part| !part.is_empty() && !is_repeat(part) && !WORDS.contains(part))
         .filter(|part| !of_workload.contains(part))
         .collect();
-    if kept.is_empty() { folder() } else { Some(stack_id_of(&kept.join("-"))) }
+    if kept.is_empty() { directory() } else { Some(stack_id_of(&kept.join("-"))) }
 }
 
 /// Where a name occurs in another without being a part of a longer word there: the job `r` is not

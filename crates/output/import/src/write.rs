@@ -12,20 +12,20 @@ use disklab_store::{Run, RunInfo, Session, now};
 use crate::{Import, ImportError, ImportedCell, ImportedSample};
 
 /// Cells for each of which the text is kept that it was read from. Of more, that would
-/// be as many folders of a line each: the file itself has them.
+/// be as many directories of a line each: the file itself has them.
 const MOST_RAW: usize = 10_000;
 
 /// The bench of imported runs: none of disklab's own.
 pub const BENCH: &str = "import";
 
 impl Import {
-    /// Makes a run of it in `folder`, which must not hold one already, and which is there for
+    /// Makes a run of it in `directory`, which must not hold one already, and which is there for
     /// others from [`Run::publish`] on. Next to each sample lies the part of the file that it was
     /// read from, unless there are very many.
     ///
     /// # Errors
-    /// Where the folder holds a run, or cannot be written.
-    pub fn write(&self, folder: &Path, session: &Session) -> Result<Run, ImportError> {
+    /// Where the directory holds a run, or cannot be written.
+    pub fn write(&self, directory: &Path, session: &Session) -> Result<Run, ImportError> {
         let study = &self.study;
         let info = RunInfo {
             disklab: session.disklab.clone(),
@@ -48,7 +48,7 @@ impl Import {
             environment: Environment::default(),
         };
         let cells: Vec<_> = self.cells.iter().map(|c| c.cell.clone()).collect();
-        let mut run = Run::prepare(folder, &info, &cells)?;
+        let mut run = Run::prepare(directory, &info, &cells)?;
         run.begin_session(session)?;
         if self.cells.len() <= MOST_RAW {
             let mut lines = LineNumbers::default();
@@ -84,12 +84,12 @@ impl LineNumbers {
 /// Keeps the text that a cell was read from.
 fn keep(
     imported: &ImportedCell,
-    folder: &Path,
+    directory: &Path,
     lines: &mut LineNumbers,
 ) -> Result<(), ImportError> {
     let Some(place) = &imported.origin else { return Ok(()) };
     let text = place.source.text.get(place.span.clone()).unwrap_or_default();
-    let path = folder.join("imported.txt");
+    let path = directory.join("imported.txt");
     let line = lines.of(place);
     std::fs::write(&path, format!("{}:{line}\n{text}\n", place.source.name))
         .map_err(|source| ImportError::Write { path, source })

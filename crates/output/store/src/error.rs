@@ -1,4 +1,4 @@
-//! What can go wrong with a run's folder.
+//! What can go wrong with a run's directory.
 
 use std::path::{Path, PathBuf};
 
@@ -91,7 +91,7 @@ pub enum StoreError {
         /// What a run has there.
         expected: &'static str,
     },
-    /// A folder without a run.
+    /// A directory without a run.
     #[error(
         "{}: not a run directory (no {DATABASE}); `disklab run` prints a run's directory when it \
          starts", .0.display()
@@ -245,7 +245,7 @@ pub enum StoreError {
         in_words(differences)
     )]
     NotOneRun {
-        /// The first part's folder.
+        /// The first part's directory.
         one: PathBuf,
         /// The other's.
         other: PathBuf,
@@ -274,7 +274,7 @@ pub enum StoreError {
         stack: String,
         /// Its id.
         workload: String,
-        /// The one part's folder.
+        /// The one part's directory.
         one: PathBuf,
         /// The other's.
         other: PathBuf,

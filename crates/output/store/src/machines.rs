@@ -12,17 +12,17 @@ use crate::{Difference, NoPart, Run, RunAspect, RunInfo, StoreError};
 const AXIS: &str = "machine";
 
 impl Run {
-    /// Makes one run in `folder` of runs of one study on several real machines, each with its name:
+    /// Makes one run in `directory` of runs of one study on several real machines, each with its name:
     /// its cells are those at the level of that name of the axis `machine`. The first machine is the
     /// ordinary case. The raw outputs are copied. The run is there for others from [`Run::publish`] on.
     ///
     /// # Errors
     /// If one of them was run in the lab or is of several machines already, if they are not of one
-    /// study with the same seed, repeats, scale and options, or if the folder cannot be written.
+    /// study with the same seed, repeats, scale and options, or if the directory cannot be written.
     /// Then there is no run in it.
     pub fn merge_machines(
         machines: &[(String, PathBuf)],
-        folder: &Path,
+        directory: &Path,
     ) -> Result<Self, StoreError> {
         let names = machines.iter().map(|(name, _)| name);
         let axis = StudyAxis::new(AXIS, names).map_err(StoreError::MachineNames)?;
@@ -41,7 +41,7 @@ impl Run {
                 differences.push(Difference { what: RunAspect::Bench, one, other });
             }
             if !differences.is_empty() {
-                let (one, other) = (first.folder.clone(), part.folder.clone());
+                let (one, other) = (first.directory.clone(), part.directory.clone());
                 return Err(StoreError::NotOneRun { one, other, differences });
             }
         }
@@ -51,7 +51,7 @@ impl Run {
         info.machines = infos.map(|((name, _), part)| (name.clone(), part.info.clone())).collect();
         let chosen = all_cells(machines, &parts);
         let cells: Vec<Cell> = chosen.iter().map(|chosen| chosen.new.clone()).collect();
-        let run = Self::prepare(folder, &info, &cells)?;
+        let run = Self::prepare(directory, &info, &cells)?;
         run.fill(&parts, &chosen)?;
         Ok(run)
     }
@@ -99,7 +99,7 @@ fn can_be_machine(run: &Run, info: &RunInfo) -> Result<(), StoreError> {
     } else {
         return Ok(());
     };
-    Err(StoreError::NoPart { path: run.folder().to_owned(), why })
+    Err(StoreError::NoPart { path: run.path().to_owned(), why })
 }
 
 /// The cells of all machines, one machine after the other.

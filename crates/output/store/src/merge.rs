@@ -15,7 +15,7 @@ use crate::{
 
 /// What a part says of itself.
 pub(crate) struct MergedPart {
-    pub(crate) folder: PathBuf,
+    pub(crate) directory: PathBuf,
     pub(crate) info: RunInfo,
     pub(crate) records: Vec<CellRecord>,
     sessions: Vec<Session>,
@@ -29,7 +29,7 @@ pub(crate) struct ChosenCell {
 }
 
 impl Run {
-    /// Makes one run in `folder` of parts of one study that were run in the lab, each with
+    /// Makes one run in `directory` of parts of one study that were run in the lab, each with
     /// other cells: what one run of all these cells with the same seed would be. In the lab
     /// a cell's figures do not depend on when and where it runs, nor on what runs at the same time.
     ///
@@ -41,16 +41,16 @@ impl Run {
     ///
     /// # Errors
     /// Where the parts are not parts of one run, such as of two seeds, kernels or settings;
-    /// where one of them is missing; where two of them have measured the same cell; or the folder
+    /// where one of them is missing; where two of them have measured the same cell; or the directory
     /// cannot be written. Then there is no run in it.
-    pub fn merge(parts: &[PathBuf], folder: &Path) -> Result<Self, StoreError> {
+    pub fn merge(parts: &[PathBuf], directory: &Path) -> Result<Self, StoreError> {
         let parts = checked(parts)?;
         let chosen = choose(&parts)?;
         let Some((first, rest)) = parts.split_first() else {
             return Err(StoreError::NoParts);
         };
         let cells: Vec<Cell> = chosen.iter().map(|chosen| chosen.new.clone()).collect();
-        let run = Self::prepare(folder, &merged_info(first, rest), &cells)?;
+        let run = Self::prepare(directory, &merged_info(first, rest), &cells)?;
         run.fill(&parts, &chosen)?;
         Ok(run)
     }
@@ -65,7 +65,7 @@ impl Run {
 
     /// Whether a run can be part of another at all.
     fn can_be_part(&self, info: &RunInfo) -> Result<(), StoreError> {
-        let refuse = |why| Err(StoreError::NoPart { path: self.folder.clone(), why });
+        let refuse = |why| Err(StoreError::NoPart { path: self.path().to_owned(), why });
         if !info.is_lab() {
             return refuse(NoPart::NotInTheLab);
         }
@@ -94,11 +94,16 @@ impl Run {
         chosen.iter().for_each(|chosen| by_part[chosen.part].push(chosen));
         for (part, chosen) in parts.iter().zip(by_part) {
             for chosen in &chosen {
-                raw::adopt(&part.folder, &chosen.record.cell, &self.directory.at(""), &chosen.new)?;
+                raw::adopt(
+                    &part.directory,
+                    &chosen.record.cell,
+                    &self.directory.at(""),
+                    &chosen.new,
+                )?;
             }
             let numbers = |chosen: &&ChosenCell| (chosen.record.cell.number, chosen.new.number);
             let numbers: Vec<(u32, u32)> = chosen.iter().map(numbers).collect();
-            rows::adopt(&self.connection, &part.folder.join(DATABASE), &numbers)
+            rows::adopt(&self.connection, &part.directory.join(DATABASE), &numbers)
                 .map_err(self.sqlite())?;
         }
         Ok(())
@@ -108,14 +113,14 @@ impl Run {
 impl MergedPart {
     /// Opens the part, asks whether it can be one, and closes it again: there may be thousands.
     pub(crate) fn read(
-        folder: &Path,
+        directory: &Path,
         check: impl Fn(&Run, &RunInfo) -> Result<(), StoreError>,
     ) -> Result<Self, StoreError> {
-        let run = Run::open(folder)?;
+        let run = Run::open(directory)?;
         let info = run.info()?;
         check(&run, &info)?;
         let (records, sessions) = (run.cells()?, run.sessions()?);
-        Ok(Self { folder: folder.to_owned(), info, records, sessions })
+        Ok(Self { directory: directory.to_owned(), info, records, sessions })
     }
 }
 
@@ -127,7 +132,7 @@ fn checked(parts: &[PathBuf]) -> Result<Vec<MergedPart>, StoreError> {
     for part in rest {
         let differences = first.info.differences(&part.info);
         if !differences.is_empty() {
-            let (one, other) = (first.folder.clone(), part.folder.clone());
+            let (one, other) = (first.directory.clone(), part.directory.clone());
             return Err(StoreError::NotOneRun { one, other, differences });
         }
     }
@@ -154,8 +159,8 @@ fn choose(parts: &[MergedPart]) -> Result<Vec<ChosenCell>, StoreError> {
                 return Err(StoreError::MeasuredTwice {
                     stack: cell.levels.stack.clone(),
                     workload: cell.levels.workload.clone(),
-                    one: parts[*other].folder.clone(),
-                    other: run.folder.clone(),
+                    one: parts[*other].directory.clone(),
+                    other: run.directory.clone(),
                 });
             }
             if known(record.state) > known(there.state) {
@@ -219,10 +224,10 @@ fn all_there(parts: &[MergedPart]) -> Result<(), StoreError> {
         if of != planned {
             let what = RunAspect::Option("parts".to_owned());
             let is_planned = |part: &&MergedPart| part_of(part).is_some_and(|p| p.of == planned);
-            let one = parts.iter().find(is_planned).unwrap_or(part).folder.clone();
+            let one = parts.iter().find(is_planned).unwrap_or(part).directory.clone();
             let (planned, of) = (planned.to_string(), of.to_string());
             let differences = vec![Difference { what, one: planned, other: of }];
-            return Err(StoreError::NotOneRun { one, other: part.folder.clone(), differences });
+            return Err(StoreError::NotOneRun { one, other: part.directory.clone(), differences });
         }
     }
     let is_done =

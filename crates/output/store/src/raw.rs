@@ -9,7 +9,7 @@ use disklab_source::FileName;
 
 use crate::{CellRecord, CellState, StoreError};
 
-/// A folder still being written ends in this.
+/// A directory still being written ends in this.
 const UNFINISHED: &str = ".part";
 const RAW: &str = "raw";
 const COMMANDS: &str = "commands.txt";
@@ -23,39 +23,43 @@ fn name(cell: &Cell) -> String {
 }
 
 /// The directory of all raw outputs. A link of that name would lead out of the run.
-fn raw(folder: &Path) -> Result<PathBuf, StoreError> {
-    let path = folder.join(RAW);
+fn raw(directory: &Path) -> Result<PathBuf, StoreError> {
+    let path = directory.join(RAW);
     is_directory(&path)?;
     Ok(path)
 }
 
-fn part(folder: &Path, cell: &Cell) -> Result<PathBuf, StoreError> {
-    Ok(raw(folder)?.join(name(cell) + UNFINISHED))
+fn part(directory: &Path, cell: &Cell) -> Result<PathBuf, StoreError> {
+    Ok(raw(directory)?.join(name(cell) + UNFINISHED))
 }
 
 /// The directory of a cell's outputs below the run's, if it is there: a run may have been given
 /// away without them.
-pub(crate) fn outputs(folder: &Path, cell: &Cell) -> Option<String> {
+pub(crate) fn outputs(directory: &Path, cell: &Cell) -> Option<String> {
     let path = format!("{RAW}/{}", name(cell));
-    folder.join(&path).is_dir().then_some(path)
+    directory.join(&path).is_dir().then_some(path)
 }
 
-/// Makes an empty folder for a cell that is about to run.
-pub(crate) fn begin(folder: &Path, cell: &Cell) -> Result<PathBuf, StoreError> {
-    let path = part(folder, cell)?;
+/// Makes an empty directory for a cell that is about to run.
+pub(crate) fn begin(directory: &Path, cell: &Cell) -> Result<PathBuf, StoreError> {
+    let path = part(directory, cell)?;
     remove(&path)?;
     std::fs::create_dir_all(&path).map_err(StoreError::io("cannot make", &path))?;
     Ok(path)
 }
 
-/// Whether a cell has a folder that waits for its end.
-pub(crate) fn is_begun(folder: &Path, cell: &Cell) -> Result<bool, StoreError> {
-    is_directory(&part(folder, cell)?)
+/// Whether a cell has a directory that waits for its end.
+pub(crate) fn is_begun(directory: &Path, cell: &Cell) -> Result<bool, StoreError> {
+    is_directory(&part(directory, cell)?)
 }
 
 /// Writes the command trace next to the outputs and gives the directory its final name.
-pub(crate) fn finish(folder: &Path, cell: &Cell, trace: &[TraceEntry]) -> Result<(), StoreError> {
-    let path = part(folder, cell)?;
+pub(crate) fn finish(
+    directory: &Path,
+    cell: &Cell,
+    trace: &[TraceEntry],
+) -> Result<(), StoreError> {
+    let path = part(directory, cell)?;
     is_directory(&path)?;
     std::fs::create_dir_all(&path).map_err(StoreError::io("cannot make", &path))?;
     let mut text = String::new();
@@ -73,7 +77,7 @@ pub(crate) fn finish(folder: &Path, cell: &Cell, trace: &[TraceEntry]) -> Result
     UntrustedDirectory::open(&path)
         .and_then(|outputs| outputs.write(COMMANDS, text.as_bytes()))
         .map_err(StoreError::io("cannot write", &path.join(COMMANDS)))?;
-    let done = raw(folder)?.join(name(cell));
+    let done = raw(directory)?.join(name(cell));
     remove(&done)?;
     std::fs::rename(&path, &done).map_err(StoreError::io("cannot rename", &path))
 }
@@ -102,8 +106,8 @@ pub(crate) fn adopt(from: &Path, cell: &Cell, to: &Path, new: &Cell) -> Result<(
 }
 
 /// Removes what cells that were cut off have left. Whatever else is there is not the run's.
-pub(crate) fn clear_unfinished(folder: &Path, cells: &[CellRecord]) -> Result<(), StoreError> {
-    let raw = raw(folder)?;
+pub(crate) fn clear_unfinished(directory: &Path, cells: &[CellRecord]) -> Result<(), StoreError> {
+    let raw = raw(directory)?;
     for record in cells {
         let name = name(&record.cell);
         remove(&raw.join(format!("{name}{UNFINISHED}")))?;
@@ -116,8 +120,8 @@ pub(crate) fn clear_unfinished(folder: &Path, cells: &[CellRecord]) -> Result<()
 }
 
 /// Removes the outputs of all these cells, and the directory of outputs if that leaves it empty.
-pub(crate) fn clear_all(folder: &Path, cells: &[CellRecord]) -> Result<(), StoreError> {
-    let raw = raw(folder)?;
+pub(crate) fn clear_all(directory: &Path, cells: &[CellRecord]) -> Result<(), StoreError> {
+    let raw = raw(directory)?;
     for record in cells {
         let name = name(&record.cell);
         remove(&raw.join(format!("{name}{UNFINISHED}")))?;
@@ -150,7 +154,7 @@ mod tests {
 
     use super::*;
 
-    /// A guest of the lab may write to its cell's folder.
+    /// A guest of the lab may write to its cell's directory.
     #[test]
     fn a_link_in_place_of_the_trace_is_replaced_and_not_written_through() {
         let place = tempfile::tempdir().expect("temp");

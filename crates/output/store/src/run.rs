@@ -1,4 +1,4 @@
-//! A run's folder.
+//! A run's directory.
 
 use std::borrow::Borrow;
 use std::fs::File;
@@ -23,8 +23,7 @@ use crate::{CellRecord, CellState, DirectoryClaim, RunInfo, Session, StoreError,
 /// A run, open. Readers may open it while it is being written.
 #[derive(Debug)]
 pub struct Run {
-    pub(crate) folder: PathBuf,
-    /// The same, open: all that is written goes there.
+    /// All that is written goes there.
     pub(crate) directory: RunDirectory,
     pub(crate) connection: Connection,
     /// Restarted before each call.
@@ -36,14 +35,14 @@ pub struct Run {
 }
 
 impl Run {
-    /// Makes a run in `folder` and locks it. The directory must be new, empty, or one that
+    /// Makes a run in `directory` and locks it. The directory must be new, empty, or one that
     /// disklab has claimed, without a run.
     ///
     /// # Errors
     /// [`StoreError::NotEmpty`] if it contains what disklab did not put there; others if it
     /// contains a run already or cannot be written.
-    pub fn create(folder: &Path, info: &RunInfo, cells: &[Cell]) -> Result<Self, StoreError> {
-        Self::prepare(folder, info, cells)?.publish()
+    pub fn create(directory: &Path, info: &RunInfo, cells: &[Cell]) -> Result<Self, StoreError> {
+        Self::prepare(directory, info, cells)?.publish()
     }
 
     /// The same in a directory that is claimed already.
@@ -63,11 +62,11 @@ impl Run {
     ///
     /// # Errors
     /// As [`Run::create`].
-    pub fn prepare(folder: &Path, info: &RunInfo, cells: &[Cell]) -> Result<Self, StoreError> {
-        if folder.join(DATABASE).exists() {
-            return Err(StoreError::HoldsRun(folder.to_owned()));
+    pub fn prepare(directory: &Path, info: &RunInfo, cells: &[Cell]) -> Result<Self, StoreError> {
+        if directory.join(DATABASE).exists() {
+            return Err(StoreError::HoldsRun(directory.to_owned()));
         }
-        let claim = DirectoryClaim::make(folder)?;
+        let claim = DirectoryClaim::make(directory)?;
         Self::build(claim.directory().clone(), Some(claim), info, cells)
     }
 
@@ -77,14 +76,13 @@ impl Run {
         info: &RunInfo,
         cells: &[Cell],
     ) -> Result<Self, StoreError> {
-        let folder = directory.path().to_owned();
         if !directory.is_still_there() {
-            return Err(StoreError::Moved(folder));
+            return Err(StoreError::Moved(directory.path().to_owned()));
         }
         let named = |error| directory.named(error);
         let lock = Some(take_lock(&directory)?);
         if directory.at(DATABASE).exists() {
-            return Err(StoreError::HoldsRun(folder));
+            return Err(StoreError::HoldsRun(directory.path().to_owned()));
         }
         unfinished::clear(&directory.at("")).map_err(named)?;
         let unfinished = Some(UnfinishedRun::new(directory.clone(), claim));
@@ -103,7 +101,7 @@ impl Run {
             transaction.commit()
         })();
         result.map_err(StoreError::sqlite(&path)).map_err(named)?;
-        Ok(Self { folder, directory, connection, steps, unfinished, lock })
+        Ok(Self { directory, connection, steps, unfinished, lock })
     }
 
     /// All of the run is there: gives it to others. Does nothing to one that is there already.
@@ -116,7 +114,7 @@ impl Run {
             return Ok(self);
         }
         // What is not published goes before the lock.
-        let Self { folder, directory, connection, lock, unfinished, .. } = self;
+        let Self { directory, connection, lock, unfinished, .. } = self;
         let named = |error| directory.named(error);
         let (from, to) = (directory.at(UNFINISHED), directory.at(DATABASE));
         connection.close().map_err(|(_, e)| named(StoreError::sqlite(&from)(e)))?;
@@ -127,7 +125,7 @@ impl Run {
             .map_err(named)?;
         unfinished.into_iter().for_each(UnfinishedRun::keep);
         let (connection, steps) = connect(&to, OpenFlags::SQLITE_OPEN_READ_WRITE).map_err(named)?;
-        Ok(Self { folder, directory, connection, steps, unfinished: None, lock })
+        Ok(Self { directory, connection, steps, unfinished: None, lock })
     }
 
     /// The name of its database.
@@ -140,8 +138,8 @@ impl Run {
     /// # Errors
     /// Where there is none, or it is not readable. [`StoreError::UnknownSchema`] and
     /// [`StoreError::UnknownJournal`] if reading it could do more than read it.
-    pub fn open(folder: &Path) -> Result<Self, StoreError> {
-        let run = Self::open_checked(RunDirectory::to_read(folder)?)?;
+    pub fn open(directory: &Path) -> Result<Self, StoreError> {
+        let run = Self::open_checked(RunDirectory::to_read(directory)?)?;
         run.connection.pragma_update(None, "query_only", true).map_err(run.sqlite())?;
         Ok(run)
     }
@@ -160,8 +158,7 @@ impl Run {
             Ok((connection, steps))
         };
         let (connection, steps) = open().map_err(|error| directory.named(error))?;
-        let folder = directory.path().to_owned();
-        Ok(Self { folder, directory, connection, steps, unfinished: None, lock: None })
+        Ok(Self { directory, connection, steps, unfinished: None, lock: None })
     }
 
     /// Opens a run to resume it, and clears away the raw outputs of cells
@@ -169,17 +166,17 @@ impl Run {
     ///
     /// # Errors
     /// As [`Run::open`], and where another process is writing it, or it is of several machines.
-    pub fn resume(folder: &Path) -> Result<Self, StoreError> {
-        existing(&RunDirectory::to_read(folder)?)?;
-        safe_for_root(folder)?;
-        let directory = RunDirectory::to_write(folder)?;
+    pub fn resume(path: &Path) -> Result<Self, StoreError> {
+        existing(&RunDirectory::to_read(path)?)?;
+        safe_for_root(path)?;
+        let directory = RunDirectory::to_write(path)?;
         let lock = take_lock(&directory)?;
         let mut run = Self::open_checked(directory)?;
-        if check_version(&folder.join(DATABASE), &run.connection)? != VERSION {
-            return Err(StoreError::ReadOnlyFormat(folder.to_owned()));
+        if check_version(&path.join(DATABASE), &run.connection)? != VERSION {
+            return Err(StoreError::ReadOnlyFormat(path.to_owned()));
         }
         if !run.info()?.machines.is_empty() {
-            return Err(StoreError::OfMachines(folder.to_owned()));
+            return Err(StoreError::OfMachines(path.to_owned()));
         }
         run.lock = Some(lock);
         let cleared = raw::clear_unfinished(&run.directory.at(""), &run.cells()?);
@@ -193,8 +190,8 @@ impl Run {
     }
 
     /// The run's directory.
-    pub fn folder(&self) -> &Path {
-        &self.folder
+    pub fn path(&self) -> &Path {
+        self.directory.path()
     }
 
     /// The directory of a cell's raw outputs, relative to the run's; none if it is not there.
@@ -219,7 +216,7 @@ impl Run {
             .query_row("SELECT info FROM run", [], |row| row.get(0))
             .map_err(self.sqlite())?;
         serde_json::from_str(&text)
-            .map_err(|source| StoreError::OtherVersion { path: self.folder.clone(), source })
+            .map_err(|source| StoreError::OtherVersion { path: self.path().to_owned(), source })
     }
 
     /// All cells, in order.
@@ -232,13 +229,13 @@ impl Run {
         self.steps.restart();
         let cells = rows::cells(&self.connection).map_err(self.sqlite())?;
         let cells = cells.map_err(|BadValue { cell, column, value }| StoreError::BadCell {
-            path: self.folder.clone(),
+            path: self.path().to_owned(),
             cell,
             column,
             value,
         })?;
         if cells.len() as u64 > MOST_CELLS {
-            let path = self.folder.join(self.database());
+            let path = self.path().join(self.database());
             return Err(StoreError::TooManyRows { path, rows: "cells", most: MOST_CELLS });
         }
         Ok(cells)
@@ -253,13 +250,13 @@ impl Run {
         self.steps.restart();
         let texts = rows::sessions(&self.connection).map_err(self.sqlite())?;
         if texts.len() > MOST_SESSIONS {
-            let path = self.folder.join(self.database());
+            let path = self.path().join(self.database());
             let most = MOST_SESSIONS as u64;
             return Err(StoreError::TooManyRows { path, rows: "starts of the program", most });
         }
         let read = |(index, text): (usize, &String)| {
             serde_json::from_str(text).map_err(|source| StoreError::BadSession {
-                path: self.folder.clone(),
+                path: self.path().to_owned(),
                 number: index + 1,
                 source,
             })
@@ -290,7 +287,7 @@ impl Run {
                 .optional()
                 .map_err(self.sqlite())?;
             let number = record.cell.number;
-            let path = || self.folder.clone();
+            let path = || self.path().to_owned();
             let json = json.ok_or_else(|| StoreError::NoSample { path: path(), cell: number })?;
             let sample = serde_json::from_str(&json).map_err(|source| StoreError::BadSample {
                 path: path(),
@@ -317,7 +314,7 @@ impl Run {
     /// Where they cannot be written, or one of them is there already.
     pub fn append(&mut self, cells: &[Cell]) -> Result<(), StoreError> {
         self.writable()?;
-        let path = self.folder.join(self.database());
+        let path = self.path().join(self.database());
         let result = (|| {
             let transaction = self.connection.transaction()?;
             for cell in cells {
@@ -347,7 +344,7 @@ impl Run {
         rows::outcome(&self.connection).map_err(self.sqlite())
     }
 
-    /// A fresh folder for the raw outputs of a cell that is about to run. The path is valid while
+    /// A fresh directory for the raw outputs of a cell that is about to run. The path is valid while
     /// the run is open ([`RunDirectory::at`]).
     ///
     /// # Errors
@@ -356,7 +353,7 @@ impl Run {
     pub fn begin_cell(&self, cell: &Cell) -> Result<PathBuf, StoreError> {
         self.writable()?;
         if !self.directory.is_still_there() {
-            return Err(StoreError::Moved(self.folder.clone()));
+            return Err(StoreError::Moved(self.path().to_owned()));
         }
         raw::begin(&self.directory.at(""), cell).map_err(|error| self.directory.named(error))
     }
@@ -374,7 +371,7 @@ impl Run {
         self.writable()?;
         self.finish_outputs(cell, &sample.trace)?;
         let json = to_json(cell, sample)?;
-        let path = self.folder.join(self.database());
+        let path = self.path().join(self.database());
         let result = (|| {
             let transaction = self.connection.transaction()?;
             rows::end_cell(&transaction, cell, None, seconds)?;
@@ -395,7 +392,7 @@ impl Run {
         cells: impl IntoIterator<Item = (&'a Cell, Result<S, &'a str>)>,
     ) -> Result<(), StoreError> {
         self.writable()?;
-        let path = self.folder.join(self.database());
+        let path = self.path().join(self.database());
         let sqlite = StoreError::sqlite(&path);
         let directory = self.directory.clone();
         let transaction = self.connection.transaction().map_err(&sqlite)?;
@@ -445,11 +442,11 @@ impl Run {
             self.steps.restart();
             return Ok(());
         }
-        Err(StoreError::ReadOnly(self.folder.clone()))
+        Err(StoreError::ReadOnly(self.path().to_owned()))
     }
 
     pub(crate) fn sqlite(&self) -> impl Fn(rusqlite::Error) -> StoreError + '_ {
-        StoreError::sqlite(&self.folder.join(self.database()))
+        StoreError::sqlite(&self.path().join(self.database()))
     }
 }
 

@@ -1,6 +1,6 @@
 //! The tables of a run.
 
-/// Name of the database in a run's folder.
+/// Name of the database in a run's directory.
 pub(crate) const DATABASE: &str = "run.sqlite";
 /// Name of the file whose lock says that a run is being written.
 pub(crate) const LOCK: &str = "lock";

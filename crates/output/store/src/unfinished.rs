@@ -53,8 +53,8 @@ impl Drop for UnfinishedRun {
 /// # Errors
 /// [`StoreError::Unexpected`] if one of its names is that of something that disklab does not
 /// make, [`StoreError::Io`] if something cannot be removed.
-pub(crate) fn clear(folder: &Path) -> Result<(), StoreError> {
-    let database = folder.join(UNFINISHED);
+pub(crate) fn clear(directory: &Path) -> Result<(), StoreError> {
+    let database = directory.join(UNFINISHED);
     match database.symlink_metadata() {
         Ok(there) if there.is_file() => {}
         Ok(_) => {
@@ -66,7 +66,7 @@ pub(crate) fn clear(folder: &Path) -> Result<(), StoreError> {
     check_side_files(&database)?;
     // Before anything else is made, its cells are in it; if they are not, there is nothing else.
     if let Ok(cells) = cells(&database) {
-        raw::clear_all(folder, &cells)?;
+        raw::clear_all(directory, &cells)?;
     }
     // The database last: it says what else there is.
     let side_files = SIDE_FILES.iter().map(|ending| side_file(&database, ending));

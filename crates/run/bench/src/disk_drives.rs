@@ -300,8 +300,8 @@ mod tests {
 
     #[test]
     fn sas_drives_with_ata_names_are_not_ata_drives() {
-        let folder = tempfile::tempdir().expect("temp");
-        let tree = Fabricated::new(folder.path());
+        let directory = tempfile::tempdir().expect("temp");
+        let tree = Fabricated::new(directory.path());
         tree.drive("sda", (8, 0), "A").set("sda", "device/vendor", "ATA     \n");
         tree.drive("sdb", (8, 16), "B").set("sdb", "device/vendor", "SEAGATE \n");
         tree.drive("sdc", (8, 32), "C").set("sdc", "device/vendor", "WD      \n");
@@ -331,8 +331,8 @@ mod tests {
 
     #[test]
     fn resuming_needs_consent_for_what_was_erased_too() {
-        let folder = tempfile::tempdir().expect("temp");
-        let tree = Fabricated::new(folder.path());
+        let directory = tempfile::tempdir().expect("temp");
+        let tree = Fabricated::new(directory.path());
         tree.drive("sda", (8, 0), "A").drive("sdb", (8, 16), "B").drive("sdc", (8, 32), "C");
         let mut drives = named(&tree, &["A", "B", "C"], &["B", "C", "X"]);
         assert!(drives.consents_left().is_empty(), "no cell uses them");
@@ -345,8 +345,8 @@ mod tests {
 
     #[test]
     fn an_uninspected_drive_is_not_touched() {
-        let folder = tempfile::tempdir().expect("temp");
-        let tree = Fabricated::new(folder.path());
+        let directory = tempfile::tempdir().expect("temp");
+        let tree = Fabricated::new(directory.path());
         tree.drive("sda", (8, 0), "A");
         let mut drives = named(&tree, &["A"], &[]);
         for index in [0, 1] {

@@ -18,17 +18,17 @@ use crate::{BenchError, Drives};
 /// ones, which read as zeros.
 #[derive(Debug)]
 pub struct LoopDrives {
-    folder: PathBuf,
+    directory: PathBuf,
     drive_size: Bytes,
     medium: Medium,
 }
 
 impl LoopDrives {
-    /// Drives of `drive_size`; the cells' directories are below `folder`.
-    pub fn new(folder: &Path, drive_size: Bytes, medium: Medium) -> Self {
+    /// Drives of `drive_size`; the cells' directories are below `directory`.
+    pub fn new(directory: &Path, drive_size: Bytes, medium: Medium) -> Self {
         // A loop device refuses a size that is no multiple of its sectors.
         let drive_size = drive_size.round_up(Bytes::mib(1));
-        Self { folder: folder.to_owned(), drive_size, medium }
+        Self { directory: directory.to_owned(), drive_size, medium }
     }
 }
 
@@ -41,7 +41,7 @@ impl Drives for LoopDrives {
         format!(
             "loop devices of {} over sparse files in {}, all on the same disk of this machine",
             self.drive_size.iec(),
-            self.folder.display()
+            self.directory.display()
         )
     }
 

@@ -64,17 +64,17 @@ impl<'a> Making<'a> {
         let plan = self.plan;
         let began = Instant::now();
         let tag = tag();
-        let folder = scratch.join(&tag);
-        ledger.enter(undo::RemoveFolder(folder.clone()))?;
-        std::fs::create_dir_all(&folder)
-            .map_err(|e| CellError::Drives(BenchError::io("cannot make", &folder)(e)))?;
+        let directory = scratch.join(&tag);
+        ledger.enter(undo::RemoveDirectory(directory.clone()))?;
+        std::fs::create_dir_all(&directory)
+            .map_err(|e| CellError::Drives(BenchError::io("cannot make", &directory)(e)))?;
         let mut ready = drives
-            .make_ready(&plan.drives, plan.write_cache, &folder, ledger, executor)
+            .make_ready(&plan.drives, plan.write_cache, &directory, ledger, executor)
             .map_err(CellError::Drives)?;
         let devices: Vec<PathBuf> = ready.drives.iter().map(|d| d.device.clone()).collect();
         let watched = std::mem::take(&mut ready.drives);
         let totals = Totals::start(&SystemRoot::here(), &watched);
-        let mut context = LayerContext::new(executor, ledger, &folder, &tag, plan.seed);
+        let mut context = LayerContext::new(executor, ledger, &directory, &tag, plan.seed);
         context.drives_are_zero = ready.are_zero;
         context.below =
             DeviceState { reads_zeros: ready.are_zero, simulated: drives.are_simulated() };
@@ -175,7 +175,7 @@ fn make_on<T>(pins: &[Pin], make: impl FnOnce() -> Result<T, StackError>) -> Res
     Ok(make()?)
 }
 
-/// A short word, unique on this machine, for names of arrays, pools and folders.
+/// A short word, unique on this machine, for names of arrays, pools and directories.
 pub(crate) fn tag() -> String {
     use std::sync::atomic::{AtomicU32, Ordering};
     static COUNT: AtomicU32 = AtomicU32::new(0);
@@ -193,8 +193,8 @@ mod tests {
     /// The attack of 21.31: another drive takes the name between erasing and mkfs.
     #[test]
     fn no_layer_is_made_on_a_drive_that_changed() {
-        let folder = tempfile::tempdir().expect("temp");
-        let tree = Fabricated::new(folder.path());
+        let directory = tempfile::tempdir().expect("temp");
+        let tree = Fabricated::new(directory.path());
         tree.drive("sdb", (8, 16), "B");
         let root = tree.root();
         let names = ["/dev/disk/by-id/ata-TESTDRIVE_1000_B".to_owned()];

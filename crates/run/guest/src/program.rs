@@ -78,9 +78,9 @@ mod tests {
     use super::*;
 
     /// A program `disklab-guest` that answers with `build`, and the one that it lies next to.
-    fn pair(folder: &Path, build: &str) -> (PathBuf, PathBuf) {
-        let own = folder.join("disklab");
-        let path = folder.join(NAME);
+    fn pair(directory: &Path, build: &str) -> (PathBuf, PathBuf) {
+        let own = directory.join("disklab");
+        let path = directory.join(NAME);
         fs::write(&own, "").unwrap();
         fs::write(&path, format!("#!/bin/sh\n[ \"$1\" = {BUILD_OPTION} ] && echo {build}\n"))
             .unwrap();
@@ -92,15 +92,15 @@ mod tests {
 
     #[test]
     fn program_of_this_build_is_used() {
-        let folder = tempfile::tempdir().unwrap();
-        let (own, path) = pair(folder.path(), BUILD);
+        let directory = tempfile::tempdir().unwrap();
+        let (own, path) = pair(directory.path(), BUILD);
         check(&own, &path).unwrap();
     }
 
     #[test]
     fn missing_program_and_one_of_another_build_are_not_used() {
-        let folder = tempfile::tempdir().unwrap();
-        let (own, path) = pair(folder.path(), "0123456789abcdef");
+        let directory = tempfile::tempdir().unwrap();
+        let (own, path) = pair(directory.path(), "0123456789abcdef");
         let error = check(&own, &path).unwrap_err();
         assert!(matches!(error, ProgramProblem::OtherBuild(_)), "{error}");
         fs::remove_file(&path).unwrap();
@@ -110,15 +110,16 @@ mod tests {
 
     #[test]
     fn program_that_another_user_could_have_made_is_not_even_started() {
-        let folder = tempfile::tempdir().unwrap();
-        let started = folder.path().join("started");
-        let (own, path) = pair(folder.path(), &format!("{BUILD}; touch '{}'", started.display()));
+        let directory = tempfile::tempdir().unwrap();
+        let started = directory.path().join("started");
+        let (own, path) =
+            pair(directory.path(), &format!("{BUILD}; touch '{}'", started.display()));
         // Another may write it.
         fs::set_permissions(&path, fs::Permissions::from_mode(0o757)).unwrap();
         let error = check(&own, &path).unwrap_err();
         assert!(matches!(error, ProgramProblem::OfOthers(_)), "{error}");
         // It leads elsewhere.
-        let elsewhere = folder.path().join("elsewhere");
+        let elsewhere = directory.path().join("elsewhere");
         fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
         fs::rename(&path, &elsewhere).unwrap();
         symlink(&elsewhere, &path).unwrap();

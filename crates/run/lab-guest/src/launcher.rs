@@ -1,9 +1,9 @@
 //! The program that the kernel starts, which has the guest's first program follow.
 //!
-//! Each folder on the way to a program stays in the guest's memory, so that a program
-//! in a deeper folder leaves less of it, and where memory is short, files are written at
-//! other times. A folder that is mounted is none on the way: so the kernel starts a
-//! program of a few bytes, at a path that is alike in all runs, and it mounts the folder
+//! Each directory on the way to a program stays in the guest's memory, so that a program
+//! in a deeper directory leaves less of it, and where memory is short, files are written at
+//! other times. A directory that is mounted is none on the way: so the kernel starts a
+//! program of a few bytes, at a path that is alike in all runs, and it mounts the directory
 //! of the real one, which the host finds.
 
 /// Where the program is in memory: where the linker puts programs of x86-64.
@@ -20,7 +20,7 @@ const MOUNT: u32 = 165;
 const EXECVE: u32 = 59;
 const EXIT_GROUP: u32 = 231;
 
-/// A program for x86-64 that mounts the host's folder `source` at `place`, becomes the
+/// A program for x86-64 that mounts the host's directory `source` at `place`, becomes the
 /// program `next` with its own arguments, and ends with the number of the error where
 /// that fails. No path may have a zero in it.
 pub fn launcher(source: &str, place: &str, next: &[u8]) -> Vec<u8> {
@@ -122,8 +122,8 @@ mod tests {
 
     #[test]
     fn launcher_runs_and_exits_with_its_reason() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("first");
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("first");
         // Nowhere but in a guest is there such a file system: ENODEV; or it is not
         // allowed at all: EPERM. Or the place is not there: ENOENT.
         std::fs::write(&path, launcher("/", "/no/such/place", b"/bin/true")).unwrap();

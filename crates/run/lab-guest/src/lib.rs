@@ -32,7 +32,7 @@ pub use free_memory::release_memory;
 pub use launcher::launcher;
 pub use mounts::{make_state_writable, mount_host, mount_shown};
 pub use names::{
-    DiskTransport, GUEST, KERNEL_DIRECTORY, LAB_FOLDER, LAB_ON_HOST, OPERATOR_LINE, PLACE,
+    DiskTransport, GUEST, KERNEL_DIRECTORY, LAB_DIRECTORY, LAB_ON_HOST, OPERATOR_LINE, PLACE,
     WORK_BEGAN, medium_file, on_host, replaced_file,
 };
 pub use replaced::replace_drive;

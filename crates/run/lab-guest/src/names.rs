@@ -7,8 +7,8 @@ pub const GUEST: &str = "guest";
 
 /// Where things of the guest's own lie; a file system in its memory.
 pub const PLACE: &str = "/run/disklab";
-/// The lab's folder on the host, as [`crate::begin`] mounts it: the guest may write there.
-pub const LAB_FOLDER: &str = "/run/disklab/lab";
+/// The lab's directory on the host, as [`crate::begin`] mounts it: the guest may write there.
+pub const LAB_DIRECTORY: &str = "/run/disklab/lab";
 /// The operator's line in the guest: the second console, a terminal that must be made raw.
 pub const OPERATOR_LINE: &str = "/dev/tty1";
 /// The directory in which the host starts the kernel, and so whatever the kernel looks up on the
@@ -58,17 +58,17 @@ impl DiskTransport {
     }
 }
 
-/// The file in [`LAB_FOLDER`] that tells what the disk of this name has written to its
+/// The file in [`LAB_DIRECTORY`] that tells what the disk of this name has written to its
 /// medium so far, if the host has it do so: a decimal number of bytes.
 pub fn medium_file(disk: &str) -> String {
     format!("medium-{disk}")
 }
 
-/// The file in [`LAB_FOLDER`] in which a guest says that the disk of this name was replaced, each
+/// The file in [`LAB_DIRECTORY`] in which a guest says that the disk of this name was replaced, each
 /// time something else.
 pub fn replaced_file(disk: &str) -> String {
     format!("replaced-{disk}")
 }
 
-/// The file in [`LAB_FOLDER`] in which a guest says when its work began: nanoseconds since its start.
+/// The file in [`LAB_DIRECTORY`] in which a guest says when its work began: nanoseconds since its start.
 pub const WORK_BEGAN: &str = "work-began";

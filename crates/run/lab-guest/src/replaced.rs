@@ -5,7 +5,7 @@ use std::path::Path;
 
 use rustix::time::{ClockId, clock_gettime};
 
-use crate::{LAB_FOLDER, replaced_file};
+use crate::{LAB_DIRECTORY, replaced_file};
 
 /// Has another drive of the same model be in the place of this disk of the lab (`/dev/vdb`): without
 /// faults, and blank, but for the mebibyte at each end, where a partition table is.
@@ -19,7 +19,7 @@ pub fn replace_drive(device: &Path) -> io::Result<()> {
     // No two are at the same time.
     let now = clock_gettime(ClockId::Monotonic);
     let mark = format!("{}.{:09}\n", now.tv_sec, now.tv_nsec);
-    std::fs::write(Path::new(LAB_FOLDER).join(replaced_file(name)), mark)?;
+    std::fs::write(Path::new(LAB_DIRECTORY).join(replaced_file(name)), mark)?;
     let disk = Path::new("/sys/block").join(name);
     // The host looks for the mark when a disk is asked what it is. A SCSI disk is when it is looked
     // for anew, which one that the kernel has given up is not before it is running.

@@ -9,7 +9,7 @@ use rustix::mount::{UnmountFlags, unmount};
 use rustix::system::{RebootCommand, reboot, sethostname};
 
 use crate::mounts::{mount_host, mount_system};
-use crate::names::{GUEST, LAB_FOLDER, LAB_ON_HOST, PLACE, on_host};
+use crate::names::{GUEST, LAB_DIRECTORY, LAB_ON_HOST, PLACE, on_host};
 use crate::{dirty_pages, queues};
 
 /// Where programs are looked for.
@@ -24,7 +24,7 @@ pub fn arguments() -> Option<Vec<String>> {
 }
 
 /// Makes the guest a place to work in: mounts what programs expect, and the lab's
-/// folder at [`LAB_FOLDER`].
+/// directory at [`LAB_DIRECTORY`].
 ///
 /// # Errors
 /// That of the first mount(2) that failed, with its place: the guest cannot work.
@@ -43,7 +43,7 @@ pub fn begin() -> io::Result<()> {
     let _ = sethostname(b"lab");
     dirty_pages::limit_to_defaults();
     queues::set();
-    mount_host(&on_host(LAB_ON_HOST), Path::new(LAB_FOLDER))
+    mount_host(&on_host(LAB_ON_HOST), Path::new(LAB_DIRECTORY))
 }
 
 /// The environment for programs: nothing of the host's is there.
@@ -63,7 +63,7 @@ pub fn set_environment(more_programs: Option<&Path>) {
 /// Powers the guest off. What it has mounted from the host is written first.
 pub fn power_off() -> ! {
     rustix::fs::sync();
-    let _ = unmount(LAB_FOLDER, UnmountFlags::DETACH);
+    let _ = unmount(LAB_DIRECTORY, UnmountFlags::DETACH);
     let error = reboot(RebootCommand::PowerOff).err();
     println!("the guest cannot be powered off: {error:?}");
     std::process::exit(1)

@@ -1,6 +1,6 @@
 //! Builds the lab's kernel and says where it is; with `--zfs` the one that has
-//! OpenZFS, from Debian's packages or from a folder:
-//! `cargo run -p disklab-lab-kernel --example build_kernel [--zfs[=FOLDER]] [FOLDER OF A KERNEL SOURCE]`.
+//! OpenZFS, from Debian's packages or from a directory:
+//! `cargo run -p disklab-lab-kernel --example build_kernel [--zfs[=DIRECTORY]] [DIRECTORY OF A KERNEL SOURCE]`.
 
 use std::process::ExitCode;
 use std::time::Instant;
@@ -15,7 +15,9 @@ fn main() -> ExitCode {
     for word in std::env::args().skip(1) {
         match word.strip_prefix("--zfs") {
             Some("") => zfs = Some(ZfsSource::Debian),
-            Some(folder) => zfs = Some(ZfsSource::Tree(folder.trim_start_matches('=').into())),
+            Some(directory) => {
+                zfs = Some(ZfsSource::Tree(directory.trim_start_matches('=').into()))
+            }
             None => source = LinuxSource::Tree(word.into()),
         }
     }
@@ -29,7 +31,7 @@ fn main() -> ExitCode {
             said = words;
         }
     };
-    let (cache, executor) = (kernel::cache_folder(), Executor::default());
+    let (cache, executor) = (kernel::cache_directory(), Executor::default());
     let built = match &zfs {
         None => kernel::ensure(&source, Parts::ALL, &cache, &executor, &mut say),
         Some(zfs) => {

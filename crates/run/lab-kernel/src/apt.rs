@@ -1,4 +1,4 @@
-//! An apt of our own: with sources, lists and archives in one folder that goes when the
+//! An apt of our own: with sources, lists and archives in one directory that goes when the
 //! build ends. Nothing is installed.
 //!
 //! The user's sources say which mirror to use and which keys to trust; they are only
@@ -20,36 +20,36 @@ const TAIL_LINES: usize = 3;
 /// An apt of our own.
 #[derive(Debug)]
 pub(super) struct Apt<'a> {
-    pub folder: PathBuf,
+    pub directory: PathBuf,
     pub executor: &'a Executor,
 }
 
 impl<'a> Apt<'a> {
-    /// One that knows these archives, in `folder`.
+    /// One that knows these archives, in `directory`.
     pub fn new(
-        folder: &Path,
+        directory: &Path,
         archives: &[Archive],
         wanted: impl Fn(&Archive) -> Wanted,
         executor: &'a Executor,
     ) -> Result<Self, KernelError> {
         for sub in ["lists/partial", "archives/partial", "packages"] {
-            let path = folder.join(sub);
+            let path = directory.join(sub);
             fs::create_dir_all(&path).map_err(KernelError::io("cannot make", &path))?;
         }
         let users = executor.check(&Invocation::new("apt-config").arg("dump"))?.text();
         for (name, text) in [
-            ("apt.conf", configuration(folder, &users)),
+            ("apt.conf", configuration(directory, &users)),
             ("archives.sources", archives.iter().map(|a| wanted(a).paragraph(a)).collect()),
         ] {
-            let path = folder.join(name);
+            let path = directory.join(name);
             fs::write(&path, text).map_err(KernelError::io("cannot write", &path))?;
         }
-        Ok(Self { folder: folder.to_owned(), executor })
+        Ok(Self { directory: directory.to_owned(), executor })
     }
 
     /// Runs one of apt's programs with our configuration.
     pub fn run(&self, program: &str, args: &[&str]) -> Result<Finished, KernelError> {
-        let conf = self.folder.join("apt.conf");
+        let conf = self.directory.join("apt.conf");
         let invocation = Invocation::new(program)
             .args(args)
             .env("APT_CONFIG", &conf.display().to_string())
@@ -59,7 +59,7 @@ impl<'a> Apt<'a> {
 
     /// Where downloaded packages are.
     pub fn downloads(&self) -> PathBuf {
-        self.folder.join("packages")
+        self.directory.join("packages")
     }
 }
 
@@ -100,7 +100,7 @@ pub(super) fn archives(root: &Path) -> Result<Vec<Archive>, AptProblem> {
 
 /// The user's configuration of fetching, such as proxies, and places of our own for
 /// the rest (apt.conf(5)): no list, hook or pin of the user's is read or touched.
-fn configuration(folder: &Path, users: &str) -> String {
+fn configuration(directory: &Path, users: &str) -> String {
     let mut text = String::new();
     for line in users.lines() {
         // Other kinds of lists, of translations and icons, are not needed.
@@ -109,7 +109,7 @@ fn configuration(folder: &Path, users: &str) -> String {
             text.push('\n');
         }
     }
-    let dir = folder.display();
+    let dir = directory.display();
     for (name, place) in [
         ("State", ""),
         ("State::lists", "/lists"),
@@ -124,7 +124,7 @@ fn configuration(folder: &Path, users: &str) -> String {
     {
         let _ = writeln!(text, "Dir::{name} \"/dev/null\";");
     }
-    // What root fetches is read by root: the user of apt cannot enter our folder.
+    // What root fetches is read by root: the user of apt cannot enter our directory.
     text + "Dir::Etc::preferencesparts \"/dev/null\";\nAPT::Sandbox::User \"root\";\n\
             Acquire::Languages \"none\";\n"
 }

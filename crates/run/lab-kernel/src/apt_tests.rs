@@ -11,12 +11,13 @@ use super::{AptProblem, KernelError, backports, zfs};
 /// What fetches a package, with its lists in a directory and the user's sources below another.
 type Fetch = fn(&Path, &Path) -> KernelError;
 
-fn backport(folder: &Path, root: &Path) -> KernelError {
-    backports::newest(LinuxVersion::V7_3, folder, root, &Executor::default()).expect_err("nothing")
+fn backport(directory: &Path, root: &Path) -> KernelError {
+    backports::newest(LinuxVersion::V7_3, directory, root, &Executor::default())
+        .expect_err("nothing")
 }
 
-fn openzfs(folder: &Path, root: &Path) -> KernelError {
-    zfs::fetch(folder, root, &Executor::default()).expect_err("nothing")
+fn openzfs(directory: &Path, root: &Path) -> KernelError {
+    zfs::fetch(directory, root, &Executor::default()).expect_err("nothing")
 }
 
 fn problem(error: KernelError) -> AptProblem {
@@ -31,8 +32,8 @@ fn problem(error: KernelError) -> AptProblem {
 /// What is said of an archive that cannot be reached; none without apt.
 fn unreached(fetch: Fetch) -> Option<(String, Vec<String>)> {
     let root = tempfile::tempdir().expect("temp");
-    let folder = root.path().join("apt");
-    match problem(fetch(&folder, root.path())) {
+    let directory = root.path().join("apt");
+    match problem(fetch(&directory, root.path())) {
         AptProblem::Missing(programs) => {
             assert!(!programs.is_empty());
             eprintln!("skipped: needs {}", programs.join(", "));
@@ -40,10 +41,10 @@ fn unreached(fetch: Fetch) -> Option<(String, Vec<String>)> {
         }
         problem => assert_eq!(problem, AptProblem::NoArchive),
     }
-    fs::create_dir_all(root.path().join("etc/apt")).expect("folder");
+    fs::create_dir_all(root.path().join("etc/apt")).expect("directory");
     let none = format!("deb file:{}/none stable main\n", root.path().display());
     fs::write(root.path().join("etc/apt/sources.list"), none).expect("file");
-    let problem = problem(fetch(&folder, root.path()));
+    let problem = problem(fetch(&directory, root.path()));
     let answer = problem.answer();
     let AptProblem::NotFound { package, suites, complaints } = problem else {
         panic!("{problem}");

@@ -22,14 +22,14 @@ pub(super) struct Archive {
 /// The archives that the sources below `root` name for the release `codename`,
 /// those that only a mirror of Debian can be: with the component `main`.
 pub(super) fn of_user(root: &Path, codename: Option<&str>) -> Vec<Archive> {
-    let folder = root.join("etc/apt");
-    let mut files: Vec<PathBuf> = fs::read_dir(folder.join("sources.list.d"))
+    let directory = root.join("etc/apt");
+    let mut files: Vec<PathBuf> = fs::read_dir(directory.join("sources.list.d"))
         .into_iter()
         .flatten()
         .filter_map(|entry| Some(entry.ok()?.path()))
         .collect();
     files.sort();
-    files.insert(0, folder.join("sources.list"));
+    files.insert(0, directory.join("sources.list"));
     let mut archives: Vec<Archive> = Vec::new();
     for file in files {
         let text = || fs::read_to_string(&file).unwrap_or_default();
@@ -154,7 +154,7 @@ mod tests {
     fn both_styles_are_read() {
         let root = tempfile::tempdir().expect("temp");
         let parts = root.path().join("etc/apt/sources.list.d");
-        fs::create_dir_all(&parts).expect("folder");
+        fs::create_dir_all(&parts).expect("directory");
         let write = |name: &str, text: &str| {
             fs::write(root.path().join("etc").join(name), text).expect("file");
         };

@@ -10,18 +10,18 @@ use super::linux::LinuxVersion;
 use super::source::unpack_package;
 use super::{AptProblem, KernelError};
 
-/// The newest version of the source's package. Its lists are fetched into `folder`, which
+/// The newest version of the source's package. Its lists are fetched into `directory`, which
 /// belongs to disklab; the user's own sources lie below `root`, which is `/` but in tests.
 ///
 /// # Errors
 /// [`KernelError::NoBackport`] if there is none.
 pub(super) fn newest(
     version: LinuxVersion,
-    folder: &Path,
+    directory: &Path,
     root: &Path,
     executor: &Executor,
 ) -> Result<String, KernelError> {
-    Ok(lists(version, folder, root, executor)?.1)
+    Ok(lists(version, directory, root, executor)?.1)
 }
 
 /// Fetches the package with that version and unpacks it below `to`: the path of its tarball.
@@ -30,11 +30,11 @@ pub(super) fn newest(
 /// [`KernelError::NoBackport`] if it cannot be fetched.
 pub(super) fn fetch(
     version: LinuxVersion,
-    folder: &Path,
+    directory: &Path,
     to: &Path,
     executor: &Executor,
 ) -> Result<PathBuf, KernelError> {
-    let (apt, newest) = lists(version, folder, Path::new("/"), executor)?;
+    let (apt, newest) = lists(version, directory, Path::new("/"), executor)?;
     let package = version.package();
     let answer = apt.run("apt-get", &["download", &format!("{package}={newest}")])?;
     if answer.code != 0 {
@@ -48,7 +48,7 @@ pub(super) fn fetch(
 /// An apt of our own with the lists of backports, and the newest version in them.
 fn lists<'e>(
     version: LinuxVersion,
-    folder: &Path,
+    directory: &Path,
     root: &Path,
     executor: &'e Executor,
 ) -> Result<(Apt<'e>, String), KernelError> {
@@ -58,7 +58,7 @@ fn lists<'e>(
     let mut archives = apt::archives(root).map_err(refuse)?;
     archives.dedup_by(|a, b| a.uri == b.uri);
     let wanted = |_: &_| Wanted { suites: vec![suite.to_owned()], component: "main" };
-    let apt = Apt::new(folder, &archives, wanted, executor)?;
+    let apt = Apt::new(directory, &archives, wanted, executor)?;
     let answer = apt.run("apt-get", &["update"])?;
     let list = apt.run("apt-cache", &["madison", package])?.text();
     first(&list, package).map(|newest| (apt, newest)).ok_or_else(|| {

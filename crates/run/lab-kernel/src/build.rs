@@ -46,12 +46,12 @@ pub(super) struct Build<'a> {
 }
 
 impl Build<'_> {
-    /// Does all steps and returns a folder with all that is to be kept.
+    /// Does all steps and returns a directory with all that is to be kept.
     pub fn run(&mut self, origin: &Origin) -> Result<PathBuf, KernelError> {
         let (made, out) = (self.workshop.join("made"), tree::objects(self.workshop));
         remove(&made).map_err(KernelError::io("cannot remove", &made))?;
-        for folder in [&made, &out] {
-            fs::create_dir_all(folder).map_err(KernelError::io("cannot make", folder))?;
+        for directory in [&made, &out] {
+            fs::create_dir_all(directory).map_err(KernelError::io("cannot make", directory))?;
         }
         // First, because it is what most often is not available.
         let openzfs = self.openzfs(&made)?;
@@ -96,15 +96,15 @@ impl Build<'_> {
         zfs::into_kernel(&openzfs.tree, edits, tree, out, &|i| self.step(i))
     }
 
-    /// Has the source ready in a folder.
+    /// Has the source ready in a directory.
     fn source(&mut self, origin: &Origin) -> Result<PathBuf, KernelError> {
         let tarball = match origin {
-            Origin::Tree(folder) => return self.named_source(folder),
+            Origin::Tree(directory) => return self.named_source(directory),
             Origin::Tarball(tarball) => Some(tarball.clone()),
             Origin::Package | Origin::Backports => None,
         };
         let version = self.recipe.variant.version;
-        let (tree, is_there) = tree::source_folder(self.workshop)?;
+        let (tree, is_there) = tree::source_directory(self.workshop)?;
         if is_there {
             return Ok(tree);
         }
@@ -128,13 +128,13 @@ impl Build<'_> {
     }
 
     /// A copy of a source that the user named, with the patches that it takes.
-    fn named_source(&mut self, folder: &Path) -> Result<PathBuf, KernelError> {
+    fn named_source(&mut self, directory: &Path) -> Result<PathBuf, KernelError> {
         (self.progress)(BuildProgress::of(BuildStep::Unpack));
         // What was copied in part, or has been patched, is copied again: which patches it took is
         // not written down.
         let _ = fs::remove_file(self.workshop.join(tree::UNPACKED));
-        let (tree, _) = tree::source_folder(self.workshop)?;
-        source::copy(folder, &tree, &|invocation| self.step(invocation))?;
+        let (tree, _) = tree::source_directory(self.workshop)?;
+        source::copy(directory, &tree, &|invocation| self.step(invocation))?;
         self.left_out.clear();
         for patch in self.recipe.patches {
             if self.would_patch(&tree, patch, "--forward")? {

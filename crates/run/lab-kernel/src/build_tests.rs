@@ -100,15 +100,15 @@ impl WorkDir {
         let found = Found { version: LinuxVersion::V6_12, identity: recipe.source.clone(), origin };
         let mut steps = |p: BuildProgress| progress(p.step);
         make(&found, None, recipe.clone(), &self.cache(), executor, &mut steps)
-            .map(|folder| folder.join(KERNEL))
+            .map(|directory| directory.join(KERNEL))
     }
 
-    /// A folder that looks like OpenZFS's source, with what the edits are for.
+    /// A directory that looks like OpenZFS's source, with what the edits are for.
     fn openzfs(&self) -> PathBuf {
         let tree = self.0.path().join("openzfs");
         let write = |name: &str, text: &str| {
             let path = tree.join(name);
-            fs::create_dir_all(path.parent().expect("parent")).expect("folder");
+            fs::create_dir_all(path.parent().expect("parent")).expect("directory");
             let before = fs::read_to_string(&path).unwrap_or_default();
             fs::write(path, before + text).expect("file");
         };
@@ -148,9 +148,9 @@ fn a_tarball_becomes_a_kernel() {
     let kernel = build(&mut steps).expect("built");
     assert_eq!(steps[..2], [BuildStep::Unpack, BuildStep::Configure]);
     assert_eq!(fs::read_to_string(&kernel).expect("kernel"), "um - lab\n");
-    let folder = kernel.parent().expect("folder");
-    assert_eq!(folder, place.cache().join(recipe.key()));
-    let kept = |name: &str| fs::read_to_string(folder.join(name)).expect("kept");
+    let directory = kernel.parent().expect("directory");
+    assert_eq!(directory, place.cache().join(recipe.key()));
+    let kept = |name: &str| fs::read_to_string(directory.join(name)).expect("kept");
     assert!(kept("config").contains("CONFIG_A=y"));
     assert!(kept("build.log").contains("  CC      a.o"));
     assert_eq!(kept("recipe"), recipe.text());
@@ -185,8 +185,8 @@ fn openzfs_is_built_into_a_copy() {
     };
     let (cache, executor) = (place.cache(), Executor::default());
     let made = make(&found, Some(&zfs), recipe.clone(), &cache, &executor, &mut progress);
-    let folder = made.expect("built");
-    assert_eq!(folder, cache.join(recipe.key()));
+    let directory = made.expect("built");
+    assert_eq!(directory, cache.join(recipe.key()));
     let expected = [
         BuildStep::BuildZfsPrograms,
         BuildStep::Unpack,
@@ -195,7 +195,7 @@ fn openzfs_is_built_into_a_copy() {
         BuildStep::Configure,
     ];
     assert_eq!(steps[..5], expected);
-    let kept = |name: &str| fs::read_to_string(folder.join(name)).expect("kept");
+    let kept = |name: &str| fs::read_to_string(directory.join(name)).expect("kept");
     assert_eq!(kept("programs/zpool"), "zpool\n");
     let log = kept("build.log");
     assert!(log.contains("the revision"), "{log}");

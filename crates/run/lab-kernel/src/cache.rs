@@ -1,6 +1,6 @@
 //! Where kernels are kept.
 //!
-//! One folder per [key](super::recipe::Recipe::key), with the files below. It
+//! One directory per [key](super::recipe::Recipe::key), with the files below. It
 //! appears under its name only when it is complete.
 
 use std::cmp::Reverse;
@@ -28,9 +28,9 @@ pub const KERNEL_VARIABLE: &str = "DISKLAB_LAB_KERNEL";
 /// What the names of unfinished builds begin with.
 const UNFINISHED: &str = ".building-";
 
-/// Where kernels are kept: `disklab/kernel` in the user's cache folder (XDG Base
+/// Where kernels are kept: `disklab/kernel` in the user's cache directory (XDG Base
 /// Directory Specification).
-pub fn cache_folder() -> PathBuf {
+pub fn cache_directory() -> PathBuf {
     let absolute =
         |name: &str| std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
     absolute("XDG_CACHE_HOME")
@@ -39,13 +39,13 @@ pub fn cache_folder() -> PathBuf {
         .join("disklab/kernel")
 }
 
-/// Refuses a folder of kernels that another user may change, or that is on a way which one may:
+/// Refuses a directory of kernels that another user may change, or that is on a way which one may:
 /// what is executed from there has this user's rights. It need not exist yet.
 ///
 /// # Errors
 /// [`KernelError::Untrusted`], with who may change what.
-pub fn check_cache(folder: &Path) -> Result<(), KernelError> {
-    refuse_others_content(folder).map_err(KernelError::Untrusted)
+pub fn check_cache(directory: &Path) -> Result<(), KernelError> {
+    refuse_others_content(directory).map_err(KernelError::Untrusted)
 }
 
 /// A kernel with OpenZFS built in, and the programs of the same version.
@@ -53,15 +53,15 @@ pub fn check_cache(folder: &Path) -> Result<(), KernelError> {
 pub struct ZfsKernel {
     /// The kernel's program.
     pub kernel: PathBuf,
-    /// A folder with `zpool`, `zfs` and `zdb`. They find their libraries wherever
-    /// the folder is seen, and need not be installed.
+    /// A directory with `zpool`, `zfs` and `zdb`. They find their libraries wherever
+    /// the directory is seen, and need not be installed.
     pub programs: PathBuf,
 }
 
 impl ZfsKernel {
-    /// What is in the folder of a key.
-    pub(super) fn in_folder(folder: &Path) -> Self {
-        Self { kernel: folder.join(KERNEL), programs: folder.join(PROGRAMS) }
+    /// What is in the directory of a key.
+    pub(super) fn in_directory(directory: &Path) -> Self {
+        Self { kernel: directory.join(KERNEL), programs: directory.join(PROGRAMS) }
     }
 }
 
@@ -83,27 +83,27 @@ pub fn find(cache: &Path, parts: Parts) -> Option<PathBuf> {
 /// A kernel of a version with these parts that can be used at once, whatever
 /// [`KERNEL_VARIABLE`] names.
 pub fn find_version(cache: &Path, version: LinuxVersion, parts: Parts) -> Option<PathBuf> {
-    found(cache, &PLAIN.of(version).with(parts)).map(|folder| folder.join(KERNEL))
+    found(cache, &PLAIN.of(version).with(parts)).map(|directory| directory.join(KERNEL))
 }
 
 /// A kernel with OpenZFS that can be used at once: the newest in `cache` that has
 /// all that this version of disklab needs.
 pub fn find_zfs(cache: &Path) -> Option<ZfsKernel> {
-    found(cache, &ZFS).map(|folder| ZfsKernel::in_folder(&folder))
+    found(cache, &ZFS).map(|directory| ZfsKernel::in_directory(&directory))
 }
 
-/// The folder of the best kernel of a kind, but for those of sources that the user named.
+/// The directory of the best kernel of a kind, but for those of sources that the user named.
 fn found(cache: &Path, variant: &Variant) -> Option<PathBuf> {
     best_that(cache, variant, |text| recipe::parts_of(text, variant, variant.version.patches()))
 }
 
-/// The folder of the best kernel that was made by this recipe, or by the same with more
+/// The directory of the best kernel that was made by this recipe, or by the same with more
 /// parts.
 pub(super) fn kept(cache: &Path, recipe: &Recipe) -> Option<PathBuf> {
     best_that(cache, &recipe.variant, |text| recipe.parts_covered_by(text))
 }
 
-/// The folder of the kernel that has the fewest parts, the newest of several.
+/// The directory of the kernel that has the fewest parts, the newest of several.
 fn best_that(
     cache: &Path,
     variant: &Variant,
@@ -113,23 +113,24 @@ fn best_that(
         tracing::debug!("{e}");
         return None;
     }
-    let kernels = entries(cache).filter_map(|folder| {
-        let made = usable(&folder, variant)?;
-        let recipe = fs::read_to_string(folder.join(RECIPE)).ok()?;
-        Some((Reverse(parts(&recipe)?.count()), made, folder))
+    let kernels = entries(cache).filter_map(|directory| {
+        let made = usable(&directory, variant)?;
+        let recipe = fs::read_to_string(directory.join(RECIPE)).ok()?;
+        Some((Reverse(parts(&recipe)?.count()), made, directory))
     });
-    kernels.max().map(|(_, _, folder)| folder)
+    kernels.max().map(|(_, _, directory)| directory)
 }
 
-/// When the kernel in a folder was made, where all that belongs to it is there.
-fn usable(folder: &Path, variant: &Variant) -> Option<SystemTime> {
+/// When the kernel in a directory was made, where all that belongs to it is there.
+fn usable(directory: &Path, variant: &Variant) -> Option<SystemTime> {
     let own = |path: &Path| path.symlink_metadata().ok().filter(is_own);
-    own(folder).filter(fs::Metadata::is_dir)?;
-    let metadata = own(&folder.join(KERNEL))?;
+    own(directory).filter(fs::Metadata::is_dir)?;
+    let metadata = own(&directory.join(KERNEL))?;
     let complete = metadata.is_file()
         && metadata.permissions().mode() & 0o111 != 0
         && (!variant.programs
-            || own(&folder.join(PROGRAMS)).is_some() && zfs::complete(&folder.join(PROGRAMS)));
+            || own(&directory.join(PROGRAMS)).is_some()
+                && zfs::complete(&directory.join(PROGRAMS)));
     complete.then(|| metadata.modified().unwrap_or(SystemTime::UNIX_EPOCH))
 }
 
@@ -143,17 +144,17 @@ fn entries(cache: &Path) -> impl Iterator<Item = PathBuf> {
         .filter(move |path| !unfinished(path))
 }
 
-/// The right to build in a cache folder. Only one process has it at a time.
+/// The right to build in a cache directory. Only one process has it at a time.
 #[derive(Debug)]
 pub(super) struct Cache {
-    folder: PathBuf,
+    directory: PathBuf,
     _lock: File,
 }
 
 impl Cache {
     /// Waits for that right, and removes what killed builds have left.
     pub fn lock(
-        folder: &Path,
+        directory: &Path,
         interrupt: &Interrupt,
         progress: &mut dyn FnMut(BuildProgress),
     ) -> Result<Self, KernelError> {
@@ -161,10 +162,10 @@ impl Cache {
         builder
             .recursive(true)
             .mode(0o700)
-            .create(folder)
-            .map_err(KernelError::io("cannot make", folder))?;
-        check_cache(folder)?;
-        let path = folder.join("lock");
+            .create(directory)
+            .map_err(KernelError::io("cannot make", directory))?;
+        check_cache(directory)?;
+        let path = directory.join("lock");
         let file = File::options()
             .create(true)
             .truncate(false)
@@ -182,33 +183,33 @@ impl Cache {
                 Err(e) => return Err(KernelError::io("cannot lock", &path)(e)),
             }
         }
-        for entry in fs::read_dir(folder).map_err(KernelError::io("cannot read", folder))? {
-            let entry = entry.map_err(KernelError::io("cannot read", folder))?;
+        for entry in fs::read_dir(directory).map_err(KernelError::io("cannot read", directory))? {
+            let entry = entry.map_err(KernelError::io("cannot read", directory))?;
             if entry.file_name().to_string_lossy().starts_with(UNFINISHED) {
                 remove(&entry.path()).map_err(KernelError::io("cannot remove", &entry.path()))?;
             }
         }
-        Ok(Self { folder: folder.to_owned(), _lock: file })
+        Ok(Self { directory: directory.to_owned(), _lock: file })
     }
 
-    /// A new folder to build in. It vanishes with the value.
+    /// A new directory to build in. It vanishes with the value.
     pub fn workshop(&self, key: &str) -> Result<Workshop, KernelError> {
-        let folder = self.folder.join(format!("{UNFINISHED}{key}"));
-        fs::create_dir(&folder).map_err(KernelError::io("cannot make", &folder))?;
-        Ok(Workshop { folder, is_kept: false })
+        let directory = self.directory.join(format!("{UNFINISHED}{key}"));
+        fs::create_dir(&directory).map_err(KernelError::io("cannot make", &directory))?;
+        Ok(Workshop { directory, is_kept: false })
     }
 
-    /// The folder of a version's objects that is kept, for recipes that have `text` in common:
+    /// The directory of a version's objects that is kept, for recipes that have `text` in common:
     /// what earlier builds made of them is in it, even what they did not finish. Objects of
     /// others are removed.
     pub fn tree(&self, version: LinuxVersion, text: &str) -> Result<Workshop, KernelError> {
-        let folder = tree::prepare(&self.folder, version.tree(), text)?;
-        Ok(Workshop { folder, is_kept: true })
+        let directory = tree::prepare(&self.directory, version.tree(), text)?;
+        Ok(Workshop { directory, is_kept: true })
     }
 
-    /// Puts a complete folder in its place, and says where that is.
+    /// Puts a complete directory in its place, and says where that is.
     pub fn publish(&self, made: &Path, key: &str) -> Result<PathBuf, KernelError> {
-        let place = self.folder.join(key);
+        let place = self.directory.join(key);
         // Somebody may have taken a part of it away.
         remove(&place).map_err(KernelError::io("cannot remove", &place))?;
         // After a power failure, a kernel under its name must be whole.
@@ -218,10 +219,10 @@ impl Cache {
     }
 }
 
-/// Writes all files below a folder to its disk.
-fn sync(folder: &Path) -> Result<(), KernelError> {
-    for entry in fs::read_dir(folder).map_err(KernelError::io("cannot read", folder))? {
-        let path = entry.map_err(KernelError::io("cannot read", folder))?.path();
+/// Writes all files below a directory to its disk.
+fn sync(directory: &Path) -> Result<(), KernelError> {
+    for entry in fs::read_dir(directory).map_err(KernelError::io("cannot read", directory))? {
+        let path = entry.map_err(KernelError::io("cannot read", directory))?.path();
         if path.is_dir() {
             sync(&path)?;
             continue;
@@ -233,10 +234,10 @@ fn sync(folder: &Path) -> Result<(), KernelError> {
     Ok(())
 }
 
-/// A folder to build in.
+/// A directory to build in.
 #[derive(Debug)]
 pub(super) struct Workshop {
-    pub folder: PathBuf,
+    pub directory: PathBuf,
     /// Whether it stays for the next build.
     pub is_kept: bool,
 }
@@ -246,8 +247,8 @@ impl Drop for Workshop {
         if self.is_kept {
             return;
         }
-        if let Err(e) = remove(&self.folder) {
-            tracing::warn!("cannot remove '{}': {e}", self.folder.display());
+        if let Err(e) = remove(&self.directory) {
+            tracing::warn!("cannot remove '{}': {e}", self.directory.display());
         }
     }
 }

@@ -14,14 +14,14 @@ pub(super) const CONFIG: &str = "config";
 pub(super) const LOG: &str = "build.log";
 /// What it was made from.
 pub(super) const RECIPE: &str = "recipe";
-/// The folder of OpenZFS's programs, next to a kernel that has it.
+/// The directory of OpenZFS's programs, next to a kernel that has it.
 pub(super) const PROGRAMS: &str = "programs";
 /// The directory of an apt of our own.
 pub(super) const APT: &str = "apt";
 /// The directory that a package unpacks to.
 pub(super) const PACKAGED: &str = "usr";
 
-/// Whether what is in a trusted folder is the user's own: it may have been put there from elsewhere,
+/// Whether what is in a trusted directory is the user's own: it may have been put there from elsewhere,
 /// as it was.
 pub(super) fn is_own(there: &fs::Metadata) -> bool {
     match OtherWriters::new(there) {
@@ -31,9 +31,9 @@ pub(super) fn is_own(there: &fs::Metadata) -> bool {
     }
 }
 
-/// Removes a folder, which may be missing.
-pub(super) fn remove(folder: &Path) -> io::Result<()> {
-    match fs::remove_dir_all(folder) {
+/// Removes a directory, which may be missing.
+pub(super) fn remove(directory: &Path) -> io::Result<()> {
+    match fs::remove_dir_all(directory) {
         Err(e) if e.kind() == io::ErrorKind::NotFound => Ok(()),
         done => done,
     }

@@ -159,7 +159,7 @@ fn every_difference_from_machines_has_one_reason() {
 /// Kconfig's defaults, and what options bring along, only a kernel shows.
 #[test]
 fn the_table_has_what_the_kernel_was_built_with() {
-    let kernel = super::find(&super::cache_folder(), super::Parts::ALL);
+    let kernel = super::find(&super::cache_directory(), super::Parts::ALL);
     let config = kernel.and_then(|k| std::fs::read_to_string(k.with_file_name("config")).ok());
     let Some(config) = config else {
         eprintln!("skipped: needs the lab's kernel (disklab lab build)");

@@ -35,8 +35,8 @@ pub fn ensure(
     executor: &Executor,
     progress: &mut dyn FnMut(BuildProgress),
 ) -> Result<PathBuf, KernelError> {
-    let folder = ensure_variant(PLAIN.with(parts), source, None, cache, executor, progress)?;
-    Ok(folder.join(KERNEL))
+    let directory = ensure_variant(PLAIN.with(parts), source, None, cache, executor, progress)?;
+    Ok(directory.join(KERNEL))
 }
 
 /// Has the kernel with OpenZFS built in, and OpenZFS's programs, as [`ensure`] has
@@ -53,15 +53,15 @@ pub fn ensure_zfs(
     executor: &Executor,
     progress: &mut dyn FnMut(BuildProgress),
 ) -> Result<ZfsKernel, KernelError> {
-    let folder = ensure_variant(ZFS, source, Some(zfs), cache, executor, progress)?;
-    Ok(ZfsKernel::in_folder(&folder))
+    let directory = ensure_variant(ZFS, source, Some(zfs), cache, executor, progress)?;
+    Ok(ZfsKernel::in_directory(&directory))
 }
 
 /// About how long [`ensure`] takes here to build a kernel of `version` with `parts`, as far as
 /// it is not compiled already.
 pub fn build_time(version: LinuxVersion, parts: Parts, cache: &Path) -> Duration {
-    let folder = cache.join(version.tree());
-    compile_time(tree::left(&folder, parts, |parts| PLAIN.with(parts).objects()))
+    let directory = cache.join(version.tree());
+    compile_time(tree::left(&directory, parts, |parts| PLAIN.with(parts).objects()))
 }
 
 /// About how long [`ensure_zfs`] takes here. It is compiled apart from the plain kernels, so
@@ -138,7 +138,7 @@ fn ensure_variant(
         openzfs: zfs.map(ZfsSource::identity).transpose()?.flatten(),
     };
     match cache::kept(cache, &recipe) {
-        Some(folder) => Ok(folder),
+        Some(directory) => Ok(directory),
         None => make(&found, zfs, recipe, cache, executor, progress),
     }
 }
@@ -154,14 +154,14 @@ fn identity_in_backports(
     let locked = Cache::lock(cache, &executor.interrupt, progress)?;
     progress(BuildProgress::of(BuildStep::Fetch));
     let workshop = locked.workshop("lists")?;
-    let newest = backports::newest(version, &workshop.folder, Path::new("/"), executor)?;
+    let newest = backports::newest(version, &workshop.directory, Path::new("/"), executor)?;
     Ok(format!("{} {newest}, fetched", version.package()))
 }
 
 /// What the whole of a source takes, a part of which is not unpacked otherwise.
 const COPY_MIB: u64 = 1000;
 
-/// Builds what the recipe says, and returns its folder.
+/// Builds what the recipe says, and returns its directory.
 pub(super) fn make(
     found: &Found,
     zfs: Option<&ZfsSource>,
@@ -172,13 +172,13 @@ pub(super) fn make(
 ) -> Result<PathBuf, KernelError> {
     tools::check(executor, matches!(found.origin, Origin::Tree(_)))?;
     check_path(cache)?;
-    if let Origin::Tree(folder) = &found.origin {
-        check_path(folder)?;
+    if let Origin::Tree(directory) = &found.origin {
+        check_path(directory)?;
     }
     let locked = Cache::lock(cache, &executor.interrupt, progress)?;
     // Somebody may have built it while we waited.
-    if let Some(folder) = cache::kept(cache, &recipe) {
-        return Ok(folder);
+    if let Some(directory) = cache::kept(cache, &recipe) {
+        return Ok(directory);
     }
     let is_named = matches!(found.origin, Origin::Tree(_));
     let copy_mib = if is_named { COPY_MIB } else { 0 };
@@ -192,10 +192,10 @@ pub(super) fn make(
     } else {
         locked.tree(recipe.variant.version, &recipe.tree_text())?
     };
-    let objects = tree::objects(&workshop.folder);
+    let objects = tree::objects(&workshop.directory);
     let is_resumed = objects.is_dir();
     let mut build = Build {
-        workshop: &workshop.folder,
+        workshop: &workshop.directory,
         log: &log,
         recipe,
         zfs,
@@ -214,7 +214,7 @@ pub(super) fn make(
     }
     // A build that is resumed needs the source; otherwise it only takes room.
     if !made.as_ref().is_err_and(KernelError::is_interrupt) {
-        tree::without_source(&workshop.folder)?;
+        tree::without_source(&workshop.directory)?;
     }
     // Only the log of a failure is worth keeping here. One that stays does no harm.
     if !matches!(made, Err(KernelError::Failed { .. })) {

@@ -87,7 +87,7 @@ pub enum KernelError {
          are kept)"
     )]
     Untrusted(#[source] NamedPathError),
-    /// The named folder cannot be built from.
+    /// The named directory cannot be built from.
     #[error("'{path}' is not a kernel source for the lab: {source}")]
     Source {
         /// The directory.
@@ -110,7 +110,7 @@ pub enum KernelError {
         /// What is wrong with it.
         source: ZfsProblem,
     },
-    /// The kernel's makefiles cannot work in a folder of this name.
+    /// The kernel's makefiles cannot work in a directory of this name.
     #[error(
         "the kernel cannot be built in or from '{0}': its makefiles take no spaces and no \
          colons in a path (XDG_CACHE_HOME says where kernels are kept)"
@@ -122,7 +122,7 @@ pub enum KernelError {
          free (XDG_CACHE_HOME says where kernels are kept)"
     )]
     Space {
-        /// The cache folder.
+        /// The cache directory.
         path: PathBuf,
         /// What is needed, in MiB.
         needed_mib: u64,
@@ -152,7 +152,7 @@ pub enum KernelError {
     /// A program could not be run, or the user asked to stop.
     #[error(transparent)]
     Exec(#[from] ExecError),
-    /// A file or folder could not be made or used.
+    /// A file or directory could not be made or used.
     #[error("{what} '{path}': {source}")]
     Io {
         /// What was tried, such as 'cannot make'.

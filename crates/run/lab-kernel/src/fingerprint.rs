@@ -47,15 +47,15 @@ mod tests {
 
     #[test]
     fn kernels_that_differ_in_one_byte_have_other_digests() {
-        let folder = tempfile::tempdir().expect("temp");
-        let [a, b] = ["a", "b"].map(|name| folder.path().join(name));
+        let directory = tempfile::tempdir().expect("temp");
+        let [a, b] = ["a", "b"].map(|name| directory.path().join(name));
         std::fs::write(&a, b"ext4 as it is").expect("written");
         std::fs::write(&b, b"ext4 as it iz").expect("written");
         let [one, other] = [&a, &b].map(|path| digest(path).expect("read"));
         assert_eq!(one.len(), 64);
         assert_ne!(one, other);
         assert_eq!(one, digest(&a).expect("read"));
-        assert!(digest(&folder.path().join("nothing")).is_err());
+        assert!(digest(&directory.path().join("nothing")).is_err());
     }
 
     #[test]
@@ -67,10 +67,10 @@ mod tests {
 
     #[test]
     fn recipe_is_next_to_a_kernel_that_disklab_built() {
-        let folder = tempfile::tempdir().expect("temp");
-        let kernel = folder.path().join("linux");
+        let directory = tempfile::tempdir().expect("temp");
+        let kernel = directory.path().join("linux");
         assert_eq!(recipe(&kernel), None);
-        let path = folder.path().join(RECIPE);
+        let path = directory.path().join(RECIPE);
         std::fs::write(&path, "configuration 12\nsource s\ncompiler c\n").expect("written");
         assert_eq!(recipe(&kernel).as_deref(), Some("configuration 12, source s, compiler c"));
         std::fs::write(&path, "flour and water").expect("written");

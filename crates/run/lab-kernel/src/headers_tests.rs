@@ -32,16 +32,16 @@ impl Tree {
             eprintln!("skipped: needs gcc");
             return None;
         }
-        let folder = tempfile::tempdir().expect("temp");
-        let compiler = compiler(folder.path()).expect("compiler");
-        let common = fs::read_to_string(folder.path().join("headers/common.h")).expect("read");
+        let directory = tempfile::tempdir().expect("temp");
+        let compiler = compiler(directory.path()).expect("compiler");
+        let common = fs::read_to_string(directory.path().join("headers/common.h")).expect("read");
         for name in common.lines().filter_map(|line| line.strip_prefix("#include <")) {
-            let path = folder.path().join("include").join(name.trim_end_matches('>'));
-            fs::create_dir_all(path.parent().expect("folder")).expect("made");
+            let path = directory.path().join("include").join(name.trim_end_matches('>'));
+            fs::create_dir_all(path.parent().expect("directory")).expect("made");
             fs::write(path, "").expect("written");
         }
-        fs::write(folder.path().join("include/linux/fs.h"), HEADER).expect("written");
-        Some(Self(folder, compiler))
+        fs::write(directory.path().join("include/linux/fs.h"), HEADER).expect("written");
+        Some(Self(directory, compiler))
     }
 
     fn path(&self, name: &str) -> PathBuf {
@@ -52,7 +52,7 @@ impl Tree {
     fn object(&self, compiler: &Path, name: &str, source: &str) -> Vec<u8> {
         let source_path = self.path("source").join(name).with_extension("c");
         let object = self.path("a.o");
-        fs::create_dir_all(source_path.parent().expect("folder")).expect("made");
+        fs::create_dir_all(source_path.parent().expect("directory")).expect("made");
         fs::write(&source_path, source).expect("written");
         let mut command = Command::new(compiler);
         command.arg(format!("-Wp,-MMD,{}", self.path("a.d").display()));

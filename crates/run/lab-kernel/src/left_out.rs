@@ -21,7 +21,8 @@ pub struct LeftOutPatch {
 
 /// The patches that disklab built this kernel without; none if it did not build it.
 pub fn left_out(kernel: &Path) -> Vec<LeftOutPatch> {
-    let text = kernel.parent().and_then(|folder| fingerprint::read_recipe(&folder.join(RECIPE)));
+    let text =
+        kernel.parent().and_then(|directory| fingerprint::read_recipe(&directory.join(RECIPE)));
     let text = text.unwrap_or_default();
     let names = text.lines().find_map(|line| line.strip_prefix(WITHOUT)).unwrap_or_default();
     let names: Vec<&str> = names.split(' ').collect();
@@ -95,11 +96,11 @@ mod tests {
 
     #[test]
     fn patches_that_were_left_out_are_read_back() {
-        let folder = tempfile::tempdir().expect("temp");
-        let kernel = folder.path().join("linux");
+        let directory = tempfile::tempdir().expect("temp");
+        let kernel = directory.path().join("linux");
         let write = |line: &str| {
             let text = format!("configuration 12\nparts ext4\nsource s\ncompiler c\n{line}");
-            std::fs::write(folder.path().join(RECIPE), text).expect("written");
+            std::fs::write(directory.path().join(RECIPE), text).expect("written");
         };
         assert_eq!(left_out(&kernel), []);
         write("");

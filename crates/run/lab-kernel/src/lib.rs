@@ -2,10 +2,10 @@
 //!
 //! The kernel is Linux for User-Mode Linux, with the options of `kernel/lab.config`, those
 //! of the [`Parts`] that a study needs, and no others. [`ensure()`] builds it from Debian's
-//! source package or from a folder, once for each version, source, compiler and configuration; its
+//! source package or from a directory, once for each version, source, compiler and configuration; its
 //! objects are kept, so that a kernel with more parts compiles only these.
 //! [`ensure_zfs`] builds another one, with OpenZFS in it and `kernel/zfs.config`
-//! besides. They need no root, and change nothing outside their cache folder.
+//! besides. They need no root, and change nothing outside their cache directory.
 
 mod apt;
 mod apt_problem;
@@ -42,7 +42,7 @@ mod zfs;
 
 pub use apt_problem::AptProblem;
 pub use cache::{
-    KERNEL_VARIABLE, ZfsKernel, cache_folder, check_cache, find, find_version, find_zfs,
+    KERNEL_VARIABLE, ZfsKernel, cache_directory, check_cache, find, find_version, find_zfs,
 };
 pub use ensure::{build_time, check, check_processor, ensure, ensure_zfs, zfs_build_time};
 pub use error::{KernelError, NamedProblem};

@@ -239,10 +239,10 @@ mod tests {
 
     #[test]
     fn a_patch_of_a_version_is_in_its_table() {
-        let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../kernel/patches");
+        let directory = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../kernel/patches");
         for version in LinuxVersion::ALL {
             let own = if version == LinuxVersion::default() { "" } else { version.as_str() };
-            let mut files: Vec<String> = std::fs::read_dir(format!("{folder}/{own}"))
+            let mut files: Vec<String> = std::fs::read_dir(format!("{directory}/{own}"))
                 .expect("patches")
                 .map(|entry| entry.expect("entry").file_name().to_string_lossy().into_owned())
                 .filter(|name| name.ends_with(".patch"))

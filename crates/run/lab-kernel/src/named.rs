@@ -44,8 +44,8 @@ impl NamedKernel {
         for LeftOutPatch { name, effect } in left_out(&kernel) {
             tracing::warn!("the kernel was built without {name}: {effect}");
         }
-        let programs = kernel.parent().map(|folder| folder.join(PROGRAMS));
-        Ok(Some(Self { kernel, programs: programs.filter(|folder| zfs::complete(folder)) }))
+        let programs = kernel.parent().map(|directory| directory.join(PROGRAMS));
+        Ok(Some(Self { kernel, programs: programs.filter(|directory| zfs::complete(directory)) }))
     }
 }
 
@@ -55,11 +55,11 @@ mod tests {
 
     #[test]
     fn named_kernel_must_be_a_program() {
-        let folder = tempfile::tempdir().expect("temp");
-        let path = folder.path().join("linux");
+        let directory = tempfile::tempdir().expect("temp");
+        let path = directory.path().join("linux");
         let error = |path: &Path| NamedKernel::find(Some(path)).expect_err("refused").to_string();
         assert!(error(&path).contains("No such file"), "{}", error(&path));
-        assert!(error(folder.path()).contains("not a file"));
+        assert!(error(directory.path()).contains("not a file"));
         std::fs::write(&path, "").expect("written");
         assert!(error(&path).contains("not executable"));
         std::fs::set_permissions(&path, PermissionsExt::from_mode(0o755)).expect("made");

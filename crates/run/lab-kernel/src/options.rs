@@ -87,7 +87,7 @@ mod tests {
 
     #[test]
     fn a_kernel_that_was_built_has_nothing_unwanted() {
-        let kernel = super::super::find(&super::super::cache_folder(), super::super::Parts::ALL);
+        let kernel = super::super::find(&super::super::cache_directory(), super::super::Parts::ALL);
         let config = kernel.and_then(|k| std::fs::read_to_string(k.with_file_name("config")).ok());
         let Some(config) = config else {
             eprintln!("skipped: needs the lab's kernel (disklab lab build)");

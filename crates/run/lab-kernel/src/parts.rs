@@ -180,8 +180,8 @@ mod tests {
 
     #[test]
     fn a_file_of_parts_is_in_the_table() {
-        let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../kernel/parts");
-        let mut files: Vec<String> = std::fs::read_dir(folder)
+        let directory = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../kernel/parts");
+        let mut files: Vec<String> = std::fs::read_dir(directory)
             .expect("parts")
             .map(|entry| entry.expect("entry").file_name().to_string_lossy().into_owned())
             .collect();

@@ -31,12 +31,12 @@ pub(super) struct Recipe {
 }
 
 impl Recipe {
-    /// The name of its folder in the cache.
+    /// The name of its directory in the cache.
     pub fn key(&self) -> String {
         short(&Sha256::digest(self.text()))
     }
 
-    /// The text of the folder's file `recipe`, for people and for [`parts_of`].
+    /// The text of the directory's file `recipe`, for people and for [`parts_of`].
     pub fn text(&self) -> String {
         let mut text = format!(
             "{}\n{PARTS}{}\nsource {}\ncompiler {} {FLAGS}\n",

@@ -58,7 +58,7 @@ pub(super) enum Origin {
     Package,
     /// The same from Debian's backports, with lists of our own.
     Backports,
-    /// Use this folder.
+    /// Use this directory.
     Tree(PathBuf),
 }
 
@@ -67,7 +67,7 @@ impl LinuxSource {
     pub(super) fn find(&self, root: &Path, executor: &Executor) -> Result<Found, KernelError> {
         match self {
             Self::Debian(version) => debian(*version, root, executor),
-            Self::Tree(folder) => tree(folder),
+            Self::Tree(directory) => tree(directory),
         }
     }
 }
@@ -121,27 +121,27 @@ fn version_field(text: &str) -> Option<String> {
     (!version.is_empty()).then(|| version.to_owned())
 }
 
-/// Fetches the package into `folder`, without root and with the user's own
+/// Fetches the package into `directory`, without root and with the user's own
 /// sources, and says where its tarball is then.
 pub(super) fn fetch(
     package: &str,
-    folder: &Path,
+    directory: &Path,
     executor: &Executor,
 ) -> Result<PathBuf, KernelError> {
-    executor.check(&Invocation::new("apt-get").args(["download", package]).cwd(folder))?;
-    unpack_package(package, folder, folder, executor)
+    executor.check(&Invocation::new("apt-get").args(["download", package]).cwd(directory))?;
+    unpack_package(package, directory, directory, executor)
 }
 
-/// Unpacks the one package in `folder` below `to`.
+/// Unpacks the one package in `directory` below `to`.
 pub(super) fn unpack_package(
     package: &str,
-    folder: &Path,
+    directory: &Path,
     to: &Path,
     executor: &Executor,
 ) -> Result<PathBuf, KernelError> {
-    let wrong = |source| KernelError::Source { path: folder.to_owned(), source };
-    let archive = fs::read_dir(folder)
-        .map_err(KernelError::io("cannot read", folder))?
+    let wrong = |source| KernelError::Source { path: directory.to_owned(), source };
+    let archive = fs::read_dir(directory)
+        .map_err(KernelError::io("cannot read", directory))?
         .filter_map(|entry| Some(entry.ok()?.path()))
         .find(|path| path.extension().is_some_and(|e| e == "deb"))
         .ok_or_else(|| wrong(LinuxProblem::NoPackage { package: package.to_owned() }))?;
@@ -155,15 +155,16 @@ pub(super) fn unpack_package(
     Err(wrong(LinuxProblem::NotInPackage { package: package.to_owned(), file }))
 }
 
-fn tree(folder: &Path) -> Result<Found, KernelError> {
-    let wrong = |source| KernelError::Source { path: folder.to_owned(), source };
+fn tree(directory: &Path) -> Result<Found, KernelError> {
+    let wrong = |source| KernelError::Source { path: directory.to_owned(), source };
     let unreadable = |file: &Path| {
         let file = file.to_owned();
         move |source| wrong(LinuxProblem::Io { file, source })
     };
-    let folder_is = folder.canonicalize().map_err(unreadable(folder))?;
-    let read =
-        |name: &str| fs::read_to_string(folder_is.join(name)).map_err(unreadable(Path::new(name)));
+    let directory_is = directory.canonicalize().map_err(unreadable(directory))?;
+    let read = |name: &str| {
+        fs::read_to_string(directory_is.join(name)).map_err(unreadable(Path::new(name)))
+    };
     let makefile = read("Makefile")?;
     let release = release(&makefile).ok_or_else(|| wrong(LinuxProblem::NotLinux))?;
     if !read("arch/um/Kconfig")?.contains("config UML_TIME_TRAVEL_SUPPORT") {
@@ -174,20 +175,20 @@ fn tree(folder: &Path) -> Result<Found, KernelError> {
     if !read(header)?.contains("um_timetravel_schedshm") {
         return Err(wrong(LinuxProblem::NoCalendar { release }));
     }
-    if let Some(part) = PARTS.iter().find(|part| !folder_is.join(part).is_file()) {
+    if let Some(part) = PARTS.iter().find(|part| !directory_is.join(part).is_file()) {
         return Err(wrong(LinuxProblem::Incomplete { part, release }));
     }
     // Makefiles refuse it for a build elsewhere (outputmakefile in the Makefile).
     for built in [".config", "include/config", "arch/x86/include/generated"] {
-        if folder_is.join(built).exists() {
-            return Err(wrong(LinuxProblem::Built { built, folder: folder_is }));
+        if directory_is.join(built).exists() {
+            return Err(wrong(LinuxProblem::Built { built, directory: directory_is }));
         }
     }
-    let digest = digest(&folder_is)?;
+    let digest = digest(&directory_is)?;
     Ok(Found {
         version: LinuxVersion::like(&release),
         identity: format!("{NAMED_SOURCE}{release}, files {digest}"),
-        origin: Origin::Tree(folder_is),
+        origin: Origin::Tree(directory_is),
     })
 }
 
@@ -207,12 +208,12 @@ pub(super) fn release(makefile: &str) -> Option<String> {
 
 /// Names, sizes and times of change of all files: reading them would take longer,
 /// and to edit a source changes these.
-pub(super) fn digest(folder: &Path) -> Result<String, KernelError> {
+pub(super) fn digest(directory: &Path) -> Result<String, KernelError> {
     let mut hash = Sha256::new();
-    let mut folders = vec![folder.to_owned()];
-    while let Some(path) = folders.pop() {
+    let mut directories = vec![directory.to_owned()];
+    while let Some(path) = directories.pop() {
         let unreadable = |source: std::io::Error| KernelError::Source {
-            path: folder.to_owned(),
+            path: directory.to_owned(),
             source: LinuxProblem::Io { file: path.clone(), source },
         };
         let mut entries: Vec<_> =
@@ -224,12 +225,12 @@ pub(super) fn digest(folder: &Path) -> Result<String, KernelError> {
             }
             let metadata = entry.metadata().map_err(unreadable)?;
             if metadata.is_dir() {
-                folders.push(entry.path());
+                directories.push(entry.path());
                 continue;
             }
             let changed = metadata.modified().ok().and_then(|t| t.duration_since(UNIX_EPOCH).ok());
             let name = entry.path();
-            let name = name.strip_prefix(folder).unwrap_or(&name);
+            let name = name.strip_prefix(directory).unwrap_or(&name);
             let nanos = changed.unwrap_or_default().as_nanos();
             hash.update(format!("{}\0{}\0{nanos}\n", name.display(), metadata.len()));
         }
@@ -237,18 +238,18 @@ pub(super) fn digest(folder: &Path) -> Result<String, KernelError> {
     Ok(short(&hash.finalize()))
 }
 
-/// Copies a source to the folder `to`, new or empty, where it can be changed, without its
+/// Copies a source to the directory `to`, new or empty, where it can be changed, without its
 /// history.
 pub(super) fn copy(
-    folder: &Path,
+    directory: &Path,
     to: &Path,
     run: &dyn Fn(Invocation) -> Result<(), KernelError>,
 ) -> Result<(), KernelError> {
     fs::create_dir_all(to).map_err(KernelError::io("cannot make", to))?;
     let mut copy = Invocation::new("cp").args(["-R", "--preserve=mode,timestamps,links", "-t"]);
     copy = copy.arg(to).arg("--");
-    for entry in fs::read_dir(folder).map_err(KernelError::io("cannot read", folder))? {
-        let entry = entry.map_err(KernelError::io("cannot read", folder))?;
+    for entry in fs::read_dir(directory).map_err(KernelError::io("cannot read", directory))? {
+        let entry = entry.map_err(KernelError::io("cannot read", directory))?;
         if entry.file_name() != ".git" {
             copy = copy.arg(entry.path());
         }

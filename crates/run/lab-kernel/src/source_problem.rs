@@ -41,13 +41,13 @@ pub enum LinuxProblem {
     #[error(
         "it has been built in ('{built}' is there); `make -C {} ARCH=um mrproper` cleans it, with \
          its .config",
-        folder.display()
+        directory.display()
     )]
     Built {
         /// What shows it.
         built: &'static str,
         /// The source.
-        folder: PathBuf,
+        directory: PathBuf,
     },
     /// apt-get ended well, and nothing is there.
     #[error("`apt-get download {package}` left no package there")]

@@ -1,4 +1,4 @@
-//! The folder in which the plain kernel's objects are kept from one build to the next.
+//! The directory in which the plain kernel's objects are kept from one build to the next.
 //!
 //! A build that is interrupted, killed or needs more parts than the last one is resumed in it:
 //! `make` compiles what is not there yet, or what depends on an option that has changed. The
@@ -20,31 +20,31 @@ const SOURCE: &str = "source";
 pub(super) const UNPACKED: &str = "unpacked";
 const OBJECTS: &str = "objects";
 
-/// Has the folder `name` in `cache` for objects that have `identity` in common; removes others.
+/// Has the directory `name` in `cache` for objects that have `identity` in common; removes others.
 pub(super) fn prepare(cache: &Path, name: &str, identity: &str) -> Result<PathBuf, KernelError> {
-    let folder = cache.join(name);
-    let path = folder.join(IDENTITY);
-    if fs::read_to_string(&path).is_ok_and(|text| text == identity) && is_own_alone(&folder) {
-        return Ok(folder);
+    let directory = cache.join(name);
+    let path = directory.join(IDENTITY);
+    if fs::read_to_string(&path).is_ok_and(|text| text == identity) && is_own_alone(&directory) {
+        return Ok(directory);
     }
-    remove(&folder).map_err(KernelError::io("cannot remove", &folder))?;
-    fs::create_dir(&folder).map_err(KernelError::io("cannot make", &folder))?;
+    remove(&directory).map_err(KernelError::io("cannot remove", &directory))?;
+    fs::create_dir(&directory).map_err(KernelError::io("cannot make", &directory))?;
     fs::write(&path, identity).map_err(KernelError::io("cannot write", &path))?;
-    Ok(folder)
+    Ok(directory)
 }
 
-/// Whether all in a folder is the user's own: `make` runs programs that it finds there.
+/// Whether all in a directory is the user's own: `make` runs programs that it finds there.
 fn is_own_alone(path: &Path) -> bool {
     let Ok(there) = path.symlink_metadata() else { return false };
     let below = || fs::read_dir(path).into_iter().flatten();
     is_own(&there) && (!there.is_dir() || below().all(|e| e.is_ok_and(|e| is_own_alone(&e.path()))))
 }
 
-/// The source in a folder, and whether it is there already, unpacked and patched. If not,
-/// its folder is new and empty.
-pub(super) fn source_folder(folder: &Path) -> Result<(PathBuf, bool), KernelError> {
-    let source = folder.join(SOURCE);
-    if folder.join(UNPACKED).is_file() && source.is_dir() {
+/// The source in a directory, and whether it is there already, unpacked and patched. If not,
+/// its directory is new and empty.
+pub(super) fn source_directory(directory: &Path) -> Result<(PathBuf, bool), KernelError> {
+    let source = directory.join(SOURCE);
+    if directory.join(UNPACKED).is_file() && source.is_dir() {
         return Ok((source, true));
     }
     remove(&source).map_err(KernelError::io("cannot remove", &source))?;
@@ -53,47 +53,47 @@ pub(super) fn source_folder(folder: &Path) -> Result<(PathBuf, bool), KernelErro
 }
 
 /// Notes that the source is unpacked and patched.
-pub(super) fn unpacked(folder: &Path) -> Result<(), KernelError> {
-    let path = folder.join(UNPACKED);
+pub(super) fn unpacked(directory: &Path) -> Result<(), KernelError> {
+    let path = directory.join(UNPACKED);
     fs::write(&path, "").map_err(KernelError::io("cannot write", &path))
 }
 
 /// Removes the source after a build: unpacking it again takes seconds, and it is large.
-pub(super) fn without_source(folder: &Path) -> Result<(), KernelError> {
-    let _ = fs::remove_file(folder.join(UNPACKED));
+pub(super) fn without_source(directory: &Path) -> Result<(), KernelError> {
+    let _ = fs::remove_file(directory.join(UNPACKED));
     for name in [SOURCE, PACKAGED, APT] {
-        let path = folder.join(name);
+        let path = directory.join(name);
         remove(&path).map_err(KernelError::io("cannot remove", &path))?;
     }
     Ok(())
 }
 
-pub(super) fn objects(folder: &Path) -> PathBuf {
-    folder.join(OBJECTS)
+pub(super) fn objects(directory: &Path) -> PathBuf {
+    directory.join(OBJECTS)
 }
 
-/// How many objects a build of `parts` still has to make in a folder, as `objects_of`
+/// How many objects a build of `parts` still has to make in a directory, as `objects_of`
 /// estimates what parts take; notes that they are begun.
-pub(super) fn begin(folder: &Path, parts: Parts, objects_of: impl Fn(Parts) -> u64) -> u64 {
-    let all = parts.union(begun(folder));
+pub(super) fn begin(directory: &Path, parts: Parts, objects_of: impl Fn(Parts) -> u64) -> u64 {
+    let all = parts.union(begun(directory));
     // Without it, the next estimate is wrong, and nothing else.
-    let _ = fs::write(folder.join(PARTS), all.to_string());
-    objects_of(all).saturating_sub(count(&objects(folder)))
+    let _ = fs::write(directory.join(PARTS), all.to_string());
+    objects_of(all).saturating_sub(count(&objects(directory)))
 }
 
-/// The same for a build in `folder` that may begin later.
-pub(super) fn left(folder: &Path, parts: Parts, objects_of: impl Fn(Parts) -> u64) -> u64 {
-    objects_of(parts.union(begun(folder))).saturating_sub(count(&objects(folder)))
+/// The same for a build in `directory` that may begin later.
+pub(super) fn left(directory: &Path, parts: Parts, objects_of: impl Fn(Parts) -> u64) -> u64 {
+    objects_of(parts.union(begun(directory))).saturating_sub(count(&objects(directory)))
 }
 
-fn begun(folder: &Path) -> Parts {
-    let text = fs::read_to_string(folder.join(PARTS)).unwrap_or_default();
+fn begun(directory: &Path) -> Parts {
+    let text = fs::read_to_string(directory.join(PARTS)).unwrap_or_default();
     text.parse().unwrap_or(Parts::NONE)
 }
 
-/// How many objects are below a folder, without those of the build's own programs.
-fn count(folder: &Path) -> u64 {
-    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+/// How many objects are below a directory, without those of the build's own programs.
+fn count(directory: &Path) -> u64 {
+    let entries = fs::read_dir(directory).into_iter().flatten().flatten();
     entries
         .map(|entry| {
             let (path, name) = (entry.path(), entry.file_name());
@@ -113,46 +113,46 @@ mod tests {
     #[test]
     fn objects_stay_for_the_same_source_and_compiler_only() {
         let cache = tempfile::tempdir().expect("temp");
-        let folder = prepare(cache.path(), "tree", "gcc 12\n").expect("made");
-        fs::write(folder.join("x"), "").expect("written");
-        assert_eq!(prepare(cache.path(), "tree", "gcc 12\n").expect("kept"), folder);
-        assert!(folder.join("x").exists());
+        let directory = prepare(cache.path(), "tree", "gcc 12\n").expect("made");
+        fs::write(directory.join("x"), "").expect("written");
+        assert_eq!(prepare(cache.path(), "tree", "gcc 12\n").expect("kept"), directory);
+        assert!(directory.join("x").exists());
         prepare(cache.path(), "tree", "gcc 13\n").expect("made");
-        assert!(!folder.join("x").exists());
+        assert!(!directory.join("x").exists());
         // Another program's, or half made.
-        fs::remove_file(folder.join(IDENTITY)).expect("removed");
-        fs::write(folder.join("x"), "").expect("written");
+        fs::remove_file(directory.join(IDENTITY)).expect("removed");
+        fs::write(directory.join("x"), "").expect("written");
         prepare(cache.path(), "tree", "gcc 13\n").expect("made");
-        assert!(!folder.join("x").exists());
+        assert!(!directory.join("x").exists());
     }
 
     #[test]
     fn source_that_is_half_unpacked_is_unpacked_again() {
-        let folder = tempfile::tempdir().expect("temp");
-        let (path, there) = source_folder(folder.path()).expect("made");
+        let directory = tempfile::tempdir().expect("temp");
+        let (path, there) = source_directory(directory.path()).expect("made");
         assert!(!there);
         fs::write(path.join("Makefile"), "").expect("written");
-        assert_eq!(source_folder(folder.path()).expect("made"), (path.clone(), false));
+        assert_eq!(source_directory(directory.path()).expect("made"), (path.clone(), false));
         assert!(!path.join("Makefile").exists());
-        unpacked(folder.path()).expect("noted");
-        assert_eq!(source_folder(folder.path()).expect("kept"), (path.clone(), true));
-        without_source(folder.path()).expect("removed");
+        unpacked(directory.path()).expect("noted");
+        assert_eq!(source_directory(directory.path()).expect("kept"), (path.clone(), true));
+        without_source(directory.path()).expect("removed");
         assert!(!path.exists());
-        assert!(!source_folder(folder.path()).expect("made").1);
+        assert!(!source_directory(directory.path()).expect("made").1);
     }
 
     #[test]
     fn compiled_objects_are_not_expected_again() {
-        let folder = tempfile::tempdir().expect("temp");
+        let directory = tempfile::tempdir().expect("temp");
         let objects_of = |parts: Parts| 10 + u64::from(parts.count());
         let parts = |text: &str| text.parse::<Parts>().expect("parts");
-        assert_eq!(begin(folder.path(), parts("ext4"), objects_of), 11);
+        assert_eq!(begin(directory.path(), parts("ext4"), objects_of), 11);
         for name in ["fs/a.o", "b.o", "scripts/c.o", "fs/a.c"] {
-            let path = objects(folder.path()).join(name);
-            fs::create_dir_all(path.parent().expect("parent")).expect("folder");
+            let path = objects(directory.path()).join(name);
+            fs::create_dir_all(path.parent().expect("parent")).expect("directory");
             fs::write(path, "").expect("written");
         }
-        assert_eq!(begin(folder.path(), parts("ext4"), objects_of), 9);
-        assert_eq!(begin(folder.path(), parts("xfs"), objects_of), 10);
+        assert_eq!(begin(directory.path(), parts("ext4"), objects_of), 9);
+        assert_eq!(begin(directory.path(), parts("xfs"), objects_of), 10);
     }
 }

@@ -20,7 +20,7 @@ pub(super) struct Variant {
     /// Objects of Linux 6.12 with the options besides those of parts, as one build made
     /// them. It only serves to guess how far the first build of a machine is.
     pub base_objects: u64,
-    /// What a build takes in the cache folder while it lasts, with some to spare.
+    /// What a build takes in the cache directory while it lasts, with some to spare.
     pub needed_mib: u64,
 }
 

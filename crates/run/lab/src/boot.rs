@@ -71,16 +71,16 @@ impl KernelProcess {
             memory_bytes = kept_memory::file_bytes(memory_bytes);
         }
         let (memory, memory_file) = GuestMemory::new(memory_bytes, &kernel).unzip();
-        let memory_path = memory.as_ref().map_or(options.folder.as_path(), GuestMemory::path);
+        let memory_path = memory.as_ref().map_or(options.directory.as_path(), GuestMemory::path);
         command.env("TMPDIR", memory_path);
         if let Some(file) = memory.as_ref().and_then(GuestMemory::file) {
             command.env(MEMORY_VARIABLE, file.to_string());
         }
-        let mut writable = vec![options.folder.as_path(), place.path(), memory_path];
+        let mut writable = vec![options.directory.as_path(), place.path(), memory_path];
         writable.extend(options.writable.iter().map(PathBuf::as_path));
         let support = ConfinementSupport::of_this_system();
-        let (confinement, channel) = Confinement::new(support, &writable, &options.folder)?;
-        let console = options.folder.join(console::FILE);
+        let (confinement, channel) = Confinement::new(support, &writable, &options.directory)?;
+        let console = options.directory.join(console::FILE);
         let what = format!("make '{}'", console.display());
         let file = File::create(&console).map_err(LabError::system(what.clone()))?;
         let again = file.try_clone().map_err(LabError::system(what))?;
@@ -102,7 +102,7 @@ impl KernelProcess {
             let pid = process(&child).ok_or(LabError::system(WATCH)(Errno::SRCH))?;
             let pidfd = pidfd_open(pid, PidfdFlags::empty()).map_err(LabError::system(WATCH))?;
             let disks = options.disks.len();
-            Ok((pidfd, Supervisor::new(channel.as_ref(), pid, &options.folder, disks)?))
+            Ok((pidfd, Supervisor::new(channel.as_ref(), pid, &options.directory, disks)?))
         };
         match watch() {
             Ok((pidfd, supervisor)) => {
@@ -315,8 +315,8 @@ mod tests {
 
     #[test]
     fn a_kernel_that_is_not_there_is_reported() {
-        let folder = tempfile::tempdir().unwrap();
-        let options = LabOptions::new("/no/such/kernel", folder.path(), "/bin/sh");
+        let directory = tempfile::tempdir().unwrap();
+        let options = LabOptions::new("/no/such/kernel", directory.path(), "/bin/sh");
         let error = KernelProcess::start(&options, None).unwrap_err().to_string();
         assert!(error.contains("/no/such/kernel"), "{error}");
         assert!(error.contains("disklab lab build"), "{error}");

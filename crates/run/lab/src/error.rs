@@ -58,11 +58,11 @@ pub enum LabError {
         "the disk with the lab's files is full: what the guest wrote takes {} of '{}', and \
          other programs the rest. Free space there, name another directory with --scratch, or use \
          a smaller scale",
-        disklab_units::Bytes(*bytes).iec(), folder.display()
+        disklab_units::Bytes(*bytes).iec(), directory.display()
     )]
     DiskFull {
         /// Where the content of the disks lies.
-        folder: PathBuf,
+        directory: PathBuf,
         /// What it takes, in bytes.
         bytes: u64,
     },

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 
 use rustix::io::fcntl_dupfd_cloexec;
 
-pub(crate) use named::{NamedFolder, PARENTS};
+pub(crate) use named::{NamedDirectory, PARENTS};
 use spare::LEAST_NUMBER;
 pub(crate) use spare::MemoryFile;
 
@@ -23,13 +23,13 @@ pub(crate) const MEMORY_VARIABLE: &str = "UML_MEMORY_FD";
 pub(crate) enum GuestMemory {
     /// A file system of its own, without a name, whose pages are huge, and the file in it.
     Huge { place: OwnedFd, path: PathBuf, file: OwnedFd },
-    /// A folder in `/dev/shm`.
-    Named(NamedFolder),
+    /// A directory in `/dev/shm`.
+    Named(NamedDirectory),
 }
 
 impl GuestMemory {
     /// Makes a place for so many bytes, the best that this system allows; `None` where
-    /// there is none but the lab's own folder. The file comes along where it can be used
+    /// there is none but the lab's own directory. The file comes along where it can be used
     /// again when the guest has ended.
     pub fn new(bytes: u64, kernel: &Path) -> Option<(Self, Option<MemoryFile>)> {
         let spare = MemoryFile::spare(bytes, kernel).or_else(|| {
@@ -42,14 +42,14 @@ impl GuestMemory {
             let file = memory.open_for_guest().ok()?;
             Some((Self::Huge { place, path, file }, Some(memory)))
         });
-        huge.or_else(|| NamedFolder::new(bytes).map(|folder| (Self::Named(folder), None)))
+        huge.or_else(|| NamedDirectory::new(bytes).map(|directory| (Self::Named(directory), None)))
     }
 
     /// Its path, for this process and for those that inherit [`GuestMemory::inherited`].
     pub fn path(&self) -> &Path {
         match self {
             Self::Huge { path, .. } => path,
-            Self::Named(folder) => folder.path(),
+            Self::Named(directory) => directory.path(),
         }
     }
 

@@ -48,8 +48,8 @@ impl KeptDisks {
     /// # Errors
     /// As for [`KeptDisks::begin`].
     pub fn begin_with_content(&self, options: &mut LabOptions) -> Result<(), LabError> {
-        let (folder, limits) = (&options.folder, options.content.clone());
-        options.holds = Some(DiskContent::on(&self.content, folder, limits)?);
+        let (directory, limits) = (&options.directory, options.content.clone());
+        options.holds = Some(DiskContent::on(&self.content, directory, limits)?);
         Ok(())
     }
 

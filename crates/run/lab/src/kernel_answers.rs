@@ -45,8 +45,8 @@ mod tests {
             eprintln!("skipped: needs full confinement: {}", support.missing().join("; "));
             return;
         }
-        let folder = tempfile::tempdir().expect("temp");
-        let (path, new) = (folder.path().join("linux"), folder.path().join("new"));
+        let directory = tempfile::tempdir().expect("temp");
+        let (path, new) = (directory.path().join("linux"), directory.path().join("new"));
         let harm = format!(
             "#!/bin/sh\n(echo x >{0} || mkdir {0} || kill -0 {1}) && echo CONFIG_HARM=y\n\
              echo CONFIG_UML=y",

@@ -22,7 +22,7 @@ pub struct Lab {
     // Killed first, then the sockets go.
     kernel: KernelProcess,
     events: EventLoop,
-    folder: PathBuf,
+    directory: PathBuf,
     began: Instant,
     _pinned: Pinned,
     // Last: by then nothing of the guest is left.
@@ -100,10 +100,10 @@ impl Lab {
         let content = match options.holds.take() {
             Some(content) => content,
             None => {
-                DiskContent::new(&options.folder, options.disks.len(), options.content.clone())?
+                DiskContent::new(&options.directory, options.disks.len(), options.content.clone())?
             }
         };
-        let sockets = Sockets::new(&options.folder, options.disks.len())?;
+        let sockets = Sockets::new(&options.directory, options.disks.len())?;
         let (console, line) = match std::mem::take(&mut options.console) {
             Console::File => (None, None),
             Console::Operator(operator) => {
@@ -113,7 +113,7 @@ impl Lab {
         };
         let media = options.disks.iter().enumerate().map(|(index, disk)| {
             let name = disk.transport.disk_name(index);
-            disk.tells_medium.then(|| MediumFile::new(&options.folder, &name)).transpose()
+            disk.tells_medium.then(|| MediumFile::new(&options.directory, &name)).transpose()
         });
         let media = media.collect::<Result<_, _>>()?;
         let mut kernel = KernelProcess::start(&options, line)?;
@@ -128,8 +128,8 @@ impl Lab {
         let mut events =
             EventLoop::new(sockets, options.disks, content, time_of_day, limits, console)?;
         events.show(options.clock, media);
-        let folder = options.folder;
-        Ok(Self { kernel, events, folder, began, _pinned: pinned, _memory: memory })
+        let directory = options.directory;
+        Ok(Self { kernel, events, directory, began, _pinned: pinned, _memory: memory })
     }
 
     /// Serves the guest until it is powered off. The calling thread is the one to
@@ -179,6 +179,6 @@ impl Lab {
 
     /// The file with the kernel's messages, and what the guest's programs say there.
     pub fn console(&self) -> PathBuf {
-        self.folder.join(console::FILE)
+        self.directory.join(console::FILE)
     }
 }

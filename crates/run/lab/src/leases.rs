@@ -48,14 +48,14 @@ impl Drop for CpuLease {
     }
 }
 
-/// A folder by which the labs of one user know of each other, next to those of other users.
+/// A directory by which the labs of one user know of each other, next to those of other users.
 #[derive(Debug, Clone)]
 pub struct CpuLeases {
-    folder: PathBuf,
+    directory: PathBuf,
 }
 
 impl CpuLeases {
-    /// Those of the user who runs this. Where none of the folders is there that all find, it
+    /// Those of the user who runs this. Where none of the directories is there that all find, it
     /// is in the one for temporary files, which may be another for each run.
     #[must_use]
     pub fn of_user() -> Self {
@@ -64,16 +64,16 @@ impl CpuLeases {
         Self::within(there.unwrap_or_else(std::env::temp_dir).join(name))
     }
 
-    /// Those that are known in a folder, which is made at the first.
+    /// Those that are known in a directory, which is made at the first.
     #[must_use]
-    pub fn within(folder: PathBuf) -> Self {
-        Self { folder }
+    pub fn within(directory: PathBuf) -> Self {
+        Self { directory }
     }
 
     /// Takes the processor among `cores` that the fewest labs run on; of several, the
     /// first. `None` where there are no `cores`.
     ///
-    /// If the folder is not available, such as when it belongs to another user, the first is taken,
+    /// If the directory is not available, such as when it belongs to another user, the first is taken,
     /// and others do not know: it costs time only.
     #[must_use]
     pub fn take(&self, cores: &[usize], memory_bytes: u64) -> Option<CpuLease> {
@@ -88,7 +88,7 @@ impl CpuLeases {
     pub fn memory_bytes(&self) -> u64 {
         let taken = || -> io::Result<Vec<Taken>> {
             // Nobody has chosen yet where this is not there; nothing is made or swept to look.
-            let choosing = open_regular(&self.folder.join(CHOOSING))?;
+            let choosing = open_regular(&self.directory.join(CHOOSING))?;
             flock(&choosing, FlockOperation::LockExclusive)?;
             Ok(self.held()?.0)
         };
@@ -109,7 +109,7 @@ impl CpuLeases {
         let core = cores.iter().copied().min_by_key(|core| labs_on(*core)).unwrap_or(first);
         let numbers: Vec<u32> = on(core).map(|taken| taken.number).collect();
         let number = (0..).find(|number| !numbers.contains(number)).unwrap_or_default();
-        let path = self.folder.join(format!("{core}.{number}"));
+        let path = self.directory.join(format!("{core}.{number}"));
         let mut file = own_file(&path)?;
         flock(&file, FlockOperation::NonBlockingLockExclusive)?;
         file.write_all(memory_bytes.to_string().as_bytes())?;
@@ -120,26 +120,26 @@ impl CpuLeases {
 
     /// Waits until no other looks or chooses, which takes others a moment.
     fn choosing(&self) -> io::Result<File> {
-        own_folder(&self.folder)?;
-        let file = own_file(&self.folder.join(CHOOSING))?;
+        own_directory(&self.directory)?;
+        let file = own_file(&self.directory.join(CHOOSING))?;
         flock(&file, FlockOperation::LockExclusive)?;
         Ok(file)
     }
 
     /// What other users hold, as far as it can be seen.
     fn held_by_others(&self) -> Vec<Taken> {
-        let next_to_own = self.folder.parent().and_then(|parent| fs::read_dir(parent).ok());
-        let folders = next_to_own.into_iter().flatten().flatten().map(|entry| entry.path());
-        folders
-            .filter(|folder| *folder != self.folder)
-            .flat_map(|folder| of_other(&folder))
+        let next_to_own = self.directory.parent().and_then(|parent| fs::read_dir(parent).ok());
+        let directories = next_to_own.into_iter().flatten().flatten().map(|entry| entry.path());
+        directories
+            .filter(|directory| *directory != self.directory)
+            .flat_map(|directory| of_other(&directory))
             .collect()
     }
 
     /// What is held now, and what nobody holds any more. Only while one is choosing.
     fn held(&self) -> io::Result<(Vec<Taken>, Vec<PathBuf>)> {
         let (mut all, mut left) = (Vec::new(), Vec::new());
-        for entry in fs::read_dir(&self.folder)? {
+        for entry in fs::read_dir(&self.directory)? {
             let entry = entry?;
             let Some((core, number)) = entry.file_name().to_str().and_then(numbers) else {
                 continue;
@@ -169,15 +169,15 @@ fn memory_in(file: &mut File) -> u64 {
 
 /// What is held by the files in the directory of another user. No link is followed, nothing is
 /// waited for, and no lock that another could miss is taken.
-fn of_other(folder: &Path) -> Vec<Taken> {
-    let name = folder.file_name().and_then(|name| name.to_str());
+fn of_other(directory: &Path) -> Vec<Taken> {
+    let name = directory.file_name().and_then(|name| name.to_str());
     let uid: Option<u32> =
         name.and_then(|name| name.strip_prefix(PREFIX)).and_then(|uid| uid.parse().ok());
     let is_theirs = |meta: &fs::Metadata| Some(meta.uid()) == uid;
-    if !fs::symlink_metadata(folder).is_ok_and(|meta| meta.is_dir() && is_theirs(&meta)) {
+    if !fs::symlink_metadata(directory).is_ok_and(|meta| meta.is_dir() && is_theirs(&meta)) {
         return Vec::new();
     }
-    let entries = fs::read_dir(folder).into_iter().flatten().flatten().take(MOST_FILES);
+    let entries = fs::read_dir(directory).into_iter().flatten().flatten().take(MOST_FILES);
     let held = |entry: fs::DirEntry| {
         let (core, number) = entry.file_name().to_str().and_then(numbers)?;
         let there = |meta: io::Result<fs::Metadata>| {
@@ -209,20 +209,20 @@ fn numbers(name: &str) -> Option<(usize, u32)> {
     Some((core.parse().ok()?, number.parse().ok()?))
 }
 
-/// Makes sure that the folder is there, that others may look at it, and that nobody else can have
+/// Makes sure that the directory is there, that others may look at it, and that nobody else can have
 /// put anything into it: all may write next to it.
-fn own_folder(folder: &Path) -> io::Result<()> {
-    match DirBuilder::new().mode(0o755).create(folder) {
+fn own_directory(directory: &Path) -> io::Result<()> {
+    match DirBuilder::new().mode(0o755).create(directory) {
         Err(e) if e.kind() != io::ErrorKind::AlreadyExists => return Err(e),
         _ => {}
     }
-    let meta = fs::symlink_metadata(folder)?;
+    let meta = fs::symlink_metadata(directory)?;
     let closed = meta.permissions().mode() & 0o022 == 0;
     if !(meta.is_dir() && meta.uid() == getuid().as_raw() && closed) {
         return Err(io::ErrorKind::PermissionDenied.into());
     }
     // A umask, or an earlier version, may have closed it.
-    fs::set_permissions(folder, Permissions::from_mode(0o755))
+    fs::set_permissions(directory, Permissions::from_mode(0o755))
 }
 
 #[cfg(test)]
@@ -230,9 +230,9 @@ mod tests {
     use super::*;
 
     fn leases() -> (tempfile::TempDir, CpuLeases) {
-        let folder = tempfile::tempdir().unwrap();
-        let leases = CpuLeases::within(folder.path().join("seats"));
-        (folder, leases)
+        let directory = tempfile::tempdir().unwrap();
+        let leases = CpuLeases::within(directory.path().join("seats"));
+        (directory, leases)
     }
 
     fn take(leases: &CpuLeases) -> CpuLease {
@@ -241,7 +241,7 @@ mod tests {
 
     #[test]
     fn labs_spread_over_the_processors() {
-        let (_folder, leases) = leases();
+        let (_directory, leases) = leases();
         let all: Vec<_> = (0..4).map(|_| take(&leases)).collect();
         assert_eq!(all.iter().map(CpuLease::core).collect::<Vec<_>>(), [2, 5, 2, 5]);
         assert_eq!(leases.memory_bytes(), 400);
@@ -250,7 +250,7 @@ mod tests {
 
     #[test]
     fn released_leases_are_reused() {
-        let (_folder, leases) = leases();
+        let (_directory, leases) = leases();
         let mut all: Vec<_> = (0..4).map(|_| take(&leases)).collect();
         drop(all.remove(1));
         assert_eq!(take(&leases).core(), 5);
@@ -260,18 +260,18 @@ mod tests {
 
     #[test]
     fn stale_leases_are_ignored() {
-        let (_folder, leases) = leases();
+        let (_directory, leases) = leases();
         drop(take(&leases));
-        fs::write(leases.folder.join("2.7"), "1000").unwrap();
-        fs::write(leases.folder.join("no seat"), "1000").unwrap();
+        fs::write(leases.directory.join("2.7"), "1000").unwrap();
+        fs::write(leases.directory.join("no seat"), "1000").unwrap();
         assert_eq!(leases.memory_bytes(), 0);
         assert_eq!(take(&leases).core(), 2);
-        assert!(!leases.folder.join("2.7").exists());
+        assert!(!leases.directory.join("2.7").exists());
     }
 
     #[test]
     fn threads_that_begin_at_once_spread_too() {
-        let (_folder, leases) = leases();
+        let (_directory, leases) = leases();
         let all: Vec<CpuLease> = std::thread::scope(|scope| {
             let threads: Vec<_> = (0..8).map(|_| scope.spawn(|| take(&leases))).collect();
             threads.into_iter().map(|thread| thread.join().unwrap()).collect()
@@ -281,11 +281,11 @@ mod tests {
 
     /// A directory next to the user's own, as another user's labs would have it.
     fn others(leases: &CpuLeases, uid: u32) -> Option<CpuLeases> {
-        let folder = leases.folder.with_file_name(format!("{PREFIX}{uid}"));
-        let others = CpuLeases::within(folder);
+        let directory = leases.directory.with_file_name(format!("{PREFIX}{uid}"));
+        let others = CpuLeases::within(directory);
         let lease = others.take(&[2], 1000)?;
         let (path, _) = lease.held.as_ref()?;
-        for path in [&others.folder, path] {
+        for path in [&others.directory, path] {
             std::os::unix::fs::chown(path, Some(uid), None).ok()?;
         }
         // It stays held as long as this process lives.
@@ -295,15 +295,15 @@ mod tests {
 
     #[test]
     fn labs_of_other_users_are_counted() {
-        let (_folder, leases) = leases();
+        let (_directory, leases) = leases();
         let Some(others) = others(&leases, 65_533) else {
             eprintln!("skipped: needs root");
             return;
         };
         let mode = |path: &Path| fs::metadata(path).unwrap().mode() & 0o777;
-        assert_eq!(mode(&others.folder), 0o755);
-        assert_eq!(mode(&others.folder.join("2.0")), 0o644);
-        assert_eq!(mode(&others.folder.join(CHOOSING)), 0o600, "nobody makes its owner wait");
+        assert_eq!(mode(&others.directory), 0o755);
+        assert_eq!(mode(&others.directory.join("2.0")), 0o644);
+        assert_eq!(mode(&others.directory.join(CHOOSING)), 0o600, "nobody makes its owner wait");
         let all: Vec<_> = (0..3).map(|_| take(&leases)).collect();
         assert_eq!(all.iter().map(CpuLease::core).collect::<Vec<_>>(), [5, 2, 5]);
         assert_eq!(leases.memory_bytes(), 1300);
@@ -311,33 +311,34 @@ mod tests {
 
     #[test]
     fn nothing_of_another_user_is_followed_or_waited_for() {
-        let (folder, leases) = leases();
+        let (directory, leases) = leases();
         let Some(others) = others(&leases, 65_532) else {
             eprintln!("skipped: needs root");
             return;
         };
-        let held = folder.path().join("mine");
+        let held = directory.path().join("mine");
         let mine = File::create(&held).unwrap();
         flock(&mine, FlockOperation::LockExclusive).unwrap();
-        std::os::unix::fs::symlink(&held, others.folder.join("5.1")).unwrap();
-        let fifo = others.folder.join("5.2");
+        std::os::unix::fs::symlink(&held, others.directory.join("5.1")).unwrap();
+        let fifo = others.directory.join("5.2");
         let mode = rustix::fs::Mode::RUSR | rustix::fs::Mode::WUSR;
         rustix::fs::mknodat(rustix::fs::CWD, &fifo, rustix::fs::FileType::Fifo, mode, 0).unwrap();
         // Of another than the directory's owner.
-        File::create(others.folder.join("5.3")).unwrap();
+        File::create(others.directory.join("5.3")).unwrap();
         assert_eq!(take(&leases).core(), 5);
         // Another user's directory under the name of a third.
-        fs::rename(&others.folder, leases.folder.with_file_name(format!("{PREFIX}1"))).unwrap();
+        fs::rename(&others.directory, leases.directory.with_file_name(format!("{PREFIX}1")))
+            .unwrap();
         assert_eq!(take(&leases).core(), 2);
     }
 
     #[test]
     fn another_users_directory_is_not_used() {
-        let (_folder, leases) = leases();
-        fs::create_dir(&leases.folder).unwrap();
-        fs::set_permissions(&leases.folder, fs::Permissions::from_mode(0o777)).unwrap();
+        let (_directory, leases) = leases();
+        fs::create_dir(&leases.directory).unwrap();
+        fs::set_permissions(&leases.directory, fs::Permissions::from_mode(0o777)).unwrap();
         let all = [take(&leases), take(&leases)];
         assert_eq!(all.iter().map(CpuLease::core).collect::<Vec<_>>(), [2, 2]);
-        assert_eq!(fs::read_dir(&leases.folder).unwrap().count(), 0);
+        assert_eq!(fs::read_dir(&leases.directory).unwrap().count(), 0);
     }
 }

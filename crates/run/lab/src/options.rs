@@ -19,7 +19,7 @@ const TIME_OF_DAY_SECONDS: u64 = 1_767_225_600;
 /// Where the guest's console is.
 #[derive(Debug, Default)]
 pub enum Console {
-    /// The file `console` in the lab's folder.
+    /// The file `console` in the lab's directory.
     #[default]
     File,
     /// That file, and next to it a line to somebody who uses the guest. In the guest
@@ -33,12 +33,12 @@ pub enum Console {
 pub struct LabOptions {
     /// The kernel's program.
     pub kernel: PathBuf,
-    /// An existing folder of this lab's own, for sockets, content and console.
-    pub folder: PathBuf,
-    /// Further folders of this machine that the guest may write to, where it mounts
-    /// them (`mount -t hostfs -o /the/folder none /mnt`). All else it can only read.
+    /// An existing directory of this lab's own, for sockets, content and console.
+    pub directory: PathBuf,
+    /// Further directories of this machine that the guest may write to, where it mounts
+    /// them (`mount -t hostfs -o /the/directory none /mnt`). All else it can only read.
     pub writable: Vec<PathBuf>,
-    /// Folders of this machine that the guest mounts by these names
+    /// Directories of this machine that the guest mounts by these names
     /// ([`disklab_lab_guest::mount_shown`]): it never sees their paths, so that they do not
     /// count.
     pub shown: Vec<(&'static str, PathBuf)>,
@@ -88,15 +88,15 @@ pub struct LabOptions {
 }
 
 impl LabOptions {
-    /// A lab without disks and limits: `kernel` runs `init`, in `folder`.
+    /// A lab without disks and limits: `kernel` runs `init`, in `directory`.
     pub fn new(
         kernel: impl Into<PathBuf>,
-        folder: impl Into<PathBuf>,
+        directory: impl Into<PathBuf>,
         init: impl Into<PathBuf>,
     ) -> Self {
         Self {
             kernel: kernel.into(),
-            folder: folder.into(),
+            directory: directory.into(),
             writable: Vec::new(),
             shown: Vec::new(),
             init: init.into(),

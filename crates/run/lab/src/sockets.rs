@@ -11,32 +11,33 @@ use rustix::net::{
 
 use crate::LabError;
 
-/// Listening sockets in the lab's folder.
+/// Listening sockets in the lab's directory.
 #[derive(Debug)]
 pub(crate) struct Sockets {
-    folder: OwnedFd,
+    directory: OwnedFd,
     pub calendar: OwnedFd,
     /// For the disks, in their order.
     pub disks: Vec<OwnedFd>,
 }
 
 impl Sockets {
-    /// The calendar's name in the folder.
+    /// The calendar's name in the directory.
     pub const CALENDAR: &'static str = "calendar";
 
-    /// A disk's name in the folder.
+    /// A disk's name in the directory.
     pub fn disk(index: usize) -> String {
         format!("disk{index}")
     }
 
     /// Makes them.
-    pub fn new(folder: &Path, disks: usize) -> Result<Self, LabError> {
-        let what = format!("open the lab's directory '{}'", folder.display());
+    pub fn new(directory: &Path, disks: usize) -> Result<Self, LabError> {
+        let what = format!("open the lab's directory '{}'", directory.display());
         let flags = OFlags::DIRECTORY | OFlags::RDONLY | OFlags::CLOEXEC;
-        let folder = open(folder, flags, Mode::empty()).map_err(LabError::system(what))?;
-        let calendar = listener(&folder, Self::CALENDAR)?;
-        let disks = (0..disks).map(|d| listener(&folder, &Self::disk(d))).collect::<Result<_, _>>();
-        Ok(Self { calendar, disks: disks?, folder })
+        let directory = open(directory, flags, Mode::empty()).map_err(LabError::system(what))?;
+        let calendar = listener(&directory, Self::CALENDAR)?;
+        let disks =
+            (0..disks).map(|d| listener(&directory, &Self::disk(d))).collect::<Result<_, _>>();
+        Ok(Self { calendar, disks: disks?, directory })
     }
 
     /// Takes a connection that is there.
@@ -48,22 +49,22 @@ impl Sockets {
 
 impl Drop for Sockets {
     fn drop(&mut self) {
-        let _ = unlinkat(&self.folder, Self::CALENDAR, rustix::fs::AtFlags::empty());
+        let _ = unlinkat(&self.directory, Self::CALENDAR, rustix::fs::AtFlags::empty());
         for disk in 0..self.disks.len() {
-            let _ = unlinkat(&self.folder, Self::disk(disk), rustix::fs::AtFlags::empty());
+            let _ = unlinkat(&self.directory, Self::disk(disk), rustix::fs::AtFlags::empty());
         }
     }
 }
 
-fn listener(folder: &OwnedFd, name: &str) -> Result<OwnedFd, LabError> {
+fn listener(directory: &OwnedFd, name: &str) -> Result<OwnedFd, LabError> {
     let make = || -> Result<OwnedFd, Errno> {
-        match unlinkat(folder, name, rustix::fs::AtFlags::empty()) {
+        match unlinkat(directory, name, rustix::fs::AtFlags::empty()) {
             // What a lab that was killed left behind.
             Ok(()) | Err(Errno::NOENT) => {}
             Err(e) => return Err(e),
         }
-        // A socket's path has 108 bytes at most, which folders can exceed.
-        let path = format!("/proc/self/fd/{}/{name}", folder.as_raw_fd());
+        // A socket's path has 108 bytes at most, which directories can exceed.
+        let path = format!("/proc/self/fd/{}/{name}", directory.as_raw_fd());
         let socket =
             socket_with(AddressFamily::UNIX, SocketType::STREAM, SocketFlags::CLOEXEC, None)?;
         bind(&socket, &SocketAddrUnix::new(path)?)?;

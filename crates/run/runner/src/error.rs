@@ -114,19 +114,19 @@ pub enum RunnerError {
         /// The system's reason, or others may lead root elsewhere.
         source: NamedPathError,
     },
-    /// A folder is too small.
+    /// A directory is too small.
     #[error(
         "the largest cell needs {} in {}, and may use {} of what is free there; make the files \
          smaller with --scale, or {remedy}",
         needed.iec(),
-        folder.display(),
+        directory.display(),
         usable.iec()
     )]
     NoRoom {
         /// What it takes.
         needed: Bytes,
         /// In whose file system the room was looked for.
-        folder: PathBuf,
+        directory: PathBuf,
         /// How much of what its file system has left a run may take.
         usable: Bytes,
         /// What to do.
@@ -164,11 +164,11 @@ pub enum RunnerError {
     #[error(
         "the run in {} was started with another '{name}' than there is now; leave the study's name \
          out to resume with the one it was started with",
-        folder.display()
+        directory.display()
     )]
     OtherStudy {
         /// The run.
-        folder: PathBuf,
+        directory: PathBuf,
         /// The study as it was named.
         name: String,
     },

@@ -83,7 +83,7 @@ impl<'a> RunEstimate<'a> {
         }
         Err(RunnerError::NoRoom {
             needed,
-            folder: room.folder.clone(),
+            directory: room.directory.clone(),
             usable: room.usable,
             remedy: room.remedy,
         })

@@ -6,7 +6,7 @@ use disklab_exec::{Executor, Interrupt};
 use disklab_stack::{LedgerId, LeftoverDecision, Recovery, StackError, decide, recover};
 
 use crate::leftovers_error::LeftoversError;
-use crate::places::ledger_folder;
+use crate::places::ledger_directory;
 
 /// Tears down what killed runs left; `state` is where disklab remembers that.
 ///
@@ -18,7 +18,7 @@ pub fn tear_down_leftovers(
     interrupt: &Interrupt,
 ) -> Result<Recovery, LeftoversError> {
     let executor = Executor::new(interrupt.clone());
-    without_errors(recover(&ledger_folder(state), &executor))
+    without_errors(recover(&ledger_directory(state), &executor))
 }
 
 /// Removes or keeps what one of them left.
@@ -31,7 +31,7 @@ pub fn decide_leftover(
     decision: LeftoverDecision,
 ) -> Result<Recovery, LeftoversError> {
     let executor = Executor::new(Interrupt::new());
-    let decided = decide(&ledger_folder(state), id, decision, &executor).map_err(|error| {
+    let decided = decide(&ledger_directory(state), id, decision, &executor).map_err(|error| {
         if error.is_refusal() {
             LeftoversError::Refused(error)
         } else {

@@ -52,7 +52,7 @@ pub use parts::{
 };
 pub use pilot::Pilot;
 pub use pilot_error::PilotError;
-pub use places::{check_outputs, check_vacant, claim_outputs, new_run_folder, state_folder};
+pub use places::{check_outputs, check_vacant, claim_outputs, new_run_directory, state_directory};
 pub use plan::{Plan, PlanError};
 pub use plan_problem::PlanProblem;
 pub use run::{OpenRun, ResumeRequest, Resumed, RunRequest, resume, run_until_done, session};

@@ -13,7 +13,7 @@ use disklab_stack::Ledger;
 use disklab_store::{CellDirectory, CellRecord, CellState};
 use disklab_units::Bytes;
 
-use crate::places::ledger_folder;
+use crate::places::ledger_directory;
 use crate::plan_problem::check;
 use crate::setup::{Caller, PlannedLab, Scratch, existing_ancestor, medium_below};
 use crate::{BenchKind, CellForecast, Observer, PlanProblem, RunnerError, UpcomingCells, VERSION};
@@ -213,7 +213,7 @@ fn bench(
     caller: &Caller,
 ) -> Result<Bench, RunnerError> {
     let executor = Executor::new(caller.interrupt.clone());
-    let ledger = Ledger::planned(&ledger_folder(&caller.state));
+    let ledger = Ledger::planned(&ledger_directory(&caller.state));
     let scratch = scratch.path();
     let medium = medium_below(&existing_ancestor(scratch)).0;
     Ok(match &plan.making.machine {

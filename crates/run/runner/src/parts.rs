@@ -35,9 +35,9 @@ pub(crate) use problem::then_and_now;
 pub fn write_parts(
     run: CheckedRun,
     parts: Option<u32>,
-    folder: &Path,
+    directory: &Path,
 ) -> Result<Vec<WrittenPart>, RunnerError> {
-    write_parts_of_runs(vec![run], parts, None, folder)
+    write_parts_of_runs(vec![run], parts, None, directory)
 }
 
 /// The same of several runs: a part is of one. `moved` is what an analysis moves in them.
@@ -45,7 +45,7 @@ pub(crate) fn write_parts_of_runs(
     runs: Vec<CheckedRun>,
     parts: Option<u32>,
     moved: Option<&MovedParameters>,
-    folder: &Path,
+    directory: &Path,
 ) -> Result<Vec<WrittenPart>, RunnerError> {
     let (plans, benches): (Vec<_>, Vec<_>) =
         runs.into_iter().map(|run| (run.plan, run.bench)).unzip();
@@ -53,9 +53,9 @@ pub(crate) fn write_parts_of_runs(
     let parts = parts_of_runs(&divided, parts)?;
     let confirmed = benches.into_iter().map(|bench| bench.confirm(false));
     let confirmed = confirmed.collect::<Result<Vec<_>, _>>().map_err(RunnerError::prepare)?;
-    let claim = claim_outputs(folder)?;
-    if parts_in(folder)? > 0 {
-        return Err(PartProblem::HasParts(folder.to_owned()).into());
+    let claim = claim_outputs(directory)?;
+    if parts_in(directory)? > 0 {
+        return Err(PartProblem::HasParts(directory.to_owned()).into());
     }
     let total = parts.iter().sum();
     let mut written = Vec::with_capacity(total as usize);

@@ -18,11 +18,11 @@ pub enum PilotError {
     #[error(
         "--from {}: {what} there is {then}, and here {now}; what its cells took says nothing \
          about these",
-        folder.display()
+        directory.display()
     )]
     Differs {
         /// The run.
-        folder: PathBuf,
+        directory: PathBuf,
         /// In what.
         what: &'static str,
         /// There.
@@ -34,20 +34,20 @@ pub enum PilotError {
     #[error(
         "--from {}: the bench there is {then}, and here {now}: other drives of other sizes, so \
          neither time nor bytes carry over; run one block here with --repeats 1, and take that run",
-        folder.display()
+        directory.display()
     )]
     OtherBench {
         /// The run.
-        folder: PathBuf,
+        directory: PathBuf,
         /// There.
         then: String,
         /// Here.
         now: String,
     },
     /// None of its cells has ended.
-    #[error("--from {}: no cell of that run is done yet", folder.display())]
+    #[error("--from {}: no cell of that run is done yet", directory.display())]
     NoCells {
         /// The run.
-        folder: PathBuf,
+        directory: PathBuf,
     },
 }

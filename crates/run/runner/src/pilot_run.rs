@@ -18,12 +18,12 @@ impl Pilot {
     /// # Errors
     /// [`PilotError`] if there is no run, if it is another study's, bench's or scale's, or has
     /// no cell.
-    pub fn read(folder: &Path, plan: &Plan) -> Result<Self, PilotError> {
-        let run = Run::open(folder)?;
+    pub fn read(directory: &Path, plan: &Plan) -> Result<Self, PilotError> {
+        let run = Run::open(directory)?;
         let info = run.info()?;
         let other = |what: &'static str, then: &str, now: &str| {
-            let (folder, then, now) = (folder.to_owned(), then.to_owned(), now.to_owned());
-            Err(PilotError::Differs { folder, what, then, now })
+            let (directory, then, now) = (directory.to_owned(), then.to_owned(), now.to_owned());
+            Err(PilotError::Differs { directory, what, then, now })
         };
         let study = load(&info.study_file, &info.study_text)?;
         if study.digest != plan.campaign.study.digest {
@@ -31,7 +31,7 @@ impl Pilot {
         }
         if info.bench != plan.kind.clone().into() {
             return Err(PilotError::OtherBench {
-                folder: folder.to_owned(),
+                directory: directory.to_owned(),
                 then: info.bench.to_string(),
                 now: plan.bench.name.clone(),
             });
@@ -67,7 +67,7 @@ impl Pilot {
             }
         })?;
         if cells.is_empty() {
-            return Err(PilotError::NoCells { folder: folder.to_owned() });
+            return Err(PilotError::NoCells { directory: directory.to_owned() });
         }
         let correction = if predicted > 0.0 { taken / predicted } else { 1.0 };
         Ok(Self { cells, correction })

@@ -1,4 +1,4 @@
-//! Folders that disklab uses.
+//! Directories that disklab uses.
 
 use std::path::{Path, PathBuf};
 
@@ -8,7 +8,7 @@ use jiff::tz::TimeZone;
 use crate::RunnerError;
 
 /// Where disklab remembers what it has made and must tear down.
-pub fn state_folder() -> PathBuf {
+pub fn state_directory() -> PathBuf {
     let absolute =
         |name: &str| std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
     absolute("XDG_STATE_HOME")
@@ -50,12 +50,12 @@ pub fn claim_outputs(path: &Path) -> Result<DirectoryClaim, RunnerError> {
 }
 
 /// Ledgers of things to tear down, in the directory for such state.
-pub(crate) fn ledger_folder(state: &Path) -> PathBuf {
+pub(crate) fn ledger_directory(state: &Path) -> PathBuf {
     state.join("ledger")
 }
 
-/// A run's folder where the user named none: `disklab-runs/nas-20261121-104933`.
-pub fn new_run_folder(study: &str) -> PathBuf {
+/// A run's directory where the user named none: `disklab-runs/nas-20261121-104933`.
+pub fn new_run_directory(study: &str) -> PathBuf {
     let time = now().to_zoned(TimeZone::system()).strftime("%Y%m%d-%H%M%S").to_string();
     let base = Path::new("disklab-runs").join(format!("{study}-{time}"));
     (1..)

@@ -14,7 +14,7 @@ use crate::places::{check_vacant, claim_outputs, holds_run};
 use crate::plan::Plan;
 use crate::recorder::{Answers, analyser_so_far, run_recorded};
 use crate::setup::{Caller, CheckedRun, PlannedRun};
-use crate::studies::study_folder;
+use crate::studies::study_directory;
 use crate::{
     FoundStudy, RunEstimate, RunOptions, RunnerError, StopOptions, StopRule, VERSION,
     leftover_lines, tear_down_leftovers,
@@ -102,8 +102,8 @@ impl OpenRun {
 
 /// A run that is resumed.
 pub struct ResumeRequest {
-    /// Its directory.
-    pub folder: PathBuf,
+    /// Where it is.
+    pub directory: PathBuf,
     /// What is given now; the rest is as it was begun.
     pub options: RunOptions,
     /// What is given now of when to end.
@@ -136,8 +136,8 @@ pub fn resume(
     for line in leftover_lines(&tear_down_leftovers(&caller.state, &caller.interrupt)?) {
         observer.note(&line);
     }
-    let folder = &request.folder;
-    let run = Run::resume(folder).map_err(RunnerError::Open)?;
+    let directory = &request.directory;
+    let run = Run::resume(directory).map_err(RunnerError::Open)?;
     if request.retry_failed {
         run.retry_failed().map_err(RunnerError::Record)?;
     }
@@ -146,7 +146,7 @@ pub fn resume(
     if let Some((name, named)) = &request.study
         && named.study.digest != study.digest
     {
-        return Err(RunnerError::OtherStudy { folder: folder.clone(), name: name.clone() });
+        return Err(RunnerError::OtherStudy { directory: directory.clone(), name: name.clone() });
     }
     let cells = waiting(&run)?;
     let options = request.options.as_begun(&info)?;
@@ -155,7 +155,7 @@ pub fn resume(
         return Ok(Resumed::Done(Box::new(run)));
     }
     let is_fixed = rule.is_none();
-    let mut planned = planned_again(study, &info, options, rule, folder, caller)?;
+    let mut planned = planned_again(study, &info, options, rule, directory, caller)?;
     if is_fixed {
         planned.plan.cells.clone_from(&cells);
     }
@@ -178,7 +178,7 @@ pub(crate) fn planned_again(
     info: &RunInfo,
     mut options: RunOptions,
     rule: Option<StopRule>,
-    folder: &Path,
+    directory: &Path,
     caller: &Caller,
 ) -> Result<PlannedRun, RunnerError> {
     if let Some(rule) = &rule {
@@ -187,8 +187,8 @@ pub(crate) fn planned_again(
         options.settings.only.clone_from(&info.options.only);
         options.settings.without.clone_from(&info.options.without);
     }
-    let found = FoundStudy { study, folder: study_folder(&info.study_file) };
-    let mut planned = PlannedRun::new(found, &options, folder, caller)?;
+    let found = FoundStudy { study, directory: study_directory(&info.study_file) };
+    let mut planned = PlannedRun::new(found, &options, directory, caller)?;
     if let Some(rule) = rule {
         planned.plan.stop_by(rule)?;
     }
@@ -256,8 +256,8 @@ pub struct RunRequest<'a> {
     pub study: FoundStudy,
     /// Those of its bench, with all limits.
     pub options: RunOptions,
-    /// Its directory.
-    pub folder: PathBuf,
+    /// Where it will be, or is.
+    pub directory: PathBuf,
     /// All that it runs.
     pub cells: &'a BTreeSet<Levels>,
 }
@@ -271,13 +271,19 @@ pub fn run_until_done(
     caller: &Caller,
     observer: &mut dyn Observer,
 ) -> Result<(Run, usize), RunnerError> {
-    let run = if holds_run(&request.folder) {
-        let (mut options, folder) = (request.options, request.folder);
+    let run = if holds_run(&request.directory) {
+        let (mut options, directory) = (request.options, request.directory);
         // Its cells are fixed.
         (options.settings.only, options.settings.without) = (Vec::new(), Vec::new());
         let stop = StopOptions::default();
-        let request =
-            ResumeRequest { folder, options, stop, study: None, retry_failed: false, yes: false };
+        let request = ResumeRequest {
+            directory,
+            options,
+            stop,
+            study: None,
+            retry_failed: false,
+            yes: false,
+        };
         match resume(&request, caller, observer)? {
             Resumed::Done(run) => *run,
             Resumed::Open(mut open) => {
@@ -300,13 +306,13 @@ fn begin_quietly(
     caller: &Caller,
     observer: &mut dyn Observer,
 ) -> Result<OpenRun, RunnerError> {
-    check_vacant(&request.folder)?;
+    check_vacant(&request.directory)?;
     for line in leftover_lines(&tear_down_leftovers(&caller.state, &caller.interrupt)?) {
         observer.note(&line);
     }
-    let mut planned = PlannedRun::new(request.study, &request.options, &request.folder, caller)?;
+    let mut planned = PlannedRun::new(request.study, &request.options, &request.directory, caller)?;
     planned.keep(request.cells);
-    planned.check()?.begin(&request.folder, false)
+    planned.check()?.begin(&request.directory, false)
 }
 
 /// This start of the program.

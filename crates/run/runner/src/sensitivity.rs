@@ -29,12 +29,12 @@ use crate::observer::Observer;
 use crate::places::{claim_outputs, holds_run};
 use crate::run::{RunRequest, run_until_done};
 use crate::setup::{Caller, PlannedRun};
-use crate::studies::study_folder;
+use crate::studies::study_directory;
 use crate::{
     BenchKind, FoundStudy, MovedParameters, Plan, RunEstimate, RunOptions, RunnerError, find_study,
 };
 
-/// The folder of the run that nothing was moved in.
+/// The directory of the run that nothing was moved in.
 const SHIPPED: &str = "as-shipped";
 
 /// What an analysis is asked for.
@@ -51,8 +51,8 @@ pub struct SensitivityRequest {
 pub struct Begun {
     /// The one whose claims are examined.
     pub study: FoundStudy,
-    /// The directory.
-    pub folder: PathBuf,
+    /// Where all that comes of it is kept.
+    pub directory: PathBuf,
     /// What was planned, if it is resumed.
     pub plan: Option<SensitivityPlan>,
 }
@@ -62,33 +62,33 @@ impl Begun {
     ///
     /// # Errors
     /// [`SensitivityError::Occupied`], or what [`crate::check_outputs`] says.
-    pub fn new(study: FoundStudy, folder: PathBuf) -> Result<Self, RunnerError> {
-        if SensitivityPlan::path(&folder).exists() {
-            return Err(SensitivityError::Occupied(folder).into());
+    pub fn new(study: FoundStudy, directory: PathBuf) -> Result<Self, RunnerError> {
+        if SensitivityPlan::path(&directory).exists() {
+            return Err(SensitivityError::Occupied(directory).into());
         }
-        crate::check_outputs(&folder)?;
-        Ok(Self { study, folder, plan: None })
+        crate::check_outputs(&directory)?;
+        Ok(Self { study, directory, plan: None })
     }
 
-    /// That in `folder`. `name` is the study as it is named now, if it is.
+    /// That in `directory`. `name` is the study as it is named now, if it is.
     ///
     /// # Errors
     /// [`RunnerError`] if there is none, or it is another study's.
-    pub fn resume(folder: PathBuf, name: Option<&str>) -> Result<Self, RunnerError> {
-        let plan = SensitivityPlan::open(&folder)?;
-        let shipped = folder.join(SHIPPED);
+    pub fn resume(directory: PathBuf, name: Option<&str>) -> Result<Self, RunnerError> {
+        let plan = SensitivityPlan::open(&directory)?;
+        let shipped = directory.join(SHIPPED);
         if !holds_run(&shipped) {
-            return Err(SensitivityError::NothingRun(folder).into());
+            return Err(SensitivityError::NothingRun(directory).into());
         }
         let info = Run::open(&shipped).and_then(|run| run.info()).map_err(RunnerError::Open)?;
         let study = load(&info.study_file, &info.study_text)?;
         if let Some(name) = name
             && find_study(name)?.study.digest != study.digest
         {
-            return Err(RunnerError::OtherStudy { folder, name: name.to_owned() });
+            return Err(RunnerError::OtherStudy { directory, name: name.to_owned() });
         }
-        let study = FoundStudy { study, folder: study_folder(&info.study_file) };
-        Ok(Self { study, folder, plan: Some(plan) })
+        let study = FoundStudy { study, directory: study_directory(&info.study_file) };
+        Ok(Self { study, directory, plan: Some(plan) })
     }
 }
 
@@ -105,7 +105,7 @@ pub struct SensitivityRun {
     /// All cells that depend on what is moved; what depends on nothing of it stays as it is.
     pub cells: BTreeSet<Levels>,
     study: FoundStudy,
-    folder: PathBuf,
+    directory: PathBuf,
     options: RunOptions,
     moved: MovedParameters,
     is_resumed: bool,
@@ -124,18 +124,18 @@ impl SensitivityRun {
         if options.bench() != BenchKind::Lab {
             return Err(SensitivityError::NotTheLab.into());
         }
-        let Begun { study, folder, plan } = begun;
+        let Begun { study, directory, plan } = begun;
         let is_resumed = plan.is_some();
         // What was begun says what belongs to it.
-        let options = begun_options(options, &folder.join(SHIPPED))?;
+        let options = begun_options(options, &directory.join(SHIPPED))?;
         let planned = |options: &RunOptions| {
-            PlannedRun::new(study.clone(), options, &folder, caller).map(|planned| planned.plan)
+            PlannedRun::new(study.clone(), options, &directory, caller).map(|planned| planned.plan)
         };
         let shipped = planned(&options)?;
         let catalogue = Catalogue::shipped().map_err(SensitivityError::from)?;
         let claims = Claims::of(&catalogue, &shipped)?;
         let study_models =
-            |set: &[String]| variation::models(&shipped.campaign.study, &study.folder, set);
+            |set: &[String]| variation::models(&shipped.campaign.study, &study.directory, set);
         let models = study_models(&options.settings.set_drive)?;
         let plan = match plan {
             Some(plan) => plan,
@@ -168,7 +168,7 @@ impl SensitivityRun {
             cases,
             cells,
             study,
-            folder,
+            directory,
             options,
             moved,
             is_resumed,
@@ -189,9 +189,9 @@ impl SensitivityRun {
         self.seconds(&self.cells) + moved
     }
 
-    /// Its directory.
-    pub fn folder(&self) -> &Path {
-        &self.folder
+    /// Where all that comes of it is kept.
+    pub fn directory(&self) -> &Path {
+        &self.directory
     }
 
     /// Remembers what is planned, if it is new. Its directory is created.
@@ -199,7 +199,7 @@ impl SensitivityRun {
     /// # Errors
     /// [`RunnerError`] if the directory, or the file in it, cannot be written.
     pub fn begin(&mut self) -> Result<(), RunnerError> {
-        let claim = claim_outputs(&self.folder)?;
+        let claim = claim_outputs(&self.directory)?;
         if !self.is_resumed {
             self.plan.save(claim.directory())?;
         }
@@ -213,7 +213,7 @@ impl SensitivityRun {
     /// [`RunnerError::Record`] if it was moved, or something else put in its place.
     pub fn open_directory(&self) -> Result<&RunDirectory, RunnerError> {
         let there = self.open.as_ref().filter(|open| open.is_still_there());
-        there.ok_or_else(|| RunnerError::Record(StoreError::Moved(self.folder.clone())))
+        there.ok_or_else(|| RunnerError::Record(StoreError::Moved(self.directory.clone())))
     }
 
     /// Carries out the run as shipped, or the rest of it.
@@ -239,22 +239,22 @@ impl SensitivityRun {
         caller: &Caller,
         observer: &mut dyn Observer,
     ) -> Result<CaseRun, RunnerError> {
-        self.run(&case.options(&self.options), &case.folder, cells, caller, observer)
+        self.run(&case.options(&self.options), &case.directory, cells, caller, observer)
     }
 
     fn run(
         &self,
         options: &RunOptions,
-        folder: &str,
+        directory: &str,
         cells: &BTreeSet<Levels>,
         caller: &Caller,
         observer: &mut dyn Observer,
     ) -> Result<CaseRun, RunnerError> {
         self.open_directory()?;
-        let folder = self.folder.join(folder);
-        let was_done = is_done(&folder);
+        let directory = self.directory.join(directory);
+        let was_done = is_done(&directory);
         let (study, options) = (self.study.clone(), options.clone());
-        let request = RunRequest { study, options, folder, cells };
+        let request = RunRequest { study, options, directory, cells };
         let (run, failed) = run_until_done(request, caller, observer)?;
         Ok(CaseRun { run, failed, was_done })
     }
@@ -293,8 +293,8 @@ fn begun_options(options: RunOptions, shipped: &Path) -> Result<RunOptions, Runn
     Ok(begun)
 }
 
-/// Whether there is a run in `folder` of which all cells have ended.
-fn is_done(folder: &Path) -> bool {
-    let cells = Run::open(folder).and_then(|run| run.cells());
+/// Whether there is a run in `directory` of which all cells have ended.
+fn is_done(directory: &Path) -> bool {
+    let cells = Run::open(directory).and_then(|run| run.cells());
     cells.is_ok_and(|cells| cells.iter().all(|cell| cell.state != CellState::Waiting))
 }

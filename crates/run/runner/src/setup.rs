@@ -79,25 +79,25 @@ impl PlannedRun {
         caller: &Caller,
     ) -> Result<Self, RunnerError> {
         options.check()?;
-        let FoundStudy { study, folder } = found;
+        let FoundStudy { study, directory } = found;
         check_directory_study(&study, options)?;
         let drives = options.drives.as_ref().map(known_drives).transpose()?;
         // Those below a directory are for what it is compared with.
         let drives = drives.filter(|_| matches!(options.bench(), BenchKind::Lab));
         let study = adapted(study, options, drives.as_ref())?;
-        let context = Context::new(options.scale(), &folder);
+        let context = Context::new(options.scale(), &directory);
         let mut campaign = LoadedStudy::new(study, &context)?;
         campaign.keep_files();
         campaign.faults = options.faults()?;
         let scratch = Scratch::new(options.settings.scratch.as_deref(), out)?;
-        // `study.toml` lies in no folder that its path names.
-        let folder = absolute(&Path::new(".").join(&folder))?;
+        // `study.toml` lies in no directory that its path names.
+        let directory = absolute(&Path::new(".").join(&directory))?;
         let named_kernel = lab::named_kernel(options)?;
         let mut benches = Benches {
             options,
             campaign: &campaign,
             scratch: scratch.path(),
-            study: &folder,
+            study: &directory,
             kernel: named_kernel.as_ref(),
             caller,
             settings: RunSettings {
@@ -193,10 +193,10 @@ impl PlannedRun {
         }
         self.plan.check_cells()?;
         self.scratch.check()?;
-        if let Some(DataDirectory { folder, .. }) = &self.room
+        if let Some(DataDirectory { directory, .. }) = &self.room
             && self.plan.bench.name.starts_with("dir:")
         {
-            check_writable("--on dir:", folder)?;
+            check_writable("--on dir:", directory)?;
         }
         RunEstimate::new(&self.plan).check_room(self.room.as_ref())?;
         self.check_for_plan()

@@ -22,13 +22,13 @@ pub const SHIPPED_STUDIES: &[(&str, &str)] = &[
     ("smr-2015", include_str!("../../../../studies/smr-2015.toml")),
 ];
 
-/// A study, and the folder its own files are looked for in.
+/// A study, and the directory its own files are looked for in.
 #[derive(Debug, Clone)]
 pub struct FoundStudy {
     /// Read and checked.
     pub study: Study,
     /// Where files that the study names are looked for.
-    pub folder: PathBuf,
+    pub directory: PathBuf,
 }
 
 /// Whether a study of this file name is a shipped one.
@@ -84,7 +84,7 @@ fn known() -> String {
 pub fn find_study(name: &str) -> Result<FoundStudy, StudyError> {
     if let Some((id, text)) = SHIPPED_STUDIES.iter().find(|(id, _)| *id == name) {
         let study = load(&file_name(id), text)?;
-        return Ok(FoundStudy { study, folder: PathBuf::from(".") });
+        return Ok(FoundStudy { study, directory: PathBuf::from(".") });
     }
     let path = Path::new(name);
     let bytes = read_input(path, LARGEST_TEXT).map_err(|source| match source.kind() {
@@ -94,13 +94,13 @@ pub fn find_study(name: &str) -> Result<FoundStudy, StudyError> {
     let text =
         String::from_utf8(bytes).map_err(|_| StudyError::NotText { name: name.to_owned() })?;
     let study = load(name, &text)?;
-    let folder = path.parent().map_or_else(|| PathBuf::from("."), Path::to_owned);
-    Ok(FoundStudy { study, folder })
+    let directory = path.parent().map_or_else(|| PathBuf::from("."), Path::to_owned);
+    Ok(FoundStudy { study, directory })
 }
 
 /// A study's own files lie next to it. A shipped study has none, and its file's name is
 /// no path of this machine.
-pub(crate) fn study_folder(file: &str) -> PathBuf {
+pub(crate) fn study_directory(file: &str) -> PathBuf {
     if is_shipped(file) && !Path::new(file).exists() {
         return PathBuf::from(".");
     }
@@ -117,7 +117,7 @@ mod tests {
         for (id, _) in SHIPPED_STUDIES {
             let found = find_study(id).unwrap_or_else(|e| panic!("{e}"));
             assert_eq!(found.study.id, *id);
-            let context = disklab_workload::Context::new(1.0, found.folder);
+            let context = disklab_workload::Context::new(1.0, found.directory);
             disklab_bench::LoadedStudy::new(found.study, &context)
                 .unwrap_or_else(|e| panic!("{e}"));
         }
@@ -185,15 +185,15 @@ mod tests {
         for id in quick {
             let found = find_study(id).unwrap_or_else(|e| panic!("{e}"));
             let study = found.study.into_quick_form().expect("it has one");
-            let context = disklab_workload::Context::new(1.0, found.folder);
+            let context = disklab_workload::Context::new(1.0, found.directory);
             disklab_bench::LoadedStudy::new(study, &context).unwrap_or_else(|e| panic!("{e}"));
         }
     }
 
     #[test]
-    fn every_study_of_the_folder_is_shipped() {
-        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../studies");
-        let mut files: Vec<_> = std::fs::read_dir(folder)
+    fn every_study_of_the_directory_is_shipped() {
+        let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../studies");
+        let mut files: Vec<_> = std::fs::read_dir(directory)
             .expect("studies/")
             .flatten()
             .filter_map(|e| e.file_name().to_str()?.strip_suffix(".toml").map(str::to_owned))

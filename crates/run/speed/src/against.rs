@@ -31,7 +31,7 @@ pub struct AgainstOptions {
     /// How often each program is measured.
     pub rounds: u32,
     /// An existing directory for what the programs leave.
-    pub folder: PathBuf,
+    pub directory: PathBuf,
 }
 
 /// A figure of both programs.
@@ -85,7 +85,7 @@ type Measured = (String, String, String, f64);
 /// Measures both programs in turn. `progress` is told what is measured next.
 ///
 /// # Errors
-/// [`AgainstError`]; nothing is left but in the folder.
+/// [`AgainstError`]; nothing is left but in the directory.
 pub fn against(
     options: &AgainstOptions,
     executor: &Executor,
@@ -101,7 +101,7 @@ pub fn against(
             let path = program.path.display();
             progress(&format!("{path} ({} of {})", round + 1, options.rounds.max(1)));
             let mut measured = bench(program, options.core, executor)?;
-            measured.extend(study(program, &options.folder, executor)?);
+            measured.extend(study(program, &options.directory, executor)?);
             for figure in measured {
                 add(&mut all, figure, is_this);
             }
@@ -161,10 +161,10 @@ fn measured(figure: &Value) -> Option<Measured> {
 /// What a study takes of the processor, one cell at a time.
 fn study(
     program: &Program,
-    folder: &Path,
+    directory: &Path,
     executor: &Executor,
 ) -> Result<Vec<Measured>, AgainstError> {
-    let out = folder.join("run");
+    let out = directory.join("run");
     let place = out.display().to_string();
     let words = ["run", STUDY, "--seed", "1", "--repeats", "1", "--at-once", "1", "--out", &place];
     let done = executor.run(&invocation(program, &words))?;
@@ -205,14 +205,14 @@ mod tests {
     use proptest::prelude::*;
 
     /// A program that answers like disklab, and notes its arguments.
-    fn program(folder: &Path, name: &str, figure: f64, code: u8) -> Program {
-        let path = folder.join(name);
+    fn program(directory: &Path, name: &str, figure: f64, code: u8) -> Program {
+        let path = directory.join(name);
         let answer = format!(
             r#"{{"figures":[{{"key":"read","name":"read","unit":"RT","median":{figure}}},{{"key":"{name}","name":"n","unit":"","median":1}}]}}"#
         );
         let script = format!(
             "#!/bin/sh\necho \"{name} $*\" >> '{}'\ncase $1 in lab) echo '{answer}';; *) exit {code};; esac\n",
-            folder.join("calls").display()
+            directory.join("calls").display()
         );
         std::fs::write(&path, script).unwrap();
         std::fs::set_permissions(&path, Permissions::from_mode(0o755)).unwrap();
@@ -221,12 +221,12 @@ mod tests {
 
     #[test]
     fn programs_are_measured_in_turn_and_share_their_figures() {
-        let folder = tempfile::tempdir().unwrap();
+        let directory = tempfile::tempdir().unwrap();
         let this =
-            Program { kernel: Some("/kernel".into()), ..program(folder.path(), "new", 3.0, 0) };
-        let other = program(folder.path(), "old", 6.0, 1);
+            Program { kernel: Some("/kernel".into()), ..program(directory.path(), "new", 3.0, 0) };
+        let other = program(directory.path(), "old", 6.0, 1);
         let options =
-            AgainstOptions { this, other, core: 1, rounds: 2, folder: folder.path().into() };
+            AgainstOptions { this, other, core: 1, rounds: 2, directory: directory.path().into() };
         let executor = Executor::new(Interrupt::new());
         let all = against(&options, &executor, &mut |_| {}).unwrap();
         let keys: Vec<&str> = all.iter().map(|figure| figure.key.as_str()).collect();
@@ -236,7 +236,7 @@ mod tests {
             (&[3.0; 2][..], &[6.0; 2][..])
         );
         assert_eq!((all[0].medians(), all[0].ratio()), (Some((3.0, 6.0)), Some(0.5)));
-        let calls = std::fs::read_to_string(folder.path().join("calls")).unwrap();
+        let calls = std::fs::read_to_string(directory.path().join("calls")).unwrap();
         let order: Vec<&str> = calls.lines().map(|line| &line[..7]).collect();
         assert_eq!(
             order,
@@ -252,13 +252,14 @@ mod tests {
 
     #[test]
     fn other_programs_are_refused() {
-        let folder = tempfile::tempdir().unwrap();
-        let this = program(folder.path(), "new", 3.0, 0);
+        let directory = tempfile::tempdir().unwrap();
+        let this = program(directory.path(), "new", 3.0, 0);
         let executor = Executor::new(Interrupt::new());
         let error = |path: &str| {
             let other = Program { path: path.into(), kernel: None };
-            let folder = folder.path().to_owned();
-            let options = AgainstOptions { this: this.clone(), other, core: 0, rounds: 1, folder };
+            let directory = directory.path().to_owned();
+            let options =
+                AgainstOptions { this: this.clone(), other, core: 0, rounds: 1, directory };
             against(&options, &executor, &mut |_| {}).unwrap_err()
         };
         let echo = error("/bin/echo");

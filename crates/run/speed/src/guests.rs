@@ -27,9 +27,10 @@ pub(crate) struct TimedGuest<'o> {
 impl TimedGuest<'_> {
     /// Boots it, has it do its job, and returns its marks.
     pub fn run(&self) -> Result<(LabReport, Vec<DriveMark>), LabError> {
-        let folder = Folder::new(&self.options.folder, self.core)?;
+        let directory = Directory::new(&self.options.directory, self.core)?;
         let record = Record::default();
-        let mut options = LabOptions::new(&self.options.kernel, &folder.0, &self.options.program);
+        let mut options =
+            LabOptions::new(&self.options.kernel, &directory.0, &self.options.program);
         options.init_arguments = [GUEST.to_owned(), SPEED_JOB.to_owned()].into();
         options.init_arguments.extend(self.job.words());
         options.memory_bytes = self.memory_mib << 20;
@@ -44,7 +45,7 @@ impl TimedGuest<'_> {
         if marks.len() == self.job.marks() {
             return Ok((report, marks));
         }
-        let console = console::tail(&folder.0.join(console::FILE));
+        let console = console::tail(&directory.0.join(console::FILE));
         Err(LabError::Ended { status: "without doing its job".to_owned(), console })
     }
 }
@@ -54,10 +55,10 @@ pub(crate) fn guest(options: &SpeedOptions, job: SpeedJob, drives: usize) -> Tim
     TimedGuest { options, core: options.core, job, drives, memory_mib: SMALL_MIB }
 }
 
-/// A folder that goes when this does.
-struct Folder(PathBuf);
+/// A directory that goes when this does.
+struct Directory(PathBuf);
 
-impl Folder {
+impl Directory {
     fn new(parent: &Path, core: usize) -> Result<Self, LabError> {
         let path = parent.join(format!("core{core}"));
         std::fs::create_dir(&path)
@@ -66,7 +67,7 @@ impl Folder {
     }
 }
 
-impl Drop for Folder {
+impl Drop for Directory {
     fn drop(&mut self) {
         let _ = std::fs::remove_dir_all(&self.0);
     }

@@ -13,8 +13,8 @@ pub struct SpeedOptions {
     pub kernel_arguments: Vec<String>,
     /// The guests' first program: one that calls [`super::carry_out_in_guest`].
     pub program: PathBuf,
-    /// An existing folder for the guests' own.
-    pub folder: PathBuf,
+    /// An existing directory for the guests' own.
+    pub directory: PathBuf,
     /// The processor to measure on.
     pub core: usize,
     /// Another one for the measurement of two labs; left out where there is none.

@@ -133,13 +133,13 @@ mod tests {
     /// An array as the kernel shows it, with its level, its members' size in KiB, its own in sectors.
     fn array(root: &Path, name: &str, (level, member, own): (&str, u64, u64), on: &[&str]) {
         let class = root.join("sys/class/block");
-        let folder = class.join(name);
-        fs::create_dir_all(folder.join("md")).expect("made");
-        fs::write(folder.join("md/level"), level).expect("written");
-        fs::write(folder.join("md/component_size"), member.to_string()).expect("written");
-        fs::write(folder.join("size"), own.to_string()).expect("written");
+        let directory = class.join(name);
+        fs::create_dir_all(directory.join("md")).expect("made");
+        fs::write(directory.join("md/level"), level).expect("written");
+        fs::write(directory.join("md/component_size"), member.to_string()).expect("written");
+        fs::write(directory.join("size"), own.to_string()).expect("written");
         for disk in on {
-            fs::create_dir_all(folder.join("slaves").join(disk)).expect("made");
+            fs::create_dir_all(directory.join("slaves").join(disk)).expect("made");
             fs::create_dir_all(class.join(disk)).expect("made");
         }
     }

@@ -312,7 +312,7 @@ pub enum QueueProblem {
     },
 }
 
-/// Why a file or folder stays.
+/// Why a file or directory stays.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum LeftAlone {
     /// It is something else now.
@@ -320,7 +320,7 @@ pub enum LeftAlone {
     NotTheFile,
     /// It is something else now.
     #[error("it is no longer the directory that disklab created")]
-    NotTheFolder,
+    NotTheDirectory,
     /// Its name is somebody else's.
     #[error("its name is not one that disklab gives")]
     OtherName,

@@ -261,8 +261,8 @@ pub struct LayerContext<'a> {
     pub executor: &'a Executor,
     /// Remembers what to tear down.
     pub ledger: &'a mut Ledger,
-    /// An existing, empty folder of this cell's own: mount points go here.
-    pub folder: &'a Path,
+    /// An existing, empty directory of this cell's own: mount points go here.
+    pub directory: &'a Path,
     /// A short word of letters and digits, unique on this machine: names of
     /// arrays, volume groups and pools are made from it.
     pub tag: &'a str,
@@ -306,14 +306,14 @@ impl<'a> LayerContext<'a> {
     pub fn new(
         executor: &'a Executor,
         ledger: &'a mut Ledger,
-        folder: &'a Path,
+        directory: &'a Path,
         tag: &'a str,
         seed: u64,
     ) -> Self {
         Self {
             executor,
             ledger,
-            folder,
+            directory,
             tag,
             seed,
             entered: 0,

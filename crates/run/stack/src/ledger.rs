@@ -39,7 +39,7 @@ pub use recover::{decide, recover};
 /// The list of things to tear down, kept in a file that survives `kill -9`.
 #[derive(Debug)]
 pub struct Ledger {
-    folder: PathBuf,
+    directory: PathBuf,
     file: Option<LockedFile>,
     entries: Vec<(u64, Undo)>,
     next: u64,
@@ -49,33 +49,33 @@ pub struct Ledger {
 }
 
 impl Ledger {
-    /// Opens a new ledger in `folder` (see [`recover()`]), locked while it lives.
-    /// The folder is made if it is missing.
+    /// Opens a new ledger in `directory` (see [`recover()`]), locked while it lives.
+    /// The directory is made if it is missing.
     ///
     /// # Errors
-    /// [`StackError::Untrusted`] if others control `folder`, [`StackError::Io`] if the file cannot
+    /// [`StackError::Untrusted`] if others control `directory`, [`StackError::Io`] if the file cannot
     /// be made or locked: nothing may be made then.
-    pub fn open(folder: &Path) -> Result<Self, StackError> {
-        let mut ledger = Self::planned(folder);
+    pub fn open(directory: &Path) -> Result<Self, StackError> {
+        let mut ledger = Self::planned(directory);
         ledger.make()?;
         Ok(ledger)
     }
 
     /// A ledger that may never be needed: nothing is there before [`Ledger::make`], or before
     /// something is entered.
-    pub fn planned(folder: &Path) -> Self {
+    pub fn planned(directory: &Path) -> Self {
         let (entries, marks) = (Vec::new(), BTreeSet::new());
-        Self { folder: folder.to_owned(), file: None, entries, next: 0, marks }
+        Self { directory: directory.to_owned(), file: None, entries, next: 0, marks }
     }
 
-    /// Makes its folder and its file, unless they are there.
+    /// Makes its directory and its file, unless they are there.
     ///
     /// # Errors
     /// As for [`Ledger::open`].
     pub fn make(&mut self) -> Result<(), StackError> {
         if self.file.is_none() {
-            trust::create_directory(&self.folder)?;
-            self.file = Some(LockedFile::create(&self.folder, &self.marks)?);
+            trust::create_directory(&self.directory)?;
+            self.file = Some(LockedFile::create(&self.directory, &self.marks)?);
         }
         Ok(())
     }

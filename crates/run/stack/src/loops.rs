@@ -47,7 +47,7 @@ mod tests {
 
     #[test]
     fn names_must_be_the_same_whole() {
-        let folder = tempfile::tempdir().expect("temp");
+        let directory = tempfile::tempdir().expect("temp");
         for (device, shown) in [
             ("loop0", "/x/disk\n"),
             ("loop1", "/x/disk2\n"),
@@ -55,12 +55,12 @@ mod tests {
             ("loop3", "/x/a\nb\n"),
             ("sda", "/x/disk\n"),
         ] {
-            let path = folder.path().join(device).join("loop");
-            std::fs::create_dir_all(&path).expect("folder");
+            let path = directory.path().join(device).join("loop");
+            std::fs::create_dir_all(&path).expect("directory");
             std::fs::write(path.join("backing_file"), shown).expect("file");
         }
-        std::fs::create_dir_all(folder.path().join("loop9")).expect("folder");
-        let on = |file: &str| loops_below(folder.path(), Path::new(file));
+        std::fs::create_dir_all(directory.path().join("loop9")).expect("directory");
+        let on = |file: &str| loops_below(directory.path(), Path::new(file));
         assert_eq!(on("/x/disk"), [Path::new("/dev/loop0"), Path::new("/dev/loop2")]);
         assert_eq!(on("/x/a\nb"), [Path::new("/dev/loop3")]);
         assert!(on("/x/dis").is_empty());

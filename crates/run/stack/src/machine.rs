@@ -131,8 +131,8 @@ impl Machine {
     fn has_program(&self, name: &str) -> bool {
         match &self.root {
             None => find_program(name).is_some(),
-            Some(root) => ["usr/bin", "usr/sbin", "bin", "sbin"].iter().any(|folder| {
-                find_program(&root.join(folder).join(name).to_string_lossy()).is_some()
+            Some(root) => ["usr/bin", "usr/sbin", "bin", "sbin"].iter().any(|directory| {
+                find_program(&root.join(directory).join(name).to_string_lossy()).is_some()
             }),
         }
     }

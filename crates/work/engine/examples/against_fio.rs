@@ -87,7 +87,7 @@ fn cases(settings: &Settings) -> Vec<(String, String)> {
 
 fn main() -> Result<(), Box<dyn Error>> {
     let settings = settings()?;
-    let folder = tempfile_in(&settings.directory)?;
+    let directory = tempfile_in(&settings.directory)?;
     println!("ours / fio's: 95 % intervals of {} pairs", settings.pairs);
     println!(
         "{:36} {:>24} {:>24} {:>24} {:>24}",
@@ -106,17 +106,17 @@ fn main() -> Result<(), Box<dyn Error>> {
             settings.extra.join("\n"),
         );
         let (mut a, mut b) = (Vec::new(), Vec::new());
-        native(&text, &folder)?;
+        native(&text, &directory)?;
         for _ in 0..settings.pairs {
             draw ^= draw << 13;
             draw ^= draw >> 17;
             draw ^= draw << 5;
             if draw % 2 == 0 {
-                a.push(native(&text, &folder)?);
-                b.push(fio(&text, &folder)?);
+                a.push(native(&text, &directory)?);
+                b.push(fio(&text, &directory)?);
             } else {
-                b.push(fio(&text, &folder)?);
-                a.push(native(&text, &folder)?);
+                b.push(fio(&text, &directory)?);
+                a.push(native(&text, &directory)?);
             }
         }
         let ratio = |value: fn(&Run) -> f64| {
@@ -155,20 +155,20 @@ fn main() -> Result<(), Box<dyn Error>> {
             format!("{:.0}, {:.0} ns", mean(&a, |r| r.p99_ns), mean(&b, |r| r.p99_ns)),
         );
     }
-    std::fs::remove_dir_all(&folder)?;
+    std::fs::remove_dir_all(&directory)?;
     Ok(())
 }
 
 fn tempfile_in(directory: &Path) -> Result<PathBuf, Box<dyn Error>> {
-    let folder = directory.join(format!("against-fio-{}", std::process::id()));
-    std::fs::create_dir(&folder)?;
-    Ok(folder)
+    let directory = directory.join(format!("against-fio-{}", std::process::id()));
+    std::fs::create_dir(&directory)?;
+    Ok(directory)
 }
 
-fn native(text: &str, folder: &Path) -> Result<Run, Box<dyn Error>> {
+fn native(text: &str, directory: &Path) -> Result<Run, Box<dyn Error>> {
     let source = Arc::new(Source { name: "job.fio".to_owned(), text: text.to_owned() });
     let jobs = parse(&source, Policy::default())?;
-    let report = run(&jobs, &JobContext::new(folder, 1))?;
+    let report = run(&jobs, &JobContext::new(directory, 1))?;
     if let Some(error) = report.jobs.iter().find_map(|job| job.error.clone()) {
         return Err(error.into());
     }
@@ -179,11 +179,11 @@ fn report_json(report: &EngineReport) -> Value {
     report.to_fio_json()
 }
 
-fn fio(text: &str, folder: &Path) -> Result<Run, Box<dyn Error>> {
-    let job = folder.join("job.fio");
+fn fio(text: &str, directory: &Path) -> Result<Run, Box<dyn Error>> {
+    let job = directory.join("job.fio");
     std::fs::write(&job, text)?;
     let output = Command::new("fio")
-        .current_dir(folder)
+        .current_dir(directory)
         .args(["--output-format=json+", "job.fio"])
         .output()?;
     let text = String::from_utf8_lossy(&output.stdout);

@@ -1,7 +1,7 @@
 //! Runs a fio job file with the engine, as `fio --output-format=json+` would.
 //!
 //! ```text
-//! cargo run --release -p disklab-engine --example run_job -- FILE [DIRECTORY] [--logs FOLDER]
+//! cargo run --release -p disklab-engine --example run_job -- FILE [DIRECTORY] [--logs DIRECTORY]
 //! ```
 
 use std::error::Error;
@@ -16,9 +16,9 @@ fn main() -> Result<(), Box<dyn Error>> {
     let mut words: Vec<String> = std::env::args().skip(1).collect();
     let logs = match words.iter().position(|word| word == "--logs") {
         Some(at) if at + 1 < words.len() => {
-            let folder = words.remove(at + 1);
+            let logs_in = words.remove(at + 1);
             words.remove(at);
-            Some(folder)
+            Some(logs_in)
         }
         _ => None,
     };
@@ -27,10 +27,10 @@ fn main() -> Result<(), Box<dyn Error>> {
     let text = std::fs::read_to_string(&name)?;
     let jobs = parse(&Arc::new(Source { name, text }), Policy::default())?;
     let report = run(&jobs, &JobContext::new(directory, 1))?;
-    if let Some(folder) = logs {
+    if let Some(logs_in) = logs {
         for kind in [LogKind::Bandwidth, LogKind::Operations, LogKind::Latency] {
             for (name, text) in report.logs(kind) {
-                std::fs::write(Path::new(&folder).join(name), text)?;
+                std::fs::write(Path::new(&logs_in).join(name), text)?;
             }
         }
     }

@@ -118,8 +118,8 @@ fn command(
             command.stdout(stdout.try_clone()?).stderr(stderr.try_clone()?);
         }
     }
-    if let Some(folder) = &invocation.cwd {
-        command.current_dir(folder);
+    if let Some(directory) = &invocation.cwd {
+        command.current_dir(directory);
     }
     Ok(command)
 }
@@ -169,14 +169,14 @@ impl Executor {
         }
     }
 
-    /// One with a trace of its own that keeps raw outputs in `folder`.
+    /// One with a trace of its own that keeps raw outputs in `directory`.
     #[must_use]
-    pub fn with_raw(&self, folder: &Path) -> Self {
-        Self { trace: Trace::default(), raw: Some(folder.to_owned()), ..self.clone() }
+    pub fn with_raw(&self, directory: &Path) -> Self {
+        Self { trace: Trace::default(), raw: Some(directory.to_owned()), ..self.clone() }
     }
 
-    /// The folder for raw outputs, if there is one.
-    pub fn raw_folder(&self) -> Option<&Path> {
+    /// The directory for raw outputs, if there is one.
+    pub fn raw_directory(&self) -> Option<&Path> {
         self.raw.as_deref()
     }
 
@@ -256,8 +256,8 @@ impl Executor {
             max_rss_kib: ended.max_rss_kib,
             command: invocation.command_line(),
         };
-        if let (Some(folder), Some(name)) = (&self.raw, &invocation.save_as) {
-            save(folder, name, &finished).map_err(pipe)?;
+        if let (Some(directory), Some(name)) = (&self.raw, &invocation.save_as) {
+            save(directory, name, &finished).map_err(pipe)?;
         }
         match ended.reason {
             Reason::Exited => Ok(finished),
@@ -423,11 +423,11 @@ fn read_back(file: &mut File) -> io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-fn save(folder: &Path, name: &str, finished: &Finished) -> io::Result<()> {
-    std::fs::create_dir_all(folder)?;
+fn save(directory: &Path, name: &str, finished: &Finished) -> io::Result<()> {
+    std::fs::create_dir_all(directory)?;
     for (ending, bytes) in [("out", &finished.stdout), ("err", &finished.stderr)] {
         if !bytes.is_empty() {
-            std::fs::write(folder.join(format!("{name}.{ending}")), bytes)?;
+            std::fs::write(directory.join(format!("{name}.{ending}")), bytes)?;
         }
     }
     Ok(())
@@ -448,13 +448,13 @@ mod tests {
     fn output_and_trace_are_kept() {
         let facts = GuestFacts { versions: BTreeMap::new(), clock: BootClock::read() };
         for executor in [executor(), Executor::in_guest(facts)] {
-            let folder = tempfile::tempdir().expect("temp");
-            let executor = executor.with_raw(folder.path());
+            let directory = tempfile::tempdir().expect("temp");
+            let executor = executor.with_raw(directory.path());
             let echo = Invocation::new("echo").arg("two words").save_as("greeting");
             let finished = executor.check(&echo).expect("echo");
             assert_eq!(finished.text(), "two words\n");
             assert_eq!(
-                std::fs::read_to_string(folder.path().join("greeting.out")).expect("raw"),
+                std::fs::read_to_string(directory.path().join("greeting.out")).expect("raw"),
                 "two words\n"
             );
             let trace = executor.trace.take();
@@ -491,15 +491,15 @@ mod tests {
 
     #[test]
     fn output_can_go_to_a_file_in_its_order() {
-        let folder = tempfile::tempdir().expect("temp");
-        let log = folder.path().join("log");
+        let directory = tempfile::tempdir().expect("temp");
+        let log = directory.path().join("log");
         std::fs::write(&log, "before\n").expect("log");
         let sh = Invocation::new("sh").args(["-c", "echo one; echo two >&2; echo three"]);
         let finished = executor().check(&sh.output_to(&log)).expect("sh");
         assert_eq!(std::fs::read_to_string(&log).expect("log"), "before\none\ntwo\nthree\n");
         assert!(finished.stdout.is_empty() && finished.stderr.is_empty());
-        let nowhere = Invocation::new("true").output_to(folder.path().join("no/such"));
-        let error = executor().run(&nowhere).expect_err("no folder");
+        let nowhere = Invocation::new("true").output_to(directory.path().join("no/such"));
+        let error = executor().run(&nowhere).expect_err("no directory");
         assert!(matches!(error, ExecError::Pipe { .. }), "{error}");
     }
 
@@ -561,11 +561,11 @@ mod tests {
             .args(["-c", "sleep 1000 & echo $!; wait"])
             .timeout(Duration::from_millis(300));
         let executor = executor();
-        let folder = tempfile::tempdir().expect("temp");
-        let executor = executor.with_raw(folder.path());
+        let directory = tempfile::tempdir().expect("temp");
+        let executor = executor.with_raw(directory.path());
         let error = executor.run(&sh.save_as("sh")).expect_err("must time out");
         assert!(matches!(error, ExecError::TimedOut { .. }), "{error}");
-        let pid = std::fs::read_to_string(folder.path().join("sh.out")).expect("pid");
+        let pid = std::fs::read_to_string(directory.path().join("sh.out")).expect("pid");
         let stat = PathBuf::from(format!("/proc/{}/stat", pid.trim()));
         for _ in 0..100 {
             let gone = std::fs::read_to_string(&stat).map_or(true, |s| s.contains(") Z "));

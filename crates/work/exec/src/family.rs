@@ -149,8 +149,8 @@ fn lives(pid: i32, member: &Member) -> bool {
 
 /// All processes that can be seen.
 fn table() -> Vec<ProcessStat> {
-    let folders = fs::read_dir("/proc").into_iter().flatten();
-    let pids = folders.filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok());
+    let directories = fs::read_dir("/proc").into_iter().flatten();
+    let pids = directories.filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok());
     pids.filter_map(ProcessStat::of).collect()
 }
 

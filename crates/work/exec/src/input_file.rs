@@ -175,8 +175,8 @@ mod tests {
 
     #[test]
     fn only_regular_files_are_opened() {
-        let folder = tempfile::tempdir().expect("temp");
-        let at = |name: &str| folder.path().join(name);
+        let directory = tempfile::tempdir().expect("temp");
+        let at = |name: &str| directory.path().join(name);
         mknodat(CWD, at("fifo"), NodeType::Fifo, Mode::RWXU, 0).expect("a FIFO");
         let _socket = UnixListener::bind(at("socket")).expect("a socket");
         symlink("fifo", at("link")).expect("a link");
@@ -199,8 +199,8 @@ mod tests {
 
     #[test]
     fn files_that_are_too_large_are_refused() {
-        let folder = tempfile::tempdir().expect("temp");
-        let path = folder.path().join("text");
+        let directory = tempfile::tempdir().expect("temp");
+        let path = directory.path().join("text");
         std::fs::write(&path, "text").expect("write");
         assert_eq!(read(&path, 4).expect("read"), b"text");
         let error = read(&path, 3).expect_err("too large");
@@ -231,8 +231,8 @@ mod tests {
 
     #[test]
     fn only_files_are_opened() {
-        let folder = tempfile::tempdir().expect("temp");
-        let path = |name: &str| folder.path().join(name);
+        let directory = tempfile::tempdir().expect("temp");
+        let path = |name: &str| directory.path().join(name);
         std::fs::write(path("text"), "text").expect("written");
         let mode = rustix::fs::Mode::from_raw_mode(0o600);
         let kind = rustix::fs::FileType::Fifo;

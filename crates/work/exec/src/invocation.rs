@@ -68,8 +68,8 @@ impl Invocation {
 
     /// Runs it in this directory.
     #[must_use]
-    pub fn cwd(mut self, folder: impl AsRef<Path>) -> Self {
-        self.cwd = Some(folder.as_ref().to_owned());
+    pub fn cwd(mut self, directory: impl AsRef<Path>) -> Self {
+        self.cwd = Some(directory.as_ref().to_owned());
         self
     }
 
@@ -95,7 +95,7 @@ impl Invocation {
         self
     }
 
-    /// Keeps its output as `NAME.out` and `NAME.err` in the executor's raw folder.
+    /// Keeps its output as `NAME.out` and `NAME.err` in the executor's raw directory.
     #[must_use]
     pub fn save_as(mut self, name: &str) -> Self {
         self.save_as = Some(name.to_owned());

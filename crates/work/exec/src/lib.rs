@@ -11,7 +11,7 @@ mod error;
 mod executor;
 mod family;
 mod guest;
-mod held_folder;
+mod held_directory;
 mod inherited;
 mod input_file;
 mod interrupt;
@@ -32,7 +32,7 @@ mod which;
 pub use error::ExecError;
 pub use executor::{Executor, Finished};
 pub use guest::{BootClock, GuestFacts};
-pub use held_folder::HeldFolder;
+pub use held_directory::HeldDirectory;
 pub use inherited::close_inherited;
 pub use input_file::{
     LARGEST_TEXT, open_regular, read_file, read_file_below, read_input, read_start, read_text,

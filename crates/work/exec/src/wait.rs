@@ -163,19 +163,19 @@ mod tests {
 
     use super::*;
 
-    /// Runs `script` in a folder, interrupts it as soon as the folder holds `started`,
-    /// and says which of the numbers in the folder's file `pids` are alive afterwards.
+    /// Runs `script` in a directory, interrupts it as soon as the directory holds `started`,
+    /// and says which of the numbers in the directory's file `pids` are alive afterwards.
     fn left_by(script: &str) -> (Reason, Vec<String>) {
-        let folder = tempfile::tempdir().unwrap();
+        let directory = tempfile::tempdir().unwrap();
         let mut command = Command::new("sh");
-        command.args(["-c", script]).current_dir(folder.path()).process_group(0);
+        command.args(["-c", script]).current_dir(directory.path()).process_group(0);
         command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
         crate::executor::tie(&mut command);
         // Waited for below, by its number.
         let pid = command.spawn().map(|child| child.id()).unwrap();
         let interrupt = Interrupt::new();
         let raiser = interrupt.clone();
-        let started = folder.path().join("started");
+        let started = directory.path().join("started");
         let thread = std::thread::spawn(move || {
             while !started.exists() {
                 std::thread::sleep(Duration::from_millis(5));
@@ -186,7 +186,7 @@ mod tests {
         let grace = Duration::from_millis(200);
         let ended = wait(pid, limit, Some(&interrupt), grace).unwrap();
         thread.join().unwrap();
-        let pids = std::fs::read_to_string(folder.path().join("pids")).unwrap_or_default();
+        let pids = std::fs::read_to_string(directory.path().join("pids")).unwrap_or_default();
         assert!(!pids.trim().is_empty(), "the script has written who it started");
         (
             ended.reason,

@@ -83,11 +83,11 @@ fn compare(plan: &Plan) -> Result<(), Box<dyn Error>> {
         }
         for (case, theirs) in order {
             let (name, threads, _) = CASES[case];
-            let folder = tempfile::tempdir_in(PLACE)?;
+            let directory = tempfile::tempdir_in(PLACE)?;
             let pair = &mut now[case];
             match theirs {
-                Some(program) => pair.1 = upstream(program, plan, name, threads, folder.path())?,
-                None => pair.0 = native(plan, name, threads, folder.path(), block as u64)?,
+                Some(program) => pair.1 = upstream(program, plan, name, threads, directory.path())?,
+                None => pair.0 = native(plan, name, threads, directory.path(), block as u64)?,
             }
         }
         rates.iter_mut().zip(now).for_each(|(rates, pair)| rates.push(pair));
@@ -119,7 +119,7 @@ fn native(
     plan: &Plan,
     name: &str,
     threads: u64,
-    folder: &Path,
+    directory: &Path,
     seed: u64,
 ) -> Result<f64, Box<dyn Error>> {
     let built_in = find_personality(name).ok_or("no such personality")?;
@@ -130,7 +130,7 @@ fn native(
     };
     let personality = Personality::read(&built_in.source(), &overrides)?;
     let context = SessionContext {
-        directory: folder.to_owned(),
+        directory: directory.to_owned(),
         seed,
         interrupt: Interrupt::new(),
         progress: RunProgress::silent(),
@@ -146,13 +146,13 @@ fn upstream(
     plan: &Plan,
     name: &str,
     threads: u64,
-    folder: &Path,
+    directory: &Path,
 ) -> Result<f64, Box<dyn Error>> {
     let built_in = find_personality(name).ok_or("no such personality")?;
     let set = |line: &str| {
         let variable = line.strip_prefix("set $").and_then(|rest| rest.split_once('='));
         match variable.map(|(name, _)| name) {
-            Some("dir") => format!("set $dir={}", folder.display()),
+            Some("dir") => format!("set $dir={}", directory.display()),
             Some("nfiles") => format!("set $nfiles={}", plan.files),
             Some("nthreads") => format!("set $nthreads={threads}"),
             Some("runtime") => format!("set $runtime={}", plan.seconds),
@@ -160,7 +160,7 @@ fn upstream(
         }
     };
     let text: Vec<String> = built_in.text.lines().map(set).collect();
-    let script = folder.join("script.f");
+    let script = directory.join("script.f");
     std::fs::write(&script, text.join("\n") + "\n")?;
     // In a namespace of its own it cannot change the machine's limit of shared memory.
     let mut command = Command::new("unshare");

@@ -144,18 +144,18 @@ fn mail(actor: &mut Actor<'_>) -> std::io::Result<()> {
 }
 
 fn bare(case: &Case, seconds: u64, files: usize) -> Result<f64, Box<dyn Error>> {
-    let folder = tempfile::tempdir_in(PLACE)?;
+    let directory = tempfile::tempdir_in(PLACE)?;
     let mut rng = Rng::stream(1, 0);
     let mut draw = || (gamma(&mut rng, SHAPE, case.mean / SHAPE) as usize).clamp(1, 64 * PIECE);
     let sizes: Vec<usize> = std::iter::repeat_with(&mut draw).take(files).collect();
     let zeros = vec![0; PIECE];
-    // Twenty names to a folder, three deep, as a file set of this width makes them.
+    // Twenty names to a directory, three deep, as a file set of this width makes them.
     let place = |i: usize| {
-        folder.path().join(format!("{}/{}/{}", i % 20, i / 20 % 20, i / 400)).join(i.to_string())
+        directory.path().join(format!("{}/{}/{}", i % 20, i / 20 % 20, i / 400)).join(i.to_string())
     };
     let names: Vec<PathBuf> = (0..files).map(place).collect();
     for (name, &size) in names.iter().zip(&sizes) {
-        fs::create_dir_all(name.parent().ok_or("a file lies in a folder")?)?;
+        fs::create_dir_all(name.parent().ok_or("a file lies in a directory")?)?;
         let mut file = File::create(name)?;
         for from in (0..size).step_by(PIECE) {
             file.write_all(&zeros[..PIECE.min(size - from)])?;
@@ -191,7 +191,7 @@ fn bare(case: &Case, seconds: u64, files: usize) -> Result<f64, Box<dyn Error>> 
 }
 
 fn native(case: &Case, seconds: u64, files: usize, seed: u64) -> Result<f64, Box<dyn Error>> {
-    let folder = tempfile::tempdir_in(PLACE)?;
+    let directory = tempfile::tempdir_in(PLACE)?;
     let built_in = find_personality(case.name).ok_or("no such personality")?;
     let variables = [("nfiles", files), ("nthreads", case.threads), ("meandirwidth", 20)];
     let overrides = Overrides {
@@ -200,7 +200,7 @@ fn native(case: &Case, seconds: u64, files: usize, seed: u64) -> Result<f64, Box
     };
     let personality = Personality::read(&built_in.source(), &overrides)?;
     let context = SessionContext {
-        directory: folder.path().to_owned(),
+        directory: directory.path().to_owned(),
         seed,
         interrupt: Interrupt::new(),
         progress: RunProgress::silent(),

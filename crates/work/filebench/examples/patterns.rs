@@ -63,10 +63,10 @@ struct Context {
 }
 
 impl Context {
-    fn new(folder: &Path) -> Result<Self> {
-        let directory = |i: usize| folder.join(format!("{}/{}", i % 10, i / 10 % 10));
+    fn new(directory: &Path) -> Result<Self> {
+        let directory_of = |i: usize| directory.join(format!("{}/{}", i % 10, i / 10 % 10));
         let mut context = Self {
-            names: (0..FILES).map(|i| directory(i).join(i.to_string())).collect(),
+            names: (0..FILES).map(|i| directory_of(i).join(i.to_string())).collect(),
             paths: Vec::new(),
             leaves: Vec::new(),
             directories: Vec::new(),
@@ -79,10 +79,10 @@ impl Context {
         };
         context.ring.submitter().register_files_sparse(2)?;
         for (i, name) in context.names.iter().enumerate() {
-            fs::create_dir_all(directory(i))?;
+            fs::create_dir_all(directory_of(i))?;
             context.paths.push(CString::new(name.as_os_str().as_bytes())?);
             context.leaves.push(CString::new(i.to_string())?);
-            context.directories.push(File::open(directory(i))?);
+            context.directories.push(File::open(directory_of(i))?);
             if i > 0 {
                 fs::write(name, &context.zeros[..SIZE])?;
             }
@@ -281,8 +281,8 @@ fn processor_time() -> (f64, f64) {
 }
 
 fn measure(pattern: &Pattern, iterations: usize) -> Result<(f64, f64)> {
-    let folder = tempfile::tempdir_in(PLACE)?;
-    let mut context = Context::new(folder.path())?;
+    let directory = tempfile::tempdir_in(PLACE)?;
+    let mut context = Context::new(directory.path())?;
     let before = processor_time();
     for _ in 0..iterations {
         (pattern.iterate)(&mut context)?;

@@ -302,6 +302,6 @@ const MOST_SECONDS: u64 = 864_000;
 
 fn sync(directory: &Path) -> std::io::Result<()> {
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
-    let folder = retry(|| rustix::fs::openat(CWD, directory, flags, Mode::empty()))?;
-    retry(|| rustix::fs::syncfs(folder.as_fd()))
+    let opened = retry(|| rustix::fs::openat(CWD, directory, flags, Mode::empty()))?;
+    retry(|| rustix::fs::syncfs(opened.as_fd()))
 }

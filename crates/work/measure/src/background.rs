@@ -112,8 +112,8 @@ mod tests {
 
     /// Sectors moved by: sda all in all, sdb, loop0; loop0's file is on sda1.
     fn background(watched: &[&str], sda: u64, sdb: u64, loop0: u64) -> Option<u64> {
-        let folder = tempfile::tempdir().expect("temp");
-        let tree = Fabricated::new(folder.path());
+        let directory = tempfile::tempdir().expect("temp");
+        let tree = Fabricated::new(directory.path());
         tree.drive("sda", (8, 0), "A").partition("sda", "sda1", (8, 1));
         tree.drive("sdb", (8, 16), "B").mount((8, 1), "/dev/sda1", "/data", "ext4");
         tree.looped("loop0", (7, 0), "/data/file");

@@ -30,7 +30,7 @@ impl BlockDevice {
             return None;
         }
         let device = Self { root: root.clone(), name: name.to_owned() };
-        root.path(device.folder()).is_dir().then_some(device)
+        root.path(device.directory()).is_dir().then_some(device)
     }
 
     /// The device with a number.
@@ -76,24 +76,24 @@ impl BlockDevice {
         Path::new("/dev").join(self.name.replace('!', "/"))
     }
 
-    fn folder(&self) -> PathBuf {
+    fn directory(&self) -> PathBuf {
         Path::new("/sys/class/block").join(&self.name)
     }
 
     /// The text of one of its files in sysfs, such as `queue/rotational`; `None`
     /// where there is none or it is empty.
     pub fn attribute(&self, file: &str) -> Option<String> {
-        self.root.value(self.folder().join(file))
+        self.root.value(self.directory().join(file))
     }
 
     /// The bytes of one of its files in sysfs.
     pub fn attribute_bytes(&self, file: &str) -> Option<Vec<u8>> {
-        self.root.bytes(self.folder().join(file))
+        self.root.bytes(self.directory().join(file))
     }
 
     /// Where one of its files in sysfs is.
     pub fn attribute_path(&self, file: &str) -> PathBuf {
-        self.root.path(self.folder().join(file))
+        self.root.path(self.directory().join(file))
     }
 
     /// Its major and minor number.
@@ -132,7 +132,7 @@ impl BlockDevice {
         // /sys/class/block/sda1 links to …/block/sda/sda1.
         let parent = self
             .root
-            .path(self.folder())
+            .path(self.directory())
             .canonicalize()
             .ok()
             .and_then(|real| Some(real.parent()?.file_name()?.to_string_lossy().into_owned()));
@@ -145,7 +145,7 @@ impl BlockDevice {
             return Vec::new();
         }
         self.root
-            .names(self.folder())
+            .names(self.directory())
             .iter()
             .filter(|name| self.attribute_path(&format!("{name}/partition")).exists())
             .filter_map(|name| Self::named(&self.root, name))
@@ -163,8 +163,8 @@ impl BlockDevice {
         self.related("slaves")
     }
 
-    fn related(&self, folder: &str) -> Vec<Self> {
-        let names = self.root.names(self.folder().join(folder));
+    fn related(&self, directory: &str) -> Vec<Self> {
+        let names = self.root.names(self.directory().join(directory));
         names.iter().filter_map(|name| Self::named(&self.root, name)).collect()
     }
 
@@ -190,9 +190,9 @@ impl BlockDevice {
     pub(crate) fn generic_numbers(&self) -> Vec<(u32, u32)> {
         let whole = self.whole();
         let mut files = Vec::new();
-        for folder in ["device/scsi_generic", "device/bsg"] {
-            let names = whole.root.names(whole.folder().join(folder)).into_iter();
-            files.extend(names.map(|name| format!("{folder}/{name}/dev")));
+        for directory in ["device/scsi_generic", "device/bsg"] {
+            let names = whole.root.names(whole.directory().join(directory)).into_iter();
+            files.extend(names.map(|name| format!("{directory}/{name}/dev")));
         }
         files.extend(whole.name.strip_prefix("nvme").map(|rest| format!("device/ng{rest}/dev")));
         files.iter().filter_map(|file| device_number(&whole.attribute(file)?)).collect()
@@ -283,18 +283,18 @@ mod tests {
     }
 
     fn machine() -> (tempfile::TempDir, Fabricated) {
-        let folder = tempfile::tempdir().expect("temp");
-        let tree = Fabricated::new(folder.path());
+        let directory = tempfile::tempdir().expect("temp");
+        let tree = Fabricated::new(directory.path());
         tree.drive("sda", (8, 0), "A").partition("sda", "sda1", (8, 1));
         tree.drive("sdb", (8, 16), "B").partition("sdb", "sdb1", (8, 17));
         tree.stacked("md0", (9, 0), &["sda1", "sdb1"]).partition("md0", "md0p1", (259, 0));
         tree.stacked("dm-0", (252, 0), &["md0p1"]);
-        (folder, tree)
+        (directory, tree)
     }
 
     #[test]
     fn partitions_holders_and_bottoms_are_found() {
-        let (_folder, tree) = machine();
+        let (_directory, tree) = machine();
         let root = tree.root();
         let get = |name| BlockDevice::named(&root, name).expect("there");
         assert_eq!(names(&get("sda").partitions()), ["sda1"]);
@@ -311,7 +311,7 @@ mod tests {
 
     #[test]
     fn devices_are_found_by_link_by_number_and_by_name() {
-        let (_folder, tree) = machine();
+        let (_directory, tree) = machine();
         let root = tree.root();
         let link = Path::new("/dev/disk/by-id/ata-TESTDRIVE_1000_B");
         assert_eq!(BlockDevice::at(&root, link).expect("there").name(), "sdb");
@@ -325,7 +325,7 @@ mod tests {
 
     #[test]
     fn a_loop_device_lies_on_the_drive_under_its_file() {
-        let (_folder, tree) = machine();
+        let (_directory, tree) = machine();
         tree.mount((252, 0), "/dev/dm-0", "/data", "ext4");
         tree.mount((0, 50), "pool/x", "/pool", "zfs");
         tree.looped("loop0", (7, 0), "/data/a (deleted)").looped("loop1", (7, 1), "/pool/a");
@@ -341,7 +341,7 @@ mod tests {
 
     #[test]
     fn a_btrfs_lies_on_all_its_devices() {
-        let (_folder, tree) = machine();
+        let (_directory, tree) = machine();
         tree.drive("sdc", (8, 32), "C").drive("sdd", (8, 48), "D");
         tree.btrfs("u-u-i-d", &["sdc", "sdd"]).mount((0, 60), "/dev/sdd", "/b", "btrfs");
         let root = tree.root();

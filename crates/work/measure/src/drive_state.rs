@@ -134,9 +134,9 @@ mod tests {
     use crate::fabricated::Fabricated;
 
     fn made() -> (tempfile::TempDir, Fabricated) {
-        let folder = tempfile::tempdir().expect("temp");
-        let tree = Fabricated::new(folder.path());
-        (folder, tree)
+        let directory = tempfile::tempdir().expect("temp");
+        let tree = Fabricated::new(directory.path());
+        (directory, tree)
     }
 
     fn state(tree: &Fabricated, device: &str) -> DriveState {
@@ -146,7 +146,7 @@ mod tests {
 
     #[test]
     fn a_sata_drive_reports_all() {
-        let (_folder, tree) = made();
+        let (_directory, tree) = made();
         tree.device("sda", (8, 0)).partition("sda", "sda1", (8, 1));
         tree.set("sda", "device/vendor", "ATA     \n").set(
             "sda",
@@ -172,7 +172,7 @@ mod tests {
 
     #[test]
     fn nvme_usb_and_loop_are_distinguished() {
-        let (_folder, tree) = made();
+        let (_directory, tree) = made();
         tree.device("nvme0n1", (259, 0)).set(
             "nvme0n1",
             "device/model",
@@ -216,7 +216,7 @@ mod tests {
 
     #[test]
     fn a_loop_device_is_not_asked_for_smart() {
-        let (_folder, tree) = made();
+        let (_directory, tree) = made();
         tree.looped("loop0", (7, 0), "/x");
         let executor = Executor::new(Interrupt::new());
         let watched = NamedDevice { name: "d1".to_owned(), device: "/dev/loop0".into() };

@@ -107,8 +107,8 @@ mod tests {
 
     #[test]
     fn a_cell_knows_its_mounts_drives_and_load() {
-        let folder = tempfile::tempdir().expect("temp");
-        let tree = Fabricated::new(folder.path());
+        let directory = tempfile::tempdir().expect("temp");
+        let tree = Fabricated::new(directory.path());
         tree.drive("sda", (8, 0), "A").mount((8, 0), "/dev/sda", "/mnt/x", "xfs");
         tree.mount((8, 16), "/dev/sdb", "/mnt/x/below", "ext4").mount(
             (8, 32),

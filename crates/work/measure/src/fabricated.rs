@@ -1,4 +1,4 @@
-//! A made-up machine for tests: a folder with `proc`, `sys` and `dev` in the
+//! A made-up machine for tests: a directory with `proc`, `sys` and `dev` in the
 //! kernel's layout, so that what would need four drives, md and a mounted Btrfs
 //! runs anywhere.
 
@@ -8,39 +8,39 @@ use std::path::{Path, PathBuf};
 
 use crate::SystemRoot;
 
-/// A tree under construction. Its methods panic where the folder cannot be
+/// A tree under construction. Its methods panic where the directory cannot be
 /// written to: they are for tests only.
 #[derive(Debug, Clone)]
 pub struct Fabricated {
-    folder: PathBuf,
+    directory: PathBuf,
 }
 
 impl Fabricated {
-    /// A machine without block devices, in an empty folder. Its root file system
+    /// A machine without block devices, in an empty directory. Its root file system
     /// is one in memory.
-    pub fn new(folder: &Path) -> Self {
-        let tree = Self { folder: folder.to_owned() };
+    pub fn new(directory: &Path) -> Self {
+        let tree = Self { directory: directory.to_owned() };
         tree.file("/proc/self/mountinfo", "1 0 0:1 / / rw - tmpfs tmpfs rw\n");
         tree.file("/proc/swaps", "Filename\t\t\t\tType\t\tSize\t\tUsed\t\tPriority\n");
         tree.file("/proc/diskstats", "");
         tree.file("/proc/stat", "cpu  100 0 50 1000 0 0 0 5 0 0\ncpu0 100 0 50 1000 0 0 0 5 0 0\n");
-        tree.folder("/sys/class/block");
-        tree.folder("/sys/dev/block");
-        tree.folder("/dev/disk/by-id");
+        tree.directory("/sys/class/block");
+        tree.directory("/sys/dev/block");
+        tree.directory("/dev/disk/by-id");
         tree
     }
 
     /// As a root for the functions under test.
     pub fn root(&self) -> SystemRoot {
-        SystemRoot::at(&self.folder)
+        SystemRoot::at(&self.directory)
     }
 
     /// Where a path of the made-up machine is in truth.
     pub fn path(&self, absolute: &str) -> PathBuf {
-        self.folder.join(absolute.trim_start_matches('/'))
+        self.directory.join(absolute.trim_start_matches('/'))
     }
 
-    /// Writes a file, with the folders above it.
+    /// Writes a file, with the directories above it.
     pub fn file(&self, absolute: &str, text: &str) {
         let path = self.path(absolute);
         fs::create_dir_all(path.parent().expect("below the directory")).expect("directories");
@@ -53,8 +53,8 @@ impl Fabricated {
         self.file(absolute, &(old + text));
     }
 
-    /// Makes a folder.
-    pub fn folder(&self, absolute: &str) {
+    /// Makes a directory.
+    pub fn directory(&self, absolute: &str) {
         fs::create_dir_all(self.path(absolute)).expect("a directory");
     }
 
@@ -122,7 +122,7 @@ impl Fabricated {
     /// A process of this name; more tasks come by more calls.
     pub fn process(&self, pid: u32, task: u32, name: &str) -> &Self {
         self.file(&format!("/proc/{pid}/comm"), name);
-        self.folder(&format!("/proc/{pid}/task/{task}/fd"));
+        self.directory(&format!("/proc/{pid}/task/{task}/fd"));
         self
     }
 
@@ -169,8 +169,8 @@ impl Fabricated {
     }
 
     fn place(&self, at: &str, name: &str, (major, minor): (u32, u32)) {
-        self.folder(&format!("/sys/devices/made/block/{at}/holders"));
-        self.folder(&format!("/sys/devices/made/block/{at}/slaves"));
+        self.directory(&format!("/sys/devices/made/block/{at}/holders"));
+        self.directory(&format!("/sys/devices/made/block/{at}/slaves"));
         self.link(&format!("/sys/class/block/{name}"), &format!("../../devices/made/block/{at}"));
         let number = format!("{major}:{minor}");
         let link = format!("/sys/dev/block/{number}");

@@ -160,8 +160,8 @@ mod tests {
 
     #[test]
     fn files_are_known_by_what_they_are_and_not_by_their_names() {
-        let folder = tempfile::tempdir().expect("temp");
-        let tree = Fabricated::new(folder.path());
+        let directory = tempfile::tempdir().expect("temp");
+        let tree = Fabricated::new(directory.path());
         for name in ["swap file", "image", "free", "new"] {
             tree.file(&format!("/data/{name}"), "x");
         }
@@ -179,8 +179,8 @@ mod tests {
     /// The kernel shows the path by which a file was attached, and not what is there by now.
     #[test]
     fn the_file_behind_a_loop_device_is_known_under_each_name() {
-        let folder = tempfile::tempdir().expect("temp");
-        let at = |name: &str| folder.path().join(name);
+        let directory = tempfile::tempdir().expect("temp");
+        let at = |name: &str| directory.path().join(name);
         let losetup = |args: &[&std::ffi::OsStr]| {
             let done = std::process::Command::new("losetup").args(args).output().ok()?;
             let text = String::from_utf8_lossy(&done.stdout).trim().to_owned();
@@ -216,8 +216,8 @@ mod tests {
     /// As a target of the kernel's does: a loop device, of which [`FileUses`] has not asked.
     #[test]
     fn a_writer_that_is_not_a_process_is_noticed() {
-        let folder = tempfile::tempdir().expect("temp");
-        let path = folder.path().join("file");
+        let directory = tempfile::tempdir().expect("temp");
+        let path = directory.path().join("file");
         std::fs::write(&path, vec![0; 1 << 16]).expect("written");
         let none = FileUses::default();
         assert_eq!(none.at(&path), None);

@@ -237,8 +237,8 @@ mod tests {
     }
 
     fn array() -> (tempfile::TempDir, Fabricated) {
-        let folder = tempfile::tempdir().expect("temp");
-        let tree = Fabricated::new(folder.path());
+        let directory = tempfile::tempdir().expect("temp");
+        let tree = Fabricated::new(directory.path());
         for (n, name) in ["sda", "sdb", "sdc", "sdd"].into_iter().enumerate() {
             let n = n as u32;
             tree.drive(name, (8, 16 * n), name);
@@ -249,12 +249,12 @@ mod tests {
         tree.set("md0", "md/chunk_size", "524288\n").set("md0", "md/degraded", "1\n");
         tree.stacked("dm-0", (252, 0), &["md0"]).set("dm-0", "dm/uuid", "CRYPT-LUKS2-x\n");
         tree.stacked("dm-1", (252, 1), &["dm-0"]).set("dm-1", "dm/uuid", "LVM-abc\n");
-        (folder, tree)
+        (directory, tree)
     }
 
     #[test]
     fn an_array_below_encryption_and_a_volume_is_seen_to_its_drives() {
-        let (_folder, tree) = array();
+        let (_directory, tree) = array();
         tree.mount((252, 1), "/dev/dm-1", "/srv", "xfs");
         let found = at(&tree, "/srv/films");
         let array = FoundationLevel::Array {
@@ -277,7 +277,7 @@ mod tests {
 
     #[test]
     fn what_is_not_known_below_a_directory_says_why() {
-        let (_folder, tree) = array();
+        let (_directory, tree) = array();
         tree.stacked("dm-2", (252, 2), &["sda", "md0"]).set("dm-2", "dm/uuid", "LVM-def\n");
         tree.stacked("dm-4", (252, 4), &["md0"]).set("dm-4", "dm/uuid", "LVM-pool-tpool\n");
         tree.stacked("dm-3", (252, 3), &["dm-4"]).set("dm-3", "dm/uuid", "LVM-thin\n");
@@ -309,11 +309,11 @@ mod tests {
 
     #[test]
     fn btrfs_over_several_drives_has_its_profile() {
-        let (_folder, tree) = array();
+        let (_directory, tree) = array();
         tree.btrfs("u-1", &["sda", "sdb"]).mount((0, 60), "/dev/sda", "/b", "btrfs");
         let unknown = at(&tree, "/b");
         assert!(unknown.hidden.is_some_and(|why| why.contains("Btrfs")));
-        tree.folder("/sys/fs/btrfs/u-1/allocation/data/raid1");
+        tree.directory("/sys/fs/btrfs/u-1/allocation/data/raid1");
         let found = at(&tree, "/b");
         assert_eq!((found.profile.as_deref(), found.hidden), (Some("raid1"), None));
         assert_eq!(found.drives.len(), 2);
@@ -321,7 +321,7 @@ mod tests {
 
     #[test]
     fn a_bound_directory_lies_on_its_file_system() {
-        let (_folder, tree) = array();
+        let (_directory, tree) = array();
         let line = "9 1 8:17 /films /bound rw - ext4 /dev/sdb1 rw\n";
         tree.append("/proc/self/mountinfo", line);
         let found = at(&tree, "/bound");
@@ -332,7 +332,7 @@ mod tests {
 
     #[test]
     fn a_device_that_is_built_on_itself_ends() {
-        let (_folder, tree) = array();
+        let (_directory, tree) = array();
         tree.stacked("dm-8", (252, 8), &["dm-8"]).set("dm-8", "dm/uuid", "CRYPT-x\n");
         tree.mount((252, 8), "/dev/dm-8", "/round", "ext4");
         assert!(at(&tree, "/round").hidden.is_some());

@@ -121,8 +121,8 @@ mod tests {
     use crate::fabricated::Fabricated;
 
     fn hypervisor_with(files: &[(&str, &str)]) -> Option<String> {
-        let folder = tempfile::tempdir().expect("temp");
-        let tree = Fabricated::new(folder.path());
+        let directory = tempfile::tempdir().expect("temp");
+        let tree = Fabricated::new(directory.path());
         for (file, text) in files {
             tree.file(file, text);
         }
@@ -181,8 +181,8 @@ mod tests {
         #[test]
         fn hostile_files_do_no_harm(text in "((PRETTY_NAME|NAME)?[= \"'\\\\:\\PC]{0,20}\n){0,8}", memory in "\\PC{0,30}") {
             let _ = (pretty_name(&text), processor_name(&text));
-            let folder = tempfile::tempdir().expect("temp");
-            let tree = Fabricated::new(folder.path());
+            let directory = tempfile::tempdir().expect("temp");
+            let tree = Fabricated::new(directory.path());
             tree.file("/proc/meminfo", &format!("MemTotal: {memory} kB\n"));
             let _ = memory_bytes(&tree.root());
         }

@@ -42,7 +42,7 @@ pub use facts::load_average;
 pub use file_use::{FileUse, FileUses};
 pub use foundation::{Foundation, FoundationLevel, foundation};
 pub use loops::LoopBacking;
-pub use medium::MEDIUM_FOLDER;
+pub use medium::MEDIUM_DIRECTORY;
 pub use meter::{Meter, NamedDevice, StepMeasurement};
 pub use mounts::{Mount, mount_of, mounts, parse_mountinfo, unescape};
 pub use openers::{Opener, fill_cache, has_cached, openers};

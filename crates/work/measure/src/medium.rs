@@ -10,8 +10,8 @@ use crate::SystemRoot;
 use crate::block::BlockDevice;
 
 /// Where a guest of the lab finds a file `medium-NAME` for each drive that tells: bytes
-/// written so far, as a decimal number. It is the lab's folder as the guest mounts it.
-pub const MEDIUM_FOLDER: &str = "/run/disklab/lab";
+/// written so far, as a decimal number. It is the lab's directory as the guest mounts it.
+pub const MEDIUM_DIRECTORY: &str = "/run/disklab/lab";
 /// No number is longer.
 const TEXT_BYTES: usize = 32;
 
@@ -26,7 +26,7 @@ impl MediumCounter {
     /// That of a whole device; nothing where it does not tell, as no drive outside of
     /// the lab does.
     pub fn of(root: &SystemRoot, device: &BlockDevice) -> Option<Self> {
-        let path = format!("{MEDIUM_FOLDER}/medium-{}", device.name());
+        let path = format!("{MEDIUM_DIRECTORY}/medium-{}", device.name());
         let file = File::open(root.path(path)).ok()?;
         let before = read(&file)?;
         Some(Self { file, before })
@@ -55,12 +55,12 @@ mod tests {
 
     #[test]
     fn writes_since_the_start_are_counted() {
-        let folder = tempfile::tempdir().expect("temp");
-        let tree = Fabricated::new(folder.path());
+        let directory = tempfile::tempdir().expect("temp");
+        let tree = Fabricated::new(directory.path());
         tree.drive("vda", (254, 0), "A");
         let device = BlockDevice::at(&tree.root(), "/dev/vda".as_ref()).expect("device");
         assert!(MediumCounter::of(&tree.root(), &device).is_none(), "it does not tell");
-        let file = format!("{MEDIUM_FOLDER}/medium-vda");
+        let file = format!("{MEDIUM_DIRECTORY}/medium-vda");
         tree.file(&file, "00000000000000001000\n");
         let medium = MediumCounter::of(&tree.root(), &device).expect("tells");
         tree.file(&file, "00000000000000005096\n");
@@ -72,8 +72,8 @@ mod tests {
     proptest! {
         #[test]
         fn hostile_text_does_no_harm(text in "\\PC{0,50}|[0-9]{0,40}") {
-            let folder = tempfile::tempdir().expect("temp");
-            let path = folder.path().join("medium");
+            let directory = tempfile::tempdir().expect("temp");
+            let path = directory.path().join("medium");
             std::fs::write(&path, &text).expect("file");
             let read = read(&File::open(&path).expect("file"));
             prop_assert!(read.is_none() || text.trim().parse::<u64>().is_ok());

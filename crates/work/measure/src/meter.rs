@@ -267,8 +267,8 @@ mod tests {
 
     #[test]
     fn totals_series_and_processors_agree() {
-        let folder = tempfile::tempdir().expect("temp");
-        let tree = Fabricated::new(folder.path());
+        let directory = tempfile::tempdir().expect("temp");
+        let tree = Fabricated::new(directory.path());
         tree.drive("sda", (8, 0), "A").drive("sdb", (8, 16), "B");
         tree.counters(&[("sda", 10, 100), ("sdb", 0, 0)]);
         let drives = [watched("d1", "/dev/disk/by-id/ata-TESTDRIVE_1000_A")];
@@ -300,8 +300,8 @@ mod tests {
 
     #[test]
     fn a_drive_that_is_not_there_is_left_out() {
-        let folder = tempfile::tempdir().expect("temp");
-        let tree = Fabricated::new(folder.path());
+        let directory = tempfile::tempdir().expect("temp");
+        let tree = Fabricated::new(directory.path());
         let meter =
             Meter::start_in(&tree.root(), &[watched("d1", "/dev/sdx")], Duration::from_secs(1));
         let measured = meter.stop();
@@ -311,8 +311,8 @@ mod tests {
 
     #[test]
     fn a_drive_that_goes_away_leaves_what_was_counted() {
-        let folder = tempfile::tempdir().expect("temp");
-        let tree = Fabricated::new(folder.path());
+        let directory = tempfile::tempdir().expect("temp");
+        let tree = Fabricated::new(directory.path());
         tree.drive("sda", (8, 0), "A").counters(&[("sda", 1, 1)]);
         let meter = Meter::start_in(&tree.root(), &[watched("d1", "/dev/sda")], SHORTEST);
         // As when the driver gives an error: the file holds no counters.

@@ -85,8 +85,8 @@ fn open_nodes(root: &SystemRoot, pid: u32) -> Vec<Node> {
     let mut found = Vec::new();
     let mut has_map = false;
     for task in numbers_in(root, &format!("/proc/{pid}/task")) {
-        let folder = format!("/proc/{pid}/task/{task}/fd");
-        let links = root.names(&folder).into_iter().map(|fd| Path::new(&folder).join(fd));
+        let directory = format!("/proc/{pid}/task/{task}/fd");
+        let links = root.names(&directory).into_iter().map(|fd| Path::new(&directory).join(fd));
         found.extend(links.filter_map(|link| node(root, &link)));
         // All tasks that live share one map.
         if !has_map {
@@ -119,8 +119,8 @@ fn mapped(root: &SystemRoot, task: u32) -> Vec<PathBuf> {
     links.into_values().collect()
 }
 
-fn numbers_in(root: &SystemRoot, folder: &str) -> Vec<u32> {
-    root.names(folder).iter().filter_map(|name| name.parse().ok()).collect()
+fn numbers_in(root: &SystemRoot, directory: &str) -> Vec<u32> {
+    root.names(directory).iter().filter_map(|name| name.parse().ok()).collect()
 }
 
 /// What a link in `/proc` leads to.
@@ -187,8 +187,8 @@ mod tests {
 
     #[test]
     fn each_descriptor_of_each_task_counts_whatever_the_name() {
-        let folder = tempfile::tempdir().expect("temp");
-        let tree = Fabricated::new(folder.path());
+        let directory = tempfile::tempdir().expect("temp");
+        let tree = Fabricated::new(directory.path());
         tree.drive("sda", (8, 0), "A").drive("sdb", (8, 16), "B");
         for (pid, task, name, target) in [
             (10, 10, "qemu-system-x86", "/dev/sda"),

@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 /// No file of `/proc` or `/sys` that is read here is longer than this: 16 MiB.
 const READ_LIMIT: u64 = 16 << 20;
 
-/// The folder that holds `proc`, `sys`, `dev` and `etc`: `/` as a rule. Clones
-/// name the same folder.
+/// The directory that holds `proc`, `sys`, `dev` and `etc`: `/` as a rule. Clones
+/// name the same directory.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SystemRoot(PathBuf);
 
@@ -24,9 +24,9 @@ impl SystemRoot {
         Self(PathBuf::from("/"))
     }
 
-    /// A tree made up in `folder`.
-    pub fn at(folder: impl Into<PathBuf>) -> Self {
-        Self(folder.into())
+    /// A tree made up in `directory`.
+    pub fn at(directory: impl Into<PathBuf>) -> Self {
+        Self(directory.into())
     }
 
     /// Whether this is the machine itself and no made-up tree.
@@ -69,7 +69,7 @@ impl SystemRoot {
         self.text(absolute).filter(|text| !text.is_empty())
     }
 
-    /// Names in a folder, sorted; none where it cannot be read.
+    /// Names in a directory, sorted; none where it cannot be read.
     pub fn names(&self, absolute: impl AsRef<Path>) -> Vec<String> {
         let Ok(entries) = std::fs::read_dir(self.path(absolute)) else { return Vec::new() };
         let mut names: Vec<String> = entries
@@ -96,11 +96,11 @@ mod tests {
 
     #[test]
     fn text_is_trimmed_and_absence_is_none() {
-        let folder = tempfile::tempdir().expect("temp");
-        let root = SystemRoot::at(folder.path());
-        std::fs::write(folder.path().join("model"), b" WDC \xff \n\0").expect("write");
+        let directory = tempfile::tempdir().expect("temp");
+        let root = SystemRoot::at(directory.path());
+        std::fs::write(directory.path().join("model"), b" WDC \xff \n\0").expect("write");
         assert_eq!(root.text("/model").as_deref(), Some("WDC \u{fffd}"));
-        std::fs::write(folder.path().join("empty"), b"\n").expect("write");
+        std::fs::write(directory.path().join("empty"), b"\n").expect("write");
         assert_eq!(root.value("/empty"), None);
         assert_eq!(root.text("/none"), None);
         assert!(root.names("/none").is_empty());

@@ -148,11 +148,11 @@ mod tests {
 
     #[test]
     fn the_port_to_the_server_of_a_share_is_found() {
-        let folder = tempfile::tempdir().expect("temp");
-        let tree = Fabricated::new(folder.path());
+        let directory = tempfile::tempdir().expect("temp");
+        let tree = Fabricated::new(directory.path());
         tree.file("/proc/net/route", ROUTES);
         tree.file("/sys/class/net/eth0/speed", "1000\n");
-        tree.folder("/sys/class/net/wlan0/wireless");
+        tree.directory("/sys/class/net/wlan0/wireless");
         let mounts = "8 1 0:50 / /films rw - cifs //nas/films rw,vers=3.1.1,addr=192.168.2.5\n\
             9 1 0:51 / /far rw - nfs4 far.example:/x rw,addr=10.0.0.1\n\
             9 1 0:53 / /own rw - nfs4 localhost:/x rw,addr=127.0.0.1\n\
@@ -176,8 +176,8 @@ mod tests {
 
     #[test]
     fn a_route_of_the_sixth_protocol_is_found() {
-        let folder = tempfile::tempdir().expect("temp");
-        let tree = Fabricated::new(folder.path());
+        let directory = tempfile::tempdir().expect("temp");
+        let tree = Fabricated::new(directory.path());
         let zeros = "0".repeat(32);
         let route = |to: &str, bits: &str, port: &str| {
             format!("{to} {bits} {zeros} 00 {zeros} 00000400 00000001 00000000 00000001 {port}\n")
@@ -194,8 +194,8 @@ mod tests {
     proptest! {
         #[test]
         fn hostile_routes_do_no_harm(text in "[0-9A-Fa-f\t \n]{0,200}|\\PC{0,60}") {
-            let folder = tempfile::tempdir().expect("temp");
-            let tree = Fabricated::new(folder.path());
+            let directory = tempfile::tempdir().expect("temp");
+            let tree = Fabricated::new(directory.path());
             tree.file("/proc/net/route", &text);
             tree.file("/proc/net/ipv6_route", &text);
             for to in ["1.2.3.4", "::1"] {

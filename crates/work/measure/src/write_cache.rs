@@ -119,8 +119,8 @@ mod tests {
 
     #[test]
     fn non_drives_are_refused_before_anything_runs() {
-        let folder = tempfile::tempdir().expect("temp");
-        let tree = Fabricated::new(folder.path());
+        let directory = tempfile::tempdir().expect("temp");
+        let tree = Fabricated::new(directory.path());
         tree.drive("sda", (8, 0), "A").partition("sda", "sda1", (8, 1));
         tree.looped("loop0", (7, 0), "/x").stacked("md0", (9, 0), &["sda1"]);
         let executor = Executor::new(Interrupt::new());

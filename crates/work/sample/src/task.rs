@@ -22,9 +22,9 @@ pub enum Task {
     DurableAppend,
     /// Trees of small files copied.
     SmallFiles,
-    /// Entries of a folder made.
+    /// Entries of a directory made.
     Create,
-    /// A folder listed and looked at.
+    /// A directory listed and looked at.
     List,
     /// Files deleted.
     Delete,

@@ -92,8 +92,8 @@ pub(crate) fn drop_once(
 }
 
 pub(crate) fn sync_of(directory: &Path) -> Result<(), WorkloadError> {
-    let folder = File::open(directory).map_err(WorkloadError::io("cannot open", directory))?;
-    syncfs(&folder)
+    let opened = File::open(directory).map_err(WorkloadError::io("cannot open", directory))?;
+    syncfs(&opened)
         .map_err(|e| WorkloadError::io("cannot sync the file system of", directory)(e.into()))
 }
 
@@ -187,10 +187,10 @@ pub(crate) fn empty_drives(
     Ok(())
 }
 
-/// Drops the pages of all files below `folder`, as far as they can be opened:
+/// Drops the pages of all files below `directory`, as far as they can be opened:
 /// a file that cannot is of another user, and not read by the workload.
-fn drop_files(folder: &Path) {
-    let Ok(entries) = fs::read_dir(folder) else { return };
+fn drop_files(directory: &Path) {
+    let Ok(entries) = fs::read_dir(directory) else { return };
     for entry in entries.flatten() {
         match entry.file_type() {
             Ok(kind) if kind.is_dir() => drop_files(&entry.path()),
@@ -212,9 +212,9 @@ mod tests {
 
     #[test]
     fn the_trace_shows_whether_caches_were_dropped() {
-        let folder = tempfile::tempdir().expect("temp");
+        let directory = tempfile::tempdir().expect("temp");
         let executor = Executor::new(Interrupt::new());
-        let note = drop_caches(folder.path(), &executor).expect("dropped");
+        let note = drop_caches(directory.path(), &executor).expect("dropped");
         let lines: Vec<_> = executor.trace.take().iter().map(|e| e.command_line()).collect();
         assert_eq!(lines[0], "sync");
         // Either the switch was written, or a sentence says that it was not.
@@ -223,24 +223,24 @@ mod tests {
 
     #[test]
     fn only_btrfs_is_said_to_keep_metadata_cached() {
-        let folder = tempfile::tempdir().expect("temp");
+        let directory = tempfile::tempdir().expect("temp");
         let mounts = fs::read_to_string("/proc/self/mounts").expect("mounts");
         if mounts.contains(" btrfs ") {
             eprintln!("skipped: needs a machine without Btrfs");
         } else {
-            assert_eq!(still_cached(folder.path()), None);
+            assert_eq!(still_cached(directory.path()), None);
         }
         assert_eq!(still_cached(Path::new("/no/such/place")), None);
     }
 
     #[test]
     fn files_can_be_dropped_one_by_one() {
-        let folder = tempfile::tempdir().expect("temp");
-        fs::create_dir(folder.path().join("inner")).expect("folder");
-        fs::write(folder.path().join("inner/file"), "content").expect("file");
-        std::os::unix::fs::symlink(folder.path(), folder.path().join("cycle")).expect("link");
-        drop_files(folder.path());
-        assert_eq!(fs::read(folder.path().join("inner/file")).expect("kept"), b"content");
+        let directory = tempfile::tempdir().expect("temp");
+        fs::create_dir(directory.path().join("inner")).expect("directory");
+        fs::write(directory.path().join("inner/file"), "content").expect("file");
+        std::os::unix::fs::symlink(directory.path(), directory.path().join("cycle")).expect("link");
+        drop_files(directory.path());
+        assert_eq!(fs::read(directory.path().join("inner/file")).expect("kept"), b"content");
     }
 
     #[test]

@@ -285,10 +285,10 @@ mod tests {
 
     #[test]
     fn a_step_carries_what_its_work_gave() {
-        let folder = tempfile::tempdir().expect("temp");
+        let directory = tempfile::tempdir().expect("temp");
         let executor = Executor::new(Interrupt::new());
         let mut context =
-            WorkContext { caches: Caches::Cold, ..context(&executor, folder.path(), None) };
+            WorkContext { caches: Caches::Cold, ..context(&executor, directory.path(), None) };
         context
             .step("work", |_| {
                 Ok(StepOutcome { user_ns: 3, system_ns: 4, ..StepOutcome::default() })
@@ -318,13 +318,13 @@ mod tests {
 
     #[test]
     fn cold_is_mounted_again_once_for_each_step() {
-        let folder = tempfile::tempdir().expect("temp");
+        let directory = tempfile::tempdir().expect("temp");
         let executor = Executor::new(Interrupt::new());
         let mounts = Mounts::default();
         let mut context = WorkContext {
             caches: Caches::Cold,
             remount: Some(&mounts),
-            ..context(&executor, folder.path(), None)
+            ..context(&executor, directory.path(), None)
         };
         context.empty_caches().expect("emptied");
         for name in ["one", "two"] {
@@ -340,13 +340,13 @@ mod tests {
 
     #[test]
     fn a_failed_unmount_is_reported() {
-        let folder = tempfile::tempdir().expect("temp");
+        let directory = tempfile::tempdir().expect("temp");
         let executor = Executor::new(Interrupt::new());
         let mounts = Mounts(Mutex::default(), Some("target is busy"));
         let mut context = WorkContext {
             caches: Caches::Cold,
             remount: Some(&mounts),
-            ..context(&executor, folder.path(), None)
+            ..context(&executor, directory.path(), None)
         };
         context.step("one", |_| Ok(StepOutcome::default())).expect("works");
         assert_eq!(*mounts.0.lock().expect("mounts"), ["unmount"]);
@@ -360,9 +360,9 @@ mod tests {
 
     #[test]
     fn caches_are_kept_where_the_study_says_so() {
-        let folder = tempfile::tempdir().expect("temp");
+        let directory = tempfile::tempdir().expect("temp");
         let executor = Executor::new(Interrupt::new());
-        let mut context = context(&executor, folder.path(), None);
+        let mut context = context(&executor, directory.path(), None);
         context.step("work", |_| Ok(StepOutcome::default())).expect("works");
         assert_eq!(context.caches_seconds, 0.0);
         assert!(executor.trace.take().is_empty());
@@ -370,9 +370,9 @@ mod tests {
 
     #[test]
     fn a_failed_step_is_not_added() {
-        let folder = tempfile::tempdir().expect("temp");
+        let directory = tempfile::tempdir().expect("temp");
         let executor = Executor::new(Interrupt::new());
-        let mut context = context(&executor, folder.path(), None);
+        let mut context = context(&executor, directory.path(), None);
         let failed = context.step("work", |_| Err(WorkloadError::NotPrepared));
         assert!(failed.is_err());
         executor.interrupt.raise();
@@ -384,9 +384,9 @@ mod tests {
 
     #[test]
     fn a_note_can_be_made_once_only() {
-        let folder = tempfile::tempdir().expect("temp");
+        let directory = tempfile::tempdir().expect("temp");
         let executor = Executor::new(Interrupt::new());
-        let mut context = context(&executor, folder.path(), None);
+        let mut context = context(&executor, directory.path(), None);
         context.note_once("caches", "a");
         context.note_once("caches", "a");
         context.note("caches", "a");

@@ -84,7 +84,7 @@ impl Corpus {
         let count = files.len() as u64;
         let tree = Tree {
             files: count,
-            folders: tree.folders.clamp(1, count),
+            directories: tree.directories.clamp(1, count),
             size: files.iter().map(|f| f.size).sum(),
         };
         Ok(Self { tree, files, stream: ByteStream::like(spec, seed)?, random, age: 0 })
@@ -115,20 +115,20 @@ impl Corpus {
         (numbers.len() as u64, size)
     }
 
-    /// Writes the files that changed last, or all at first, at `folder`, and returns
+    /// Writes the files that changed last, or all at first, at `directory`, and returns
     /// once they are on the disk.
     ///
     /// # Errors
-    /// Where a file or folder cannot be made, or the user asked to stop.
-    pub fn write(&mut self, folder: &Path, interrupt: &Interrupt) -> Result<(), WorkloadError> {
+    /// Where a file or directory cannot be made, or the user asked to stop.
+    pub fn write(&mut self, directory: &Path, interrupt: &Interrupt) -> Result<(), WorkloadError> {
         if self.age == 0 {
-            self.tree.make_folders(folder, interrupt)?;
+            self.tree.make_directories(directory, interrupt)?;
         }
         for (number, file) in (0..).zip(&self.files) {
             if file.age != self.age {
                 continue;
             }
-            let path = folder.join(self.tree.file(number));
+            let path = directory.join(self.tree.file(number));
             self.stream.go_to(file.stream);
             self.stream.write_file(&path, file.size, false, interrupt)?;
             let time = SystemTime::UNIX_EPOCH + Duration::from_secs(written(file.age));
@@ -138,10 +138,10 @@ impl Corpus {
                 .and_then(|opened| opened.set_modified(time))
                 .map_err(WorkloadError::io("cannot date", &path))?;
         }
-        sync_tree(folder)
+        sync_tree(directory)
     }
 
-    /// Writes all files and folders to `to` as a tar archive.
+    /// Writes all files and directories to `to` as a tar archive.
     ///
     /// # Errors
     /// The first error of `to`; what was written before it stays.
@@ -155,8 +155,8 @@ impl Corpus {
         header.set_mode(0o755);
         header.set_mtime(written(0));
         header.set_size(0);
-        for number in 0..self.tree.folders {
-            archive.append_data(&mut header, Tree::folder(number), io::empty())?;
+        for number in 0..self.tree.directories {
+            archive.append_data(&mut header, Tree::directory(number), io::empty())?;
         }
         header.set_entry_type(tar::EntryType::Regular);
         header.set_mode(0o644);
@@ -176,22 +176,22 @@ impl Corpus {
         archive.finish()
     }
 
-    /// Whether `folder` holds these files with this content, and no others; the
+    /// Whether `directory` holds these files with this content, and no others; the
     /// first that differs is named.
     ///
     /// # Errors
     /// That of the first directory or file that cannot be read.
     #[cfg(test)]
-    pub fn first_difference(&mut self, folder: &Path) -> io::Result<Option<String>> {
+    pub fn first_difference(&mut self, directory: &Path) -> io::Result<Option<String>> {
         let mut found = 0;
-        for inner in fs::read_dir(folder)? {
+        for inner in fs::read_dir(directory)? {
             found += fs::read_dir(inner?.path())?.count();
         }
         if found != self.files.len() {
             return Ok(Some(format!("{found} files instead of {}", self.files.len())));
         }
         for (number, file) in (0..).zip(&self.files) {
-            let path = folder.join(self.tree.file(number));
+            let path = directory.join(self.tree.file(number));
             let mut expected = Vec::new();
             self.stream.go_to(file.stream);
             self.stream.give(file.size, |bytes| {
@@ -249,19 +249,19 @@ mod tests {
     use super::*;
 
     fn corpus(files: u64, size: u64, compressible: f64, repeated: f64) -> Corpus {
-        let tree = Tree { files, folders: 3, size: Bytes(size) };
+        let tree = Tree { files, directories: 3, size: Bytes(size) };
         Corpus::new(&tree, Share::new(compressible), Share::new(repeated), 7).expect("valid")
     }
 
     #[test]
     fn corpus_compresses_and_repeats_as_asked() {
-        let folder = tempfile::tempdir().expect("temp");
+        let directory = tempfile::tempdir().expect("temp");
         let mut corpus = corpus(200, 8_000_000, 0.29, 0.19);
-        corpus.write(folder.path(), &Interrupt::new()).expect("written");
-        assert_eq!(corpus.first_difference(folder.path()).expect("read"), None);
+        corpus.write(directory.path(), &Interrupt::new()).expect("written");
+        assert_eq!(corpus.first_difference(directory.path()).expect("read"), None);
         let (mut distinct, mut compressed) = (HashSet::new(), 0.0);
-        for inner in fs::read_dir(folder.path()).expect("tree") {
-            for file in fs::read_dir(inner.expect("entry").path()).expect("folder") {
+        for inner in fs::read_dir(directory.path()).expect("tree") {
+            for file in fs::read_dir(inner.expect("entry").path()).expect("directory") {
                 let data = fs::read(file.expect("entry").path()).expect("file");
                 let makeup = measure(&data[..], u64::MAX, &[]).expect("slice");
                 compressed += makeup.lz4_share * data.len() as f64;
@@ -276,21 +276,21 @@ mod tests {
 
     #[test]
     fn changed_files_have_new_content_and_times() {
-        let folder = tempfile::tempdir().expect("temp");
+        let directory = tempfile::tempdir().expect("temp");
         let mut corpus = corpus(100, 400_000, 0.5, 0.5);
         let stop = Interrupt::new();
-        corpus.write(folder.path(), &stop).expect("written");
+        corpus.write(directory.path(), &stop).expect("written");
         let before = corpus.files.clone();
         let (files, size) = corpus.change(Share::percent(10));
-        corpus.write(folder.path(), &stop).expect("written");
-        assert_eq!(corpus.first_difference(folder.path()).expect("read"), None);
+        corpus.write(directory.path(), &stop).expect("written");
+        assert_eq!(corpus.first_difference(directory.path()).expect("read"), None);
         assert_eq!(files, Share::percent(10).of(before.len()) as u64);
         let changed: Vec<_> =
             (0..).zip(&corpus.files).filter(|(n, f)| before[*n as usize] != **f).collect();
         assert_eq!(changed.len() as u64, files);
         assert_eq!(changed.iter().map(|(_, f)| f.size).sum::<Bytes>(), size);
         for (number, _) in changed {
-            let path = folder.path().join(corpus.tree.file(number));
+            let path = directory.path().join(corpus.tree.file(number));
             let time = path.metadata().and_then(|m| m.modified()).expect("time");
             let since = time.duration_since(SystemTime::UNIX_EPOCH).expect("later");
             assert_eq!(since.as_secs(), written(1));
@@ -300,13 +300,13 @@ mod tests {
     }
 
     #[test]
-    fn the_archive_holds_the_same_as_the_folder() {
-        let folder = tempfile::tempdir().expect("temp");
+    fn the_archive_holds_the_same_as_the_directory() {
+        let directory = tempfile::tempdir().expect("temp");
         let mut corpus = corpus(50, 300_000, 0.3, 0.3);
         let mut archive = Vec::new();
         corpus.write_tar(&mut archive).expect("memory");
-        tar::Archive::new(&archive[..]).unpack(folder.path()).expect("an archive");
-        assert_eq!(corpus.first_difference(folder.path()).expect("read"), None);
+        tar::Archive::new(&archive[..]).unpack(directory.path()).expect("an archive");
+        assert_eq!(corpus.first_difference(directory.path()).expect("read"), None);
         let mut again = Vec::new();
         corpus.write_tar(&mut again).expect("memory");
         assert!(archive == again);
@@ -317,12 +317,12 @@ mod tests {
         fn its_size_is_as_asked(
             files in 1_u64..300, size in 1_u64..1 << 40, repeated in 0.0_f64..0.95, seed in any::<u64>(),
         ) {
-            let tree = Tree { files, folders: 3, size: Bytes(size) };
+            let tree = Tree { files, directories: 3, size: Bytes(size) };
             let corpus =
                 Corpus::new(&tree, Share::NONE, Share::new(repeated), seed).expect("valid");
             let largest = corpus.files.iter().map(|f| f.size.0).max().unwrap_or(0);
             prop_assert!(corpus.tree().size.0.abs_diff(size) <= largest);
-            prop_assert!(corpus.tree().folders <= corpus.tree().files);
+            prop_assert!(corpus.tree().directories <= corpus.tree().files);
             let mut streams = HashSet::new();
             let distinct: Bytes =
                 corpus.files.iter().filter(|f| streams.insert(f.stream)).map(|f| f.size).sum();

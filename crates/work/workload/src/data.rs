@@ -171,13 +171,13 @@ mod tests {
     use super::*;
 
     fn written(seed: u64, sizes: &[u64]) -> Vec<Vec<u8>> {
-        let folder = tempfile::tempdir().expect("temp");
+        let directory = tempfile::tempdir().expect("temp");
         let mut stream = ByteStream::new(FileContent::Random, seed);
         sizes
             .iter()
             .enumerate()
             .map(|(number, size)| {
-                let path = folder.path().join(number.to_string());
+                let path = directory.path().join(number.to_string());
                 stream.write_file(&path, Bytes(*size), true, &Interrupt::new()).expect("written");
                 std::fs::read(path).expect("read back")
             })
@@ -212,19 +212,19 @@ mod tests {
 
     #[test]
     fn an_interrupt_stops_it() {
-        let folder = tempfile::tempdir().expect("temp");
+        let directory = tempfile::tempdir().expect("temp");
         let interrupt = Interrupt::new();
         interrupt.raise();
         let error = ByteStream::new(FileContent::Zeros, 0)
-            .write_file(&folder.path().join("f"), Bytes::gib(100), false, &interrupt)
+            .write_file(&directory.path().join("f"), Bytes::gib(100), false, &interrupt)
             .expect_err("stopped");
         assert!(error.is_interrupt());
     }
 
     #[test]
     fn no_link_is_followed() {
-        let folder = tempfile::tempdir().expect("temp");
-        let (precious, link) = (folder.path().join("precious"), folder.path().join("f"));
+        let directory = tempfile::tempdir().expect("temp");
+        let (precious, link) = (directory.path().join("precious"), directory.path().join("f"));
         std::fs::write(&precious, "data").expect("written");
         std::os::unix::fs::symlink(&precious, &link).expect("linked");
         let written = ByteStream::new(FileContent::Zeros, 0).write_file(
@@ -241,7 +241,7 @@ mod tests {
     fn an_unwritable_place_is_named() {
         let error = ByteStream::new(FileContent::Zeros, 0)
             .write_file(Path::new("/no/such/place"), Bytes(1), false, &Interrupt::new())
-            .expect_err("no such folder");
+            .expect_err("no such directory");
         assert!(error.to_string().contains("cannot make /no/such/place"), "{error}");
     }
 }

@@ -253,8 +253,8 @@ mod tests {
             assert!(root.path().join(earlier.home()).is_dir());
             let mut found: Vec<(PathBuf, Vec<u8>)> = Vec::new();
             let mut left = vec![root.path().to_owned()];
-            while let Some(folder) = left.pop() {
-                for entry in fs::read_dir(folder).expect("read").flatten() {
+            while let Some(next) = left.pop() {
+                for entry in fs::read_dir(next).expect("read").flatten() {
                     let path = entry.path();
                     let below = path.strip_prefix(root.path()).expect("below").to_owned();
                     if let Some((_, names)) =

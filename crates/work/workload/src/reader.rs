@@ -141,15 +141,15 @@ mod tests {
     use super::*;
 
     fn file(size: usize) -> (tempfile::TempDir, std::path::PathBuf) {
-        let folder = tempfile::tempdir().expect("temp");
-        let path = folder.path().join("f");
+        let directory = tempfile::tempdir().expect("temp");
+        let path = directory.path().join("f");
         fs::write(&path, vec![7; size]).expect("file");
-        (folder, path)
+        (directory, path)
     }
 
     #[test]
     fn reads_to_the_end() {
-        let (_folder, path) = file(5 << 20);
+        let (_directory, path) = file(5 << 20);
         for direct in [false, true] {
             let limit = Duration::from_secs(100);
             let read = read_for(&path, ReadExtent::Forward, direct, limit, &Interrupt::new());
@@ -164,7 +164,7 @@ mod tests {
 
     #[test]
     fn reads_the_start_until_time_is_up() {
-        let (_folder, path) = file(5 << 20);
+        let (_directory, path) = file(5 << 20);
         let limit = Duration::from_millis(30);
         let outcome =
             read_for(&path, ReadExtent::Start, false, limit, &Interrupt::new()).expect("read");
@@ -175,7 +175,7 @@ mod tests {
 
     #[test]
     fn the_start_is_not_read_for_ever_where_time_hangs() {
-        let (_folder, path) = file(5 << 20);
+        let (_directory, path) = file(5 << 20);
         let limit = Duration::from_secs(1_000_000);
         let outcome =
             read_for(&path, ReadExtent::Start, false, limit, &Interrupt::new()).expect("read");
@@ -184,7 +184,7 @@ mod tests {
 
     #[test]
     fn an_empty_file_is_an_error() {
-        let (_folder, path) = file(0);
+        let (_directory, path) = file(0);
         for extent in [ReadExtent::Start, ReadExtent::Forward] {
             let limit = Duration::from_secs(1);
             let error = read_for(&path, extent, false, limit, &Interrupt::new());
@@ -194,7 +194,7 @@ mod tests {
 
     #[test]
     fn an_interrupt_stops_it() {
-        let (_folder, path) = file(4096);
+        let (_directory, path) = file(4096);
         let interrupt = Interrupt::new();
         interrupt.raise();
         let read = read_for(&path, ReadExtent::Start, false, Duration::from_secs(1000), &interrupt);

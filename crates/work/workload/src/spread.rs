@@ -222,12 +222,12 @@ impl Ext4Knobs {
         let device = file.metadata()?.dev();
         let device = BlockDevice::numbered(&SystemRoot::here(), (major(device), minor(device)));
         let device = device.ok_or(NotSpread::Unsupported)?;
-        let folder = Path::new("/sys/fs/ext4").join(device.name());
+        let directory = Path::new("/sys/fs/ext4").join(device.name());
         let mut knobs = Self(Vec::new());
         let run = run.to_string();
         for (name, value) in [("mb_stream_req", "2000000000"), ("mb_group_prealloc", run.as_str())]
         {
-            let path = folder.join(name);
+            let path = directory.join(name);
             let before = fs::read_to_string(&path)?;
             fs::write(&path, value)?;
             knobs.0.push((path, before));

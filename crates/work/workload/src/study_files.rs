@@ -14,7 +14,7 @@ use disklab_source::{Location, Source, SourceError};
 #[derive(Debug, Clone, Default)]
 pub struct StudyFiles {
     /// The directory against which names are resolved.
-    folder: PathBuf,
+    directory: PathBuf,
     /// What the study's own text has of them: then nothing else is read.
     kept: Option<Arc<BTreeMap<String, String>>>,
     /// What was read, by name.
@@ -22,9 +22,9 @@ pub struct StudyFiles {
 }
 
 impl StudyFiles {
-    /// Those next to the study in `folder`.
-    pub fn next_to(folder: impl Into<PathBuf>) -> Self {
-        Self { folder: folder.into(), ..Self::default() }
+    /// Those next to the study in `directory`.
+    pub fn next_to(directory: impl Into<PathBuf>) -> Self {
+        Self { directory: directory.into(), ..Self::default() }
     }
 
     /// Those that a plan has, and no others.
@@ -34,7 +34,7 @@ impl StudyFiles {
 
     /// The same, none of them read yet, if the study's text keeps none.
     pub fn or_kept(&self, kept: Option<&Arc<BTreeMap<String, String>>>) -> Self {
-        Self { folder: self.folder.clone(), kept: kept.cloned(), ..Self::default() }
+        Self { directory: self.directory.clone(), kept: kept.cloned(), ..Self::default() }
     }
 
     /// All that were read so far, by name.
@@ -50,7 +50,7 @@ impl StudyFiles {
         if let Some(kept) = &self.kept {
             return self.kept(kept, name).map_err(|why| place.error(why));
         }
-        let path = self.folder.join(name);
+        let path = self.directory.join(name);
         let bytes = read_input(&path, LARGEST_TEXT)
             .map_err(|e| place.error(format!("cannot read {}: {e}", path.display())))?;
         self.take(name, bytes)
@@ -71,10 +71,10 @@ impl StudyFiles {
         }
         // "" is the working directory.
         let real = |path: &Path| canonicalize(Path::new(".").join(path));
-        let own = self.folder.join(Path::new(from).parent().unwrap_or(Path::new("")));
-        let roots = [real(&self.folder), real(&own)];
+        let own = self.directory.join(Path::new(from).parent().unwrap_or(Path::new("")));
+        let roots = [real(&self.directory), real(&own)];
         let roots = roots.into_iter().collect::<io::Result<Vec<_>>>().map_err(|e| e.to_string())?;
-        let bytes = read_file_below(&roots, &self.folder.join(&name), LARGEST_TEXT);
+        let bytes = read_file_below(&roots, &self.directory.join(&name), LARGEST_TEXT);
         let bytes = bytes.map_err(|e| e.to_string())?;
         self.take(&name, bytes).map_err(|e| e.to_string())
     }
@@ -103,9 +103,9 @@ fn sibling(name: &str, other: &str) -> Option<String> {
     if Path::new(name).is_absolute() {
         return None;
     }
-    let folder = Path::new(other).parent().unwrap_or(Path::new(""));
+    let directory = Path::new(other).parent().unwrap_or(Path::new(""));
     let mut path = PathBuf::new();
-    for part in folder.join(name).components() {
+    for part in directory.join(name).components() {
         match part {
             Component::ParentDir => {
                 if !path.pop() {

@@ -16,12 +16,12 @@ pub fn read(kind: &str, body: &str, scale: f64) -> Result<Box<dyn Workload>, Sou
     read_in(kind, body, scale, Path::new("/nowhere"))
 }
 
-/// As [`read`], with the folder that file names are resolved against.
+/// As [`read`], with the directory that file names are resolved against.
 pub fn read_in(
     kind: &str,
     body: &str,
     scale: f64,
-    folder: &Path,
+    directory: &Path,
 ) -> Result<Box<dyn Workload>, SourceError> {
     let source = Arc::new(Source { name: "test.toml".to_owned(), text: body.to_owned() });
     let body = Node::parse(&source)?;
@@ -32,7 +32,7 @@ pub fn read_in(
         caches: Caches::Keep,
         events: None,
     };
-    read_workload(&spec, &Context::new(scale, folder))
+    read_workload(&spec, &Context::new(scale, directory))
 }
 
 /// What a run left behind.

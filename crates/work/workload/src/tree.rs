@@ -17,27 +17,27 @@ use crate::data::ByteStream;
 /// others, 'A five-year study of file-system metadata', FAST 2007).
 const OCTAVES: u32 = 7;
 
-/// A tree of files in folders: `00001/0000001` and so on.
+/// A tree of files in directories: `00001/0000001` and so on.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Tree {
     /// How many files.
     pub files: u64,
-    /// How many folders they are dealt out to, all next to each other.
-    pub folders: u64,
+    /// How many directories they are dealt out to, all next to each other.
+    pub directories: u64,
     /// The size of all files together, exactly.
     pub size: Bytes,
 }
 
 impl Tree {
     /// A tree of `files` files, from 1, `size` together, with its number of files
-    /// scaled; their mean size stays. One folder for each 100 where `folders` does not
+    /// scaled; their mean size stays. One directory for each 100 where `directories` does not
     /// say otherwise.
-    pub fn scaled(files: u64, folders: Option<u64>, size: Bytes, scale: f64) -> Self {
+    pub fn scaled(files: u64, directories: Option<u64>, size: Bytes, scale: f64) -> Self {
         let scaled = Bytes(files).scaled(scale, Bytes(1)).0;
         let size = size.scaled(scaled as f64 / files as f64, Bytes(1));
-        // No more folders than files: an empty one is no work.
-        let folders = folders.unwrap_or(scaled.div_ceil(100)).clamp(1, scaled);
-        Self { files: scaled, folders, size }
+        // No more directories than files: an empty one is no work.
+        let directories = directories.unwrap_or(scaled.div_ceil(100)).clamp(1, scaled);
+        Self { files: scaled, directories, size }
     }
 
     /// The files' sizes: the same for the same seed, on every machine.
@@ -66,56 +66,60 @@ impl Tree {
             .collect()
     }
 
-    /// Writes the tree at `folder`, and returns once it is on the disk.
+    /// Writes the tree at `directory`, and returns once it is on the disk.
     ///
     /// # Errors
-    /// Where a file or folder cannot be made, or the user asked to stop.
+    /// Where a file or directory cannot be made, or the user asked to stop.
     pub fn write(
         &self,
-        folder: &Path,
+        directory: &Path,
         stream: &mut ByteStream,
         seed: u64,
         interrupt: &Interrupt,
     ) -> Result<(), WorkloadError> {
-        self.make_folders(folder, interrupt)?;
+        self.make_directories(directory, interrupt)?;
         for (number, size) in (0..).zip(self.sizes(seed)) {
-            stream.write_file(&folder.join(self.file(number)), size, false, interrupt)?;
+            stream.write_file(&directory.join(self.file(number)), size, false, interrupt)?;
         }
-        sync_tree(folder)
+        sync_tree(directory)
     }
 
-    /// Makes the folders at `folder`, and `folder` itself.
+    /// Makes the directories at `directory`, and `directory` itself.
     ///
     /// # Errors
     /// Where one cannot be made, or the user asked to stop.
-    pub fn make_folders(&self, folder: &Path, interrupt: &Interrupt) -> Result<(), WorkloadError> {
-        for number in 0..self.folders {
+    pub fn make_directories(
+        &self,
+        directory: &Path,
+        interrupt: &Interrupt,
+    ) -> Result<(), WorkloadError> {
+        for number in 0..self.directories {
             interrupt.check()?;
-            let folder = folder.join(Self::folder(number));
-            fs::create_dir_all(&folder).map_err(WorkloadError::io("cannot make", &folder))?;
+            let directory = directory.join(Self::directory(number));
+            fs::create_dir_all(&directory).map_err(WorkloadError::io("cannot make", &directory))?;
         }
         Ok(())
     }
 
-    /// The name of a folder; they count from 0.
-    pub fn folder(number: u64) -> String {
+    /// The name of a directory; they count from 0.
+    pub fn directory(number: u64) -> String {
         format!("{:05}", number + 1)
     }
 
-    /// The name of a file with its folder; they count from 0.
+    /// The name of a file with its directory; they count from 0.
     pub fn file(&self, number: u64) -> String {
-        format!("{}/{:07}", Self::folder(number % self.folders.max(1)), number + 1)
+        format!("{}/{:07}", Self::directory(number % self.directories.max(1)), number + 1)
     }
 }
 
-/// Returns once all of the file system of `folder` is on the disk: one sync for
+/// Returns once all of the file system of `directory` is on the disk: one sync for
 /// all files, since one for each would take hours on a hard disk.
 ///
 /// # Errors
 /// [`WorkloadError::Io`] if the directory cannot be opened or synced.
-pub(crate) fn sync_tree(folder: &Path) -> Result<(), WorkloadError> {
-    let file = File::open(folder).map_err(WorkloadError::io("cannot open", folder))?;
-    syncfs(&file).map_err(|e| WorkloadError::io("cannot sync", folder)(e.into()))
+pub(crate) fn sync_tree(directory: &Path) -> Result<(), WorkloadError> {
+    let file = File::open(directory).map_err(WorkloadError::io("cannot open", directory))?;
+    syncfs(&file).map_err(|e| WorkloadError::io("cannot sync", directory)(e.into()))
 }
 
 #[cfg(test)]
@@ -127,14 +131,14 @@ mod tests {
 
     #[test]
     fn the_tree_matches_its_description() {
-        let folder = tempfile::tempdir().expect("temp");
-        let tree = Tree { files: 50, folders: 4, size: Bytes(300_000) };
+        let directory = tempfile::tempdir().expect("temp");
+        let tree = Tree { files: 50, directories: 4, size: Bytes(300_000) };
         let mut stream = ByteStream::new(FileContent::Random, 3);
-        let root = folder.path().join("tree");
+        let root = directory.path().join("tree");
         tree.write(&root, &mut stream, 3, &Interrupt::new()).expect("written");
         let (mut files, mut bytes) = (0, 0);
         for inner in fs::read_dir(&root).expect("tree") {
-            for file in fs::read_dir(inner.expect("entry").path()).expect("folder") {
+            for file in fs::read_dir(inner.expect("entry").path()).expect("directory") {
                 files += 1;
                 bytes += file.expect("entry").metadata().expect("file").len();
             }
@@ -145,7 +149,7 @@ mod tests {
 
     #[test]
     fn sizes_spread_and_depend_on_the_seed() {
-        let tree = Tree { files: 10_000, folders: 1, size: Bytes::gib(1) };
+        let tree = Tree { files: 10_000, directories: 1, size: Bytes::gib(1) };
         let mut sizes = tree.sizes(1);
         assert_eq!(sizes, tree.sizes(1));
         assert_ne!(sizes, tree.sizes(2));
@@ -160,7 +164,7 @@ mod tests {
     proptest! {
         #[test]
         fn the_total_is_exact(files in 1_u64..2000, size in any::<u64>(), seed in any::<u64>()) {
-            let sizes = Tree { files, folders: 1, size: Bytes(size) }.sizes(seed);
+            let sizes = Tree { files, directories: 1, size: Bytes(size) }.sizes(seed);
             prop_assert_eq!(sizes.len() as u64, files);
             prop_assert_eq!(sizes.iter().map(|s| u128::from(s.0)).sum::<u128>(), u128::from(size));
         }

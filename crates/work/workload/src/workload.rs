@@ -130,9 +130,9 @@ pub struct Context {
 }
 
 impl Context {
-    /// That of a study whose files are in `folder`.
-    pub fn new(scale: f64, folder: impl Into<PathBuf>) -> Self {
-        Self { scale, files: StudyFiles::next_to(folder) }
+    /// That of a study whose files are in `directory`.
+    pub fn new(scale: f64, directory: impl Into<PathBuf>) -> Self {
+        Self { scale, files: StudyFiles::next_to(directory) }
     }
 }
 

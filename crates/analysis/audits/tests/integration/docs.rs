@@ -21,8 +21,8 @@ fn the_documentation_has_every_audit() {
 }
 
 /// All sources below a directory, as one text.
-fn sources(folder: &Path, text: &mut String) {
-    for entry in std::fs::read_dir(folder).expect("a directory").flatten() {
+fn sources(directory: &Path, text: &mut String) {
+    for entry in std::fs::read_dir(directory).expect("a directory").flatten() {
         let path = entry.path();
         if path.is_dir() {
             sources(&path, text);
@@ -61,10 +61,10 @@ fn is_module(crates: &[PathBuf], name: &str) -> bool {
     let (of, module) = name.split_once("::").unwrap_or((name, ""));
     let module = module.trim_end_matches("::*").replace("::", "/");
     let of = of.replace('_', "-");
-    let at = |folder: &&PathBuf| folder.file_name().is_some_and(|name| *name == *of);
-    crates.iter().filter(at).any(|folder| {
+    let at = |directory: &&PathBuf| directory.file_name().is_some_and(|name| *name == *of);
+    crates.iter().filter(at).any(|directory| {
         ["src", "tests/integration"].iter().any(|part| {
-            let path = folder.join(part).join(&module);
+            let path = directory.join(part).join(&module);
             path.is_dir() || path.with_extension("rs").is_file()
         })
     })
@@ -74,11 +74,11 @@ fn is_module(crates: &[PathBuf], name: &str) -> bool {
 #[test]
 fn promises_of_security_are_held_by_modules_that_exist() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../..");
-    let folders = |path: &Path| -> Vec<PathBuf> {
+    let directories = |path: &Path| -> Vec<PathBuf> {
         std::fs::read_dir(path).into_iter().flatten().flatten().map(|e| e.path()).collect()
     };
-    let mut crates = folders(&root.join("crates"));
-    crates.extend(crates.clone().iter().flat_map(|group| folders(group)));
+    let mut crates = directories(&root.join("crates"));
+    crates.extend(crates.clone().iter().flat_map(|group| directories(group)));
     let text = std::fs::read_to_string(root.join("SECURITY.md")).expect("SECURITY.md");
     let mut promises = 0;
     for row in text.lines().filter(|line| line.starts_with("| ") && line.ends_with("` |")) {

@@ -110,10 +110,10 @@ fn written(bytes: u64, operations: u64) -> Figure {
 /// What the workload leaves, with so many bytes written to the drive in each step.
 fn steps(drive_bytes: u64) -> Vec<Step> {
     let executor = Executor::new(Interrupt::new());
-    let folder = tempfile::tempdir().expect("temp");
+    let temp = tempfile::tempdir().expect("temp");
     let mut cell = WorkContext {
         executor: &executor,
-        directory: folder.path(),
+        directory: temp.path(),
         device: None,
         device_is_ata: false,
         watched: Vec::new(),

@@ -1,4 +1,4 @@
-//! From a run's folder to an analysis, on samples made up from a simple model
+//! From a run's directory to an analysis, on samples made up from a simple model
 //! of disks.
 
 use std::path::Path;
@@ -211,14 +211,14 @@ fn sample(study: &Study, cell: &Cell) -> Sample {
     Sample { steps, ..Sample::default() }
 }
 
-fn recorded(folder: &Path, study: &Study, repeats: u32) -> Run {
+fn recorded(directory: &Path, study: &Study, repeats: u32) -> Run {
     let levels: Vec<Levels> = study
         .stacks
         .iter()
         .flat_map(|s| study.workloads.iter().map(|w| Levels::new(&s.id, &w.id)))
         .collect();
     let cells = study.order(&levels, repeats, 1);
-    let mut run = Run::create(folder, &info(study), &cells).expect("create");
+    let mut run = Run::create(directory, &info(study), &cells).expect("create");
     for cell in &cells {
         run.record(cell, &sample(study, cell), 1.0).expect("record");
     }
@@ -227,9 +227,9 @@ fn recorded(folder: &Path, study: &Study, repeats: u32) -> Run {
 
 #[test]
 fn a_run_is_analysed_as_its_model_was_made() {
-    let folder = tempfile::tempdir().expect("a folder");
+    let directory = tempfile::tempdir().expect("a directory");
     let study = load("nas.toml", STUDY).expect("valid");
-    let run = recorded(&folder.path().join("run"), &study, study.repeats);
+    let run = recorded(&directory.path().join("run"), &study, study.repeats);
     let analysis = analyse(&run).expect("analyse");
 
     // 6 stacks × (1 + 1 + 3 workloads of one step + 1 of two).
@@ -278,9 +278,9 @@ fn a_run_is_analysed_as_its_model_was_made() {
 /// What a report needs of an answer: every comparison leads to its points.
 #[test]
 fn comparisons_name_groups_that_are_points() {
-    let folder = tempfile::tempdir().expect("a folder");
+    let directory = tempfile::tempdir().expect("a directory");
     let study = load("nas.toml", STUDY).expect("valid");
-    let run = recorded(&folder.path().join("run"), &study, 1);
+    let run = recorded(&directory.path().join("run"), &study, 1);
     let analysis = analyse(&run).expect("analyse");
     assert!(!analysis.answers.is_empty());
     let sentences = &analysis.sentences;
@@ -299,11 +299,11 @@ fn comparisons_name_groups_that_are_points() {
 
 #[test]
 fn a_study_that_is_not_understood_is_an_error_with_its_place() {
-    let folder = tempfile::tempdir().expect("a folder");
+    let directory = tempfile::tempdir().expect("a directory");
     let study = load("nas.toml", STUDY).expect("valid");
     let mut info = info(&study);
     info.study_text = info.study_text.replace("[layouts]", "[layout]");
-    let run = Run::create(&folder.path().join("run"), &info, &[]).expect("create");
+    let run = Run::create(&directory.path().join("run"), &info, &[]).expect("create");
     let error = analyse(&run).expect_err("not understood");
     assert!(matches!(error, AnalyseError::Study(_)));
     assert!(error.to_string().contains("nas.toml:"), "{error}");

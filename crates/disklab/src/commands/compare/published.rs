@@ -14,21 +14,21 @@ const VERSION: u32 = 1;
 /// Compares the runs with what was published about their studies.
 pub fn published(args: &CompareArgs, as_json: bool) -> Result<u8, Failure> {
     let mut comparisons: Vec<RowComparison> = Vec::new();
-    for folder in &args.runs {
-        let report = super::gather(folder)?;
+    for directory in &args.runs {
+        let report = super::gather(directory)?;
         let Some(comparison) = report.published else {
             return Err(Failure::usage_error(format!(
                 "nothing was published about '{}', the study of {}; `disklab list studies` shows \
                  the studies, and those whose names end in a year, and btrfs-raid1, were",
                 report.info.study,
-                folder.display()
+                directory.display()
             )));
         };
         if comparisons.iter().any(|c| c.study == comparison.study) {
             return Err(Failure::usage_error(format!(
                 "{} is a second run of '{}', whose rows would be counted twice: name one run of \
                  each study",
-                folder.display(),
+                directory.display(),
                 comparison.study
             )));
         }

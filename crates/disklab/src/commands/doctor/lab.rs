@@ -19,7 +19,7 @@ const ZFS_MEMORY: Bytes = Bytes::gib(8);
 
 /// What there is of the lab, and the Debian packages that its kernel's build lacks.
 pub fn lab() -> (Vec<DoctorRow>, Vec<&'static str>) {
-    let cache = kernel::cache_folder();
+    let cache = kernel::cache_directory();
     let built = kernel::find(&cache, Parts::NONE);
     let source = LinuxSource::Debian(LinuxVersion::default());
     let can_build =

@@ -184,8 +184,8 @@ mod tests {
 
     #[test]
     fn partitions_and_virtual_disks_are_refused_with_the_reason() {
-        let folder = tempfile::tempdir().expect("temp");
-        let tree = Fabricated::new(folder.path());
+        let directory = tempfile::tempdir().expect("temp");
+        let tree = Fabricated::new(directory.path());
         tree.drive("sda", (8, 0), "A").partition("sda", "sda1", (8, 1)).set(
             "sda",
             "queue/rotational",
@@ -228,12 +228,12 @@ mod tests {
 
     #[test]
     fn in_the_lab_virtual_disks_are_modelled_drives() {
-        let folder = tempfile::tempdir().expect("temp");
-        let tree = Fabricated::new(folder.path());
+        let directory = tempfile::tempdir().expect("temp");
+        let tree = Fabricated::new(directory.path());
         tree.drive("vda", (252, 0), "V");
         tree.file("/proc/cpuinfo", "vendor_id\t: User Mode Linux\n");
         assert!(find(&tree.root(), Path::new("/dev/vda")).is_err(), "another's User-Mode Linux");
-        tree.folder(disklab_lab_guest::PLACE);
+        tree.directory(disklab_lab_guest::PLACE);
         assert!(find(&tree.root(), Path::new("/dev/vda")).is_ok());
     }
 }

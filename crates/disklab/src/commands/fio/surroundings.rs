@@ -39,7 +39,7 @@ impl Surroundings for UserSurroundings {
     /// As in fio, names are those of the working directory, or else of the including file's.
     fn include(&self, name: &str, including: &Source) -> Result<Arc<Source>, String> {
         let path = Path::new(name);
-        let sibling = Path::new(&including.name).parent().map(|folder| folder.join(path));
+        let sibling = Path::new(&including.name).parent().map(|directory| directory.join(path));
         let path = match sibling {
             Some(sibling) if !path.exists() => sibling,
             _ => path.to_owned(),

@@ -232,8 +232,8 @@ mod tests {
 
     #[test]
     fn a_pattern_is_what_a_file_holds() {
-        let folder = tempfile::tempdir().expect("temp");
-        let file = folder.path().join("bytes");
+        let directory = tempfile::tempdir().expect("temp");
+        let file = directory.path().join("bytes");
         std::fs::write(&file, [0, 0xff, b'a']).expect("writes");
         let name = file.display();
         let words = read(&format!("--name=a --buffer_pattern=\"x\"'{name}'-7 --size=4k"));

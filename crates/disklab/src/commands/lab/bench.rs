@@ -32,20 +32,20 @@ pub fn bench(args: &BenchArgs, as_json: bool) -> Result<u8, Failure> {
         Some(named) => named.kernel,
         None => build::find_or_build(args.linux, &interrupt)?,
     };
-    let folder = Folder::new()?;
+    let directory = Directory::new()?;
     if let Some(other) = &args.against {
         let other = Program { path: other.clone(), kernel: args.against_kernel.clone() };
         let path = std::env::current_exe().map_err(Failure::no_own_program)?;
         let this = Program { path, kernel: Some(kernel) };
-        let folder = folder.0.clone();
-        let options = AgainstOptions { this, other, core, rounds: args.repeats, folder };
+        let directory = directory.0.clone();
+        let options = AgainstOptions { this, other, core, rounds: args.repeats, directory };
         return against::compare(&options, &interrupt, as_json);
     }
     let options = SpeedOptions {
         kernel,
         kernel_arguments: args.linux.unwrap_or_default().arguments(),
         program: disklab_guest::guest_program().map_err(Failure::no_own_program)?,
-        folder: folder.0.clone(),
+        directory: directory.0.clone(),
         core,
         other_core: cores.into_iter().find(|other| *other != core),
         repeats: args.repeats,
@@ -106,10 +106,10 @@ fn row(figure: &SpeedFigure) -> Option<[String; 4]> {
     ])
 }
 
-/// A folder for the labs, which goes when this does.
-struct Folder(PathBuf);
+/// A directory for the labs, which goes when this does.
+struct Directory(PathBuf);
 
-impl Folder {
+impl Directory {
     fn new() -> Result<Self, Failure> {
         let path = std::env::temp_dir().join(format!("disklab-bench-{}", std::process::id()));
         std::fs::create_dir(&path).map_err(|e| {
@@ -119,7 +119,7 @@ impl Folder {
     }
 }
 
-impl Drop for Folder {
+impl Drop for Directory {
     fn drop(&mut self) {
         let _ = std::fs::remove_dir_all(&self.0);
     }

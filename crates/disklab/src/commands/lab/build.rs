@@ -74,9 +74,9 @@ fn left_out_line(LeftOutPatch { name, effect }: &LeftOutPatch) -> String {
 
 /// What a study needs of the kernel.
 fn study_parts(name: &str) -> Result<Parts, Failure> {
-    let FoundStudy { study, folder } = find_study(name)?;
+    let FoundStudy { study, directory } = find_study(name)?;
     let campaign =
-        LoadedStudy::new(study, &Context::new(1.0, folder)).map_err(Failure::usage_error)?;
+        LoadedStudy::new(study, &Context::new(1.0, directory)).map_err(Failure::usage_error)?;
     Ok(kernel_parts(&campaign))
 }
 
@@ -105,7 +105,7 @@ pub fn named(
         None => NamedKernel::find(kernel).map_err(Failure::usage_error)?,
     };
     if named.is_none() {
-        kernel::check_cache(&kernel::cache_folder())?;
+        kernel::check_cache(&kernel::cache_directory())?;
     }
     Ok(named)
 }
@@ -118,7 +118,7 @@ pub fn find_or_build(
     linux: Option<LinuxChoice>,
     interrupt: &Interrupt,
 ) -> Result<PathBuf, KernelError> {
-    let cache = kernel::cache_folder();
+    let cache = kernel::cache_directory();
     let found = match linux {
         Some(linux) => kernel::find_version(&cache, linux.version, Parts::ALL),
         None => kernel::find(&cache, Parts::ALL),
@@ -146,7 +146,7 @@ fn build_plain(
     interrupt: &Interrupt,
 ) -> Result<(PathBuf, bool), KernelError> {
     shown(&begins_plain(version_of(source), parts), interrupt, |executor, progress| {
-        kernel::ensure(source, parts, &kernel::cache_folder(), executor, progress)
+        kernel::ensure(source, parts, &kernel::cache_directory(), executor, progress)
     })
 }
 
@@ -156,7 +156,7 @@ fn build_zfs(
     interrupt: &Interrupt,
 ) -> Result<(ZfsKernel, bool), KernelError> {
     shown(&begins(" with ZFS", &zfs_build_time()), interrupt, |executor, progress| {
-        kernel::ensure_zfs(source, zfs, &kernel::cache_folder(), executor, progress)
+        kernel::ensure_zfs(source, zfs, &kernel::cache_directory(), executor, progress)
     })
 }
 
@@ -174,7 +174,7 @@ pub fn build_time(parts: Parts) -> String {
 }
 
 fn time_of_build(version: LinuxVersion, parts: Parts) -> String {
-    about(kernel::build_time(version, parts, &kernel::cache_folder()))
+    about(kernel::build_time(version, parts, &kernel::cache_directory()))
 }
 
 /// What the build of the kernel with ZFS takes here.
@@ -192,7 +192,7 @@ fn about(time: Duration) -> String {
 /// What is said when a build begins, which nobody may have asked for: it is the first thing
 /// that somebody sees who wanted something else.
 fn begins(with: &str, time: &str) -> String {
-    let cache = kernel::cache_folder();
+    let cache = kernel::cache_directory();
     format!(
         "The lab's kernel{with} is not there yet. It is built now, once, which takes {time}; it is \
          kept in {}",

@@ -11,7 +11,7 @@ use disklab_store::Run;
 /// The findings of a run, by audit.
 pub type Found = BTreeMap<&'static str, Vec<Finding>>;
 
-/// `disklab run` of `study`, whose home is `home`. The run's folder is `run` in it.
+/// `disklab run` of `study`, whose home is `home`. The run's directory is `run` in it.
 pub fn command(home: &Path, study: &str, arguments: &[&str]) -> Command {
     std::fs::write(home.join("study.toml"), study).expect("a file");
     let mut command = Command::new(assert_cmd::cargo::cargo_bin("disklab"));

@@ -24,7 +24,7 @@ caches = "keep"
 dd = { direction = "write", bs = "4k", count = 4 }
 "#;
 
-/// The program in the folder `home`, which holds its state too.
+/// The program in the directory `home`, which holds its state too.
 pub fn disklab(home: &Path) -> Command {
     let mut command = Command::cargo_bin("disklab").expect("the program is built");
     command.env("XDG_STATE_HOME", home).env_remove("DISKLAB_LOG").current_dir(home);

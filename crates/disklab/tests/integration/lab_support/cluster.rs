@@ -12,7 +12,7 @@ use rustix::process::{Pid, Signal, geteuid, kill_process};
 
 /// Stopped when it is dropped.
 pub struct Cluster {
-    folder: tempfile::TempDir,
+    directory: tempfile::TempDir,
     daemons: Vec<Child>,
 }
 
@@ -31,9 +31,9 @@ impl Cluster {
             eprintln!("skipped: needs root");
             return None;
         }
-        let folder = tempfile::tempdir().expect("temp");
-        fs::set_permissions(folder.path(), fs::Permissions::from_mode(0o755)).expect("mode");
-        let mut cluster = Self { folder, daemons: Vec::new() };
+        let directory = tempfile::tempdir().expect("temp");
+        fs::set_permissions(directory.path(), fs::Permissions::from_mode(0o755)).expect("mode");
+        let mut cluster = Self { directory, daemons: Vec::new() };
         cluster.configure();
         let munged = ["--foreground", "--num-threads=2"].map(str::to_owned);
         let files = [("socket", "socket"), ("key-file", "munge/key"), ("pid-file", "munge/pid")];
@@ -57,7 +57,7 @@ impl Cluster {
     }
 
     fn at(&self, name: &str) -> PathBuf {
-        self.folder.path().join(name)
+        self.directory.path().join(name)
     }
 
     /// What programs of Slurm need to find it.
@@ -78,7 +78,7 @@ impl Cluster {
         // Held until all are known, so that each is another.
         let ports = [0; 4].map(|_| TcpListener::bind("127.0.0.1:0").expect("a port"));
         let ports = ports.map(|port| port.local_addr().expect("an address").port());
-        let there = self.folder.path().display();
+        let there = self.directory.path().display();
         let mut text = format!(
             "ClusterName=lab\nSlurmctldHost={host}(127.0.0.1)\nSlurmctldPort={}\n\
              AuthType=auth/munge\nAuthInfo=socket={there}/socket,cred_expire=5\n\

@@ -1,5 +1,5 @@
 # What every guest of these tests does first, and the words that its script is
-# written in. The lines before this one set LAB, the lab's folder on the host.
+# written in. The lines before this one set LAB, the lab's directory on the host.
 #
 # A modelled drive is a virtio disk, which has a serial number but no model. So
 # that it has both, it is looped back as a SCSI disk through the kernel's SCSI
@@ -7,7 +7,7 @@
 # names in /dev/disk/by-id that udev's rules would make.
 
 export PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin
-# mount of util-linux 2.39 and later otherwise takes a hostfs's folder for an option it does not know.
+# mount of util-linux 2.39 and later otherwise takes a hostfs's directory for an option it does not know.
 export LIBMOUNT_FORCE_MOUNT2=always
 export HOME=/run XDG_STATE_HOME=/run/state LC_ALL=C.UTF-8 TZ=UTC DM_DISABLE_UDEV=1
 mount -t proc proc /proc

@@ -2,11 +2,11 @@
 
 use std::path::PathBuf;
 
-use disklab_lab_kernel::{Parts, cache_folder, find};
+use disklab_lab_kernel::{Parts, cache_directory, find};
 
 /// The lab's kernel, or none, which is said on standard error.
 pub fn kernel() -> Option<PathBuf> {
-    let kernel = find(&cache_folder(), Parts::ALL);
+    let kernel = find(&cache_directory(), Parts::ALL);
     if kernel.is_none() {
         eprintln!("skipped: needs the lab's kernel (disklab lab build)");
     }

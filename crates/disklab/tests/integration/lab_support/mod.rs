@@ -64,8 +64,8 @@ pub struct Case {
 }
 
 impl Case {
-    fn read(folder: &Path) -> Self {
-        let text = |name: &str| fs::read_to_string(folder.join(name)).unwrap_or_default();
+    fn read(directory: &Path) -> Self {
+        let text = |name: &str| fs::read_to_string(directory.join(name)).unwrap_or_default();
         let pair = |name: &str| ["before", "after"].map(|when| text(&format!("{name}-{when}")));
         Self {
             code: text("code").trim().parse().unwrap_or(-1),
@@ -204,7 +204,7 @@ pub fn has_programs(names: &[&str]) -> bool {
 }
 
 /// A guest with these drives (`/dev/vda` and so on, by their sizes in MiB) that
-/// carries out `script`. What `look` takes from its folder is handed back. `None`,
+/// carries out `script`. What `look` takes from its directory is handed back. `None`,
 /// said on standard error, where this machine cannot do it.
 pub fn boot<T>(
     script: &str,
@@ -216,18 +216,18 @@ pub fn boot<T>(
     if !has_programs(PROGRAMS) {
         return None;
     }
-    let folder = tempfile::tempdir().unwrap();
+    let directory = tempfile::tempdir().unwrap();
     // A copy: the next build may replace the program while a guest runs it.
-    fs::copy(assert_cmd::cargo::cargo_bin("disklab"), folder.path().join("disklab")).unwrap();
+    fs::copy(assert_cmd::cargo::cargo_bin("disklab"), directory.path().join("disklab")).unwrap();
     for (name, text) in files {
-        fs::write(folder.path().join(name), text).unwrap();
+        fs::write(directory.path().join(name), text).unwrap();
     }
-    let init = folder.path().join("init");
-    let lab = shell_words::quote(folder.path().to_str().unwrap());
+    let init = directory.path().join("init");
+    let lab = shell_words::quote(directory.path().to_str().unwrap());
     fs::write(&init, format!("#!/bin/sh\nLAB={lab}\n{WORDS}\n{script}\npower_off\n")).unwrap();
     fs::set_permissions(&init, fs::Permissions::from_mode(0o755)).unwrap();
 
-    let mut options = LabOptions::new(kernel, folder.path(), &init);
+    let mut options = LabOptions::new(kernel, directory.path(), &init);
     options.memory_bytes = 512 << 20;
     options.real_limit = Some(Duration::from_secs(900));
     let model = disklab_drive::shipped(MODEL).unwrap();
@@ -243,13 +243,13 @@ pub fn boot<T>(
     let lease = CpuLeases::of_user().take(&cores, options.memory_bytes);
     options.core = lease.as_ref().map(CpuLease::core);
     let report = Lab::start(options).and_then(Lab::run);
-    let transcript = Transcript::read(folder.path());
+    let transcript = Transcript::read(directory.path());
     let report = report.unwrap_or_else(|error| panic!("{error}\n{}", transcript.console));
-    let written = fs::read(folder.path().join("written")).unwrap_or_default();
+    let written = fs::read(directory.path().join("written")).unwrap_or_default();
     let written = String::from_utf8_lossy(&written).into_owned();
     let guest = Guest { report, transcript, written };
     guest.agrees_with_the_drives();
-    Some((guest, look(folder.path())))
+    Some((guest, look(directory.path())))
 }
 
 impl Guest {

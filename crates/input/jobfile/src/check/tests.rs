@@ -236,7 +236,7 @@ fn incompatible_options_are_errors() {
         let error = read(&text, Policy::default()).expect_err(name);
         assert!(error.message.contains("file names are made from a job's name"), "{error}");
     }
-    let error = read("[a/b]\nsize=4k", Policy::default()).expect_err("a folder");
+    let error = read("[a/b]\nsize=4k", Policy::default()).expect_err("a directory");
     assert!(error.message.contains("file names") && error.line == 1, "{error}");
 }
 
@@ -340,10 +340,10 @@ fn fio_makes_the_same_files() {
         "filename_format=$jobname-$filenum\nnrfiles=2\nio_size=64k",
     ] {
         let job = valid(&format!("rw=write\nfallocate=none\noverwrite=1\n{options}"));
-        let folder = tempfile::tempdir().expect("a folder");
-        let directory = format!("--directory={}", folder.path().display());
+        let directory = tempfile::tempdir().expect("a directory");
+        let place = format!("--directory={}", directory.path().display());
         let given: Vec<String> = job.options.iter().map(|(n, v)| format!("--{n}={v}")).collect();
-        let mut arguments = vec!["--name=a", directory.as_str(), "--output-format=json"];
+        let mut arguments = vec!["--name=a", place.as_str(), "--output-format=json"];
         arguments.extend(given.iter().map(String::as_str));
         let (fine, said) = fio(&arguments).expect("fio is here");
         assert!(fine, "{options}: {said}");
@@ -362,7 +362,7 @@ fn fio_makes_the_same_files() {
                 *end = file.extent.end().max(*end);
             }
         }
-        let fios = std::fs::read_dir(folder.path()).expect("the folder").map(|entry| {
+        let fios = std::fs::read_dir(directory.path()).expect("the directory").map(|entry| {
             let entry = entry.expect("an entry");
             let name = entry.file_name().into_string().expect("text");
             (name, entry.metadata().expect("a file").len())

@@ -15,24 +15,24 @@ use crate::all;
 const HOW: &str = "UPDATE=1 cargo test -p disklab-validation --test integration siblings";
 
 pub fn the_pages_are_up_to_date() {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../docs/drives");
+    let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../docs/drives");
     let mut wanted: Vec<(PathBuf, String)> = Vec::new();
     for drive in all() {
         for document in page::documents(&drive.file, drive.text, &drive.checked) {
-            wanted.push((folder.join(document.path), document.text));
+            wanted.push((directory.join(document.path), document.text));
         }
     }
     // The index and what belongs to no drive can be judged by all drives alone.
     if all().len() < SHIPPED.len() {
         return if is_update() { write(&wanted) } else { compare(&wanted) };
     }
-    let readme = folder.join(page::README);
+    let readme = directory.join(page::README);
     let text = fs::read_to_string(&readme).expect("docs/drives/README.md");
     let drives: Vec<(&DriveFile, &[Checked])> =
         all().iter().map(|drive| (&drive.file, drive.checked.as_slice())).collect();
     let renewed = page::with_index(&text, &drives).expect("marks of the table of drives");
     wanted.push((readme, renewed));
-    let summary = folder.join("../generated/checks.md");
+    let summary = directory.join("../generated/checks.md");
     let text = fs::read_to_string(&summary).expect("docs/generated/checks.md");
     let drives: Vec<ValidatedDrive<'_>> = all()
         .iter()
@@ -47,7 +47,7 @@ pub fn the_pages_are_up_to_date() {
 
     let names: BTreeSet<&PathBuf> = wanted.iter().map(|(path, _)| path).collect();
     let strangers: Vec<PathBuf> =
-        files(&folder).into_iter().filter(|path| !names.contains(path)).collect();
+        files(&directory).into_iter().filter(|path| !names.contains(path)).collect();
     if is_update() {
         for path in strangers {
             fs::remove_file(path).expect("removed");
@@ -78,9 +78,9 @@ fn compare(wanted: &[(PathBuf, String)]) {
     }
 }
 
-/// All files below a folder.
-fn files(folder: &Path) -> Vec<PathBuf> {
-    let entries = fs::read_dir(folder).expect("docs/drives").filter_map(Result::ok);
+/// All files below a directory.
+fn files(directory: &Path) -> Vec<PathBuf> {
+    let entries = fs::read_dir(directory).expect("docs/drives").filter_map(Result::ok);
     entries
         .map(|entry| entry.path())
         .flat_map(|path| if path.is_dir() { files(&path) } else { vec![path] })

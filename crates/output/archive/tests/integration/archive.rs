@@ -10,7 +10,7 @@ use crate::support::{Night, Server};
 const KERNELS: [&str; 2] = ["Linux 6.12", "Linux 6.13"];
 
 /// From the tenth night on it is 8 % slower, under another kernel.
-fn nights(folder: &Path) -> Vec<PathBuf> {
+fn nights(directory: &Path) -> Vec<PathBuf> {
     (1..=16)
         .map(|day| {
             let is_new = day >= 10;
@@ -21,7 +21,7 @@ fn nights(folder: &Path) -> Vec<PathBuf> {
                 kernel: KERNELS[usize::from(is_new)],
                 done: 6,
             }
-            .run(&folder.join(format!("night-{day}")))
+            .run(&directory.join(format!("night-{day}")))
         })
         .collect()
 }
@@ -41,9 +41,9 @@ fn throughput() -> SeriesFilter {
 }
 
 /// All files below a directory, with what is in them.
-fn content(folder: &Path) -> Vec<(PathBuf, Vec<u8>)> {
+fn content(directory: &Path) -> Vec<(PathBuf, Vec<u8>)> {
     let mut all = Vec::new();
-    for entry in std::fs::read_dir(folder).expect("a directory").flatten() {
+    for entry in std::fs::read_dir(directory).expect("a directory").flatten() {
         if entry.path().is_dir() {
             all.extend(content(&entry.path()));
         } else {
@@ -106,11 +106,11 @@ fn nightly(name: &str) {
 
     // A run that was cut off is there as far as it is, and again when it is done.
     let cut = |done| Night { day: 20, bytes_per_second: 1e8, kernel: KERNELS[1], done };
-    let folder = temp.path().join("cut");
-    let runs = [cut(2).run(&folder)];
+    let directory = temp.path().join("cut");
+    let runs = [cut(2).run(&directory)];
     assert_eq!(archive.add(&read(&runs)).expect("added"), [AddedRun::New]);
     assert_eq!(archive.runs().expect("runs").last().expect("the last").cells, [6, 2]);
-    cut(6).run(&folder);
+    cut(6).run(&directory);
     assert_eq!(archive.add(&read(&runs)).expect("added"), [AddedRun::Renewed]);
     let listed = archive.runs().expect("runs");
     assert_eq!((listed.len(), listed[16].cells), (17, [6, 6]));

@@ -61,13 +61,13 @@ impl Night {
         }
     }
 
-    /// Makes the run in `folder`, or continues it.
-    pub fn run(&self, folder: &Path) -> PathBuf {
+    /// Makes the run in `directory`, or continues it.
+    pub fn run(&self, directory: &Path) -> PathBuf {
         let levels = ["single/ext4", "single/xfs"].map(|stack| Levels::new(stack, "write-1m"));
         let cells = order(&levels, 3, 1, SeedSharing::Shared);
-        let mut run = match Run::resume(folder) {
+        let mut run = match Run::resume(directory) {
             Ok(run) => run,
-            Err(_) => Run::create(folder, &self.info(), &cells).expect("create"),
+            Err(_) => Run::create(directory, &self.info(), &cells).expect("create"),
         };
         let ended = run.cells().expect("cells").iter().filter(|r| r.ended.is_some()).count();
         for cell in &cells[ended..self.done] {
@@ -78,7 +78,7 @@ impl Night {
             let rate = self.bytes_per_second * noise * factor;
             run.record(cell, &self.sample(rate), 1.0).expect("record");
         }
-        folder.to_owned()
+        directory.to_owned()
     }
 
     fn sample(&self, rate: f64) -> Sample {

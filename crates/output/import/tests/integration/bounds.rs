@@ -13,8 +13,8 @@ fn request(files: Vec<PathBuf>) -> ImportRequest {
     ImportRequest { files, stack: Some("single/ext4".to_owned()), ..ImportRequest::default() }
 }
 
-fn file(folder: &Path, name: &str, text: &str) -> PathBuf {
-    let path = folder.join(name);
+fn file(directory: &Path, name: &str, text: &str) -> PathBuf {
+    let path = directory.join(name);
     std::fs::write(&path, text).expect("write");
     path
 }
@@ -37,13 +37,13 @@ fn report(iops: f64) -> String {
 
 #[test]
 fn a_stream_of_reports_is_read_in_linear_time() {
-    let folder = tempfile::tempdir().expect("temp");
+    let directory = tempfile::tempdir().expect("temp");
     let one = report(1.5);
     let n = 8 * 1024 * 1024 / one.len();
     let stream = one.repeat(n);
     let list = format!("[\n{}\n]\n", vec![one.as_str(); n].join(","));
     for (name, text) in [("stream.json", &stream), ("list.json", &list)] {
-        let path = file(folder.path(), name, text);
+        let path = file(directory.path(), name, text);
         let before = thread_cpu_seconds();
         let import = Import::read(&request(vec![path])).unwrap_or_else(|e| panic!("{name}: {e}"));
         assert_eq!(import.cells.len(), n, "{name}");
@@ -67,9 +67,9 @@ fn jobs(names: impl Iterator<Item = String>) -> String {
 
 #[test]
 fn a_report_of_thousands_of_jobs_is_read_in_linear_time() {
-    let folder = tempfile::tempdir().expect("temp");
+    let directory = tempfile::tempdir().expect("temp");
     let text = jobs((0..8_000).map(|n| format!("a{}", n % 1_000)));
-    let path = file(folder.path(), "jobs.json", &text);
+    let path = file(directory.path(), "jobs.json", &text);
     let before = thread_cpu_seconds();
     let import = Import::read(&request(vec![path])).expect("read");
     assert_eq!(import.cells.len(), 1);
@@ -98,7 +98,7 @@ fn entries(n: usize, system: impl Fn(usize) -> String) -> String {
 /// What one run compares grows with the square of these.
 #[test]
 fn more_than_one_run_compares_is_refused_before_it_takes_long() {
-    let folder = tempfile::tempdir().expect("temp");
+    let directory = tempfile::tempdir().expect("temp");
     let one = entries(1, |_| "ext4".to_owned());
     let attributes: Vec<String> = (0..160_000).map(|i| format!("a{i}='<>' ")).collect();
     let attributes = attributes.concat().replace('<', "&lt;");
@@ -123,7 +123,7 @@ fn more_than_one_run_compares_is_refused_before_it_takes_long() {
             "more than 200 stacks",
         ),
     ] {
-        let path = file(folder.path(), name, &text);
+        let path = file(directory.path(), name, &text);
         let before = thread_cpu_seconds();
         let request = ImportRequest { files: vec![path], ..ImportRequest::default() };
         let request = match name.ends_with("json") {
@@ -193,11 +193,11 @@ fn all_formats_are_read_in_linear_time() {
 
 #[test]
 fn tens_of_thousands_of_times_become_a_run() {
-    let folder = tempfile::tempdir().expect("temp");
+    let directory = tempfile::tempdir().expect("temp");
     let times: Vec<String> = (0..20_000).map(|i| format!("0.{:04}", 1_000 + i % 97)).collect();
     let text =
         format!("{{\"results\":[{{\"command\":\"cp a b\",\"times\":[{}]}}]}}", times.join(","));
-    let path = file(folder.path(), "times.json", &text);
+    let path = file(directory.path(), "times.json", &text);
     let before = thread_cpu_seconds();
     let import = Import::read(&request(vec![path])).expect("read");
     assert_eq!(import.cells.len(), 20_000);
@@ -207,13 +207,13 @@ fn tens_of_thousands_of_times_become_a_run() {
         disklab: "0".to_owned(),
         kernel: String::new(),
     };
-    let run = import.write(&folder.path().join("run"), &session).expect("written");
+    let run = import.write(&directory.path().join("run"), &session).expect("written");
     let used = thread_cpu_seconds() - before;
     assert!(used < 60.0, "{used} s");
     let mut samples = 0;
     run.for_each_sample(|_, sample| samples += sample.steps.len()).expect("samples");
     assert_eq!(samples, 20_000);
-    assert!(!folder.path().join("run/raw").exists(), "a folder for each number");
+    assert!(!directory.path().join("run/raw").exists(), "a directory for each number");
 }
 
 /// The largest resident memory of this process so far, in bytes.
@@ -238,16 +238,16 @@ fn growth(path: &Path, cells: usize) -> f64 {
 /// A tree of all that a file says took sixteen times the file.
 #[test]
 fn memory_is_in_proportion_to_the_file() {
-    let folder = tempfile::tempdir().expect("temp");
+    let directory = tempfile::tempdir().expect("temp");
     let one = report(1.5);
     let n = 24 * 1024 * 1024 / one.len();
-    let stream = file(folder.path(), "stream.json", &one.repeat(n));
+    let stream = file(directory.path(), "stream.json", &one.repeat(n));
     assert!(growth(&stream, n) < 4.0);
     let times: Vec<String> = (0..200_000).map(|i| format!("0.{:06}", 100_000 + i)).collect();
     let text =
         format!("{{\"results\":[{{\"command\":\"cp a b\",\"times\":[{}]}}]}}", times.join(","));
     drop(times);
-    let times = file(folder.path(), "times.json", &text);
+    let times = file(directory.path(), "times.json", &text);
     drop(text);
     // Each of the times, nine bytes, becomes a cell of a run: a sample of each took 3 KB.
     assert!(growth(&times, 200_000) < 100.0);
@@ -256,12 +256,12 @@ fn memory_is_in_proportion_to_the_file() {
 /// Its tree took 1.1 GB until the limit was reached.
 #[test]
 fn a_document_that_is_too_large_is_refused_before_it_is_read() {
-    let folder = tempfile::tempdir().expect("temp");
+    let directory = tempfile::tempdir().expect("temp");
     let one = report(1.5);
     let (front, rest) = one.split_once("\"jobs\" : [").expect("a report");
     let (job, _) = rest.rsplit_once(']').expect("a report");
     let jobs = vec![job; 65 * 1024 * 1024 / job.len()].join(",");
-    let path = file(folder.path(), "jobs.json", &format!("{front}\"jobs\" : [{jobs}]}}\n"));
+    let path = file(directory.path(), "jobs.json", &format!("{front}\"jobs\" : [{jobs}]}}\n"));
     drop(jobs);
     let length = std::fs::metadata(&path).expect("a file").len();
     let before = peak_memory();
@@ -273,20 +273,20 @@ fn a_document_that_is_too_large_is_refused_before_it_is_read() {
 
 #[test]
 fn too_many_figures_are_refused() {
-    let folder = tempfile::tempdir().expect("temp");
+    let directory = tempfile::tempdir().expect("temp");
     let many = vec!["1"; 300_000].join(",");
     let text = format!("{{\"results\":[{{\"command\":\"x\",\"times\":[{many}]}}]}}");
-    let path = file(folder.path(), "many.json", &text);
+    let path = file(directory.path(), "many.json", &text);
     let error = Import::read(&request(vec![path])).expect_err("too many").to_string();
     assert!(error.contains("more than 250000 runs"), "{error}");
-    let sparse = folder.path().join("sparse.json");
+    let sparse = directory.path().join("sparse.json");
     std::fs::File::create(&sparse).and_then(|f| f.set_len(1 << 40)).expect("a sparse file");
     assert!(Import::read(&request(vec![sparse])).is_err());
 }
 
 #[test]
 fn figures_that_no_machine_gives_are_refused_at_their_place() {
-    let folder = tempfile::tempdir().expect("temp");
+    let directory = tempfile::tempdir().expect("temp");
     let real = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data");
     let dd = "$ dd if=/dev/zero of=x bs=1M count=1\n1+0 records in\n1+0 records out\n\
               1048576 bytes (1.0 MB) copied, 1e300 s, 3.5 fB/s\n";
@@ -296,7 +296,7 @@ fn figures_that_no_machine_gives_are_refused_at_their_place() {
         ("time.txt", format!("\nreal\t{}m9.5s\nuser\t0m0.2s\nsys\t0m1.5s\n", "9".repeat(30))),
         ("dd.txt", dd.to_owned()),
     ] {
-        let path = file(folder.path(), name, &text);
+        let path = file(directory.path(), name, &text);
         let error = Import::read(&request(vec![path])).expect_err(name).to_string();
         assert!(error.contains(&format!("{name}:")), "{error}");
     }

@@ -70,8 +70,8 @@ fn every_output_gives_its_figures() {
 
 #[test]
 fn every_file_is_tested_and_every_format_documented() {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data");
-    for entry in fs::read_dir(folder).expect("the folder").flatten() {
+    let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data");
+    for entry in fs::read_dir(directory).expect("the directory").flatten() {
         let name = entry.file_name();
         assert!(OUTPUTS.iter().any(|o| name == o.0), "{name:?} is in no table");
     }

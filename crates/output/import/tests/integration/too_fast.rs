@@ -9,14 +9,14 @@ use disklab_published::Catalogue;
 use disklab_store::Session;
 use disklab_study::Study;
 
-fn analysed(import: &Import, folder: &Path) -> Analysis {
+fn analysed(import: &Import, directory: &Path) -> Analysis {
     let session = Session {
         began: jiff::Timestamp::UNIX_EPOCH,
         command: vec!["disklab".to_owned()],
         disklab: "0".to_owned(),
         kernel: String::new(),
     };
-    analyse(&import.write(folder, &session).expect("written")).expect("analysed")
+    analyse(&import.write(directory, &session).expect("written")).expect("analysed")
 }
 
 fn study(name: &str, text: &str) -> Study {
@@ -37,8 +37,8 @@ const RESULT: &str = "<PhoronixTestSuite><Result><Title>Flexible IO Tester</Titl
 
 #[test]
 fn phoronix_reads_from_memory_are_reported_if_drives_are_named() {
-    let folder = tempfile::tempdir().expect("a folder");
-    let file = folder.path().join("composite.xml");
+    let directory = tempfile::tempdir().expect("a directory");
+    let file = directory.path().join("composite.xml");
     std::fs::write(&file, RESULT).expect("a file");
     let of = |drives: Option<&str>, to: &str| {
         let request = ImportRequest {
@@ -46,7 +46,7 @@ fn phoronix_reads_from_memory_are_reported_if_drives_are_named() {
             drives: drives.map(|drives| ImportedDrives::parse(drives).expect("valid")),
             ..ImportRequest::default()
         };
-        analysed(&Import::read(&request).expect("imported"), &folder.path().join(to))
+        analysed(&Import::read(&request).expect("imported"), &directory.path().join(to))
     };
     let disks = of(Some("hdd:4"), "disks");
     let reported = reported(&disks);
@@ -67,11 +67,11 @@ fn phoronix_reads_from_memory_are_reported_if_drives_are_named() {
 
 #[test]
 fn the_439_mib_per_second_of_xpenology_2023_are_reported() {
-    let folder = tempfile::tempdir().expect("a folder");
+    let directory = tempfile::tempdir().expect("a directory");
     let catalogue = Catalogue::shipped().expect("valid");
     let study = study("xpenology-2023", include_str!("../../../../../studies/xpenology-2023.toml"));
     let import = Import::published(&catalogue, study).expect("figures");
-    let analysis = analysed(&import, &folder.path().join("run"));
+    let analysis = analysed(&import, &directory.path().join("run"));
     let reported = reported(&analysis);
     assert!(
         reported.iter().any(|t| t.contains("random reads per second from 2 hard disks")),
@@ -89,10 +89,10 @@ fn plausible_rates_of_other_studies_are_clean() {
         ("btrfs-raid1", include_str!("../../../../../studies/btrfs-raid1.toml")),
         ("smr-2015", include_str!("../../../../../studies/smr-2015.toml")),
     ] {
-        let folder = tempfile::tempdir().expect("a folder");
+        let directory = tempfile::tempdir().expect("a directory");
         let study = study(name, text);
         let import = Import::published(&catalogue, study).expect("figures");
-        let analysis = analysed(&import, &folder.path().join("run"));
+        let analysis = analysed(&import, &directory.path().join("run"));
         assert!(reported(&analysis).is_empty(), "{name}: {:?}", reported(&analysis));
     }
 }
@@ -120,7 +120,7 @@ fn fio_report(options: &str, directions: &[(&str, f64)]) -> String {
 
 #[test]
 fn mixed_reads_and_commits_that_no_disk_gives_are_reported() {
-    let folder = tempfile::tempdir().expect("a folder");
+    let directory = tempfile::tempdir().expect("a directory");
     let mixed = "\"rw\" : \"randrw\", \"bs\" : \"4k\", \"iodepth\" : \"32\", \"direct\" : \"1\"";
     let commits = "\"rw\" : \"write\", \"bs\" : \"4k\", \"fdatasync\" : \"1\"";
     for (name, options, directions, expected) in [
@@ -134,7 +134,7 @@ fn mixed_reads_and_commits_that_no_disk_gives_are_reported() {
         ("slow-mixed", mixed, &[("read", 700.0), ("write", 300.0)], ""),
         ("slow-commits", commits, &[("write", 60.0)], ""),
     ] {
-        let file = folder.path().join(format!("{name}.json"));
+        let file = directory.path().join(format!("{name}.json"));
         std::fs::write(&file, fio_report(options, directions)).expect("a file");
         for drives in ["hdd:4", "ssd:4"] {
             let request = ImportRequest {
@@ -143,7 +143,7 @@ fn mixed_reads_and_commits_that_no_disk_gives_are_reported() {
                 drives: Some(ImportedDrives::parse(drives).expect("valid")),
                 ..ImportRequest::default()
             };
-            let to = folder.path().join(format!("{name}-{}", &drives[..3]));
+            let to = directory.path().join(format!("{name}-{}", &drives[..3]));
             let analysis = analysed(&Import::read(&request).expect("imported"), &to);
             let reported = reported(&analysis);
             if expected.is_empty() || drives == "ssd:4" {
@@ -159,18 +159,18 @@ fn mixed_reads_and_commits_that_no_disk_gives_are_reported() {
 fn random_reads_that_are_given_by_their_number_alone_are_judged() {
     // qiita-2014: 1,609 a second from one disk, by the memory of the author's host.
     let catalogue = Catalogue::shipped().expect("valid");
-    let folder = tempfile::tempdir().expect("a folder");
+    let directory = tempfile::tempdir().expect("a directory");
     let study = study("qiita-2014", include_str!("../../../../../studies/qiita-2014.toml"));
     let import = Import::published(&catalogue, study).expect("figures");
-    let analysis = analysed(&import, &folder.path().join("run"));
+    let analysis = analysed(&import, &directory.path().join("run"));
     let texts = reported(&analysis);
     assert!(texts.iter().any(|t| t.contains("1609 random reads per second")), "{texts:?}");
 }
 
 #[test]
 fn zeros_by_dd_are_reported_where_the_stack_is_said_to_compress() {
-    let folder = tempfile::tempdir().expect("a folder");
-    let file = folder.path().join("dd.txt");
+    let directory = tempfile::tempdir().expect("a directory");
+    let file = directory.path().join("dd.txt");
     let output = "$ dd if=/dev/zero of=/mnt/x bs=1M count=1024 conv=fsync\n1024+0 records in\n\
                   1024+0 records out\n1073741824 bytes (1.1 GB, 1.0 GiB) copied, 0.5 s, 2.1 GB/s\n";
     std::fs::write(&file, output).expect("a file");
@@ -181,7 +181,7 @@ fn zeros_by_dd_are_reported_where_the_stack_is_said_to_compress() {
             ..ImportRequest::default()
         };
         let import = Import::read(&request).expect("imported");
-        let analysis = analysed(&import, &folder.path().join(expected.to_string()));
+        let analysis = analysed(&import, &directory.path().join(expected.to_string()));
         let found = analysis.findings.iter().filter(|f| f.audit == "zeros-compressed");
         assert_eq!(found.count(), expected, "{stack}: {:#?}", analysis.findings);
     }

@@ -10,7 +10,7 @@ use crate::view::{bench_label, count};
 /// Two runs, and what the comparison says.
 #[derive(Debug, Clone)]
 pub struct TwoRuns {
-    /// What A is called, such as its folder.
+    /// What A is called, such as its directory.
     pub name_a: String,
     /// What B is called.
     pub name_b: String,

@@ -122,8 +122,8 @@ fn ask(page: &str, scripts: &[&str], width: u32) -> Option<String> {
         eprintln!("skipped: needs chromium");
         return None;
     }
-    let folder = tempfile::tempdir().expect("temp");
-    let file = |name: &str| folder.path().join(name);
+    let directory = tempfile::tempdir().expect("temp");
+    let file = |name: &str| directory.path().join(name);
     fs::write(file("page.html"), with_scripts(page, scripts)).expect("written");
     // A browser's own window cannot be as narrow as a telephone's.
     // The browser prints the frame when it has loaded: a document that is left open keeps it

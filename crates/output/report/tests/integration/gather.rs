@@ -1,4 +1,4 @@
-//! From a run's folder to a report.
+//! From a run's directory to a report.
 
 use disklab_cell::{Cell, Levels};
 use disklab_report::{Report, ReportError, ReportFormat, TwoStacks, render};
@@ -61,7 +61,7 @@ fn sample(cell: &Cell) -> Sample {
     }
 }
 
-fn made(folder: &std::path::Path, study_text: &str) -> Run {
+fn made(directory: &std::path::Path, study_text: &str) -> Run {
     let study = disklab_study::load("two.toml", STUDY).expect("the study");
     let info = RunInfo {
         study: study.id.to_string(),
@@ -72,9 +72,9 @@ fn made(folder: &std::path::Path, study_text: &str) -> Run {
     };
     let levels: Vec<Levels> = study.stacks.iter().map(|s| Levels::new(&s.id, "w")).collect();
     let cells = study.order(&levels, 3, 1);
-    let mut run = Run::create(folder, &info, &cells).expect("a run");
+    let mut run = Run::create(directory, &info, &cells).expect("a run");
     for cell in &cells {
-        run.begin_cell(cell).expect("a folder");
+        run.begin_cell(cell).expect("a directory");
         if cell.number == 4 {
             run.fail(cell, "it broke", &[], 0.5).expect("failed");
         } else if cell.number != 5 {
@@ -86,8 +86,8 @@ fn made(folder: &std::path::Path, study_text: &str) -> Run {
 
 #[test]
 fn internal_writes_are_shown_next_to_host_writes() {
-    let folder = tempfile::tempdir().expect("a folder");
-    let run = made(&folder.path().join("run"), STUDY);
+    let directory = tempfile::tempdir().expect("a directory");
+    let run = made(&directory.path().join("run"), STUDY);
     let report = Report::gather(&run).expect("a report");
     let [media] = report.facts.media.as_slice() else { panic!("{:?}", report.facts.media) };
     assert_eq!((media.stack.as_str(), media.step.as_str()), ("single/xfs", "w"));
@@ -98,8 +98,8 @@ fn internal_writes_are_shown_next_to_host_writes() {
 
 #[test]
 fn a_run_that_is_still_running_has_a_report() {
-    let folder = tempfile::tempdir().expect("a folder");
-    let run = made(&folder.path().join("run"), STUDY);
+    let directory = tempfile::tempdir().expect("a directory");
+    let run = made(&directory.path().join("run"), STUDY);
     let report = Report::gather(&run).expect("a report");
     let number = |state| report.cells.iter().filter(|c| c.state == state).count();
     assert_eq!([CellState::Done, CellState::Failed, CellState::Waiting].map(number), [4, 1, 1]);
@@ -128,8 +128,8 @@ fn a_run_that_is_still_running_has_a_report() {
 
 #[test]
 fn an_invalid_study_is_an_error_with_its_location() {
-    let folder = tempfile::tempdir().expect("a folder");
-    let run = made(&folder.path().join("run"), "id = 3\nx");
+    let directory = tempfile::tempdir().expect("a directory");
+    let run = made(&directory.path().join("run"), "id = 3\nx");
     let error = Report::gather(&run).expect_err("no study");
     assert!(matches!(error, ReportError::Study(_)));
     assert!(error.to_string().contains("two.toml:2"), "{error}");
@@ -137,8 +137,8 @@ fn an_invalid_study_is_an_error_with_its_location() {
 
 #[test]
 fn two_stacks_are_put_next_to_each_other() {
-    let folder = tempfile::tempdir().expect("a folder");
-    let run = made(&folder.path().join("run"), STUDY);
+    let directory = tempfile::tempdir().expect("a directory");
+    let run = made(&directory.path().join("run"), STUDY);
     let two = TwoStacks::gather(&run, ["XFS", "one drive ext4"]).expect("both");
     let text = two.text(80);
     for part in [

@@ -6,17 +6,17 @@ use disklab_options::BenchKind;
 use disklab_sample::Environment;
 use disklab_store::{Run, RunInfo, StoreError};
 
-use crate::support::{cells, info, raw_folders, sample};
+use crate::support::{cells, info, raw_directories, sample};
 
 /// A machine's run, whose samples have so many bytes.
-fn machine(folder: &Path, info: &RunInfo, bytes: u64) -> PathBuf {
-    let mut run = Run::create(folder, info, &cells()).expect("create");
+fn machine(directory: &Path, info: &RunInfo, bytes: u64) -> PathBuf {
+    let mut run = Run::create(directory, info, &cells()).expect("create");
     for cell in &cells() {
         let raw = run.begin_cell(cell).expect("begin");
         std::fs::write(raw.join("cell.txt"), format!("{bytes}")).expect("write");
         run.record(cell, &sample(bytes), 2.0).expect("record");
     }
-    folder.to_owned()
+    directory.to_owned()
 }
 
 fn on(path: &str, kernel: &str) -> RunInfo {
@@ -62,7 +62,7 @@ fn the_machine_is_an_axis_of_the_merged_run() {
     assert_eq!(seen.len(), 2 * n);
     assert!(seen[..n].iter().all(|one| *one == ("nas1".to_owned(), 100)), "{seen:?}");
     assert!(seen[n..].iter().all(|one| *one == ("nas2".to_owned(), 200)), "{seen:?}");
-    assert_eq!(raw_folders(&at("to")).len(), 2 * n);
+    assert_eq!(raw_directories(&at("to")).len(), 2 * n);
     let again = merge(&[("x", &at("to")), ("y", &a)], &at("again")).expect_err("merged already");
     assert!(again.to_string().contains("several machines already"), "{again}");
     assert!(!at("again").exists());

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use crate::support::{cells, raw_folders, sample};
+use crate::support::{cells, raw_directories, sample};
 use disklab_cell::Cell;
 use disklab_options::{BenchKind, RunPart, RunSettings};
 use disklab_sample::{Environment, LabKernelIdentity, Sample, Tool};
@@ -34,11 +34,11 @@ fn bytes(cell: &Cell) -> u64 {
 }
 
 /// Runs the first `done` of the cells.
-fn part(folder: &Path, info: &RunInfo, cells: &[Cell], done: usize) -> Run {
-    let mut run = Run::create(folder, info, cells).expect("create");
+fn part(directory: &Path, info: &RunInfo, cells: &[Cell], done: usize) -> Run {
+    let mut run = Run::create(directory, info, cells).expect("create");
     let session = Session {
         began: "2026-01-02T03:04:05Z".parse().expect("time"),
-        command: vec!["disklab".into(), folder.display().to_string()],
+        command: vec!["disklab".into(), directory.display().to_string()],
         disklab: "0.1.0".into(),
         kernel: "Linux".into(),
     };
@@ -53,8 +53,8 @@ fn part(folder: &Path, info: &RunInfo, cells: &[Cell], done: usize) -> Run {
 }
 
 fn merge(parts: &[Run], to: &Path) -> Result<Run, StoreError> {
-    let folders: Vec<_> = parts.iter().map(|part| part.folder().to_owned()).collect();
-    Run::merge(&folders, to)
+    let directories: Vec<_> = parts.iter().map(|part| part.path().to_owned()).collect();
+    Run::merge(&directories, to)
 }
 
 fn samples(run: &Run) -> Vec<(Cell, Sample)> {
@@ -92,7 +92,7 @@ fn parts_become_the_run_that_they_would_have_been() {
     let blocks: Vec<u32> = merged.iter().map(|(cell, _)| cell.block).collect();
     assert!(blocks.is_sorted(), "{blocks:?}");
     assert_eq!(run.sessions().expect("sessions").len(), 2);
-    let raw = raw_folders(&to);
+    let raw = raw_directories(&to);
     assert_eq!(raw.len(), merged.len());
     let text = std::fs::read_to_string(to.join("raw").join(&raw[0]).join("cell.txt"));
     let first = &merged[0].0;
@@ -110,8 +110,8 @@ fn divided(temp: &Path, number: u32, of: u32, keep: impl Fn(&Cell) -> bool) -> R
         ..RunSettings::default()
     };
     let cells: Vec<Cell> = cells().into_iter().filter(keep).collect();
-    let folder = temp.join(format!("{number}-{of}"));
-    part(&folder, &RunInfo { options, ..info() }, &cells, cells.len())
+    let directory = temp.join(format!("{number}-{of}"));
+    part(&directory, &RunInfo { options, ..info() }, &cells, cells.len())
 }
 
 #[test]
@@ -119,8 +119,8 @@ fn divided_run_becomes_whole_again() {
     let temp = tempfile::tempdir().expect("temp");
     let parts = [1, 2, 3].map(|n| divided(temp.path(), n, 3, |cell| cell.number % 3 == n - 1));
     // In whatever order they are named.
-    let folders: Vec<_> = [2, 0, 1].map(|at: usize| parts[at].folder().to_owned()).into();
-    let run = Run::merge(&folders, &temp.path().join("to")).expect("merge");
+    let directories: Vec<_> = [2, 0, 1].map(|at: usize| parts[at].path().to_owned()).into();
+    let run = Run::merge(&directories, &temp.path().join("to")).expect("merge");
     let merged: Vec<Cell> = samples(&run).into_iter().map(|(cell, _)| cell).collect();
     assert_eq!(merged, cells());
     let options = RunSettings { only: vec!["*".to_owned()], ..RunSettings::default() };
@@ -151,8 +151,8 @@ fn parts_of_later_looks_are_counted_on() {
             ..RunSettings::default()
         };
         let cells: Vec<Cell> = cells().into_iter().filter(|cell| cell.number % 5 == at).collect();
-        let folder = temp.path().join(format!("{number}-{of}"));
-        part(&folder, &RunInfo { options, ..info() }, &cells, cells.len()).folder().to_owned()
+        let directory = temp.path().join(format!("{number}-{of}"));
+        part(&directory, &RunInfo { options, ..info() }, &cells, cells.len()).path().to_owned()
     };
     let to = temp.path().join("to");
     let parts = [look(4, 5, 0), look(1, 2, 1), look(5, 5, 2), look(2, 2, 3), look(3, 5, 4)];
@@ -400,7 +400,7 @@ fn links_and_pipes_in_raw_outputs_are_left_behind() {
         part(&a, &info(), &cells_of(true), cells_of(true).len()),
         part(&b, &info(), &cells_of(false), cells_of(false).len()),
     ];
-    let hostile = raw_folders(&a).into_iter().next().expect("a cell");
+    let hostile = raw_directories(&a).into_iter().next().expect("a cell");
     let hostile = a.join("raw").join(hostile);
     std::os::unix::fs::symlink(user.join("secret"), hostile.join("link")).expect("link");
     std::os::unix::fs::symlink(&user, hostile.join("directory")).expect("link");
@@ -423,9 +423,9 @@ fn links_and_pipes_in_raw_outputs_are_left_behind() {
     assert!(error.to_string().contains("raw"), "{error}");
 }
 
-fn walk(folder: &Path) -> Vec<std::path::PathBuf> {
+fn walk(directory: &Path) -> Vec<std::path::PathBuf> {
     let mut all = Vec::new();
-    for entry in std::fs::read_dir(folder).expect("read").flatten() {
+    for entry in std::fs::read_dir(directory).expect("read").flatten() {
         all.push(entry.path());
         if entry.file_type().expect("type").is_dir() {
             all.extend(walk(&entry.path()));

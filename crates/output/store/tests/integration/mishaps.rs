@@ -20,14 +20,14 @@ fn cells_of(number: u32) -> Vec<Cell> {
     cells().into_iter().filter(|cell| cell.number % 2 == number - 1).collect()
 }
 
-fn carried_out(folder: &Path, number: u32, info: &RunInfo) -> PathBuf {
+fn carried_out(directory: &Path, number: u32, info: &RunInfo) -> PathBuf {
     let cells = cells_of(number);
-    let mut run = Run::create(folder, info, &cells).expect("create");
+    let mut run = Run::create(directory, info, &cells).expect("create");
     for cell in &cells {
         run.begin_cell(cell).expect("begin");
         run.record(cell, &sample(1), 2.0).expect("record");
     }
-    folder.to_owned()
+    directory.to_owned()
 }
 
 #[test]
@@ -53,10 +53,12 @@ fn a_node_whose_clock_is_off_changes_but_the_times() {
     let at = |created: &str, n| RunInfo { created: created.parse().expect("time"), ..info_of(n) };
     let first = at("2026-01-02T03:04:05Z", 1);
     let of_merged = |name: &str, created: &str| {
-        let folder = |what: &str| temp.path().join(format!("{name}-{what}"));
+        let directory = |what: &str| temp.path().join(format!("{name}-{what}"));
         let second = at(created, 2);
-        let parts = [carried_out(&folder("1"), 1, &first), carried_out(&folder("2"), 2, &second)];
-        let run = Run::merge(&parts, &folder("to")).expect("merged").publish().expect("published");
+        let parts =
+            [carried_out(&directory("1"), 1, &first), carried_out(&directory("2"), 2, &second)];
+        let run =
+            Run::merge(&parts, &directory("to")).expect("merged").publish().expect("published");
         let mut cells = run.cells().expect("cells");
         cells.iter_mut().for_each(|record| record.ended = None);
         (cells, run.info().expect("info").created)
@@ -99,9 +101,9 @@ impl Drop for Small {
 #[test]
 fn a_directory_that_fills_loses_no_cell_that_was_recorded() {
     let Some(small) = Small::mount(512) else { return };
-    let folder = small.0.path().join("part");
+    let directory = small.0.path().join("part");
     let cells = cells();
-    let mut run = Run::create(&folder, &info_of(1), &cells).expect("create");
+    let mut run = Run::create(&directory, &info_of(1), &cells).expect("create");
     run.begin_cell(&cells[0]).expect("begin");
     run.record(&cells[0], &sample(1), 2.0).expect("record");
     let rest = small.0.path().join("others");
@@ -113,12 +115,12 @@ fn a_directory_that_fills_loses_no_cell_that_was_recorded() {
         .expect_err("no room");
     assert!(!failed.to_string().is_empty());
     drop(run);
-    let error = Run::merge(std::slice::from_ref(&folder), &small.0.path().join("to"));
+    let error = Run::merge(std::slice::from_ref(&directory), &small.0.path().join("to"));
     error.expect_err("no room for another run");
     assert!(!small.0.path().join("to/run.sqlite").exists());
 
     std::fs::remove_file(&rest).expect("room");
-    let mut run = Run::resume(&folder).expect("resumed");
+    let mut run = Run::resume(&directory).expect("resumed");
     let states: Vec<_> = run.cells().expect("cells").iter().map(|record| record.state).collect();
     assert_eq!(states[0], CellState::Done);
     assert!(states[1..].iter().all(|state| *state == CellState::Waiting), "{states:?}");

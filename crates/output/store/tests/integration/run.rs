@@ -5,7 +5,7 @@ use std::path::Path;
 use disklab_cell::Cell;
 use disklab_sample::{DriveTraffic, Latency, LatencyHistogram, TraceEntry};
 
-use crate::support::{cells, info, raw_folders, sample};
+use crate::support::{cells, info, raw_directories, sample};
 use disklab_options::RunSettings;
 use disklab_store::{CellState, Run, RunInfo, Session, StoreError};
 use disklab_study::StudyGoal;
@@ -35,7 +35,7 @@ fn a_run_is_read_back_as_written() {
     let mut seen = Vec::new();
     run.for_each_sample(|record, s| seen.push((record.cell.number, s))).expect("samples");
     assert_eq!(seen, [(0, sample(1)), (1, sample(2))]);
-    let raw = raw_folders(temp.path());
+    let raw = raw_directories(temp.path());
     assert_eq!(raw.len(), 3);
     assert!(raw.iter().all(|name| !name.contains('/') && !name.contains('[')), "{raw:?}");
     assert!(temp.path().join("raw").join(&raw[0]).join("fio.out").is_file());
@@ -196,9 +196,10 @@ fn many_recorded_at_once_keep_the_outputs_of_those_that_were_begun() {
     let mut results: Vec<_> = cells.iter().zip(samples.iter().map(Ok)).take(3).collect();
     results[1].1 = Err("no figure");
     run.record_all(results).expect("record");
-    assert_eq!(raw_folders(temp.path()).len(), 2);
+    assert_eq!(raw_directories(temp.path()).len(), 2);
     for cell in begun {
-        let outputs = temp.path().join(run.outputs(cell).expect("its folder has its final name"));
+        let outputs =
+            temp.path().join(run.outputs(cell).expect("its directory has its final name"));
         assert!(outputs.join("imported.txt").is_file());
     }
     assert_eq!(run.outputs(&cells[2]), None);
@@ -215,9 +216,9 @@ fn resuming_clears_what_was_cut_off_and_keeps_what_was_done() {
     run.record(&cells[0], &sample(1), 1.0).expect("record");
     run.begin_cell(&cells[1]).expect("begin");
     drop(run);
-    assert_eq!(raw_folders(temp.path()).len(), 2);
+    assert_eq!(raw_directories(temp.path()).len(), 2);
     let run = Run::resume(temp.path()).expect("resume");
-    assert_eq!(raw_folders(temp.path()).len(), 1);
+    assert_eq!(raw_directories(temp.path()).len(), 1);
     run.begin_session(&Session {
         began: "2026-01-02T03:04:05Z".parse().expect("time"),
         command: vec!["disklab".into()],
@@ -232,31 +233,33 @@ fn resuming_clears_what_was_cut_off_and_keeps_what_was_done() {
 fn resuming_leaves_what_the_user_put_there() {
     use std::os::unix::fs::symlink;
     let temp = tempfile::tempdir().expect("temp");
-    let (folder, outside) = (temp.path().join("run"), temp.path().join("outside"));
+    let (directory, outside) = (temp.path().join("run"), temp.path().join("outside"));
     let cells = cells();
-    let run = Run::create(&folder, &info(), &cells).expect("create");
+    let run = Run::create(&directory, &info(), &cells).expect("create");
     let begun = run.begin_cell(&cells[1]).expect("begin");
     // Valid while the run is open.
-    let begun = folder.join("raw").join(begun.file_name().expect("a name"));
+    let begun = directory.join("raw").join(begun.file_name().expect("a name"));
     assert!(begun.exists());
     drop(run);
-    std::fs::create_dir_all(folder.join("raw/holiday")).expect("make");
-    std::fs::write(folder.join("raw/holiday/a.jpg"), "a").expect("write");
-    std::fs::write(folder.join("raw/notes.part"), "notes").expect("write");
-    drop(Run::resume(&folder).expect("resume"));
+    std::fs::create_dir_all(directory.join("raw/holiday")).expect("make");
+    std::fs::write(directory.join("raw/holiday/a.jpg"), "a").expect("write");
+    std::fs::write(directory.join("raw/notes.part"), "notes").expect("write");
+    drop(Run::resume(&directory).expect("resume"));
     assert!(!begun.exists(), "what was cut off is cleared");
-    assert!(folder.join("raw/holiday/a.jpg").exists() && folder.join("raw/notes.part").exists());
+    assert!(
+        directory.join("raw/holiday/a.jpg").exists() && directory.join("raw/notes.part").exists()
+    );
 
     // A link in the place of a directory of the run leads nowhere.
     std::fs::create_dir(&outside).expect("make");
     std::fs::write(outside.join("a.jpg"), "a").expect("write");
     symlink(&outside, &begun).expect("link");
-    let error = Run::resume(&folder).expect_err("a link");
+    let error = Run::resume(&directory).expect_err("a link");
     assert!(matches!(error, StoreError::Unexpected { .. }), "{error}");
     std::fs::remove_file(&begun).expect("unlink");
-    std::fs::rename(folder.join("raw"), folder.join("raw.old")).expect("rename");
-    symlink(&outside, folder.join("raw")).expect("link");
-    let error = Run::resume(&folder).expect_err("a link");
+    std::fs::rename(directory.join("raw"), directory.join("raw.old")).expect("rename");
+    symlink(&outside, directory.join("raw")).expect("link");
+    let error = Run::resume(&directory).expect_err("a link");
     assert!(matches!(error, StoreError::Unexpected { .. }), "{error}");
     assert_eq!(std::fs::read_dir(&outside).expect("read").count(), 1);
 }
@@ -273,16 +276,16 @@ fn run_does_not_begin_among_files_of_the_user() {
 #[test]
 fn run_notices_that_its_directory_is_gone() {
     let temp = tempfile::tempdir().expect("temp");
-    let folder = temp.path().join("run");
-    let run = Run::create(&folder, &info(), &cells()).expect("create");
+    let directory = temp.path().join("run");
+    let run = Run::create(&directory, &info(), &cells()).expect("create");
     assert!(run.is_still_there());
-    let [database, away] = ["run.sqlite", "away"].map(|name| folder.join(name));
+    let [database, away] = ["run.sqlite", "away"].map(|name| directory.join(name));
     std::fs::rename(&database, &away).expect("move");
     assert!(!run.is_still_there(), "without its database it is none");
     std::fs::rename(&away, &database).expect("move");
-    std::fs::rename(&folder, temp.path().join("elsewhere")).expect("move");
+    std::fs::rename(&directory, temp.path().join("elsewhere")).expect("move");
     assert!(!run.is_still_there());
-    drop(Run::create(&folder, &info(), &cells()).expect("another"));
+    drop(Run::create(&directory, &info(), &cells()).expect("another"));
     assert!(!run.is_still_there(), "another run is not this one");
 }
 
@@ -290,9 +293,9 @@ fn run_notices_that_its_directory_is_gone() {
 #[test]
 fn run_follows_no_link_that_replaces_its_directory() {
     let temp = tempfile::tempdir().expect("temp");
-    let [folder, moved, theirs] = ["run", "moved", "theirs"].map(|name| temp.path().join(name));
+    let [directory, moved, theirs] = ["run", "moved", "theirs"].map(|name| temp.path().join(name));
     let cells = cells();
-    let mut run = Run::create(&folder, &info(), &cells).expect("create");
+    let mut run = Run::create(&directory, &info(), &cells).expect("create");
     let raw = run.begin_cell(&cells[0]).expect("begin");
     run.begin_cell(&cells[1]).expect("begin");
     std::fs::create_dir_all(theirs.join("raw")).expect("make");
@@ -300,8 +303,8 @@ fn run_follows_no_link_that_replaces_its_directory() {
     for name in files {
         std::fs::write(theirs.join(name), "the user's").expect("write");
     }
-    std::fs::rename(&folder, &moved).expect("move");
-    std::os::unix::fs::symlink(&theirs, &folder).expect("link");
+    std::fs::rename(&directory, &moved).expect("move");
+    std::os::unix::fs::symlink(&theirs, &directory).expect("link");
     std::fs::write(raw.join("output.txt"), "of a program").expect("write");
     run.record(&cells[0], &sample(1), 1.0).expect("what was measured is kept");
     run.fail(&cells[1], "interrupted", &[], 1.0).expect("this, too");
@@ -346,7 +349,7 @@ fn one_writer_many_readers() {
 }
 
 #[test]
-fn a_second_run_does_not_go_into_the_same_folder() {
+fn a_second_run_does_not_go_into_the_same_directory() {
     let temp = tempfile::tempdir().expect("temp");
     drop(Run::create(temp.path(), &info(), &cells()).expect("create"));
     let error = Run::create(temp.path(), &info(), &cells()).expect_err("twice").to_string();
@@ -442,7 +445,7 @@ fn a_study_is_read_as_it_was_run() {
 }
 
 /// A directory as a process leaves it that is killed.
-fn as_killed(folder: &Path) -> TempDir {
+fn as_killed(directory: &Path) -> TempDir {
     fn copy(from: &Path, to: &Path) {
         for entry in std::fs::read_dir(from).expect("read").flatten() {
             let to = to.join(entry.file_name());
@@ -455,15 +458,15 @@ fn as_killed(folder: &Path) -> TempDir {
         }
     }
     let left = tempfile::tempdir().expect("temp");
-    copy(folder, left.path());
+    copy(directory, left.path());
     left
 }
 
 #[test]
 fn run_made_as_a_whole_is_there_from_its_publication_on() {
     let temp = tempfile::tempdir().expect("temp");
-    let folder = temp.path().join("run");
-    let begun = || Run::prepare(&folder, &info(), &cells()).expect("prepare");
+    let directory = temp.path().join("run");
+    let begun = || Run::prepare(&directory, &info(), &cells()).expect("prepare");
     let mut run = begun();
     let cells = cells();
     std::fs::write(run.begin_cell(&cells[0]).expect("begin").join("out"), "raw").expect("write");
@@ -471,17 +474,17 @@ fn run_made_as_a_whole_is_there_from_its_publication_on() {
     run.begin_cell(&cells[1]).expect("begin");
     assert_eq!(run.cells().expect("cells").len(), cells.len(), "its maker sees it");
     assert!(run.is_still_there());
-    assert!(matches!(Run::open(&folder), Err(StoreError::NoRun(_))));
-    assert!(matches!(Run::prepare(&folder, &info(), &cells), Err(StoreError::BeingWritten(_))));
-    let killed = as_killed(&folder);
+    assert!(matches!(Run::open(&directory), Err(StoreError::NoRun(_))));
+    assert!(matches!(Run::prepare(&directory, &info(), &cells), Err(StoreError::BeingWritten(_))));
+    let killed = as_killed(&directory);
     drop(run);
-    assert!(!folder.exists(), "an error leaves nothing");
+    assert!(!directory.exists(), "an error leaves nothing");
 
     // Another run, with other cells: nothing of the killed one is in it.
     std::fs::write(killed.path().join("raw/note.txt"), "the user's").expect("write");
     assert!(matches!(Run::open(killed.path()), Err(StoreError::NoRun(_))));
     let mut run = Run::prepare(killed.path(), &info(), &cells[..1]).expect("again");
-    assert_eq!(raw_folders(killed.path()), ["note.txt"]);
+    assert_eq!(raw_directories(killed.path()), ["note.txt"]);
     run.begin_cell(&cells[0]).expect("begin");
     run.record(&cells[0], &sample(2), 1.0).expect("record");
     let run = run.publish().expect("publish");

@@ -6,7 +6,7 @@ use std::path::Path;
 use std::sync::mpsc;
 use std::time::Duration;
 
-use crate::support::{cells, info, raw_folders, sample};
+use crate::support::{cells, info, raw_directories, sample};
 use disklab_store::{Run, StoreError};
 use proptest::prelude::*;
 use rusqlite::Connection;
@@ -35,10 +35,10 @@ fn in_time<T: Send + 'static>(call: impl FnOnce() -> T + Send + 'static) -> T {
 }
 
 /// All that reading a run can say.
-fn read_all(folder: &Path) -> Result<usize, StoreError> {
-    let folder = folder.to_owned();
+fn read_all(directory: &Path) -> Result<usize, StoreError> {
+    let directory = directory.to_owned();
     in_time(move || {
-        let run = Run::open(&folder)?;
+        let run = Run::open(&directory)?;
         let mut samples = 0;
         run.info()?;
         run.sessions()?;
@@ -138,8 +138,8 @@ fn what_is_not_a_regular_file_is_neither_waited_for_nor_read() {
         for name in ["-journal", "-wal", "-shm", ""].map(|ending| format!("run.sqlite{ending}")) {
             let run = changed(|_| {});
             put(kind, &run.path().join(&name));
-            let folder = run.path().to_owned();
-            let resumed = in_time(move || Run::resume(&folder).map(drop));
+            let directory = run.path().to_owned();
+            let resumed = in_time(move || Run::resume(&directory).map(drop));
             for error in [read_all(run.path()).map(drop), resumed] {
                 let error = error.expect_err(kind).to_string();
                 assert!(error.contains("regular file") || error.contains("not a run"), "{error}");
@@ -148,15 +148,15 @@ fn what_is_not_a_regular_file_is_neither_waited_for_nor_read() {
         let run = changed(|_| {});
         put(kind, &run.path().join("lock"));
         assert_eq!(read_all(run.path()).expect(kind), 1, "readers need no lock");
-        let folder = run.path().to_owned();
-        let error = in_time(move || Run::resume(&folder)).expect_err(kind).to_string();
+        let directory = run.path().to_owned();
+        let error = in_time(move || Run::resume(&directory)).expect_err(kind).to_string();
         assert!(error.contains("lock is not a regular file"), "{kind}: {error}");
         let new = tempfile::tempdir().expect("temp");
         drop(Run::create(new.path(), &info(), &cells()).expect("create"));
         std::fs::remove_file(new.path().join("run.sqlite")).expect("removed");
         put(kind, &new.path().join("run.sqlite.new"));
-        let folder = new.path().to_owned();
-        let error = in_time(move || Run::create(&folder, &info(), &cells())).expect_err(kind);
+        let directory = new.path().to_owned();
+        let error = in_time(move || Run::create(&directory, &info(), &cells())).expect_err(kind);
         assert!(matches!(error, StoreError::Unexpected { .. }), "{kind}: {error}");
     }
 }
@@ -166,7 +166,7 @@ fn opened_run_cannot_be_written() {
     let run = changed(|_| {});
     let before = std::fs::read(run.path().join("run.sqlite")).expect("read");
     assert_eq!(read_all(run.path()).expect("sound"), 1);
-    assert_eq!(raw_folders(run.path()).len(), 1);
+    assert_eq!(raw_directories(run.path()).len(), 1);
     assert!(Run::open(run.path()).expect("open").keep_outcome("{}").is_err());
     assert_eq!(std::fs::read(run.path().join("run.sqlite")).expect("read"), before);
 }

@@ -48,14 +48,18 @@ pub struct ModelledDrives {
 
 impl ModelledDrives {
     /// Finds the model of each of the study's drives: a shipped one by its id, any
-    /// other by its file, against `folder`; each with what the study sets, and `over`
+    /// other by its file, against `directory`; each with what the study sets, and `over`
     /// that.
     ///
     /// # Errors
     /// [`DrivesError`] if there is no such model, a drive file or a setting is wrong, a setting
     /// is for no drive of the study, or the study needs a drive larger than its model or a host
     /// that cannot be.
-    pub fn new(study: &Study, folder: &Path, over: &[ModelSetting]) -> Result<Self, DrivesError> {
+    pub fn new(
+        study: &Study,
+        directory: &Path,
+        over: &[ModelSetting],
+    ) -> Result<Self, DrivesError> {
         let mut serials = SerialNumbers::default();
         let mut used = vec![false; over.len()];
         let drives = study
@@ -65,7 +69,7 @@ impl ModelledDrives {
             .map(|(spec, position)| {
                 let name = spec.name.to_string();
                 let (file, mut model, meant) =
-                    find_model_with(&spec.model, folder, &spec.set, over)
+                    find_model_with(&spec.model, directory, &spec.set, over)
                         .map_err(|source| DrivesError::model(&name, source))?;
                 let file =
                     sized(file, spec.size).map_err(|source| DrivesError::size(&name, source))?;

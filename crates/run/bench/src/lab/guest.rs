@@ -8,7 +8,7 @@ use std::time::Instant;
 use disklab_cell::{Cell, MachinePlan};
 use disklab_exec::{BootClock, Executor, GuestFacts};
 use disklab_lab_guest::{
-    LAB_FOLDER, PLACE, fixed_start, mount_shown, set_environment, tell_work_began,
+    LAB_DIRECTORY, PLACE, fixed_start, mount_shown, set_environment, tell_work_began,
 };
 use disklab_processor::Processor;
 use disklab_stack::{Ledger, StackError};
@@ -27,10 +27,10 @@ use crate::{BenchError, CellExecutor, CellOutcome, CellWatcher, DeviceBench, Pha
 /// caller is the guest's first program and has begun.
 ///
 /// # Errors
-/// [`GuestError`] if job or answer cannot be read or written, or the host's folders not be
+/// [`GuestError`] if job or answer cannot be read or written, or the host's directories not be
 /// mounted; the console is then all that the host has to tell.
 pub fn carry_out_in_guest() -> Result<(), GuestError> {
-    let lab = Path::new(LAB_FOLDER);
+    let lab = Path::new(LAB_DIRECTORY);
     let job: GuestJob = read(lab, JOB).map_err(GuestError::Job)?.ok_or(GuestError::NoJob)?;
     let answer = |answer: &GuestAnswer| write(lab, ANSWER, answer).map_err(GuestError::Answer);
     let MachinePlan::Lab(machine) = &job.task.making().machine else {

@@ -1,4 +1,4 @@
-//! What host and guest say to each other: files in the lab's folder, which both
+//! What host and guest say to each other: files in the lab's directory, which both
 //! see.
 
 use std::fs::File;
@@ -18,9 +18,9 @@ pub(super) const PHASES: &str = "phases";
 /// The guest's [`GuestAnswer`].
 pub(super) const ANSWER: &str = "answer.json";
 
-/// The cell's folder for raw outputs.
+/// The cell's directory for raw outputs.
 pub(super) const RAW: &str = "raw";
-/// A further folder of programs.
+/// A further directory of programs.
 pub(super) const PROGRAMS: &str = "programs";
 
 /// What a guest is to do. No path of the host is in it: they differ between machines,
@@ -31,7 +31,7 @@ pub(super) struct GuestJob {
     pub task: GuestTask,
     /// What `fio --version` says, where it is here.
     pub fio: Option<String>,
-    /// Whether there is a further folder of programs.
+    /// Whether there is a further directory of programs.
     pub programs: bool,
 }
 
@@ -80,8 +80,8 @@ impl GuestAnswer {
 }
 
 /// Writes a value where the other side will look for it, whole or not at all.
-pub(super) fn write(folder: &Path, name: &str, value: &impl Serialize) -> io::Result<()> {
-    let (path, unfinished) = (folder.join(name), folder.join(format!("{name}.unfinished")));
+pub(super) fn write(directory: &Path, name: &str, value: &impl Serialize) -> io::Result<()> {
+    let (path, unfinished) = (directory.join(name), directory.join(format!("{name}.unfinished")));
     let mut file = File::create(&unfinished)?;
     file.write_all(&serde_json::to_vec(value)?)?;
     // From the guest's page cache to the host's file.
@@ -94,9 +94,9 @@ pub(super) fn write(folder: &Path, name: &str, value: &impl Serialize) -> io::Re
 const LARGEST_ANSWER: u64 = 256 << 20;
 
 /// Reads what the guest answered; `None` if it did not. The guest may have left anything
-/// in the folder, links and files without end included.
-pub(super) fn read_answer(folder: &Path) -> io::Result<Option<GuestAnswer>> {
-    match UntrustedDirectory::open(folder)?.read(ANSWER, LARGEST_ANSWER) {
+/// in the directory, links and files without end included.
+pub(super) fn read_answer(directory: &Path) -> io::Result<Option<GuestAnswer>> {
+    match UntrustedDirectory::open(directory)?.read(ANSWER, LARGEST_ANSWER) {
         Ok(bytes) => Ok(Some(serde_json::from_slice(&bytes)?)),
         Err(e) if e.kind() == io::ErrorKind::NotFound => Ok(None),
         Err(e) => Err(e),
@@ -104,8 +104,8 @@ pub(super) fn read_answer(folder: &Path) -> io::Result<Option<GuestAnswer>> {
 }
 
 /// Reads what the host wrote, in the guest; `None` if it did not.
-pub(super) fn read<T: DeserializeOwned>(folder: &Path, name: &str) -> io::Result<Option<T>> {
-    match std::fs::read(folder.join(name)) {
+pub(super) fn read<T: DeserializeOwned>(directory: &Path, name: &str) -> io::Result<Option<T>> {
+    match std::fs::read(directory.join(name)) {
         Ok(bytes) => Ok(Some(serde_json::from_slice(&bytes)?)),
         Err(e) if e.kind() == io::ErrorKind::NotFound => Ok(None),
         Err(e) => Err(e),
@@ -118,37 +118,37 @@ mod tests {
 
     #[test]
     fn answers_are_read_back() {
-        let folder = tempfile::tempdir().unwrap();
-        assert!(read::<GuestAnswer>(folder.path(), ANSWER).unwrap().is_none());
-        assert!(read_answer(folder.path()).unwrap().is_none());
+        let directory = tempfile::tempdir().unwrap();
+        assert!(read::<GuestAnswer>(directory.path(), ANSWER).unwrap().is_none());
+        assert!(read_answer(directory.path()).unwrap().is_none());
         let mut sample = Sample::default();
         sample.overhead.make_seconds = 0.1;
         for result in [Ok(sample), Err(ReportedFailure("why".to_owned()))] {
             let answer = GuestAnswer { result: result.clone(), trace: Vec::new() };
-            write(folder.path(), ANSWER, &answer).unwrap();
-            let back: GuestAnswer = read(folder.path(), ANSWER).unwrap().unwrap();
+            write(directory.path(), ANSWER, &answer).unwrap();
+            let back: GuestAnswer = read(directory.path(), ANSWER).unwrap().unwrap();
             assert_eq!(back.result, result);
-            assert_eq!(read_answer(folder.path()).unwrap().unwrap().result, result);
+            assert_eq!(read_answer(directory.path()).unwrap().unwrap().result, result);
         }
-        std::fs::write(folder.path().join(ANSWER), "{\"result\":").unwrap();
-        assert!(read::<GuestAnswer>(folder.path(), ANSWER).is_err());
-        assert!(read_answer(folder.path()).is_err());
+        std::fs::write(directory.path().join(ANSWER), "{\"result\":").unwrap();
+        assert!(read::<GuestAnswer>(directory.path(), ANSWER).is_err());
+        assert!(read_answer(directory.path()).is_err());
     }
 
     #[test]
     fn a_hostile_answer_is_not_followed_nor_waited_for() {
-        let (folder, user) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        let (directory, user) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
         let answer = GuestAnswer::failed(&"the user's", Vec::new());
         write(user.path(), ANSWER, &answer).unwrap();
-        let path = folder.path().join(ANSWER);
+        let path = directory.path().join(ANSWER);
         std::os::unix::fs::symlink(user.path().join(ANSWER), &path).unwrap();
-        read_answer(folder.path()).expect_err("a link");
+        read_answer(directory.path()).expect_err("a link");
         std::fs::remove_file(&path).unwrap();
         let mode = rustix::fs::Mode::from_raw_mode(0o600);
         rustix::fs::mknodat(rustix::fs::CWD, &path, rustix::fs::FileType::Fifo, mode, 0).unwrap();
-        read_answer(folder.path()).expect_err("a pipe");
+        read_answer(directory.path()).expect_err("a pipe");
         std::fs::remove_file(&path).unwrap();
         File::create(&path).unwrap().set_len(1 << 40).unwrap();
-        read_answer(folder.path()).expect_err("a terabyte");
+        read_answer(directory.path()).expect_err("a terabyte");
     }
 }

@@ -10,12 +10,12 @@ use disklab_study::nearest_models;
 use super::model_error::{ModelError, read_model_file};
 
 /// The shipped model with this id or nick name, or that of a drive file, which is
-/// looked for against `folder`.
+/// looked for against `directory`.
 ///
 /// # Errors
 /// [`ModelError`] if there is none, or its file is wrong.
-pub fn find_model(name: &str, folder: &Path) -> Result<DriveFile, ModelError> {
-    find(name, folder).map(|found| found.file)
+pub fn find_model(name: &str, directory: &Path) -> Result<DriveFile, ModelError> {
+    find(name, directory).map(|found| found.file)
 }
 
 /// The same model, with what a study's drive (`own`) and then the command line (`over`)
@@ -26,11 +26,11 @@ pub fn find_model(name: &str, folder: &Path) -> Result<DriveFile, ModelError> {
 /// As for [`find_model`], and if something cannot be set.
 pub(super) fn find_model_with(
     name: &str,
-    folder: &Path,
+    directory: &Path,
     own: &[Setting],
     over: &[ModelSetting],
 ) -> Result<(DriveFile, DriveModelPlan, Vec<bool>), ModelError> {
-    let Found { file, path, text, is_shipped } = find(name, folder)?;
+    let Found { file, path, text, is_shipped } = find(name, directory)?;
     let is_meant = |model: &str| {
         let names = file.aliases.iter().chain([&file.id]);
         model == name || names.into_iter().any(|known| known.eq_ignore_ascii_case(model))
@@ -83,7 +83,7 @@ struct Found {
     is_shipped: bool,
 }
 
-fn find(name: &str, folder: &Path) -> Result<Found, ModelError> {
+fn find(name: &str, directory: &Path) -> Result<Found, ModelError> {
     if let Some(file) = by_name(name) {
         let text = SHIPPED.iter().find(|(id, _)| *id == file.id).map(|(_, text)| *text);
         let path = format!("drives/{}.toml", file.id);
@@ -91,7 +91,7 @@ fn find(name: &str, folder: &Path) -> Result<Found, ModelError> {
         return Ok(Found { file, path, text, is_shipped: true });
     }
     if name.contains('/') || name.ends_with(".toml") {
-        return read(&folder.join(name));
+        return read(&directory.join(name));
     }
     Err(ModelError::unknown("drive model", "drive", name, nearest_models(name)))
 }
@@ -109,11 +109,11 @@ mod tests {
 
     #[test]
     fn models_are_found_by_id_nick_name_and_file() {
-        let folder = tempfile::tempdir().unwrap();
+        let directory = tempfile::tempdir().unwrap();
         let (id, text) = SHIPPED[0];
-        std::fs::write(folder.path().join("mine.toml"), text).unwrap();
+        std::fs::write(directory.path().join("mine.toml"), text).unwrap();
         for name in [id, "hgst-10tb", "./mine.toml", "mine.toml"] {
-            assert_eq!(find_model(name, folder.path()).unwrap().id, id, "{name}");
+            assert_eq!(find_model(name, directory.path()).unwrap().id, id, "{name}");
         }
         for (name, expected) in [
             ("hgst-10tv", "did you mean 'hgst-10tb'"),
@@ -121,7 +121,7 @@ mod tests {
             ("no/such.toml", "cannot read the drive file"),
             ("/dev/null", "/dev/null"),
         ] {
-            let error = find_model(name, folder.path()).unwrap_err();
+            let error = find_model(name, directory.path()).unwrap_err();
             assert!(error.to_string().contains(expected), "{name}: {error}");
         }
     }

@@ -40,7 +40,7 @@ pub(super) struct OneCell {
     /// What `fio --version` says, where it is here.
     pub fio: Option<String>,
     /// This cell's own directory, which exists.
-    pub folder: PathBuf,
+    pub directory: PathBuf,
     /// The directory of its raw outputs, and the path by which the guest knows it.
     pub raw: PathBuf,
     pub shown: PathBuf,
@@ -56,9 +56,9 @@ pub(super) enum FinishedCell {
     Interrupted,
 }
 
-/// Keeps the console with the cell's outputs. The guest may write to both folders.
-fn keep_console(folder: &Path, raw: &Path) -> std::io::Result<()> {
-    let lab = UntrustedDirectory::open(folder)?;
+/// Keeps the console with the cell's outputs. The guest may write to both directories.
+fn keep_console(directory: &Path, raw: &Path) -> std::io::Result<()> {
+    let lab = UntrustedDirectory::open(directory)?;
     UntrustedDirectory::open(raw)?.copy_end(&lab, console::FILE, LARGEST_CONSOLE)
 }
 
@@ -93,16 +93,16 @@ impl OneCell {
 
     /// Has a guest make the stack, on new drives.
     fn make(&self) -> Result<MadeDrives, FailedGuest> {
-        let folder = self.folder.join(MAKING);
-        let shown = folder.join(RAW);
+        let directory = self.directory.join(MAKING);
+        let shown = directory.join(RAW);
         std::fs::create_dir_all(&shown)
             .map_err(|e| CellError::Drives(BenchError::io("cannot make", &shown)(e)))?;
         let job = self.job(GuestTask::Make(self.plan.making.clone())).map_err(CellError::Drives)?;
         self.tell_making();
-        let options = self.options(&job, &folder, &shown).map_err(CellError::Drives)?;
-        let made = boot(&job, &folder, options, Lab::run_and_keep);
+        let options = self.options(&job, &directory, &shown).map_err(CellError::Drives)?;
+        let made = boot(&job, &directory, options, Lab::run_and_keep);
         if made.is_err() {
-            let _ = keep_console(&folder, &self.raw);
+            let _ = keep_console(&directory, &self.raw);
         }
         let (sample, trace, (_, disks)) = made?;
         Ok(MadeDrives { disks, sample, trace })
@@ -112,7 +112,7 @@ impl OneCell {
     fn tell_making(&self) {
         let line = serde_json::to_string(&Phase::Make).unwrap_or_default();
         // Only for the user's eyes.
-        let _ = std::fs::write(self.folder.join(PHASES), format!("{line}\n"));
+        let _ = std::fs::write(self.directory.join(PHASES), format!("{line}\n"));
     }
 
     /// Has a guest carry out the work, on drives with its stack.
@@ -122,15 +122,15 @@ impl OneCell {
     ) -> Result<(Sample, Vec<TraceEntry>, LabReport), FailedGuest> {
         let job = self.job(GuestTask::Work(self.plan.clone())).map_err(CellError::Drives)?;
         let mut options =
-            self.options(&job, &self.folder, &self.shown).map_err(CellError::Drives)?;
+            self.options(&job, &self.directory, &self.shown).map_err(CellError::Drives)?;
         made.disks.begin(&mut options).map_err(CellError::Lab)?;
-        add_faults(&self.plan, &self.folder, &mut options.disks).map_err(CellError::Drives)?;
+        add_faults(&self.plan, &self.directory, &mut options.disks).map_err(CellError::Drives)?;
         for disk in &mut options.disks {
-            disk.replaced_in = Some(self.folder.clone());
+            disk.replaced_in = Some(self.directory.clone());
         }
-        let done = boot(&job, &self.folder, options, Lab::run);
+        let done = boot(&job, &self.directory, options, Lab::run);
         // The kernel's messages, for the user.
-        let _ = keep_console(&self.folder, &self.raw);
+        let _ = keep_console(&self.directory, &self.raw);
         done
     }
 
@@ -148,7 +148,7 @@ impl OneCell {
     fn options(
         &self,
         job: &GuestJob,
-        folder: &Path,
+        directory: &Path,
         shown: &Path,
     ) -> Result<LabOptions, BenchError> {
         let (settings, making) = (&self.shared.settings, job.task.making());
@@ -157,7 +157,7 @@ impl OneCell {
             return Err(BenchError::OtherBench);
         };
         let charges = processor_of(machine)?.as_ref().map(Processor::kernel_arguments);
-        let mut options = LabOptions::new(&kernel.program, folder, &settings.program);
+        let mut options = LabOptions::new(&kernel.program, directory, &settings.program);
         options.writable = vec![shown.to_owned()];
         options.shown = vec![(RAW, shown.to_owned())];
         options.shown.extend(kernel.programs.iter().map(|p| (PROGRAMS, p.clone())));
@@ -248,16 +248,17 @@ impl OneCell {
 /// Boots a guest that does this job in this directory, and has `run` wait for its end.
 fn boot<T>(
     job: &GuestJob,
-    folder: &Path,
+    directory: &Path,
     options: LabOptions,
     run: impl FnOnce(Lab) -> Result<T, LabError>,
 ) -> Result<(Sample, Vec<TraceEntry>, T), FailedGuest> {
-    write(folder, JOB, job)
-        .map_err(|e| CellError::Drives(BenchError::io("cannot write the job into", folder)(e)))?;
+    write(directory, JOB, job).map_err(|e| {
+        CellError::Drives(BenchError::io("cannot write the job into", directory)(e))
+    })?;
     let ended = Lab::start(options).and_then(run).map_err(CellError::Lab)?;
-    let answer = read_answer(folder).map_err(CellError::GuestAnswer)?;
+    let answer = read_answer(directory).map_err(CellError::GuestAnswer)?;
     let Some(GuestAnswer { result, trace }) = answer else {
-        let console = console::tail(&folder.join(console::FILE));
+        let console = console::tail(&directory.join(console::FILE));
         return Err(CellError::NoGuestAnswer { console }.into());
     };
     match result {

@@ -25,11 +25,11 @@ pub fn processor_of(plan: &LabPlan) -> Result<Option<Processor>, SourceError> {
 }
 
 /// The table of the shipped processor with this id, or of a file, which is looked for
-/// against `folder`; `None` for the word 'none'.
+/// against `directory`; `None` for the word 'none'.
 ///
 /// # Errors
 /// [`ModelError`] if there is none, or its file is wrong.
-pub fn find_processor(name: &str, folder: &Path) -> Result<Option<Node>, ModelError> {
+pub fn find_processor(name: &str, directory: &Path) -> Result<Option<Node>, ModelError> {
     if name.eq_ignore_ascii_case(NONE) {
         return Ok(None);
     }
@@ -38,7 +38,7 @@ pub fn find_processor(name: &str, folder: &Path) -> Result<Option<Node>, ModelEr
         return checked(format!("processors/{}.toml", processor.id), text.to_owned()).map(Some);
     }
     if name.contains('/') || name.ends_with(".toml") {
-        let path = folder.join(name);
+        let path = directory.join(name);
         let text = read_model_file("processor", &path)?;
         return checked(path.display().to_string(), text).map(Some);
     }
@@ -50,14 +50,14 @@ pub fn find_processor(name: &str, folder: &Path) -> Result<Option<Node>, ModelEr
 ///
 /// # Errors
 /// As for [`find_processor`], and where the description is wrong.
-pub fn study_processor(study: &Study, folder: &Path) -> Result<Option<Node>, ModelError> {
+pub fn study_processor(study: &Study, directory: &Path) -> Result<Option<Node>, ModelError> {
     let Some(node) = &study.processor else { return Ok(None) };
     if matches!(node.value, Value::Table(_)) {
         from_node(node)?;
         return Ok(Some(node.clone()));
     }
     let name = node.as_text()?;
-    find_processor(&name, folder).map_err(|why| node.error(why.to_string()).into())
+    find_processor(&name, directory).map_err(|why| node.error(why.to_string()).into())
 }
 
 /// The table of a text that describes a processor.
@@ -84,11 +84,11 @@ pub fn check_charges(words: &[String]) -> Result<(), NotCharged> {
     check_charges_in(Path::new(CHARGED), words)
 }
 
-fn check_charges_in(folder: &Path, words: &[String]) -> Result<(), NotCharged> {
+fn check_charges_in(directory: &Path, words: &[String]) -> Result<(), NotCharged> {
     for word in words {
         let parts = word.strip_prefix(PARAMETERS).and_then(|word| word.split_once('='));
         let charged = parts.is_some_and(|(name, wanted)| {
-            let found = std::fs::read_to_string(folder.join(name));
+            let found = std::fs::read_to_string(directory.join(name));
             found.is_ok_and(|found| found.trim() == wanted)
         });
         if !charged {
@@ -108,8 +108,8 @@ mod tests {
         [[drives]]\nmodel = 'hgst-10tb'\nsize = '10 TB'\n[[workloads]]\nid = 'w'\n\
         hdparm = { device = true }\n";
 
-    fn found(name: &str, folder: &Path) -> Option<Processor> {
-        let node = find_processor(name, folder).unwrap_or_else(|e| panic!("{name}: {e}"))?;
+    fn found(name: &str, directory: &Path) -> Option<Processor> {
+        let node = find_processor(name, directory).unwrap_or_else(|e| panic!("{name}: {e}"))?;
         Some(from_node(&node).unwrap_or_else(|e| panic!("{e}")))
     }
 
@@ -122,19 +122,19 @@ mod tests {
 
     #[test]
     fn processors_are_found_by_id_and_by_file() {
-        let folder = tempfile::tempdir().unwrap();
+        let directory = tempfile::tempdir().unwrap();
         let (id, text) = SHIPPED[0];
-        std::fs::write(folder.path().join("mine.toml"), text).unwrap();
+        std::fs::write(directory.path().join("mine.toml"), text).unwrap();
         for name in [id, "./mine.toml", "mine.toml", "ATOM-D2700"] {
-            assert_eq!(found(name, folder.path()).unwrap().id, id, "{name}");
+            assert_eq!(found(name, directory.path()).unwrap().id, id, "{name}");
         }
-        assert_eq!(found("None", folder.path()), None);
+        assert_eq!(found("None", directory.path()), None);
         for (name, expected) in [
             ("atom-d2701", "did you mean 'atom-d2700'"),
             ("", "unknown processor"),
             ("no/such.toml", "cannot read the processor file"),
         ] {
-            let error = find_processor(name, folder.path()).unwrap_err().to_string();
+            let error = find_processor(name, directory.path()).unwrap_err().to_string();
             assert!(error.contains(expected), "{name}: {error}");
         }
     }
@@ -159,9 +159,9 @@ mod tests {
 
     #[test]
     fn a_kernel_that_does_not_charge_is_reported() {
-        let folder = tempfile::tempdir().unwrap();
-        std::fs::write(folder.path().join("bio"), "3000\n").unwrap();
-        let check = |word: &str| check_charges_in(folder.path(), &[word.to_owned()]);
+        let directory = tempfile::tempdir().unwrap();
+        std::fs::write(directory.path().join("bio"), "3000\n").unwrap();
+        let check = |word: &str| check_charges_in(directory.path(), &[word.to_owned()]);
         assert_eq!(check("charge.bio=3000"), Ok(()));
         assert_eq!(check_charges_in(Path::new("/no/such"), &[]), Ok(()));
         for word in ["charge.bio=3001", "charge.crc32=3000", "bio=3000", "charge.bio"] {

@@ -15,7 +15,7 @@ use crate::BenchError;
 pub struct LabKernel {
     /// A User-Mode Linux program.
     pub program: PathBuf,
-    /// A folder of programs that fit to it, such as those of ZFS.
+    /// A directory of programs that fit to it, such as those of ZFS.
     pub programs: Option<PathBuf>,
     /// Words for its command line.
     pub arguments: Vec<String>,
@@ -28,7 +28,7 @@ pub struct LabKernel {
 pub struct LabSettings {
     /// The program that is the guest's first: this one.
     pub program: PathBuf,
-    /// Where the labs' folders are made.
+    /// Where the labs' directories are made.
     pub scratch: PathBuf,
     /// The processors to run on: each lab takes the one that the fewest labs run on.
     pub cores: Vec<usize>,

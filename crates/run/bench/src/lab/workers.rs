@@ -49,7 +49,7 @@ struct Running {
     /// What its drives will hold, as predicted.
     content: Bytes,
     _lease: CpuLease,
-    folder: PathBuf,
+    directory: PathBuf,
     /// Bytes of its phases that were read.
     seen: u64,
     /// The guest's clock, in nanoseconds.
@@ -93,7 +93,7 @@ impl LabWorkers {
     }
 
     /// The directory of a new lab.
-    fn lab_folder(&mut self, cell: &Cell) -> Result<PathBuf, BenchError> {
+    fn lab_directory(&mut self, cell: &Cell) -> Result<PathBuf, BenchError> {
         let own = self.own.path(&self.shared.settings.scratch, &mut self.ledger)?;
         let name = format!("cell-{}", cell.number + 1);
         self.ledger.expect(&own, vec![name.clone()])?;
@@ -115,7 +115,7 @@ impl LabWorkers {
                 if outcome.result.is_err() {
                     self.executor.interrupt.check()?;
                 }
-                let _ = std::fs::remove_dir_all(&running.folder);
+                let _ = std::fs::remove_dir_all(&running.directory);
                 Ok(Some(EndedCell { cell: running.cell, outcome: *outcome }))
             }
         }
@@ -147,11 +147,11 @@ impl CellExecutor for LabWorkers {
         let MachinePlan::Lab(machine) = &plan.making.machine else {
             return Err(BenchError::OtherBench);
         };
-        // The guest mounts it, knows no folder that a path could start from, and may not look into
+        // The guest mounts it, knows no directory that a path could start from, and may not look into
         // this process, through which the path leads.
         let shown = outputs.canonicalize().map_err(BenchError::io("cannot find", outputs))?;
-        let folder = self.lab_folder(&plan.cell)?;
-        std::fs::create_dir_all(&folder).map_err(BenchError::io("cannot make", &folder))?;
+        let directory = self.lab_directory(&plan.cell)?;
+        std::fs::create_dir_all(&directory).map_err(BenchError::io("cannot make", &directory))?;
         let lease = self.leases.take(&self.shared.settings.cores, machine.memory.0);
         let lease = lease.ok_or(BenchError::NoProcessor)?;
         let clock = Arc::new(AtomicU64::new(0));
@@ -161,7 +161,7 @@ impl CellExecutor for LabWorkers {
             shared: Arc::clone(&self.shared),
             plan: Box::new(plan),
             fio: self.fio_version(),
-            folder: folder.clone(),
+            directory: directory.clone(),
             raw: outputs.to_owned(),
             shown,
             core: lease.core(),
@@ -177,7 +177,7 @@ impl CellExecutor for LabWorkers {
             cell,
             content,
             _lease: lease,
-            folder,
+            directory,
             seen: 0,
             clock,
             measuring_from: None,
@@ -230,7 +230,7 @@ impl Running {
 
     /// Hands on the phases that the guest has told since the last look.
     fn report_phases(&mut self, watcher: &mut dyn CellWatcher) {
-        let Ok(text) = read_from(&self.folder, self.seen) else { return };
+        let Ok(text) = read_from(&self.directory, self.seen) else { return };
         // A line without its end is read again at the next look.
         for line in text.split_inclusive('\n').filter(|line| line.ends_with('\n')) {
             self.seen += line.len() as u64;
@@ -250,8 +250,8 @@ fn fits(running: &[Bytes], next: Bytes, limit: Bytes) -> bool {
     running.is_empty() || running.iter().fold(next, |sum, content| sum + *content) <= limit
 }
 
-fn read_from(folder: &Path, at: u64) -> std::io::Result<String> {
-    let mut file = UntrustedDirectory::open(folder)?.file(PHASES)?;
+fn read_from(directory: &Path, at: u64) -> std::io::Result<String> {
+    let mut file = UntrustedDirectory::open(directory)?.file(PHASES)?;
     file.seek(SeekFrom::Start(at))?;
     let mut text = String::new();
     // Four short lines are all that a cell has to tell.

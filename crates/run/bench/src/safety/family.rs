@@ -70,8 +70,8 @@ mod tests {
 
     #[test]
     fn everything_above_is_found_and_nothing_next_to() {
-        let folder = tempfile::tempdir().expect("temp");
-        let tree = Fabricated::new(folder.path());
+        let directory = tempfile::tempdir().expect("temp");
+        let tree = Fabricated::new(directory.path());
         tree.drive("sda", (8, 0), "A").partition("sda", "sda1", (8, 1));
         tree.drive("sdb", (8, 16), "B").partition("sdb", "sdb1", (8, 17));
         tree.drive("sdc", (8, 32), "C");
@@ -95,8 +95,8 @@ mod tests {
 
     #[test]
     fn a_ring_ends() {
-        let folder = tempfile::tempdir().expect("temp");
-        let tree = Fabricated::new(folder.path());
+        let directory = tempfile::tempdir().expect("temp");
+        let tree = Fabricated::new(directory.path());
         tree.device("dm-0", (252, 0)).stacked("dm-1", (252, 1), &["dm-0"]);
         tree.link("/sys/class/block/dm-1/holders/dm-0", "../../dm-0");
         let root = tree.root();

@@ -75,8 +75,8 @@ mod tests {
 
     #[test]
     fn another_drive_is_noticed_and_the_same_is_not() {
-        let folder = tempfile::tempdir().expect("temp");
-        let tree = Fabricated::new(folder.path());
+        let directory = tempfile::tempdir().expect("temp");
+        let tree = Fabricated::new(directory.path());
         tree.drive("sda", (8, 0), "A").file("/proc/sys/kernel/random/boot_id", "start-1\n");
         let take = || {
             let root = tree.root();

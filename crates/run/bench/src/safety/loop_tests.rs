@@ -22,7 +22,7 @@ fn run(program: &str, args: &[&str]) -> Option<String> {
 /// A loop device over a sparse file, and a place to mount it; both are gone when
 /// this is dropped.
 struct LoopDevice {
-    folder: tempfile::TempDir,
+    directory: tempfile::TempDir,
     file: PathBuf,
     node: String,
     swap: bool,
@@ -40,21 +40,21 @@ impl LoopDevice {
     }
 
     fn attached(options: &[&str]) -> Option<Self> {
-        let folder = tempfile::tempdir().expect("temp");
-        let file = folder.path().join("drive");
+        let directory = tempfile::tempdir().expect("temp");
+        let file = directory.path().join("drive");
         File::create(&file).and_then(|f| f.set_len(256 * MIB)).expect("sparse file");
-        Self::over(&file, folder, options)
+        Self::over(&file, directory, options)
     }
 
-    fn over(file: &Path, folder: tempfile::TempDir, options: &[&str]) -> Option<Self> {
-        std::fs::create_dir_all(folder.path().join("mnt")).expect("mount point");
+    fn over(file: &Path, directory: tempfile::TempDir, options: &[&str]) -> Option<Self> {
+        std::fs::create_dir_all(directory.path().join("mnt")).expect("mount point");
         let name = file.to_string_lossy();
         let args = [options, &["--find", "--show", &name]].concat();
         let node = run("losetup", &args);
         if node.is_none() {
             eprintln!("skipped: needs root and loop devices");
         }
-        Some(Self { folder, file: file.to_owned(), node: node?, swap: false })
+        Some(Self { directory, file: file.to_owned(), node: node?, swap: false })
     }
 
     /// Whether it is still attached to its file: its number may have gone to another test's.
@@ -65,7 +65,7 @@ impl LoopDevice {
     }
 
     fn point(&self) -> PathBuf {
-        self.folder.path().join("mnt")
+        self.directory.path().join("mnt")
     }
 
     fn mount(&self) -> bool {
@@ -217,7 +217,7 @@ fn a_device_that_a_process_has_open_is_refused() {
 #[test]
 fn neither_the_nodes_name_nor_the_programs_hides_an_open_device() {
     let Some(drive) = LoopDevice::new(&["mknod", "sleep"]) else { return };
-    let at = |name: &str| drive.folder.path().join(name).display().to_string();
+    let at = |name: &str| drive.directory.path().join(name).display().to_string();
     let number = drive.target().device.number().expect("a number");
     let (major, minor) = (number.0.to_string(), number.1.to_string());
     assert!(run("mknod", &[&at("node"), "b", &major, &minor]).is_some());
@@ -473,8 +473,8 @@ fn a_pinned_number_goes_to_no_other_drive_and_mkfs_gets_the_pinned_one() {
     let claim = claim(&root, &probe, &drive.target(), &[]).expect("free");
     claim.erase(&executor).expect("erased");
     let pin = claim.into_pin(&root).expect("pinned");
-    let backing = drive.folder.path().join("drive");
-    let photos = drive.folder.path().join("photos");
+    let backing = drive.directory.path().join("drive");
+    let photos = drive.directory.path().join("photos");
     File::create(&photos).and_then(|f| f.set_len(256 * MIB)).expect("another drive");
     // Pulled out, and another one plugged in: it does not get this number.
     run("losetup", &["--detach", &drive.node]);

@@ -33,8 +33,8 @@ mod tests {
 
     #[test]
     fn lost_members_and_lost_drives_are_reported() {
-        let folder = tempfile::tempdir().expect("temp");
-        let tree = Fabricated::new(folder.path());
+        let directory = tempfile::tempdir().expect("temp");
+        let tree = Fabricated::new(directory.path());
         tree.drive("sda", (8, 0), "A").partition("sda", "sda1", (8, 1));
         tree.drive("sdb", (8, 16), "B").stacked("md0", (9, 0), &["sda1"]);
         tree.set("md0", "md/degraded", "0\n");

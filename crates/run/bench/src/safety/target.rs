@@ -87,7 +87,7 @@ fn find(root: &SystemRoot, name: &Path) -> Result<Target, Cause> {
     if !is_by_id(name) {
         let device = BlockDevice::at(root, name);
         if device.is_none() && root.path(name).symlink_metadata().is_err() {
-            // A bare `ata-…` was meant as a name in the folder, perhaps.
+            // A bare `ata-…` was meant as a name in the directory, perhaps.
             let guess = Path::new(BY_ID).join(name.file_name().unwrap_or_default());
             let there = is_by_id(&guess) && BlockDevice::at(root, &guess).is_some();
             return Err(if there {
@@ -200,13 +200,13 @@ mod tests {
     use super::*;
 
     fn made() -> (tempfile::TempDir, Fabricated) {
-        let folder = tempfile::tempdir().expect("temp");
-        let tree = Fabricated::new(folder.path());
+        let directory = tempfile::tempdir().expect("temp");
+        let tree = Fabricated::new(directory.path());
         tree.drive("sda", (8, 0), "A").partition("sda", "sda1", (8, 1));
         tree.drive("sdb", (8, 16), "B");
         tree.link("/dev/disk/by-id/wwn-0x5000", "../../sda");
         tree.link("/dev/disk/by-id/ata-TESTDRIVE_1000_A-part1", "../../sda1");
-        (folder, tree)
+        (directory, tree)
     }
 
     fn refused(tree: &Fabricated, names: &[&str]) -> Vec<String> {
@@ -220,7 +220,7 @@ mod tests {
 
     #[test]
     fn stable_names_lead_to_drives() {
-        let (_folder, tree) = made();
+        let (_directory, tree) = made();
         let targets = resolve(&tree.root(), &[A.to_owned(), B.to_owned()]).expect("two drives");
         assert_eq!(targets[0].node(), Path::new("/dev/sda"));
         assert_eq!(targets[1].fingerprint.serial.as_deref(), Some("B"));
@@ -229,7 +229,7 @@ mod tests {
 
     #[test]
     fn a_kernel_name_is_refused_and_the_stable_one_offered() {
-        let (_folder, tree) = made();
+        let (_directory, tree) = made();
         tree.link("/dev/disk/by-path/pci-1", "../../sda");
         for name in ["/dev/sda", "/dev/sda1", "/dev/disk/by-path/pci-1", "ata-TESTDRIVE_1000_A"] {
             let text = refused(&tree, &[name]).remove(0);
@@ -251,7 +251,7 @@ mod tests {
 
     #[test]
     fn partitions_stacked_devices_and_other_files_are_refused() {
-        let (_folder, tree) = made();
+        let (_directory, tree) = made();
         tree.stacked("md0", (9, 0), &["sda1"]).link("/dev/disk/by-id/md-name-x", "../../md0");
         tree.file("/etc/passwd", "x");
         tree.link("/dev/disk/by-id/ata-evil", "../../../etc/passwd");
@@ -282,7 +282,7 @@ mod tests {
 
     #[test]
     fn a_system_without_stable_names_says_what_can_be_done() {
-        let (_folder, tree) = made();
+        let (_directory, tree) = made();
         std::fs::remove_dir_all(tree.path("/dev/disk/by-id")).expect("removed");
         for name in [A, "/dev/sda", "ata-TESTDRIVE_1000_A"] {
             let text = refused(&tree, &[name]).remove(0);
@@ -295,7 +295,7 @@ mod tests {
 
     #[test]
     fn a_drive_is_taken_once() {
-        let (_folder, tree) = made();
+        let (_directory, tree) = made();
         let text = refused(&tree, &[A, "/dev/disk/by-id/wwn-0x5000"]).remove(0);
         assert!(text.contains("the same drive as") && text.ends_with("once"), "{text}");
         // Two paths of one drive.
@@ -307,7 +307,7 @@ mod tests {
 
     #[test]
     fn a_name_with_another_serial_is_noticed() {
-        let (_folder, tree) = made();
+        let (_directory, tree) = made();
         let target =
             |name: &str| resolve(&tree.root(), &[name.to_owned()]).expect("resolves").remove(0);
         assert_eq!(name_lacks_serial(&target(A)), None);

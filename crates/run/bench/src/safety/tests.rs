@@ -44,15 +44,15 @@ fn signature(device: &str, kind: &str, label: Option<&str>) -> Signature {
 
 /// Two drives: `sda` with the system on it, and `sdb`, blank.
 fn machine() -> (tempfile::TempDir, Fabricated) {
-    let folder = tempfile::tempdir().expect("temp");
-    let tree = Fabricated::new(folder.path());
+    let directory = tempfile::tempdir().expect("temp");
+    let tree = Fabricated::new(directory.path());
     tree.drive("sda", (8, 0), "A").partition("sda", "sda1", (8, 1)).partition(
         "sda",
         "sda2",
         (8, 2),
     );
     tree.drive("sdb", (8, 16), "B");
-    (folder, tree)
+    (directory, tree)
 }
 
 fn target(root: &SystemRoot, serial: &str) -> Target {
@@ -85,7 +85,7 @@ fn refused(tree: &Fabricated, serial: &str, fake: &Fake, expected: &[&str]) {
 
 #[test]
 fn a_blank_drive_is_free() {
-    let (_folder, tree) = machine();
+    let (_directory, tree) = machine();
     let fake = Fake::default();
     let inspection = checked(&tree, "B", &fake, &[]);
     assert!(inspection.is_free());
@@ -102,7 +102,7 @@ fn a_blank_drive_is_free() {
 
 #[test]
 fn a_mounted_partition_and_the_root_drive_are_refused() {
-    let (_folder, tree) = machine();
+    let (_directory, tree) = machine();
     tree.mount((8, 2), "/dev/sda2", "/home", "ext4");
     refused(&tree, "A", &Fake::default(), &["sda2 is mounted at /home"]);
     tree.mount((8, 1), "/dev/sda1", "/", "ext4");
@@ -116,7 +116,7 @@ fn a_mounted_partition_and_the_root_drive_are_refused() {
 
 #[test]
 fn the_root_drive_is_found_below_lvm_on_crypt_on_md() {
-    let (_folder, tree) = machine();
+    let (_directory, tree) = machine();
     tree.partition("sdb", "sdb1", (8, 17)).stacked("md0", (9, 0), &["sda1", "sdb1"]);
     tree.stacked("dm-0", (252, 0), &["md0"]).stacked("dm-1", (252, 1), &["dm-0"]);
     tree.set("dm-1", "dm/name", "vg-root").mount((252, 1), "/dev/mapper/vg-root", "/", "xfs");
@@ -136,21 +136,21 @@ fn the_root_drive_is_found_below_lvm_on_crypt_on_md() {
 
 #[test]
 fn holders_are_refused_also_where_nothing_is_mounted() {
-    let (_folder, tree) = machine();
+    let (_directory, tree) = machine();
     tree.stacked("dm-0", (252, 0), &["sdb"]).set("dm-0", "dm/name", "luks-x");
     refused(&tree, "B", &Fake::default(), &["sdb is in use by dm-0 (luks-x); stop that first"]);
 }
 
 #[test]
 fn bcache_without_its_cache_set_is_refused() {
-    let (_folder, tree) = machine();
+    let (_directory, tree) = machine();
     tree.set("sdb", "bcache/state", "no cache");
     refused(&tree, "B", &Fake::default(), &["sdb is in use by bcache"]);
 }
 
 #[test]
 fn loop_devices_on_top_are_refused() {
-    let (_folder, tree) = machine();
+    let (_directory, tree) = machine();
     tree.looped("loop0", (7, 0), "/dev/sdb");
     refused(&tree, "B", &Fake::default(), &["sdb is in use by loop0 (/dev/sdb)"]);
     tree.mount((8, 2), "/dev/sda2", "/data", "ext4").looped("loop1", (7, 1), "/data/image");
@@ -159,7 +159,7 @@ fn loop_devices_on_top_are_refused() {
 
 #[test]
 fn the_second_device_of_a_btrfs_is_refused() {
-    let (_folder, tree) = machine();
+    let (_directory, tree) = machine();
     tree.btrfs("0-1-2", &["sda2", "sdb"]).mount((0, 40), "/dev/sda2", "/b", "btrfs");
     refused(&tree, "B", &Fake::default(), &["sdb belongs to the mounted Btrfs 0-1-2"]);
     refused(&tree, "A", &Fake::default(), &["sda2 belongs to", "sda2 is mounted at /b"]);
@@ -167,7 +167,7 @@ fn the_second_device_of_a_btrfs_is_refused() {
 
 #[test]
 fn a_root_on_btrfs_over_two_drives_is_found_on_both() {
-    let (_folder, tree) = machine();
+    let (_directory, tree) = machine();
     tree.btrfs("0-1-2", &["sda2", "sdb"]).mount((0, 40), "/dev/sda2", "/", "btrfs");
     for serial in ["A", "B"] {
         refused(&tree, serial, &Fake::default(), &["root file system of this machine"]);
@@ -176,7 +176,7 @@ fn a_root_on_btrfs_over_two_drives_is_found_on_both() {
 
 #[test]
 fn all_devices_of_a_bcachefs_are_refused() {
-    let (_folder, tree) = machine();
+    let (_directory, tree) = machine();
     tree.mount((0, 41), "/dev/sda2:/dev/sdb", "/bc", "bcachefs");
     for serial in ["A", "B"] {
         refused(&tree, serial, &Fake::default(), &["is mounted at /bc"]);
@@ -185,7 +185,7 @@ fn all_devices_of_a_bcachefs_are_refused() {
 
 #[test]
 fn swap_is_refused_as_device_and_as_file() {
-    let (_folder, tree) = machine();
+    let (_directory, tree) = machine();
     tree.swap("/dev/sda1", "partition");
     refused(&tree, "A", &Fake::default(), &["/dev/sda1 is swap space in use"]);
     tree.mount((8, 16), "/dev/sdb", "/with\\040space", "ext4");
@@ -195,7 +195,7 @@ fn swap_is_refused_as_device_and_as_file() {
 
 #[test]
 fn a_use_of_another_path_to_the_drive_counts() {
-    let (_folder, tree) = machine();
+    let (_directory, tree) = machine();
     tree.drive("sdc", (8, 32), "B");
     tree.link("/dev/disk/by-id/ata-TESTDRIVE_1000_B", "../../sdb");
     assert!(checked(&tree, "B", &Fake::default(), &[]).is_free());
@@ -205,21 +205,21 @@ fn a_use_of_another_path_to_the_drive_counts() {
 
 #[test]
 fn an_open_drive_is_refused() {
-    let (_folder, tree) = machine();
+    let (_directory, tree) = machine();
     tree.process(77, 77, "qemu-system-x86\n").link("/proc/77/task/77/fd/9", "/dev/sdb");
     refused(&tree, "B", &Fake::default(), &["process qemu-system-x86 (77) has sdb open"]);
 }
 
 #[test]
 fn a_drive_in_use_by_means_unseen_is_refused() {
-    let (_folder, tree) = machine();
+    let (_directory, tree) = machine();
     let fake = Fake { busy: vec!["sdb"], ..Fake::default() };
     refused(&tree, "B", &fake, &["the kernel has it in use"]);
 }
 
 #[test]
 fn read_only_and_empty_drives_are_refused_and_removable_ones_noted() {
-    let (_folder, tree) = machine();
+    let (_directory, tree) = machine();
     tree.set("sdb", "removable", "1");
     let warnings = checked(&tree, "B", &Fake::default(), &[]).warnings;
     assert!(matches!(warnings.as_slice(), [Warning::Removable, Warning::Blank { .. }]));
@@ -229,7 +229,7 @@ fn read_only_and_empty_drives_are_refused_and_removable_ones_noted() {
 
 #[test]
 fn signatures_are_refused_unless_the_exact_serial_is_named() {
-    let (_folder, tree) = machine();
+    let (_directory, tree) = machine();
     let zfs = signature("sdb", "zfs_member", Some("tank"));
     let fake = Fake { signatures: vec![zfs.clone()], ..Fake::default() };
     for erase in [vec![], vec!["A"], vec!["b"], vec!["B "], vec![""], vec!["sdb"]] {
@@ -247,7 +247,7 @@ fn signatures_are_refused_unless_the_exact_serial_is_named() {
 
 #[test]
 fn empty_partitions_count_as_data() {
-    let (_folder, tree) = machine();
+    let (_directory, tree) = machine();
     let text = words(&checked(&tree, "A", &Fake::default(), &[]));
     assert!(text.contains("partition on sda1, partition on sda2"), "{text}");
     let fake =
@@ -258,7 +258,7 @@ fn empty_partitions_count_as_data() {
 
 #[test]
 fn a_drive_with_unsigned_data_is_refused_unless_its_serial_is_named() {
-    let (_folder, tree) = machine();
+    let (_directory, tree) = machine();
     let fake = Fake { filled: true, ..Fake::default() };
     let root = tree.root();
     let target = target(&root, "B");
@@ -283,7 +283,7 @@ fn a_drive_with_unsigned_data_is_refused_unless_its_serial_is_named() {
 
 #[test]
 fn a_pin_notices_that_names_and_drive_do_not_belong_together_any_more() {
-    let (_folder, tree) = machine();
+    let (_directory, tree) = machine();
     let root = tree.root();
     let claim = claim(&root, &Fake::default(), &target(&root, "B"), &[]).expect("free");
     let pin = claim.into_pin(&root).expect("pinned");
@@ -299,7 +299,7 @@ fn a_pin_notices_that_names_and_drive_do_not_belong_together_any_more() {
 
 #[test]
 fn signatures_of_the_run_are_accepted_but_mounts_are_not() {
-    let (_folder, tree) = machine();
+    let (_directory, tree) = machine();
     let fake = Fake { signatures: vec![signature("sdb", "ext4", None)], ..Fake::default() };
     tree.set("sdb", "device/serial", "");
     let root = tree.root();
@@ -312,7 +312,7 @@ fn signatures_of_the_run_are_accepted_but_mounts_are_not() {
 
 #[test]
 fn our_own_leftovers_are_named_and_refused() {
-    let (_folder, tree) = machine();
+    let (_directory, tree) = machine();
     let own = signature("sdb", "linux_raid_member", Some("host:disklab12x3"));
     let fake = Fake { signatures: vec![own], ..Fake::default() };
     let text = words(&checked(&tree, "B", &fake, &[]));
@@ -321,7 +321,7 @@ fn our_own_leftovers_are_named_and_refused() {
 
 #[test]
 fn a_serial_that_two_drives_have_erases_neither() {
-    let (_folder, tree) = machine();
+    let (_directory, tree) = machine();
     tree.drive("sdc", (8, 32), "C").set("sdc", "device/serial", "B");
     let fake = Fake { signatures: vec![signature("sdb", "xfs", None)], ..Fake::default() };
     refused(&tree, "B", &fake, &["sdb, sdc have that serial number"]);
@@ -329,7 +329,7 @@ fn a_serial_that_two_drives_have_erases_neither() {
 
 #[test]
 fn a_drive_without_serial_can_not_be_named_for_erasing() {
-    let (_folder, tree) = machine();
+    let (_directory, tree) = machine();
     tree.set("sdb", "device/serial", "");
     let fake = Fake { signatures: vec![signature("sdb", "xfs", None)], ..Fake::default() };
     for erase in ["", "none", "B"] {
@@ -340,7 +340,7 @@ fn a_drive_without_serial_can_not_be_named_for_erasing() {
 
 #[test]
 fn drives_that_cannot_be_inspected_are_refused() {
-    let (_folder, tree) = machine();
+    let (_directory, tree) = machine();
     let fake = Fake { unreadable: true, ..Fake::default() };
     let unknown = |fake: &Fake| {
         let inspection = checked(&tree, "B", fake, &["B"]);
@@ -362,7 +362,7 @@ fn drives_that_cannot_be_inspected_are_refused() {
 
 #[test]
 fn a_drive_that_changed_since_the_plan_is_refused() {
-    let (_folder, tree) = machine();
+    let (_directory, tree) = machine();
     let root = tree.root();
     let planned = target(&root, "B");
     let refused = |tree: &Fabricated| {
@@ -381,7 +381,7 @@ fn a_drive_that_changed_since_the_plan_is_refused() {
 
 #[test]
 fn nvme_namespaces_are_drives_like_any_other() {
-    let (_folder, tree) = machine();
+    let (_directory, tree) = machine();
     tree.drive("nvme0n1", (259, 0), "N").partition("nvme0n1", "nvme0n1p1", (259, 1));
     tree.link("/dev/disk/by-id/nvme-eui.0025", "../../nvme0n1");
     tree.mount((259, 1), "/dev/nvme0n1p1", "/boot/efi", "vfat");
@@ -413,8 +413,8 @@ proptest! {
             Use::Mounted, Use::Swapped, Use::InArray, Use::LoopDevice, Use::Btrfs, Use::Opened,
         ]),
     ) {
-        let folder = tempfile::tempdir().expect("temp");
-        let tree = Fabricated::new(folder.path());
+        let directory = tempfile::tempdir().expect("temp");
+        let tree = Fabricated::new(directory.path());
         tree.drive("sda", (8, 0), "A").drive("sdb", (8, 16), "B");
         let mut devices = vec![("sda".to_owned(), (8, 0))];
         for (step, (below, how)) in tower.iter().enumerate() {
@@ -463,7 +463,7 @@ proptest! {
 
 #[test]
 fn only_stable_links_are_resolved() {
-    let (_folder, tree) = machine();
+    let (_directory, tree) = machine();
     tree.link("/dev/disk/by-id/wwn-1", "../../sdb");
     let root = tree.root();
     proptest!(|(name in "(/dev/)?(disk/by-id/)?[a-z./-]{0,12}(sda|sdb|wwn-1)?")| {

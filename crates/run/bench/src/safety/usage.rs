@@ -103,7 +103,7 @@ fn held_by(family: &[Member]) -> Vec<Cause> {
             };
             causes.push(Cause::BuiltOn { part: part.clone(), by });
         }
-        // A registered bcache device has this folder, also where its cache set
+        // A registered bcache device has this directory, also where its cache set
         // is not complete and nothing holds it (drivers/md/bcache/sysfs.c).
         if member.device.attribute_path("bcache").exists() {
             let part = member.device.name().to_owned();

@@ -48,8 +48,13 @@ struct Collector {
 }
 
 impl Collector {
-    fn new(folder: &Path) -> Self {
-        Self { raw: folder.join("raw"), phases: Vec::new(), ended: Vec::new(), interrupt_at: None }
+    fn new(directory: &Path) -> Self {
+        Self {
+            raw: directory.join("raw"),
+            phases: Vec::new(),
+            ended: Vec::new(),
+            interrupt_at: None,
+        }
     }
 
     fn sample(&self, stack: &str) -> &Sample {
@@ -100,12 +105,12 @@ fn campaign() -> LoadedStudy {
     LoadedStudy::new(load("t.toml", STUDY).expect("study"), &context).expect("campaign")
 }
 
-/// The loop bench in `folder`, or a line on what the machine lacks.
-fn loop_bench(folder: &Path, state: &Path, interrupt: &Interrupt) -> Option<Bench> {
-    let drives = LoopDrives::new(folder, Bytes::mib(400), Medium::SOLID_STATE);
+/// The loop bench in `directory`, or a line on what the machine lacks.
+fn loop_bench(directory: &Path, state: &Path, interrupt: &Interrupt) -> Option<Bench> {
+    let drives = LoopDrives::new(directory, Bytes::mib(400), Medium::SOLID_STATE);
     let ledger = Ledger::open(state).expect("ledger");
     let executor = Executor::new(interrupt.clone());
-    let bench = DeviceBench::new(drives, MachinePlan::Loop, ledger, executor, folder);
+    let bench = DeviceBench::new(drives, MachinePlan::Loop, ledger, executor, directory);
     let bench = Bench::from(bench);
     let missing = bench.missing();
     if missing.is_empty() {
@@ -122,16 +127,16 @@ fn ready(bench: Bench, campaign: &LoadedStudy, cells: &[Cell]) -> Box<dyn CellEx
     checked.confirm(true).and_then(|bench| bench.prepare(&needs)).expect("ready")
 }
 
-fn nothing_is_left(folder: &Path) {
-    let shown = folder.canonicalize().expect("folder").display().to_string();
+fn nothing_is_left(directory: &Path) {
+    let shown = directory.canonicalize().expect("directory").display().to_string();
     let mounts = std::fs::read_to_string("/proc/self/mountinfo").expect("mountinfo");
     assert!(!mounts.contains(&shown), "still mounted: {mounts}");
     for entry in std::fs::read_dir("/sys/block").expect("sysfs").flatten() {
         let backing = std::fs::read_to_string(entry.path().join("loop/backing_file"));
         assert!(!backing.is_ok_and(|b| b.contains(&shown)), "still looped: {entry:?}");
     }
-    let left: Vec<_> = std::fs::read_dir(folder)
-        .expect("folder")
+    let left: Vec<_> = std::fs::read_dir(directory)
+        .expect("directory")
         .flatten()
         .map(|e| e.file_name().to_string_lossy().into_owned())
         .filter(|name| name != "raw" && name != "state")

@@ -14,7 +14,7 @@ use disklab_drive::Transport;
 use super::facts::{DriveFacts, FIRMWARE};
 use super::names::{encode, replace_chars, word};
 
-/// Where all of it is; another folder in tests.
+/// Where all of it is; another directory in tests.
 #[derive(Debug, Clone)]
 pub struct DeviceDatabase {
     sys: PathBuf,
@@ -38,7 +38,7 @@ struct Node {
 }
 
 impl DeviceDatabase {
-    /// Below this folder.
+    /// Below this directory.
     pub fn below(root: &Path) -> Self {
         Self { sys: root.join("sys/block"), dev: root.join("dev"), run: root.join("run/udev/data") }
     }
@@ -77,13 +77,13 @@ impl DeviceDatabase {
 
     /// The drive and its partitions, as far as the kernel has them.
     fn nodes(&self, drive: &DriveFacts) -> Vec<Node> {
-        let folder = self.sys.join(&drive.node);
-        let node = |folder: &Path, name: &str, partition| {
-            let number = fs::read_to_string(folder.join("dev")).ok()?.trim().to_owned();
+        let directory = self.sys.join(&drive.node);
+        let node = |directory: &Path, name: &str, partition| {
+            let number = fs::read_to_string(directory.join("dev")).ok()?.trim().to_owned();
             Some(Node { name: name.to_owned(), number, partition })
         };
-        let mut nodes: Vec<Node> = node(&folder, &drive.node, None).into_iter().collect();
-        for entry in fs::read_dir(&folder).into_iter().flatten().flatten() {
+        let mut nodes: Vec<Node> = node(&directory, &drive.node, None).into_iter().collect();
+        for entry in fs::read_dir(&directory).into_iter().flatten().flatten() {
             let number = fs::read_to_string(entry.path().join("partition"));
             let Some(number) = number.ok().and_then(|n| n.trim().parse().ok()) else { continue };
             nodes.extend(node(&entry.path(), &entry.file_name().to_string_lossy(), Some(number)));
@@ -236,10 +236,10 @@ mod tests {
     }
 
     fn add_partition(root: &Path, number: u32) {
-        let folder = root.join(format!("sys/block/vda/vda{number}"));
-        fs::create_dir_all(&folder).expect("made");
-        fs::write(folder.join("dev"), format!("253:{number}\n")).expect("written");
-        fs::write(folder.join("partition"), format!("{number}\n")).expect("written");
+        let directory = root.join(format!("sys/block/vda/vda{number}"));
+        fs::create_dir_all(&directory).expect("made");
+        fs::write(directory.join("dev"), format!("253:{number}\n")).expect("written");
+        fs::write(directory.join("partition"), format!("{number}\n")).expect("written");
     }
 
     fn links(root: &Path) -> Vec<(String, String)> {
@@ -316,8 +316,8 @@ mod tests {
                 assert_eq!(forged, None, "{entry}");
             }
         }
-        let folders: Vec<_> = fs::read_dir(root.path()).expect("root").flatten().collect();
-        assert_eq!(folders.len(), 3, "{folders:?}");
+        let directories: Vec<_> = fs::read_dir(root.path()).expect("root").flatten().collect();
+        assert_eq!(directories.len(), 3, "{directories:?}");
         // Each was the next one's stale link or has another name.
         assert!(links(root.path()).iter().all(|(name, _)| !name.contains('/')));
     }

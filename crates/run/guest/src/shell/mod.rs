@@ -16,7 +16,7 @@ use std::path::Path;
 use busy::GuestBusyTime;
 use disklab_bench::check_charges;
 use disklab_lab_guest::Frame;
-use disklab_lab_guest::LAB_FOLDER;
+use disklab_lab_guest::LAB_DIRECTORY;
 
 pub use error::SessionError;
 use programs::SessionPrograms;
@@ -31,7 +31,7 @@ pub const JOB: &str = "shell";
 /// Runs the session until its shell ends.
 pub fn shell(_arguments: &[String]) -> Result<(), SessionError> {
     disklab_lab_guest::release_memory();
-    let session = ShellSession::read(Path::new(LAB_FOLDER))?;
+    let session = ShellSession::read(Path::new(LAB_DIRECTORY))?;
     let mut line = ShellLine::open()?;
     let code = run(&session, &mut line).unwrap_or_else(|error| {
         line.complain(&error.to_string());

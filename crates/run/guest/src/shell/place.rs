@@ -7,7 +7,7 @@ use std::io;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
-use disklab_lab_guest::{LAB_FOLDER, PLACE, mount_host};
+use disklab_lab_guest::{LAB_DIRECTORY, PLACE, mount_host};
 use rustix::fs::syncfs;
 use rustix::mount::{MountFlags, mount};
 
@@ -17,7 +17,7 @@ use super::unavailable;
 use crate::drives::database::DeviceDatabase;
 use crate::tools;
 
-/// Folders of the host that tools write to (`/etc/mdadm/mdadm.conf`, `/etc/fstab`,
+/// Directories of the host that tools write to (`/etc/mdadm/mdadm.conf`, `/etc/fstab`,
 /// what LVM and cryptsetup remember). What is written lies in the guest's memory.
 const OVERLAID: [&str; 2] = ["/etc", "/var"];
 
@@ -76,15 +76,15 @@ pub fn prepare(session: &ShellSession, mut complain: impl FnMut(String)) {
     try_to("have commands run as they are", put("sudo", unavailable::SUDO));
     let home = Path::new(PLACE).join("home");
     try_to("make a home", fs::create_dir_all(&home));
-    // The user's folder is there already, but where it lies in one that is the
+    // The user's directory is there already, but where it lies in one that is the
     // guest's own now.
-    if !session.folder.is_dir() {
-        try_to("show the current directory", show(&session.folder));
+    if !session.directory.is_dir() {
+        try_to("show the current directory", show(&session.directory));
     }
-    for folder in &session.writable {
-        try_to("make a directory writable", mount_host(folder, folder));
+    for directory in &session.writable {
+        try_to("make a directory writable", mount_host(directory, directory));
     }
-    try_to("enter the current directory", std::env::set_current_dir(&session.folder));
+    try_to("enter the current directory", std::env::set_current_dir(&session.directory));
     set_environment(&home, session);
 }
 
@@ -104,14 +104,14 @@ fn set_environment(home: &Path, session: &ShellSession) {
         std::env::set_var("DM_DISABLE_UDEV", "1");
         // It takes `/run/udev` for a sign of a daemon that makes nodes (`use_udev` in its lib.c).
         std::env::set_var("MDADM_NO_UDEV", "1");
-        // `mount -t hostfs -o FOLDER`: util-linux 2.39 and later would take the folder for an option.
+        // `mount -t hostfs -o DIRECTORY`: util-linux 2.39 and later would take the directory for an option.
         std::env::set_var("LIBMOUNT_FORCE_MOUNT2", "always");
         std::env::set_var("LVM_SUPPRESS_FD_WARNINGS", "1");
-        std::env::set_var("DISKLAB_LAB", LAB_FOLDER);
+        std::env::set_var("DISKLAB_LAB", LAB_DIRECTORY);
     }
 }
 
-/// Lays a file system in memory over a folder.
+/// Lays a file system in memory over a directory.
 fn overlay(dir: &str) -> io::Result<()> {
     let place = Path::new(PLACE).join("overlay").join(dir.trim_start_matches('/'));
     let (upper, work) = (place.join("upper"), place.join("work"));
@@ -128,18 +128,18 @@ fn overlay(dir: &str) -> io::Result<()> {
     Ok(())
 }
 
-/// Mounts a folder of the host at its own place, to be read.
-fn show(folder: &Path) -> io::Result<()> {
-    fs::create_dir_all(folder)?;
-    let path = CString::new(folder.as_os_str().as_bytes())?;
-    mount("none", folder, "hostfs", MountFlags::RDONLY, path.as_c_str())?;
+/// Mounts a directory of the host at its own place, to be read.
+fn show(directory: &Path) -> io::Result<()> {
+    fs::create_dir_all(directory)?;
+    let path = CString::new(directory.as_os_str().as_bytes())?;
+    mount("none", directory, "hostfs", MountFlags::RDONLY, path.as_c_str())?;
     Ok(())
 }
 
 fn configure_lvm() -> io::Result<()> {
-    let folder = Path::new(PLACE).join("lvm");
-    fs::create_dir_all(&folder)?;
-    fs::write(folder.join("lvm.conf"), LVM)
+    let directory = Path::new(PLACE).join("lvm");
+    fs::create_dir_all(&directory)?;
+    fs::write(directory.join("lvm.conf"), LVM)
 }
 
 /// Has the host's files written. What lies on drives ends with them.

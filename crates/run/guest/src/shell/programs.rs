@@ -8,7 +8,7 @@ use std::process::{Command, Stdio};
 
 use disklab_exec::find_program;
 use disklab_lab_guest::Frame;
-use disklab_lab_guest::LAB_FOLDER;
+use disklab_lab_guest::LAB_DIRECTORY;
 use rustix::process::{Pid, PidfdFlags, ioctl_tiocsctty, pidfd_open, setsid};
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 
@@ -63,7 +63,7 @@ impl SessionPrograms {
         let mut command = Command::new(&shell);
         match script {
             SessionScript::Command(text) => command.arg("-c").arg(text).arg(&shell),
-            SessionScript::File(name) => command.arg(Path::new(LAB_FOLDER).join(name)),
+            SessionScript::File(name) => command.arg(Path::new(LAB_DIRECTORY).join(name)),
         };
         let pipe = || std::io::pipe().map_err(SessionError::Pipe);
         let ((output, write_output), (error, write_error)) = (pipe()?, pipe()?);

@@ -1,4 +1,4 @@
-//! What the host tells the guest of a session: a file in the lab's folder, because a
+//! What the host tells the guest of a session: a file in the lab's directory, because a
 //! kernel's command line takes no spaces and counts for its randomness.
 
 use std::path::{Path, PathBuf};
@@ -8,17 +8,17 @@ use serde::{Deserialize, Serialize};
 use super::error::SessionError;
 use crate::drives::DriveFacts;
 
-/// The file's name in the lab's folder.
+/// The file's name in the lab's directory.
 const FILE: &str = "session.json";
 
 /// A session at the guest's prompt, or a script there.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ShellSession {
-    /// The folder to be in, which is the user's own.
-    pub folder: PathBuf,
-    /// Folders that may be written to.
+    /// The directory to be in, which is the user's own.
+    pub directory: PathBuf,
+    /// Directories that may be written to.
     pub writable: Vec<PathBuf>,
-    /// A folder with programs that belong to the kernel.
+    /// A directory with programs that belong to the kernel.
     pub programs: Option<PathBuf>,
     /// What of the kernel's command line says what CPU time costs.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -37,15 +37,15 @@ pub struct ShellSession {
 pub enum SessionScript {
     /// A shell's command line.
     Command(String),
-    /// A file in the lab's folder, to be run by the shell, and the name that the
+    /// A file in the lab's directory, to be run by the shell, and the name that the
     /// user gave it.
     File(String),
 }
 
 impl ShellSession {
-    /// Leaves it in the lab's folder.
-    pub fn write(&self, folder: &Path) -> Result<(), SessionError> {
-        let path = folder.join(FILE);
+    /// Leaves it in the lab's directory.
+    pub fn write(&self, directory: &Path) -> Result<(), SessionError> {
+        let path = directory.join(FILE);
         match serde_json::to_string(self) {
             Ok(text) => {
                 std::fs::write(&path, text).map_err(|source| SessionError::Write { path, source })
@@ -54,9 +54,9 @@ impl ShellSession {
         }
     }
 
-    /// Finds it in the lab's folder.
-    pub fn read(folder: &Path) -> Result<Self, SessionError> {
-        let path = folder.join(FILE);
+    /// Finds it in the lab's directory.
+    pub fn read(directory: &Path) -> Result<Self, SessionError> {
+        let path = directory.join(FILE);
         match std::fs::read_to_string(&path) {
             Ok(text) => {
                 serde_json::from_str(&text).map_err(|source| SessionError::Json { path, source })
@@ -73,9 +73,9 @@ mod tests {
 
     #[test]
     fn session_comes_back_as_it_was() {
-        let folder = tempfile::tempdir().expect("temp");
+        let directory = tempfile::tempdir().expect("temp");
         let session = ShellSession {
-            folder: "/home/me".into(),
+            directory: "/home/me".into(),
             writable: vec!["/tmp/a b".into()],
             programs: Some("/zfs".into()),
             charges: vec!["charge.bio=1500".into()],
@@ -83,10 +83,10 @@ mod tests {
             terminal: "xterm".into(),
             drives: vec![facts("samsung-980-1tb")],
         };
-        session.write(folder.path()).expect("written");
-        assert_eq!(ShellSession::read(folder.path()).expect("read"), session);
-        std::fs::write(folder.path().join(FILE), "{").expect("written");
-        let error = ShellSession::read(folder.path()).expect_err("no JSON");
+        session.write(directory.path()).expect("written");
+        assert_eq!(ShellSession::read(directory.path()).expect("read"), session);
+        std::fs::write(directory.path().join(FILE), "{").expect("written");
+        let error = ShellSession::read(directory.path()).expect_err("no JSON");
         assert!(matches!(error, SessionError::Json { .. }), "{error:?}");
         assert!(error.to_string().contains("session.json"), "{error}");
     }

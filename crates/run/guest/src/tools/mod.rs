@@ -10,7 +10,7 @@ mod udevadm;
 
 use std::path::Path;
 
-use disklab_lab_guest::LAB_FOLDER;
+use disklab_lab_guest::LAB_DIRECTORY;
 
 use super::drives::DriveFacts;
 use super::shell::session::ShellSession;
@@ -55,7 +55,7 @@ pub fn run_if_tool() {
         return;
     }
     let mut words = words.map(|word| word.to_string_lossy().into_owned());
-    let (Some(name), Ok(session)) = (words.next(), ShellSession::read(Path::new(LAB_FOLDER)))
+    let (Some(name), Ok(session)) = (words.next(), ShellSession::read(Path::new(LAB_DIRECTORY)))
     else {
         return;
     };

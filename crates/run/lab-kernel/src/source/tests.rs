@@ -9,12 +9,12 @@ const DEFAULT: LinuxSource = LinuxSource::Debian(LinuxVersion::V6_12);
 const MAKEFILE: &str = "# SPDX-License-Identifier: GPL-2.0\nVERSION = 6\nPATCHLEVEL = 12\n\
                         SUBLEVEL = 117\nEXTRAVERSION =\nNAME = Baby Opossum Posse\n";
 
-/// A folder that looks like a kernel's source.
+/// A directory that looks like a kernel's source.
 fn kernel_tree() -> tempfile::TempDir {
-    let folder = tempfile::tempdir().expect("temp");
+    let directory = tempfile::tempdir().expect("temp");
     let write = |name: &str, text: &str| {
-        let path = folder.path().join(name);
-        fs::create_dir_all(path.parent().expect("parent")).expect("folder");
+        let path = directory.path().join(name);
+        fs::create_dir_all(path.parent().expect("parent")).expect("directory");
         fs::write(path, text).expect("file");
     };
     write("Makefile", MAKEFILE);
@@ -23,11 +23,11 @@ fn kernel_tree() -> tempfile::TempDir {
     for part in PARTS {
         write(part, "");
     }
-    folder
+    directory
 }
 
-fn refusal(folder: &Path) -> LinuxProblem {
-    let source = LinuxSource::Tree(folder.to_owned());
+fn refusal(directory: &Path) -> LinuxProblem {
+    let source = LinuxSource::Tree(directory.to_owned());
     let error = source.find(Path::new("/"), &Executor::default()).expect_err("must be refused");
     assert!(error.is_usage_error(), "{error}");
     match error {
@@ -38,12 +38,12 @@ fn refusal(folder: &Path) -> LinuxProblem {
 
 #[test]
 fn a_tree_is_known_by_its_files() {
-    let folder = kernel_tree();
-    let find = || tree(folder.path()).expect("a tree");
+    let directory = kernel_tree();
+    let find = || tree(directory.path()).expect("a tree");
     let first = find();
     assert!(first.identity.starts_with("Linux 6.12.117, files "), "{}", first.identity);
     assert_eq!(find(), first);
-    fs::write(folder.path().join("arch/um/more.c"), "int x;\n").expect("file");
+    fs::write(directory.path().join("arch/um/more.c"), "int x;\n").expect("file");
     assert_ne!(find().identity, first.identity);
 }
 
@@ -86,7 +86,7 @@ fn invalid_sources_are_refused_with_the_reason() {
 #[test]
 fn the_installed_tarball_comes_first() {
     let root = tempfile::tempdir().expect("temp");
-    fs::create_dir_all(root.path().join("usr/src")).expect("folder");
+    fs::create_dir_all(root.path().join("usr/src")).expect("directory");
     let tarball = root.path().join(TARBALL);
     fs::write(&tarball, "xz").expect("file");
     let found = DEFAULT.find(root.path(), &Executor::default()).expect("found");
@@ -109,34 +109,34 @@ fn a_fetched_package_gives_its_tarball() {
         return;
     }
     let executor = Executor::default();
-    let unpack = |folder: &Path| unpack_package(PACKAGE, folder, folder, &executor);
-    let folder = tempfile::tempdir().expect("temp");
-    let none = unpack(folder.path()).expect_err("there is none");
+    let unpack = |directory: &Path| unpack_package(PACKAGE, directory, directory, &executor);
+    let directory = tempfile::tempdir().expect("temp");
+    let none = unpack(directory.path()).expect_err("there is none");
     assert!(none.to_string().contains("left no package"), "{none}");
 
     let package = |name: &str| {
         let content = tempfile::tempdir().expect("temp");
         let file = content.path().join(name);
-        fs::create_dir_all(file.parent().expect("parent")).expect("folder");
+        fs::create_dir_all(file.parent().expect("parent")).expect("directory");
         fs::write(file, "xz").expect("file");
-        fs::create_dir(content.path().join("DEBIAN")).expect("folder");
+        fs::create_dir(content.path().join("DEBIAN")).expect("directory");
         let control = format!(
             "Package: {PACKAGE}\nVersion: 6.12.1-1\nArchitecture: all\n\
              Maintainer: nobody <nobody@localhost>\nDescription: test\n"
         );
         fs::write(content.path().join("DEBIAN/control"), control).expect("control");
         let build = Invocation::new("dpkg-deb").args(["--root-owner-group", "-b"]);
-        let made = folder.path().join("source_6.12.1-1_all.deb");
+        let made = directory.path().join("source_6.12.1-1_all.deb");
         executor.check(&build.arg(content.path()).arg(made)).expect("built");
     };
     package("usr/src/other.tar.xz");
-    let other = unpack(folder.path()).expect_err("it has no source");
+    let other = unpack(directory.path()).expect_err("it has no source");
     assert!(other.to_string().contains(TARBALL), "{other}");
 
     package(TARBALL);
-    let tarball = unpack(folder.path()).expect("unpacked");
+    let tarball = unpack(directory.path()).expect("unpacked");
     assert_eq!(fs::read_to_string(tarball).expect("tarball"), "xz");
-    let debs = fs::read_dir(folder.path()).expect("folder").count();
+    let debs = fs::read_dir(directory.path()).expect("directory").count();
     assert_eq!(debs, 1, "the package is gone");
 }
 

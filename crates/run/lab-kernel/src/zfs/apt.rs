@@ -25,22 +25,22 @@ pub(super) const SERIES: (u32, u32) = (2, 3);
 pub(in super::super) struct Packages {
     /// Its version in Debian.
     pub version: String,
-    /// What the packages would install, below this folder.
+    /// What the packages would install, below this directory.
     pub unpacked: PathBuf,
 }
 
-/// Fetches and unpacks OpenZFS below `folder`, which exists and belongs to disklab. The user's
+/// Fetches and unpacks OpenZFS below `directory`, which exists and belongs to disklab. The user's
 /// own sources lie below `root`, which is `/` but in tests.
 ///
 /// # Errors
 /// [`KernelError::NoZfs`] if it is not available.
 pub(in super::super) fn fetch(
-    folder: &Path,
+    directory: &Path,
     root: &Path,
     executor: &Executor,
 ) -> Result<Packages, KernelError> {
     let archives = apt::archives(root).map_err(KernelError::NoZfs)?;
-    let apt = Apt::new(folder, &archives, wanted, executor)?;
+    let apt = Apt::new(directory, &archives, wanted, executor)?;
     let answer = apt.run("apt-get", &["update"])?;
     let Some(version) = version_in(&apt)? else {
         let mut suites: Vec<String> = archives.iter().flat_map(|a| wanted(a).suites).collect();
@@ -77,7 +77,7 @@ fn download(apt: &Apt<'_>, version: &str) -> Result<PathBuf, KernelError> {
             complaints: apt::complaints(&answer),
         }));
     }
-    let unpacked = apt.folder.join("unpacked");
+    let unpacked = apt.directory.join("unpacked");
     let downloads = apt.downloads();
     for entry in fs::read_dir(&downloads).map_err(KernelError::io("cannot read", &downloads))? {
         let package = entry.map_err(KernelError::io("cannot read", &downloads))?.path();

@@ -14,7 +14,7 @@ use super::super::{KernelError, ZfsProblem};
 /// A replacement in one of OpenZFS's files.
 #[derive(Debug, Clone, Copy)]
 pub(in super::super) struct Edit {
-    /// The file, in OpenZFS's folder `module`.
+    /// The file, in OpenZFS's directory `module`.
     pub file: &'static str,
     /// What stands there.
     pub find: &'static str,
@@ -53,7 +53,7 @@ pub(in super::super) const EDITS: &[Edit] = &[
     },
 ];
 
-/// Makes all edits in `module`, a folder of OpenZFS's.
+/// Makes all edits in `module`, a directory of OpenZFS's.
 ///
 /// # Errors
 /// Where a file is not as the edit expects it: it would not do its work.
@@ -86,15 +86,15 @@ mod tests {
 
     #[test]
     fn a_file_with_other_text_is_refused() {
-        let folder = tempfile::tempdir().expect("temp");
+        let directory = tempfile::tempdir().expect("temp");
         let edit = [Edit { file: "a.c", find: "old", times: 2, replace: "new" }];
-        let missing = apply(&edit, folder.path()).expect_err("no file");
+        let missing = apply(&edit, directory.path()).expect_err("no file");
         assert!(missing.to_string().contains("a.c"), "{missing}");
-        let file = folder.path().join("a.c");
+        let file = directory.path().join("a.c");
         fs::write(&file, "old, old").expect("file");
-        apply(&edit, folder.path()).expect("applied");
+        apply(&edit, directory.path()).expect("applied");
         assert_eq!(fs::read_to_string(&file).expect("file"), "new, new");
-        let error = apply(&edit, folder.path()).expect_err("nothing to change");
+        let error = apply(&edit, directory.path()).expect_err("nothing to change");
         assert!(error.is_usage_error());
         let KernelError::ZfsSource {
             source: ZfsProblem::NotAsEdited { find: "old", found: 0, expected: 2 },

@@ -52,8 +52,8 @@ pub(in super::super) fn into_kernel(
     edits::apply(edits, &tree.join("fs/zfs"))
 }
 
-/// Builds the programs of the source `openzfs` in the new folder `out`, each with
-/// its libraries in it, and copies them to the new folder `to`.
+/// Builds the programs of the source `openzfs` in the new directory `out`, each with
+/// its libraries in it, and copies them to the new directory `to`.
 ///
 /// # Errors
 /// Where the build fails, as it does without the headers that it needs.

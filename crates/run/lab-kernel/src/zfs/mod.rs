@@ -63,11 +63,11 @@ impl ZfsSource {
     pub(super) fn identity(&self) -> Result<Option<String>, KernelError> {
         match self {
             Self::Debian => Ok(None),
-            Self::Tree(folder) => tree(folder).map(Some),
+            Self::Tree(directory) => tree(directory).map(Some),
         }
     }
 
-    /// Has it ready in `workshop`, and the programs in the new folder `programs`.
+    /// Has it ready in `workshop`, and the programs in the new directory `programs`.
     ///
     /// # Errors
     /// If it is not available, or its programs cannot be built.
@@ -87,11 +87,11 @@ impl ZfsSource {
                 let tree = unpacked_source(&packages.unpacked)?;
                 Ok(Openzfs { identity: format!("zfs-dkms {}", packages.version), tree })
             }
-            Self::Tree(folder) => {
-                let identity = tree(folder)?;
+            Self::Tree(directory) => {
+                let identity = tree(directory)?;
                 progress(BuildProgress::of(BuildStep::BuildZfsPrograms));
                 let tree = workshop.join("openzfs");
-                source::copy(folder, &tree, step)?;
+                source::copy(directory, &tree, step)?;
                 integrate::build_programs(&tree, &workshop.join("programs-build"), programs, step)?;
                 Ok(Openzfs { identity, tree })
             }
@@ -99,7 +99,7 @@ impl ZfsSource {
     }
 }
 
-/// The folder `usr/src/zfs-VERSION` of the package.
+/// The directory `usr/src/zfs-VERSION` of the package.
 fn unpacked_source(unpacked: &Path) -> Result<PathBuf, KernelError> {
     let sources = unpacked.join("usr/src");
     let found = fs::read_dir(&sources)
@@ -110,25 +110,26 @@ fn unpacked_source(unpacked: &Path) -> Result<PathBuf, KernelError> {
 }
 
 /// Looks at a named source and says what it is.
-fn tree(folder: &Path) -> Result<String, KernelError> {
-    let wrong = |source| KernelError::ZfsSource { path: folder.to_owned(), source };
+fn tree(directory: &Path) -> Result<String, KernelError> {
+    let wrong = |source| KernelError::ZfsSource { path: directory.to_owned(), source };
     let unreadable = |file: &Path| {
         let file = file.to_owned();
         move |source| wrong(ZfsProblem::Io { file, source })
     };
-    let folder_is = folder.canonicalize().map_err(unreadable(folder))?;
-    let meta = fs::read_to_string(folder_is.join("META")).map_err(unreadable(Path::new("META")))?;
+    let directory_is = directory.canonicalize().map_err(unreadable(directory))?;
+    let meta =
+        fs::read_to_string(directory_is.join("META")).map_err(unreadable(Path::new("META")))?;
     let version = version(&meta).ok_or_else(|| wrong(ZfsProblem::NotOpenZfs))?;
     if apt::release(&version).is_none_or(|(major, minor, _)| (major, minor) < apt::SERIES) {
         return Err(wrong(ZfsProblem::TooOld { version }));
     }
-    if !folder_is.join("configure").is_file() {
+    if !directory_is.join("configure").is_file() {
         return Err(wrong(ZfsProblem::NoConfigure));
     }
-    if folder_is.join("zfs_config.h").exists() {
+    if directory_is.join("zfs_config.h").exists() {
         return Err(wrong(ZfsProblem::Built));
     }
-    let digest = source::digest(&folder_is)?;
+    let digest = source::digest(&directory_is)?;
     Ok(format!("OpenZFS {version}, files {digest}"))
 }
 
@@ -151,8 +152,8 @@ mod tests {
 
     #[test]
     fn a_named_source_is_looked_at() {
-        let folder = tempfile::tempdir().expect("temp");
-        let zfs = ZfsSource::Tree(folder.path().to_owned());
+        let directory = tempfile::tempdir().expect("temp");
+        let zfs = ZfsSource::Tree(directory.path().to_owned());
         let refusal = || {
             let error = zfs.identity().expect_err("must be refused");
             assert!(error.is_usage_error(), "{error}");
@@ -163,7 +164,7 @@ mod tests {
         };
         assert!(matches!(refusal(), ZfsProblem::Io { file, .. } if file == Path::new("META")));
         let write = |name: &str, text: &str| {
-            fs::write(folder.path().join(name), text).expect("file");
+            fs::write(directory.path().join(name), text).expect("file");
         };
         write("META", "Name: other\nVersion: 2.3.2\n");
         assert!(matches!(refusal(), ZfsProblem::NotOpenZfs));
@@ -182,15 +183,15 @@ mod tests {
     }
 
     #[test]
-    fn the_package_has_its_source_in_a_folder_of_its_version() {
-        let folder = tempfile::tempdir().expect("temp");
-        let source = folder.path().join("usr/src/zfs-2.3.2");
-        fs::create_dir_all(&source).expect("folder");
-        let error = unpacked_source(folder.path()).expect_err("nothing in it");
+    fn the_package_has_its_source_in_a_directory_of_its_version() {
+        let directory = tempfile::tempdir().expect("temp");
+        let source = directory.path().join("usr/src/zfs-2.3.2");
+        fs::create_dir_all(&source).expect("directory");
+        let error = unpacked_source(directory.path()).expect_err("nothing in it");
         let KernelError::ZfsSource { source: ZfsProblem::NotInPackage, .. } = error else {
             panic!("{error}")
         };
         fs::write(source.join("META"), META).expect("META");
-        assert_eq!(unpacked_source(folder.path()).expect("found"), source);
+        assert_eq!(unpacked_source(directory.path()).expect("found"), source);
     }
 }

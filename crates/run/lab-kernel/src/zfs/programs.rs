@@ -1,4 +1,4 @@
-//! OpenZFS's own programs, as the guest runs them: from the folder of the kernel,
+//! OpenZFS's own programs, as the guest runs them: from the directory of the kernel,
 //! without being installed.
 
 use std::fs;
@@ -24,35 +24,35 @@ const LIBRARIES: [(&str, &str, &str); 6] = [
 ];
 
 /// What starts a program with the libraries that lie next to it, wherever that is:
-/// the guest sees the folder under another name.
+/// the guest sees the directory under another name.
 fn starter(program: &str) -> String {
     format!(
         "#!/bin/sh\nLD_LIBRARY_PATH=\"${{0%/*}}/lib\" exec \"${{0%/*}}/bin/{program}\" \"$@\"\n"
     )
 }
 
-/// Takes programs and libraries from unpacked packages into the new folder `to`.
+/// Takes programs and libraries from unpacked packages into the new directory `to`.
 ///
 /// # Errors
 /// Where something is not there, or this machine lacks a library of theirs.
 pub(super) fn take(unpacked: &Path, to: &Path, executor: &Executor) -> Result<(), KernelError> {
-    for folder in [to.join("bin"), to.join("lib")] {
-        fs::create_dir_all(&folder).map_err(KernelError::io("cannot make", &folder))?;
+    for directory in [to.join("bin"), to.join("lib")] {
+        fs::create_dir_all(&directory).map_err(KernelError::io("cannot make", &directory))?;
     }
     let lacks = |source| KernelError::ZfsSource { path: unpacked.to_owned(), source };
     // Where Debian has them: in /sbin up to Debian 12, in /usr/sbin from 13 on.
     for program in PROGRAMS {
         let found = ["sbin", "usr/sbin", "bin", "usr/bin"]
             .iter()
-            .map(|folder| unpacked.join(folder).join(program))
+            .map(|directory| unpacked.join(directory).join(program))
             .find(|path| path.is_file())
             .ok_or_else(|| lacks(ZfsProblem::NoProgram(program)))?;
         copy(&found, &to.join("bin").join(program))?;
         write_program(&to.join(program), &starter(program))?;
     }
     let mut count = 0;
-    for folder in ["lib/x86_64-linux-gnu", "usr/lib/x86_64-linux-gnu"] {
-        for entry in fs::read_dir(unpacked.join(folder)).into_iter().flatten().flatten() {
+    for directory in ["lib/x86_64-linux-gnu", "usr/lib/x86_64-linux-gnu"] {
+        for entry in fs::read_dir(unpacked.join(directory)).into_iter().flatten().flatten() {
             let name = entry.file_name();
             if name.to_string_lossy().contains(".so.") && entry.path().is_file() {
                 copy(&entry.path(), &to.join("lib").join(&name))?;
@@ -100,7 +100,7 @@ fn not_found(answer: &str) -> Vec<String> {
     answer.lines().filter_map(name).collect()
 }
 
-/// Where in a folder of built sources the programs are, into the new folder `to`.
+/// Where in a directory of built sources the programs are, into the new directory `to`.
 /// They hold their libraries in themselves.
 ///
 /// # Errors
@@ -110,12 +110,12 @@ pub(super) fn take_built(built: &Path, to: &Path) -> Result<(), KernelError> {
     PROGRAMS.iter().try_for_each(|program| copy(&built.join(program), &to.join(program)))
 }
 
-/// Whether a folder has all programs.
-pub(in super::super) fn complete(folder: &Path) -> bool {
+/// Whether a directory has all programs.
+pub(in super::super) fn complete(directory: &Path) -> bool {
     let is_program = |path: PathBuf| {
         path.metadata().is_ok_and(|m| m.is_file() && m.permissions().mode() & 0o111 != 0)
     };
-    PROGRAMS.iter().all(|program| is_program(folder.join(program)))
+    PROGRAMS.iter().all(|program| is_program(directory.join(program)))
 }
 
 fn copy(from: &Path, to: &Path) -> Result<(), KernelError> {
@@ -142,12 +142,12 @@ mod tests {
 
     #[test]
     fn programs_start_with_the_libraries_next_to_them() {
-        let folder = tempfile::tempdir().expect("temp");
-        let unpacked = folder.path().join("unpacked");
+        let directory = tempfile::tempdir().expect("temp");
+        let unpacked = directory.path().join("unpacked");
         let libraries = unpacked.join("usr/lib/x86_64-linux-gnu");
-        fs::create_dir_all(unpacked.join("usr/sbin")).expect("folder");
-        fs::create_dir_all(&libraries).expect("folder");
-        let programs = folder.path().join("programs");
+        fs::create_dir_all(unpacked.join("usr/sbin")).expect("directory");
+        fs::create_dir_all(&libraries).expect("directory");
+        let programs = directory.path().join("programs");
         let executor = Executor::default();
         let none = take(&unpacked, &programs, &executor).expect_err("no programs");
         let KernelError::ZfsSource { source: ZfsProblem::NoProgram("zpool"), .. } = none else {
@@ -162,11 +162,11 @@ mod tests {
             panic!("{bare}")
         };
         fs::write(libraries.join("libzfs.so.6"), "").expect("library");
-        assert!(!complete(&folder.path().join("none")));
+        assert!(!complete(&directory.path().join("none")));
         take(&unpacked, &programs, &executor).expect("taken");
         assert!(complete(&programs));
         // As the guest: under another name, found by PATH.
-        let moved = folder.path().join("moved");
+        let moved = directory.path().join("moved");
         fs::rename(&programs, &moved).expect("renamed");
         let path = format!("{}:/usr/bin:/bin", moved.display());
         let run = Invocation::new("sh").env("PATH", &path).args(["-c", "zpool create 'a b'"]);

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use disklab_exec::UntrustedDirectory;
 
-/// The console's name in the lab's folder.
+/// The console's name in the lab's directory.
 pub const FILE: &str = "console";
 const LINES: usize = 15;
 /// Bytes that are looked at: a panic's trace fits in.
@@ -26,11 +26,11 @@ pub fn tail(path: &Path) -> String {
 }
 
 fn read(path: &Path) -> io::Result<String> {
-    // The guest may write to the folder, and so make the console a link to anything.
-    let (Some(folder), Some(name)) = (path.parent(), path.file_name()) else {
+    // The guest may write to the directory, and so make the console a link to anything.
+    let (Some(directory), Some(name)) = (path.parent(), path.file_name()) else {
         return Err(io::ErrorKind::NotFound.into());
     };
-    let mut file = UntrustedDirectory::open(folder)?.file(name)?;
+    let mut file = UntrustedDirectory::open(directory)?.file(name)?;
     let length = file.metadata()?.len();
     file.seek(SeekFrom::Start(length.saturating_sub(BYTES)))?;
     let mut bytes = Vec::new();
@@ -48,8 +48,8 @@ mod tests {
 
     #[test]
     fn a_panics_trace_is_left_out() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("console");
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("console");
         let noise = "[<60652d24>] ? _printk+0x0/0x57\n".repeat(100);
         std::fs::write(&path, format!("one\ntwo\n{PANIC}: why\n{noise}")).unwrap();
         assert_eq!(tail(&path), format!("one\ntwo\n{PANIC}: why"));
@@ -59,8 +59,8 @@ mod tests {
 
     #[test]
     fn a_console_that_became_a_link_is_not_read() {
-        let folder = tempfile::tempdir().unwrap();
-        let (user, path) = (folder.path().join("user"), folder.path().join("console"));
+        let directory = tempfile::tempdir().unwrap();
+        let (user, path) = (directory.path().join("user"), directory.path().join("console"));
         std::fs::write(&user, "the user's").unwrap();
         std::os::unix::fs::symlink(&user, &path).unwrap();
         assert!(!tail(&path).contains("the user's"));

@@ -31,18 +31,18 @@ pub(super) fn offset(slot: u32) -> u64 {
 pub(super) struct StoreFile(File);
 
 impl StoreFile {
-    /// A file in the file system of `folder`, of up to `limit_bytes`.
-    pub fn new(folder: &Path, limit_bytes: u64) -> Result<Self, LabError> {
-        let what = format!("make a file for the disks' content in '{}'", folder.display());
-        if let Some(spare) = spare(folder, limit_bytes) {
+    /// A file in the file system of `directory`, of up to `limit_bytes`.
+    pub fn new(directory: &Path, limit_bytes: u64) -> Result<Self, LabError> {
+        let what = format!("make a file for the disks' content in '{}'", directory.display());
+        if let Some(spare) = spare(directory, limit_bytes) {
             return Ok(Self(spare));
         }
         let flags = OFlags::TMPFILE | OFlags::RDWR | OFlags::CLOEXEC;
-        let fd = match open(folder, flags, Mode::RUSR | Mode::WUSR) {
+        let fd = match open(directory, flags, Mode::RUSR | Mode::WUSR) {
             Ok(fd) => fd,
             // Some file systems have no nameless files.
             Err(Errno::OPNOTSUPP | Errno::ISDIR) => {
-                let path = folder.join("content");
+                let path = directory.join("content");
                 let flags = OFlags::CREATE | OFlags::EXCL | OFlags::RDWR | OFlags::CLOEXEC;
                 let fd = open(&path, flags, Mode::RUSR | Mode::WUSR);
                 let fd = fd.map_err(LabError::system(what.clone()))?;
@@ -89,9 +89,9 @@ impl Drop for StoreFile {
     }
 }
 
-/// A file that was used before, if there is one in the file system of `folder`.
-fn spare(folder: &Path, limit_bytes: u64) -> Option<File> {
-    let device = std::fs::metadata(folder).ok()?.dev();
+/// A file that was used before, if there is one in the file system of `directory`.
+fn spare(directory: &Path, limit_bytes: u64) -> Option<File> {
+    let device = std::fs::metadata(directory).ok()?.dev();
     let mut spare = SPARE.lock().unwrap_or_else(PoisonError::into_inner);
     let same = |file: &File| file.metadata().is_ok_and(|m| m.dev() == device);
     let found = spare.iter().rposition(same)?;
@@ -107,17 +107,17 @@ mod tests {
 
     #[test]
     fn a_file_is_used_again_within_its_limit() {
-        let folder = tempfile::tempdir().unwrap();
+        let directory = tempfile::tempdir().unwrap();
         // Other tests take and leave spare files at the same time: what counts is
         // that each is within its limit, and whole.
         for limit in [1 << 20, 4096, 1 << 20] {
-            let file = StoreFile::new(folder.path(), limit).unwrap();
+            let file = StoreFile::new(directory.path(), limit).unwrap();
             assert!(file.0.metadata().unwrap().len() <= limit);
             file.write(&[7; 4096], 0).unwrap();
             let mut data = [0; 4096];
             file.read(&mut data, 0).unwrap();
             assert_eq!(data, [7; 4096]);
         }
-        assert!(std::fs::read_dir(folder.path()).unwrap().next().is_none());
+        assert!(std::fs::read_dir(directory.path()).unwrap().next().is_none());
     }
 }

@@ -5,7 +5,7 @@ use super::space::ContentSpace;
 /// How much the store may use.
 #[derive(Debug, Clone)]
 pub struct ContentLimits {
-    /// Space for data in the lab's folder.
+    /// Space for data in the lab's directory.
     pub disk: ContentSpace,
     /// Bytes of memory for the index.
     pub memory_bytes: u64,

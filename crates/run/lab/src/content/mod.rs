@@ -48,22 +48,26 @@ pub struct ContentUsage {
 
 impl DiskContent {
     /// An empty store (every disk reads as zeros) with `volumes` disks, whose data
-    /// go to a nameless file in `folder`.
+    /// go to a nameless file in `directory`.
     ///
     /// # Errors
     /// [`LabError::System`] if the file cannot be made.
-    pub fn new(folder: &Path, volumes: usize, limits: ContentLimits) -> Result<Self, LabError> {
-        let pool = ChunkPool::new(folder, limits)?;
+    pub fn new(directory: &Path, volumes: usize, limits: ContentLimits) -> Result<Self, LabError> {
+        let pool = ChunkPool::new(directory, limits)?;
         Ok(Self { volumes: (0..volumes).map(|_| ContentVolume::default()).collect(), pool })
     }
 
     /// A store that holds what `below` does, and shares it: what is written goes to a nameless
-    /// file of its own in `folder`.
+    /// file of its own in `directory`.
     ///
     /// # Errors
     /// As for [`DiskContent::new`].
-    pub fn on(below: &Arc<Self>, folder: &Path, limits: ContentLimits) -> Result<Self, LabError> {
-        let pool = ChunkPool::new(folder, limits)?;
+    pub fn on(
+        below: &Arc<Self>,
+        directory: &Path,
+        limits: ContentLimits,
+    ) -> Result<Self, LabError> {
+        let pool = ChunkPool::new(directory, limits)?;
         let volume = |number| ContentVolume::on(Arc::clone(below), number);
         Ok(Self { volumes: (0..below.volumes.len()).map(volume).collect(), pool })
     }

@@ -27,7 +27,7 @@ const MANY: u32 = 4;
 pub(super) struct ChunkPool {
     file: StoreFile,
     /// Where the file is, for messages.
-    folder: PathBuf,
+    directory: PathBuf,
     limits: ContentLimits,
     /// How many blocks show each slot.
     users: Numbered<u32>,
@@ -71,11 +71,11 @@ impl Gathered {
 }
 
 impl ChunkPool {
-    /// An empty pool in a nameless file of `folder`.
-    pub fn new(folder: &Path, limits: ContentLimits) -> Result<Self, LabError> {
+    /// An empty pool in a nameless file of `directory`.
+    pub fn new(directory: &Path, limits: ContentLimits) -> Result<Self, LabError> {
         Ok(Self {
-            file: StoreFile::new(folder, limits.disk.limit_bytes())?,
-            folder: folder.to_owned(),
+            file: StoreFile::new(directory, limits.disk.limit_bytes())?,
+            directory: directory.to_owned(),
             limits,
             users: Numbered::default(),
             recent: Recent::new(),
@@ -287,7 +287,7 @@ impl ChunkPool {
         let rows = &data[at..at + blocks * BLOCK_BYTES];
         self.file.write(rows, offset(slot)).map_err(|e| match e.kind() {
             io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
-                LabError::DiskFull { folder: self.folder.clone(), bytes: self.disk_bytes() }
+                LabError::DiskFull { directory: self.directory.clone(), bytes: self.disk_bytes() }
             }
             _ => LabError::system("write the disks' content")(e),
         })

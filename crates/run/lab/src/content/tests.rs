@@ -6,9 +6,9 @@ use proptest::prelude::*;
 const MIB: u64 = 1 << 20;
 
 fn content(disk_bytes: u64) -> (tempfile::TempDir, DiskContent) {
-    let folder = tempfile::tempdir().unwrap();
-    let content = DiskContent::new(folder.path(), 2, limits(disk_bytes)).unwrap();
-    (folder, content)
+    let directory = tempfile::tempdir().unwrap();
+    let content = DiskContent::new(directory.path(), 2, limits(disk_bytes)).unwrap();
+    (directory, content)
 }
 
 fn limits(disk_bytes: u64) -> ContentLimits {
@@ -35,14 +35,14 @@ fn read(content: &DiskContent, volume: usize, sector: u64, length: usize) -> Vec
 
 #[test]
 fn fresh_disks_read_as_zeros() {
-    let (_folder, content) = content(MIB);
+    let (_directory, content) = content(MIB);
     assert_eq!(read(&content, 0, 0, 8192), vec![0; 8192]);
     assert_eq!(read(&content, 1, 20_000_000_000_000 / 512, 512), vec![0; 512]);
 }
 
 #[test]
 fn zeros_and_fills_cost_nothing() {
-    let (_folder, mut content) = content(0);
+    let (_directory, mut content) = content(0);
     let before = content.usage();
     for megabyte in 0..2048 {
         content.write(0, megabyte * 2048, &vec![0; 1 << 20]).unwrap();
@@ -58,7 +58,7 @@ fn zeros_and_fills_cost_nothing() {
 
 #[test]
 fn repeats_share_their_data_across_disks() {
-    let (_folder, mut content) = content(MIB);
+    let (_directory, mut content) = content(MIB);
     let buffer = noise(1, 1 << 20);
     for megabyte in 0..64 {
         content.write(0, megabyte * 2048, &buffer).unwrap();
@@ -90,7 +90,7 @@ fn scrambled(seed: u64, length: usize, number: u64) -> Vec<u8> {
 
 #[test]
 fn a_scrambled_buffer_and_its_parity_take_the_space_of_one() {
-    let (_folder, mut content) = content(2 * MIB);
+    let (_directory, mut content) = content(2 * MIB);
     let before = content.usage().memory_bytes;
     for megabyte in 0..16 {
         content.write(0, megabyte * 2048, &scrambled(1, 1 << 20, megabyte)).unwrap();
@@ -127,7 +127,7 @@ fn random(seed: u64, length: usize) -> Vec<u8> {
 
 #[test]
 fn random_data_of_files_made_beforehand_take_no_space() {
-    let (_folder, mut content) = content(0);
+    let (_directory, mut content) = content(0);
     let before = content.usage().memory_bytes;
     let data = random(1, 16 << 20);
     content.write(0, 8, &data).unwrap();
@@ -144,9 +144,9 @@ fn random_data_of_files_made_beforehand_take_no_space() {
 
 #[test]
 fn without_memory_for_deltas_blocks_are_whole() {
-    let folder = tempfile::tempdir().unwrap();
+    let directory = tempfile::tempdir().unwrap();
     let limits = ContentLimits { memory_bytes: 4 * MIB, ..ContentLimits::with_disk(64 * MIB) };
-    let mut content = DiskContent::new(folder.path(), 1, limits).unwrap();
+    let mut content = DiskContent::new(directory.path(), 1, limits).unwrap();
     for megabyte in 0..40 {
         content.write(0, megabyte * 2048, &scrambled(1, 1 << 20, megabyte)).unwrap();
     }
@@ -158,7 +158,7 @@ fn without_memory_for_deltas_blocks_are_whole() {
 
 #[test]
 fn repeats_are_found_after_their_first_place_was_written_anew() {
-    let (_folder, mut content) = content(2 * MIB);
+    let (_directory, mut content) = content(2 * MIB);
     let (one, two) = (noise(1, 1 << 20), noise(2, 1 << 20));
     content.write(0, 0, &one).unwrap();
     // Compared in a row, and kept once.
@@ -177,7 +177,7 @@ fn repeats_are_found_after_their_first_place_was_written_anew() {
 
 #[test]
 fn overwritten_and_discarded_space_is_reused() {
-    let (_folder, mut content) = content(MIB);
+    let (_directory, mut content) = content(MIB);
     for round in 0..20 {
         content.write(0, 3, &noise(round, 1 << 19)).unwrap();
     }
@@ -189,16 +189,16 @@ fn overwritten_and_discarded_space_is_reused() {
 
 #[test]
 fn running_out_of_disk_is_an_error() {
-    let (_folder, mut content) = content(MIB);
+    let (_directory, mut content) = content(MIB);
     let error = content.write(0, 0, &noise(1, (1 << 20) + 4096)).unwrap_err();
     assert!(matches!(error, LabError::Full { limit_bytes: 1_048_576, .. }), "{error}");
 }
 
 #[test]
 fn stores_take_from_the_space_that_they_share() {
-    let folder = tempfile::tempdir().unwrap();
+    let directory = tempfile::tempdir().unwrap();
     let limits = ContentLimits::with_disk(2 * MIB);
-    let store = || DiskContent::new(folder.path(), 1, limits.clone()).unwrap();
+    let store = || DiskContent::new(directory.path(), 1, limits.clone()).unwrap();
     let (mut one, mut other) = (store(), store());
     // More than half for one, and the rest for the other.
     one.write(0, 0, &noise(1, 3 << 19)).unwrap();
@@ -214,9 +214,9 @@ fn stores_take_from_the_space_that_they_share() {
 
 #[test]
 fn running_out_of_memory_is_an_error() {
-    let folder = tempfile::tempdir().unwrap();
+    let directory = tempfile::tempdir().unwrap();
     let limits = ContentLimits { memory_bytes: 10 * MIB, ..ContentLimits::with_disk(1 << 40) };
-    let mut content = DiskContent::new(folder.path(), 1, limits).unwrap();
+    let mut content = DiskContent::new(directory.path(), 1, limits).unwrap();
     // One odd block in each 2 MiB costs a table each.
     let outcome = (0..10_000).try_for_each(|n| content.write(0, n * 4096, &[7; 4096]));
     let error = outcome.unwrap_err();
@@ -261,7 +261,7 @@ proptest! {
     /// The store is a plain array of bytes, only smaller; so is one on another, which stays as it is.
     #[test]
     fn content_holds_what_an_array_holds(steps in proptest::collection::vec(step(), 1..60)) {
-        let (folder, mut content) = content(64 * MIB);
+        let (directory, mut content) = content(64 * MIB);
         let mut model = vec![vec![0u8; 16_000 * 512]; 2];
         let mut below = Vec::new();
         for step in steps {
@@ -285,7 +285,7 @@ proptest! {
                 }
                 Step::On => {
                     let kept = Arc::new(content);
-                    content = DiskContent::on(&kept, folder.path(), limits(64 * MIB)).unwrap();
+                    content = DiskContent::on(&kept, directory.path(), limits(64 * MIB)).unwrap();
                     below.push((kept, model.clone()));
                 }
             }

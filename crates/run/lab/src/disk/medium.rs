@@ -2,7 +2,7 @@
 //!
 //! A solid-state or shingled drive writes more than it is given: it collects garbage,
 //! folds and cleans. Real ones report that in SMART; those of the lab in a file in the
-//! lab's folder for each, which the guest can read at any moment of its time.
+//! lab's directory for each, which the guest can read at any moment of its time.
 
 use std::fs::File;
 use std::os::unix::fs::FileExt;
@@ -22,9 +22,9 @@ pub(crate) struct MediumFile {
 }
 
 impl MediumFile {
-    /// The file of the disk of this name, in the lab's folder.
-    pub fn new(folder: &Path, disk: &str) -> Result<Self, LabError> {
-        let path = folder.join(medium_file(disk));
+    /// The file of the disk of this name, in the lab's directory.
+    pub fn new(directory: &Path, disk: &str) -> Result<Self, LabError> {
+        let path = directory.join(medium_file(disk));
         let what = || format!("make '{}'", path.display());
         let file = File::create(&path).map_err(LabError::system(what()))?;
         let mut medium = Self { file, reported: u64::MAX };
@@ -50,9 +50,9 @@ mod tests {
 
     #[test]
     fn the_file_holds_what_was_reported_last() {
-        let folder = tempfile::tempdir().unwrap();
-        let mut medium = MediumFile::new(folder.path(), "vdab").unwrap();
-        let read = || std::fs::read_to_string(folder.path().join("medium-vdab")).unwrap();
+        let directory = tempfile::tempdir().unwrap();
+        let mut medium = MediumFile::new(directory.path(), "vdab").unwrap();
+        let read = || std::fs::read_to_string(directory.path().join("medium-vdab")).unwrap();
         assert_eq!(read().trim().parse(), Ok(0_u64));
         for bytes in [1 << 30, u64::MAX, 7] {
             medium.tell(bytes).unwrap();

@@ -1,32 +1,32 @@
-//! A folder of a lab's own, where so much fits into it.
+//! A directory of a lab's own, where so much fits into it.
 
 use std::path::Path;
 
-use disklab_exec::HeldFolder;
+use disklab_exec::HeldDirectory;
 
-/// Folders that all labs of this machine find: a file system in memory, and where what is
+/// Directories that all labs of this machine find: a file system in memory, and where what is
 /// not the guest's memory may be, too. Both are at the same depth.
 pub(crate) const PARENTS: [&str; 2] = ["/dev/shm", "/var/tmp"];
-/// What the folders' names begin with.
+/// What the directories' names begin with.
 const NAME: &str = "disklab-";
 
-/// A folder for the guest's memory or its kernel's work, which goes when this does.
+/// A directory for the guest's memory or its kernel's work, which goes when this does.
 #[derive(Debug)]
-pub(crate) struct NamedFolder(HeldFolder);
+pub(crate) struct NamedDirectory(HeldDirectory);
 
-impl NamedFolder {
+impl NamedDirectory {
     /// Makes it, where so much memory fits: the kernel is killed when it cannot grow.
     pub fn new(bytes: u64) -> Option<Self> {
         Self::within(Path::new(PARENTS[0]), bytes)
     }
 
-    /// The same in another folder.
+    /// The same in another directory.
     pub fn within(parent: &Path, bytes: u64) -> Option<Self> {
         let space = rustix::fs::statvfs(parent).ok()?;
         if space.f_bavail.saturating_mul(space.f_frsize) < bytes {
             return None;
         }
-        HeldFolder::within(parent, NAME).ok().map(Self)
+        HeldDirectory::within(parent, NAME).ok().map(Self)
     }
 
     /// Where it is.
@@ -35,10 +35,10 @@ impl NamedFolder {
     }
 }
 
-/// Removes the folders of labs that were killed.
+/// Removes the directories of labs that were killed.
 pub(crate) fn sweep() {
-    for folder in PARENTS {
-        HeldFolder::sweep(Path::new(folder), NAME);
+    for directory in PARENTS {
+        HeldDirectory::sweep(Path::new(directory), NAME);
     }
 }
 
@@ -49,7 +49,7 @@ mod tests {
     #[test]
     fn a_full_directory_is_not_used() {
         let parent = tempfile::tempdir().unwrap();
-        assert!(NamedFolder::within(parent.path(), u64::MAX).is_none());
+        assert!(NamedDirectory::within(parent.path(), u64::MAX).is_none());
         assert_eq!(std::fs::read_dir(parent.path()).unwrap().count(), 0);
     }
 }

@@ -300,19 +300,19 @@ fn a_clock_that_cannot_be_is_refused() {
 #[test]
 fn a_calendar_that_connects_twice_is_refused() {
     let mut lab = TestLab::with_devices(Box::new(CheckingDrive::default()), limits());
-    let _again = UnixStream::connect(lab.folder.path().join(Sockets::CALENDAR)).unwrap();
+    let _again = UnixStream::connect(lab.directory.path().join(Sockets::CALENDAR)).unwrap();
     let breach = breach(lab.events.step(&AT_ONCE));
     assert!(matches!(breach, ProtocolBreach::ConnectedTwice), "{breach:?}");
 }
 
 #[test]
 fn a_disk_that_speaks_first_is_refused() {
-    let folder = tempfile::tempdir().unwrap();
-    let sockets = Sockets::new(folder.path(), 1).unwrap();
+    let directory = tempfile::tempdir().unwrap();
+    let sockets = Sockets::new(directory.path(), 1).unwrap();
     let disks = vec![DiskOptions::new(Box::new(CheckingDrive::default()), "HOSTILE")];
     let mut events =
-        EventLoop::new(sockets, disks, content(&folder, 1), 0, limits(), None).unwrap();
-    let guest = Guest::new(UnixStream::connect(folder.path().join("disk0")).unwrap().into());
+        EventLoop::new(sockets, disks, content(&directory, 1), 0, limits(), None).unwrap();
+    let guest = Guest::new(UnixStream::connect(directory.path().join("disk0")).unwrap().into());
     guest.put(3, 1, 0, &[], &[]);
     events.step(&AT_ONCE).unwrap();
     let breach = breach(events.step(&AT_ONCE));

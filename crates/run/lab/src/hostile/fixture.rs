@@ -190,9 +190,9 @@ impl Guest {
 }
 
 /// A store of so many disks.
-pub(super) fn content(folder: &tempfile::TempDir, disks: usize) -> DiskContent {
+pub(super) fn content(directory: &tempfile::TempDir, disks: usize) -> DiskContent {
     let limits = ContentLimits { memory_bytes: 64 << 20, ..ContentLimits::with_disk(64 << 20) };
-    DiskContent::new(folder.path(), disks, limits).unwrap()
+    DiskContent::new(directory.path(), disks, limits).unwrap()
 }
 
 /// A disk and its guest, without a calendar.
@@ -200,7 +200,7 @@ pub(super) struct Fixture {
     pub(super) disk: Disk,
     pub(super) guest: Guest,
     pub(super) content: DiskContent,
-    _folder: tempfile::TempDir,
+    _directory: tempfile::TempDir,
 }
 
 impl Fixture {
@@ -219,14 +219,19 @@ impl Fixture {
     }
 
     fn of(transport: DiskTransport, drive: Box<dyn Drive>) -> Self {
-        let folder = tempfile::tempdir().unwrap();
+        let directory = tempfile::tempdir().unwrap();
         let (near, far) = pair();
         let mut options = DiskOptions::new(drive, "HOSTILE");
         options.transport = transport;
         options.discard_bytes = Some(4096);
         options.write_zeroes = true;
         let disk = Disk::new(Connection::new(near, "disk0".to_owned()), options, 0, None).unwrap();
-        Self { disk, guest: Guest::new(far), content: content(&folder, 1), _folder: folder }
+        Self {
+            disk,
+            guest: Guest::new(far),
+            content: content(&directory, 1),
+            _directory: directory,
+        }
     }
 
     /// A disk that is ready for requests.

@@ -72,7 +72,7 @@ pub(super) struct TestLab {
     /// The guest's side of each disk.
     pub(super) guests: Vec<Guest>,
     pub(super) line: Option<OwnedFd>,
-    pub(super) folder: tempfile::TempDir,
+    pub(super) directory: tempfile::TempDir,
 }
 
 pub(super) fn message(op: u32, time: u64) -> [u8; 16] {
@@ -94,8 +94,8 @@ impl TestLab {
     }
 
     fn make(drives: Vec<Box<dyn Drive>>, attended: bool, limits: Limits) -> Self {
-        let folder = tempfile::tempdir().unwrap();
-        let sockets = Sockets::new(folder.path(), drives.len()).unwrap();
+        let directory = tempfile::tempdir().unwrap();
+        let sockets = Sockets::new(directory.path(), drives.len()).unwrap();
         let (console, line) =
             match attended.then(|| ConsoleLine::new(Box::new(SilentOperator)).unwrap()) {
                 Some((console, line)) => (Some(console), Some(line)),
@@ -104,10 +104,10 @@ impl TestLab {
         let disks: Vec<DiskOptions> =
             drives.into_iter().map(|drive| DiskOptions::new(drive, "HOSTILE")).collect();
         let count = disks.len();
-        let content = content(&folder, count);
+        let content = content(&directory, count);
         let mut events = EventLoop::new(sockets, disks, content, 0, limits, console).unwrap();
         let connect = |name: &str| {
-            let socket = UnixStream::connect(folder.path().join(name)).unwrap();
+            let socket = UnixStream::connect(directory.path().join(name)).unwrap();
             socket.set_nonblocking(true).unwrap();
             socket
         };
@@ -121,7 +121,7 @@ impl TestLab {
         for guest in &guests {
             guest.set_up(|| assert!(!events.step(&AT_ONCE).unwrap()));
         }
-        Self { events, calendar, shared, guests, line, folder }
+        Self { events, calendar, shared, guests, line, directory }
     }
 
     /// A guest that speaks to its disk by the shared memory.

@@ -128,10 +128,11 @@ impl GuestStack {
         &mut self,
         how: fn(&Stack, &[PathBuf], &mut LayerContext<'_>) -> Result<Made, StackError>,
     ) -> Result<Made, StackError> {
-        let (tag, folder) = (format!("s{}", self.number), format!("/run/stacks/{}", self.number));
-        fs::create_dir_all(&folder).unwrap();
-        let folder = Path::new(&folder);
-        let mut context = LayerContext::new(&self.executor, &mut self.ledger, folder, &tag, 7);
+        let (tag, directory) =
+            (format!("s{}", self.number), format!("/run/stacks/{}", self.number));
+        fs::create_dir_all(&directory).unwrap();
+        let directory = Path::new(&directory);
+        let mut context = LayerContext::new(&self.executor, &mut self.ledger, directory, &tag, 7);
         context.below.simulated = true;
         how(&self.stack, &self.drives, &mut context)
     }

@@ -150,7 +150,7 @@ fn md_raid5_over_four_disks() {
 }
 
 #[test]
-fn only_the_named_folders_can_be_written() {
+fn only_the_named_directories_can_be_written() {
     let Some(kernel) = kernel() else { return };
     let victim = tempfile::tempdir().unwrap();
     let named = tempfile::tempdir().unwrap();
@@ -266,8 +266,8 @@ fn running_out_of_space_ends_the_lab() {
 #[test]
 fn nothing_is_left_running() {
     let Some(kernel) = kernel() else { return };
-    let folder = tempfile::tempdir().unwrap();
-    let lab = Lab::start(LabOptions::new(kernel, folder.path(), "/bin/sh")).unwrap();
+    let directory = tempfile::tempdir().unwrap();
+    let lab = Lab::start(LabOptions::new(kernel, directory.path(), "/bin/sh")).unwrap();
     let running = |is_own: &dyn Fn(&Path) -> bool| {
         let all = std::fs::read_dir("/proc").unwrap().flatten();
         all.filter_map(|entry| std::fs::read_link(entry.path().join("cwd")).ok())
@@ -280,18 +280,18 @@ fn nothing_is_left_running() {
             std::thread::sleep(Duration::from_millis(10));
         }
     };
-    // The kernel's process goes to its working folder a moment after it was started, and
+    // The kernel's process goes to its working directory a moment after it was started, and
     // the guest's processes end a moment after the kernel was killed.
     let is_own =
-        |cwd: &Path| std::fs::read_link(cwd.join("lab")).is_ok_and(|lab| lab == folder.path());
+        |cwd: &Path| std::fs::read_link(cwd.join("lab")).is_ok_and(|lab| lab == directory.path());
     until(&|| running(&is_own).is_some());
     let working = running(&is_own).unwrap();
     drop(lab);
-    // The folder is gone by now, which the system tells behind its name.
+    // The directory is gone by now, which the system tells behind its name.
     let name = working.to_str().unwrap();
     until(&|| running(&|cwd| cwd.to_string_lossy().starts_with(name)).is_none());
     assert!(!working.exists());
-    assert!(!folder.path().join("calendar").exists());
+    assert!(!directory.path().join("calendar").exists());
 }
 
 #[test]
@@ -341,7 +341,7 @@ fn the_same_run_twice_is_the_same_to_the_last_nanosecond() {
 }
 
 /// The console from the kernel's first line on: before it, the program that is
-/// the kernel tells what it finds on the host, the name of its folder included.
+/// the kernel tells what it finds on the host, the name of its directory included.
 fn from_the_kernel_on(console: &str) -> &str {
     let start = console.find("Linux version").expect("the kernel tells its version");
     &console[start..]

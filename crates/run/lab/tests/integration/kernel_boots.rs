@@ -37,24 +37,24 @@ fn words<'a>(console: &'a str, name: &str) -> Vec<&'a str> {
 
 /// The kernel to test with, or `None`, said on standard error.
 fn kernel() -> Option<PathBuf> {
-    let kernel = kernel::find(&kernel::cache_folder(), kernel::Parts::ALL);
+    let kernel = kernel::find(&kernel::cache_directory(), kernel::Parts::ALL);
     if kernel.is_none() {
         eprintln!("skipped: needs the lab's kernel (disklab lab build)");
     }
     kernel
 }
 
-/// What the kernel and `script`, kept in `folder`, say until the script powers it
+/// What the kernel and `script`, kept in `directory`, say until the script powers it
 /// off.
-fn boot(kernel: &Path, folder: &Path, script: &str, options: &[&str]) -> String {
-    let init = folder.join("init");
+fn boot(kernel: &Path, directory: &Path, script: &str, options: &[&str]) -> String {
+    let init = directory.join("init");
     fs::write(&init, script).expect("init");
     fs::set_permissions(&init, fs::Permissions::from_mode(0o755)).expect("mode");
     let boot = Invocation::new(kernel.display().to_string())
         .args(["mem=256M", "root=/dev/root", "rootfstype=hostfs", "rootflags=/", "ro"])
         .args(["con=null", "con0=null,fd:1", "noreboot", "panic=-1", "umid=kernel"])
         .args(options)
-        .arg(format!("uml_dir={}", folder.display()))
+        .arg(format!("uml_dir={}", directory.display()))
         .arg(format!("init={}", init.display()))
         // Not to find out how fast it is, but not to wait for ever.
         .timeout(Duration::from_secs(300));
@@ -67,8 +67,8 @@ fn boot(kernel: &Path, folder: &Path, script: &str, options: &[&str]) -> String 
 #[test]
 fn kernel_boots_and_has_what_the_lab_needs() {
     let Some(kernel) = kernel() else { return };
-    let folder = tempfile::tempdir().expect("temp");
-    let console = boot(&kernel, folder.path(), INIT, &[]);
+    let directory = tempfile::tempdir().expect("temp");
+    let console = boot(&kernel, directory.path(), INIT, &[]);
     let mut needed = vec![
         ("filesystems", "ext4 xfs btrfs nilfs2 f2fs hostfs overlay tmpfs devtmpfs"),
         ("mdstat", "linear raid0 raid1 raid10 raid6 raid5 raid4"),
@@ -103,11 +103,11 @@ sleep 1000
 ";
     // The kernel also takes its command line and the time of day for entropy: the
     // init must have the same path each time.
-    let folder = tempfile::tempdir().expect("temp");
+    let directory = tempfile::tempdir().expect("temp");
     let numbers = |seed: &str| {
         let options =
             ["time-travel=inf-cpu", "time-travel-start=1767225600000000000", "norandmaps", seed];
-        words(&boot(&kernel, folder.path(), script, &options), "random").join(" ")
+        words(&boot(&kernel, directory.path(), script, &options), "random").join(" ")
     };
     let seven = numbers("entropy=7");
     assert!(seven.len() > 100, "{seven}");

@@ -33,8 +33,8 @@ fn a_guest_has_128_disks_that_all_answer() {
 
 #[test]
 fn more_disks_than_that_are_refused() {
-    let folder = tempfile::tempdir().unwrap();
-    let mut options = LabOptions::new("/bin/true", folder.path(), "/bin/true");
+    let directory = tempfile::tempdir().unwrap();
+    let mut options = LabOptions::new("/bin/true", directory.path(), "/bin/true");
     options.disks = steady(MOST_DISKS + 1, 64, 1);
     let Err(LabError::Options(OptionsProblem::Disks(129))) = Lab::start(options) else {
         panic!("129 disks are not refused");

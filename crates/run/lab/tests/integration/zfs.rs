@@ -47,10 +47,10 @@ fn make(
     ledger: &mut Ledger,
     executor: &Executor,
 ) -> Result<(Made, Vec<(String, String)>), StackError> {
-    let folder = Path::new("/run/site");
-    std::fs::create_dir_all(folder).unwrap();
+    let directory = Path::new("/run/site");
+    std::fs::create_dir_all(directory).unwrap();
     let drives = ["/dev/vda", "/dev/vdb", "/dev/vdc", "/dev/vdd"].map(PathBuf::from);
-    let mut context = LayerContext::new(executor, ledger, folder, "t", 7);
+    let mut context = LayerContext::new(executor, ledger, directory, "t", 7);
     let made = stack.make(&drives, &mut context)?;
     Ok((made, context.notes))
 }
@@ -145,7 +145,7 @@ fn a_volume_carries_a_file_system() {
 fn the_same_guest_twice_is_the_same() {
     let Some(zfs) = zfs() else { return };
     // What the guest says, from the kernel's first line on: before it stands the
-    // name of a folder.
+    // name of a directory.
     let once = || {
         let script = "
             zpool create -o cachefile=none -m /mnt/p p raidz1 /dev/vda1 /dev/vdb1 /dev/vdc1

@@ -13,7 +13,7 @@ use disklab_store::{CellState, Provenance, Run, StoreError};
 
 use super::file::memory_of;
 use super::{PartPlan, PartProblem};
-use crate::places::{check_outputs, claim_outputs, holds_run, ledger_folder};
+use crate::places::{check_outputs, claim_outputs, holds_run, ledger_directory};
 use crate::recorder::run_recorded;
 use crate::run::session;
 use crate::setup::{Caller, PlannedLab, Scratch};
@@ -163,8 +163,10 @@ fn bench(
     let most = part.plans.iter().map(memory_of).max().unwrap_or_default();
     let lab = PlannedLab::of_plan(lab, &of_lab, kernel, scratch.path())?;
     let lab = lab.side_by_side(options.at_once, most)?;
-    let (executor, ledger) =
-        (Executor::new(caller.interrupt.clone()), Ledger::planned(&ledger_folder(&caller.state)));
+    let (executor, ledger) = (
+        Executor::new(caller.interrupt.clone()),
+        Ledger::planned(&ledger_directory(&caller.state)),
+    );
     let at_once = lab.at_once();
     Ok((lab.bench(ledger, executor, caller)?.into(), needs, at_once))
 }

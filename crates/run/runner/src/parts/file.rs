@@ -209,7 +209,7 @@ pub(super) fn write(
     plans: impl Iterator<Item = Result<CellPlan, RunnerError>>,
 ) -> Result<(), RunnerError> {
     let failed = |source: Error| match (source.kind(), shown.parent()) {
-        (ErrorKind::AlreadyExists, Some(folder)) => PartProblem::HasParts(folder.to_owned()),
+        (ErrorKind::AlreadyExists, Some(directory)) => PartProblem::HasParts(directory.to_owned()),
         _ => PartProblem::Io { what: "cannot write", path: shown.to_owned(), source },
     };
     let mut file = BufWriter::new(File::create_new(path).map_err(failed)?);

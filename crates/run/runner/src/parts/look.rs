@@ -44,8 +44,8 @@ pub fn after_look(
     let stop = StopOptions::default().as_begun(&info.options)?;
     let Some(rule) = stop.rule(None)? else { return Ok(None) };
     let study = load(&info.study_file, &info.study_text)?;
-    let folder = run.folder();
-    let planned = planned_again(study, &info, options, Some(rule.clone()), folder, caller)?;
+    let directory = run.path();
+    let planned = planned_again(study, &info, options, Some(rule.clone()), directory, caller)?;
     let mut checked = planned.check()?;
     if checked.plan.preflight.stacks != info.stacks {
         return Err(PartProblem::OtherStacks.into());
@@ -70,21 +70,21 @@ fn write_next(
     checked: CheckedRun,
     run: &Run,
     info: &RunInfo,
-    folder: &Path,
+    to: &Path,
     observer: &mut dyn Observer,
 ) -> Result<Vec<WrittenPart>, RunnerError> {
     let records = run.cells().map_err(RunnerError::Record)?;
     let begun: Vec<Cell> = records.into_iter().map(|record| record.cell).collect();
-    let (first_look, merged) = merged_parts(folder, info, begun.len())?;
-    if parts_in(folder)? > merged {
-        return Ok(written_parts(folder, merged)?);
+    let (first_look, merged) = merged_parts(to, info, begun.len())?;
+    if parts_in(to)? > merged {
+        return Ok(written_parts(to, merged)?);
     }
     let all: Vec<Cell> = begun.into_iter().chain(checked.plan.cells.clone()).collect();
     let needs = checked.plan.campaign.needs(&all);
     let (plan, _) = make_ready(checked, info, all, false, observer)?;
     let divided = DividedRun::new(&plan)?;
     let of = merged + divided.parts(Some(first_look.min(plan.cells.len() as u32)))?;
-    let claim = claim_outputs(folder)?;
+    let claim = claim_outputs(to)?;
     let directory = claim.keep();
     (merged + 1..=of).try_for_each(|number| clear(&directory, RunPart { number, of }))?;
     divided.write(info, &needs, merged + 1..=of, Numbers { behind: 0, of }, &directory)
@@ -104,11 +104,11 @@ fn clear(directory: &RunDirectory, part: RunPart) -> Result<(), PartProblem> {
 }
 
 /// How many parts there were up to the first look, and with how many the run has its cells.
-fn merged_parts(folder: &Path, info: &RunInfo, cells: usize) -> Result<(u32, u32), PartProblem> {
-    let other = || PartProblem::OtherParts(folder.to_owned());
+fn merged_parts(directory: &Path, info: &RunInfo, cells: usize) -> Result<(u32, u32), PartProblem> {
+    let other = || PartProblem::OtherParts(directory.to_owned());
     let (mut first_look, mut merged, mut seen) = (0, 0, 0);
     while seen < cells {
-        let file = part_file(folder, merged + 1).ok_or_else(other)?;
+        let file = part_file(directory, merged + 1).ok_or_else(other)?;
         let head = PartHead::read(&file)?;
         if first_look == 0 {
             first_look = head.part().of;

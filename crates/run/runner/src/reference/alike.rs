@@ -130,8 +130,8 @@ mod tests {
     use super::*;
 
     fn machine(model: &str) -> (tempfile::TempDir, Fabricated) {
-        let folder = tempfile::tempdir().expect("temp");
-        let tree = Fabricated::new(folder.path());
+        let directory = tempfile::tempdir().expect("temp");
+        let tree = Fabricated::new(directory.path());
         for (n, name) in ["sda", "sdb", "sdc"].into_iter().enumerate() {
             let n = n as u32;
             tree.drive(name, (8, 16 * n), name);
@@ -141,7 +141,7 @@ mod tests {
         tree.stacked("md0", (9, 0), &["sda1", "sdb1", "sdc1"]).set("md0", "md/level", "raid5");
         tree.set("md0", "md/raid_disks", "3").set("md0", "md/chunk_size", "65536");
         tree.mount((9, 0), "/dev/md0", "/srv", "xfs").mount((8, 1), "/dev/sda1", "/one", "ext4");
-        (folder, tree)
+        (directory, tree)
     }
 
     fn like(tree: &Fabricated, at: &str, named: Option<&str>) -> Result<LikeStack, String> {
@@ -151,7 +151,7 @@ mod tests {
 
     #[test]
     fn an_array_of_a_known_model_is_a_stack_of_the_lab() {
-        let (_folder, tree) = machine("WDC WD40EFRX-68N32N0");
+        let (_directory, tree) = machine("WDC WD40EFRX-68N32N0");
         let found = like(&tree, "/srv", None).expect("known");
         assert_eq!(found.layers, "partition/md-raid5[chunk=64K]/xfs");
         assert_eq!(found.drives.words(), "3 × wd40efrx-68n32n0 (1 TB)");
@@ -160,7 +160,7 @@ mod tests {
 
     #[test]
     fn an_unknown_drive_is_stood_for_by_one_of_its_class() {
-        let (_folder, tree) = machine("NOBODYS DRIVE");
+        let (_directory, tree) = machine("NOBODYS DRIVE");
         let found = like(&tree, "/one", None).expect("a class");
         assert_eq!(found.layers, "partition/ext4");
         assert_eq!(found.by_class, ["NOBODYS DRIVE"]);
@@ -174,7 +174,7 @@ mod tests {
 
     #[test]
     fn what_the_lab_cannot_be_like_says_why() {
-        let (_folder, tree) = machine("QEMU HARDDISK");
+        let (_directory, tree) = machine("QEMU HARDDISK");
         let why = like(&tree, "/one", None).expect_err("virtual");
         assert!(why.contains("virtual disk (QEMU)") && why.contains("--drives"), "{why}");
         let named = like(&tree, "/one", Some("wd-red-pro-22tb")).expect("named");

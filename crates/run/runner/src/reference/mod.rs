@@ -53,7 +53,7 @@ impl CheckedRun {
         } else {
             reference.lab = match like_stack(&found, drives) {
                 Err(why) => LabOutcome::Unknown(why),
-                Ok(like) => in_lab(&self.plan, &like, &reference_folder(out), caller, observer)?,
+                Ok(like) => in_lab(&self.plan, &like, &reference_directory(out), caller, observer)?,
             };
         }
         if let LabOutcome::Unknown(why) = &reference.lab {
@@ -65,7 +65,7 @@ impl CheckedRun {
 }
 
 /// Next to the run's own directory.
-fn reference_folder(out: &Path) -> PathBuf {
+fn reference_directory(out: &Path) -> PathBuf {
     let mut name = out.file_name().unwrap_or_default().to_os_string();
     name.push("-reference");
     out.with_file_name(name)
@@ -75,19 +75,19 @@ fn reference_folder(out: &Path) -> PathBuf {
 fn in_lab(
     plan: &Plan,
     like: &LikeStack,
-    folder: &Path,
+    directory: &Path,
     caller: &Caller,
     observer: &mut dyn Observer,
 ) -> Result<LabOutcome, RunnerError> {
     let words = like.drives.words();
     observer.note(&format!("  reference     {} on {words}, in the lab", like.layers));
-    let figures = match figures(plan, like, folder, caller, observer) {
+    let figures = match figures(plan, like, directory, caller, observer) {
         Ok(figures) => figures,
         Err(RunnerError::Interrupted) => return Err(RunnerError::Interrupted),
         Err(error) => return Ok(LabOutcome::Unknown(format!("the lab does not run it: {error}"))),
     };
     if figures.is_empty() {
-        let why = format!("its cells failed in the lab; {} says why", folder.display());
+        let why = format!("its cells failed in the lab; {} says why", directory.display());
         return Ok(LabOutcome::Unknown(why));
     }
     Ok(LabOutcome::Figures(LabReference {
@@ -101,7 +101,7 @@ fn in_lab(
 fn figures(
     plan: &Plan,
     like: &LikeStack,
-    folder: &Path,
+    directory: &Path,
     caller: &Caller,
     observer: &mut dyn Observer,
 ) -> Result<Vec<ReferenceFigure>, RunnerError> {
@@ -116,9 +116,9 @@ fn figures(
         ..RunOptions::default()
     };
     let request = RunRequest {
-        study: FoundStudy { study, folder: PathBuf::from(".") },
+        study: FoundStudy { study, directory: PathBuf::from(".") },
         options,
-        folder: folder.to_owned(),
+        directory: directory.to_owned(),
         cells: &plan.preflight.levels.iter().cloned().collect(),
     };
     let (run, _) = run_until_done(request, caller, observer)?;

@@ -60,10 +60,10 @@ pub enum SensitivityError {
     )]
     Occupied(PathBuf),
     /// The directory has none that can be resumed.
-    #[error("{} contains no analysis to resume: {}: {source}", folder.display(), file.display())]
+    #[error("{} contains no analysis to resume: {}: {source}", directory.display(), file.display())]
     NotThere {
-        /// The directory.
-        folder: PathBuf,
+        /// Where it was looked for.
+        directory: PathBuf,
         /// The file that remembers it.
         file: PathBuf,
         /// What is wrong with it.

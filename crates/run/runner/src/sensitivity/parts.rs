@@ -13,7 +13,7 @@ use super::{
 use crate::parts::write_parts_of_runs;
 use crate::places::holds_run;
 use crate::setup::{Caller, PlannedRun};
-use crate::studies::study_folder;
+use crate::studies::study_directory;
 use crate::{FoundStudy, RunOptions, RunnerError, WrittenPart};
 
 /// A run of an analysis: what it is called, how and where it runs, and its cells.
@@ -21,11 +21,15 @@ type OwnRun<'a> = (String, RunOptions, PathBuf, &'a BTreeSet<Levels>);
 
 impl SensitivityRun {
     fn runs(&self) -> Vec<OwnRun<'_>> {
-        let shipped =
-            ("as shipped".to_owned(), self.options.clone(), self.folder.join(SHIPPED), &self.cells);
+        let shipped = (
+            "as shipped".to_owned(),
+            self.options.clone(),
+            self.directory.join(SHIPPED),
+            &self.cells,
+        );
         let moved = self.cases.iter().map(|(case, cells)| {
             let options = case.options(&self.options);
-            (case.words.clone(), options, self.folder.join(&case.folder), cells)
+            (case.words.clone(), options, self.directory.join(&case.directory), cells)
         });
         [shipped].into_iter().chain(moved).collect()
     }
@@ -37,45 +41,45 @@ impl SensitivityRun {
     pub fn write_parts(
         &self,
         parts: Option<u32>,
-        folder: &Path,
+        directory: &Path,
         caller: &Caller,
     ) -> Result<Vec<WrittenPart>, RunnerError> {
-        let checked = self.runs().into_iter().map(|(_, options, folder, cells)| {
-            let mut planned = PlannedRun::new(self.study.clone(), &options, &folder, caller)?;
+        let checked = self.runs().into_iter().map(|(_, options, directory, cells)| {
+            let mut planned = PlannedRun::new(self.study.clone(), &options, &directory, caller)?;
             planned.keep(cells);
             planned.check()
         });
         let checked = checked.collect::<Result<Vec<_>, _>>()?;
-        write_parts_of_runs(checked, parts, Some(&self.moved), folder)
+        write_parts_of_runs(checked, parts, Some(&self.moved), directory)
     }
 }
 
-/// Merges the runs of an analysis in `folder`, if these are its parts. What an earlier call merged
+/// Merges the runs of an analysis in `directory`, if these are its parts. What an earlier call merged
 /// stays.
 ///
 /// # Errors
 /// [`RunnerError`] if they are not of one analysis, or not all of it; and as [`Run::merge`].
 pub fn merge_analysis(
     parts: &[PathBuf],
-    folder: &Path,
+    directory: &Path,
     caller: &Caller,
 ) -> Result<Option<SensitivityRun>, RunnerError> {
     let Some((info, mut by_run)) = by_run(parts)? else { return Ok(None) };
-    let mut analysis = SensitivityRun::new(request(info, folder)?, caller)?;
+    let mut analysis = SensitivityRun::new(request(info, directory)?, caller)?;
     let mut all = Vec::new();
-    for (words, options, folder, _) in analysis.runs() {
+    for (words, options, directory, _) in analysis.runs() {
         let parts = by_run.remove(&options.settings.set_drive);
         let parts = parts.ok_or(SensitivityError::NoPartOf(words))?;
         Run::check_parts(&parts).map_err(RunnerError::Open)?;
-        all.push((parts, folder));
+        all.push((parts, directory));
     }
     if let Some(other) = by_run.into_values().flatten().next() {
         return Err(SensitivityError::OtherPart(other).into());
     }
     analysis.begin()?;
-    for (parts, folder) in all {
-        if !holds_run(&folder) {
-            let merged = Run::merge(&parts, &folder).and_then(Run::publish);
+    for (parts, directory) in all {
+        if !holds_run(&directory) {
+            let merged = Run::merge(&parts, &directory).and_then(Run::publish);
             merged.map_err(RunnerError::Open)?;
         }
     }
@@ -110,17 +114,17 @@ fn by_run(parts: &[PathBuf]) -> Result<Option<PartsByRun>, RunnerError> {
 }
 
 /// The analysis again, as its run as shipped was planned.
-fn request(info: RunInfo, folder: &Path) -> Result<SensitivityRequest, RunnerError> {
+fn request(info: RunInfo, directory: &Path) -> Result<SensitivityRequest, RunnerError> {
     let mut options = RunOptions::default().as_begun(&info)?;
     let moved = options.settings.sensitivity.take().unwrap_or_default();
-    if !holds_run(&folder.join(SHIPPED)) {
+    if !holds_run(&directory.join(SHIPPED)) {
         options.settings.only.clone_from(&info.options.only);
         options.settings.without.clone_from(&info.options.without);
     }
     options.settings.part = None;
     let study = load(&info.study_file, &info.study_text)?;
-    let study = FoundStudy { study, folder: study_folder(&info.study_file) };
-    let plan = SensitivityPlan::open(folder).ok();
-    let begun = Begun { study, folder: folder.to_owned(), plan };
+    let study = FoundStudy { study, directory: study_directory(&info.study_file) };
+    let plan = SensitivityPlan::open(directory).ok();
+    let begun = Begun { study, directory: directory.to_owned(), plan };
     Ok(SensitivityRequest { begun, options, moved })
 }

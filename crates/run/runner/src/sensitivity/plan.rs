@@ -40,7 +40,7 @@ pub struct Case {
     /// What it is, for who watches.
     pub words: String,
     /// Its name within the directory of the analysis.
-    pub folder: String,
+    pub directory: String,
     /// Parameters of drives that it sets, none for the shipped drives.
     pub moves: Vec<Variation>,
 }
@@ -127,7 +127,7 @@ impl SensitivityPlan {
         if self.draws.is_empty() {
             let one = |v: &Variation| Case {
                 words: v.words(),
-                folder: v.folder(),
+                directory: v.directory(),
                 moves: vec![v.clone()],
             };
             return self.variations.iter().map(one).collect();
@@ -135,15 +135,15 @@ impl SensitivityPlan {
         let n = self.draws.len();
         let drawn = (1..).zip(&self.draws).map(|(number, draw): (usize, &Draw)| Case {
             words: format!("drive {number} of {n}, drawn"),
-            folder: format!("drawn-{number}"),
+            directory: format!("drawn-{number}"),
             moves: draw.moves.clone(),
         });
         drawn.collect()
     }
 
     /// The file that remembers it.
-    pub(super) fn path(folder: &Path) -> PathBuf {
-        folder.join(FILE)
+    pub(super) fn path(directory: &Path) -> PathBuf {
+        directory.join(FILE)
     }
 
     /// Remembers it in this directory.
@@ -158,10 +158,10 @@ impl SensitivityPlan {
     }
 
     /// What was remembered.
-    pub(super) fn open(folder: &Path) -> Result<Self, SensitivityError> {
-        let file = Self::path(folder);
+    pub(super) fn open(directory: &Path) -> Result<Self, SensitivityError> {
+        let file = Self::path(directory);
         let not_there = |source| SensitivityError::NotThere {
-            folder: folder.to_owned(),
+            directory: directory.to_owned(),
             file: file.clone(),
             source,
         };

@@ -35,7 +35,7 @@ impl Variation {
     }
 
     /// The name of the run's directory, one component of a path.
-    pub fn folder(&self) -> String {
+    pub fn directory(&self) -> String {
         let plain = |text: &str| -> String {
             text.chars().filter(|c| c.is_ascii_alphanumeric() || "-._".contains(*c)).collect()
         };
@@ -54,12 +54,12 @@ impl Variation {
 /// The models of the study's drives, by their index, with these values set.
 pub(super) fn models(
     study: &Study,
-    folder: &Path,
+    directory: &Path,
     set: &[String],
 ) -> Result<Vec<DriveFile>, DrivesError> {
     let set = set.iter().map(|text| ModelSetting::parse("--set-drive", text));
     let set = set.collect::<Result<Vec<_>, _>>()?;
-    let drives = ModelledDrives::new(study, folder, &set)?;
+    let drives = ModelledDrives::new(study, directory, &set)?;
     Ok(drives.models().cloned().collect())
 }
 
@@ -68,14 +68,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn folders_have_plain_names() {
+    fn directories_have_plain_names() {
         let variation = Variation {
             drive: "hdn721010ale604".to_owned(),
             field: "cache.dirty-limit".to_owned(),
             own: "128 MiB".to_owned(),
             value: "../32 MiB".to_owned(),
         };
-        assert_eq!(variation.folder(), "hdn721010ale604--cache.dirty-limit--..32MiB");
+        assert_eq!(variation.directory(), "hdn721010ale604--cache.dirty-limit--..32MiB");
         assert_eq!(variation.words(), "hdn721010ale604: cache.dirty-limit 128 MiB → ../32 MiB");
     }
 }

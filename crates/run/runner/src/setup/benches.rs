@@ -14,7 +14,7 @@ use super::caller::Caller;
 use super::medium::medium_below;
 use super::paths::existing_ancestor;
 use crate::error::DirectoryProblem;
-use crate::places::ledger_folder;
+use crate::places::ledger_directory;
 use crate::{BenchKind, RunOptions, RunnerError};
 
 /// Makes the bench that options ask for.
@@ -36,7 +36,7 @@ pub(super) struct Benches<'a> {
 
 impl Benches<'_> {
     pub fn ledger(&self) -> Ledger {
-        Ledger::planned(&ledger_folder(&self.caller.state))
+        Ledger::planned(&ledger_directory(&self.caller.state))
     }
 
     /// The bench.

@@ -9,11 +9,11 @@ use disklab_units::Bytes;
 use super::paths::existing_ancestor;
 use crate::BenchKind;
 
-/// A folder that the cells' data go to.
+/// A directory that the cells' data go to.
 #[derive(Debug, Clone)]
 pub struct DataDirectory {
     /// On whose file system they will be.
-    pub folder: PathBuf,
+    pub directory: PathBuf,
     /// Bytes free there.
     pub free: Bytes,
     /// What of it cells may take.
@@ -25,7 +25,7 @@ pub struct DataDirectory {
 impl DataDirectory {
     /// That of a bench whose large files go to `scratch`.
     pub(super) fn of(bench: &BenchKind, scratch: &Path) -> Option<Self> {
-        let (folder, existing, remedy) = match bench {
+        let (directory, existing, remedy) = match bench {
             BenchKind::Disks(_) => return None,
             BenchKind::Dir(path) => {
                 (path.as_path(), path.clone(), "take another place with --on dir:PATH")
@@ -39,6 +39,6 @@ impl DataDirectory {
             BenchKind::Lab => Bytes(ContentLimits::of_free(free.0).disk.limit_bytes()),
             _ => free,
         };
-        Some(Self { folder: folder.to_owned(), free, usable, remedy })
+        Some(Self { directory: directory.to_owned(), free, usable, remedy })
     }
 }

@@ -207,7 +207,7 @@ fn choose_kernel(
         (named, None) => NamedKernel::find(named)?,
     };
     if named.is_none() {
-        kernel::check_cache(&kernel::cache_folder())?;
+        kernel::check_cache(&kernel::cache_directory())?;
     }
     Ok(named)
 }
@@ -256,7 +256,7 @@ pub(super) fn kernel_of(
     named: Option<&NamedKernel>,
     linux: Option<LinuxChoice>,
 ) -> (bool, Option<PathBuf>) {
-    let cache = kernel::cache_folder();
+    let cache = kernel::cache_directory();
     let found = match named {
         Some(named) => Some(named.kernel.clone()),
         None if zfs => kernel::find_zfs(&cache).map(|found| found.kernel),
@@ -267,7 +267,7 @@ pub(super) fn kernel_of(
 
 /// A kernel that is there already.
 fn found(linux: Option<LinuxChoice>, parts: Parts) -> Option<PathBuf> {
-    let cache = kernel::cache_folder();
+    let cache = kernel::cache_directory();
     match linux {
         Some(linux) => kernel::find_version(&cache, linux.version, parts),
         None => kernel::find(&cache, parts),
@@ -297,7 +297,7 @@ fn kernel_for(
     check_linux(linux, zfs)?;
     let chosen = linux.unwrap_or_default();
     let source = kernel::LinuxSource::Debian(chosen.version);
-    let cache = kernel::cache_folder();
+    let cache = kernel::cache_directory();
     let failed = |source| BenchError::Kernel { zfs, source };
     let with_programs = |program: PathBuf, programs: Option<PathBuf>| {
         let arguments = programs.iter().map(|_| kernel::ZFS_HOST.to_owned()).collect();

@@ -10,7 +10,7 @@ pub(super) fn absolute(path: &Path) -> Result<PathBuf, RunnerError> {
     std::path::absolute(path).map_err(failed)
 }
 
-/// The nearest folder that exists already, for free space and devices.
+/// The nearest directory that exists already, for free space and devices.
 pub(crate) fn existing_ancestor(path: &Path) -> PathBuf {
     let absolute = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
     absolute

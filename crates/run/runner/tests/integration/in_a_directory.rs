@@ -84,7 +84,7 @@ pub fn caller(home: &Path) -> Caller {
 }
 
 fn study() -> FoundStudy {
-    FoundStudy { study: load("tiny.toml", STUDY).expect("study"), folder: ".".into() }
+    FoundStudy { study: load("tiny.toml", STUDY).expect("study"), directory: ".".into() }
 }
 
 fn options(home: &Path) -> RunOptions {
@@ -100,7 +100,7 @@ fn options(home: &Path) -> RunOptions {
 
 fn resume_request(home: &Path) -> ResumeRequest {
     ResumeRequest {
-        folder: home.join("run"),
+        directory: home.join("run"),
         options: RunOptions::default(),
         stop: StopOptions::default(),
         study: None,
@@ -112,16 +112,16 @@ fn resume_request(home: &Path) -> ResumeRequest {
 #[test]
 fn run_is_planned_carried_out_and_resumed() {
     let home = tempfile::tempdir().expect("temp");
-    let (folder, caller) = (home.path().join("run"), caller(home.path()));
-    let planned = PlannedRun::new(study(), &options(home.path()), &folder, &caller);
+    let (directory, caller) = (home.path().join("run"), caller(home.path()));
+    let planned = PlannedRun::new(study(), &options(home.path()), &directory, &caller);
     let checked = planned.and_then(PlannedRun::check).expect("checked");
     assert_eq!(checked.plan.cells.len(), 4);
     // Not what the study asks of stacks.
     let title = &checked.plan.campaign.study.title;
     assert!(title.starts_with("How fast is /") && title.ends_with("/measured?"), "{title}");
     assert!(RunEstimate::new(&checked.plan).total().seconds > 0.0);
-    assert!(!folder.exists() && !home.path().join("run/run.sqlite").exists());
-    let mut open = checked.begin(&folder, false).expect("begun");
+    assert!(!directory.exists() && !home.path().join("run/run.sqlite").exists());
+    let mut open = checked.begin(&directory, false).expect("begun");
     let stop = Some((2, caller.interrupt.clone()));
     let mut notes = Notes { stop, ..Notes::default() };
     let stopped = open.carry_out(&mut notes);
@@ -150,13 +150,14 @@ fn run_is_planned_carried_out_and_resumed() {
 #[test]
 fn run_that_is_refused_creates_nothing() {
     let home = tempfile::tempdir().expect("temp");
-    let (folder, caller) = (home.path().join("run"), caller(home.path()));
+    let (directory, caller) = (home.path().join("run"), caller(home.path()));
     let refused = |change: fn(&mut RunOptions)| {
         let mut options = options(home.path());
         change(&mut options);
-        let planned = PlannedRun::new(study(), &options, &folder, &caller);
-        let error = planned.and_then(PlannedRun::check).and_then(|run| run.begin(&folder, false));
-        assert!(!folder.exists());
+        let planned = PlannedRun::new(study(), &options, &directory, &caller);
+        let error =
+            planned.and_then(PlannedRun::check).and_then(|run| run.begin(&directory, false));
+        assert!(!directory.exists());
         error.err().expect("refused")
     };
     let error = refused(|options| options.at_once = Some(2));
@@ -170,7 +171,7 @@ fn run_that_is_refused_creates_nothing() {
     let names = BenchKind::Disks(vec!["/dev/disk/by-id/no-such-drive".to_owned()]);
     let mut options = options(home.path());
     options.bench = Some(names);
-    let error = PlannedRun::new(study(), &options, &folder, &caller).err().expect("refused");
+    let error = PlannedRun::new(study(), &options, &directory, &caller).err().expect("refused");
     assert!(matches!(error, RunnerError::Prepare(BenchError::Refused(_))), "{error}");
 }
 
@@ -189,13 +190,13 @@ fn files_that_a_study_names_are_kept_in_the_run() {
     std::fs::write(path("study.toml"), &text).expect("written");
     let found = || {
         let name = path("study.toml").display().to_string();
-        FoundStudy { study: load(&name, &text).expect("study"), folder: home.path().to_owned() }
+        FoundStudy { study: load(&name, &text).expect("study"), directory: home.path().to_owned() }
     };
-    let (folder, caller) = (path("run"), caller(home.path()));
-    let planned = PlannedRun::new(found(), &options(home.path()), &folder, &caller);
+    let (directory, caller) = (path("run"), caller(home.path()));
+    let planned = PlannedRun::new(found(), &options(home.path()), &directory, &caller);
     let mut open = planned
         .and_then(PlannedRun::check)
-        .and_then(|checked| checked.begin(&folder, false))
+        .and_then(|checked| checked.begin(&directory, false))
         .expect("begun");
     let stop = Some((1, caller.interrupt.clone()));
     let stopped = open.carry_out(&mut Notes { stop, ..Notes::default() });

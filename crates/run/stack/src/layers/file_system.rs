@@ -124,24 +124,24 @@ pub(super) struct MountPoint {
 }
 
 impl MountPoint {
-    /// Makes a fresh directory in the context's folder.
+    /// Makes a fresh directory in the context's directory.
     ///
     /// # Errors
     /// [`StackError`] if the ledger or the directory cannot be written.
     pub(super) fn new(context: &mut LayerContext<'_>) -> Result<Self, StackError> {
-        let folder = context
-            .folder
+        let above = context
+            .directory
             .canonicalize()
-            .map_err(|e| StackError::io("cannot find the directory", context.folder, e))?;
+            .map_err(|e| StackError::io("cannot find the directory", context.directory, e))?;
         // A stack with a loop-file has a file system on a file system.
         let name = (1_u32..)
             .map(|n| if n == 1 { "mnt".to_owned() } else { format!("mnt-{n}") })
-            .find(|name| folder.join(name).symlink_metadata().is_err())
+            .find(|name| above.join(name).symlink_metadata().is_err())
             .unwrap_or_default();
-        let directory = folder.join(&name);
+        let directory = above.join(&name);
         let uuid = uuid(context, &name);
         // With it, as what is mounted here is recognised by the UUID.
-        context.enter_with(undo::RemoveFolder(directory.clone()), vec![uuid.clone()])?;
+        context.enter_with(undo::RemoveDirectory(directory.clone()), vec![uuid.clone()])?;
         std::fs::create_dir(&directory)
             .map_err(|e| StackError::io("cannot create the directory", &directory, e))?;
         Ok(Self { uuid, directory })

@@ -239,10 +239,10 @@ pub(super) fn not_shown(layer: &str, drive: &Path, number: usize) -> StackError 
 /// has a node, made by the kernel's devtmpfs or by udev.
 fn wait_for_partition(device: &Path, context: &LayerContext<'_>) -> Result<PathBuf, StackError> {
     let name = kernel_name(device).ok_or_else(|| no_block_device("partition", device))?;
-    let folder = Path::new("/sys/class/block").join(name);
+    let directory = Path::new("/sys/class/block").join(name);
     let began = Instant::now();
     loop {
-        if let Some(partition) = first_partition(&folder) {
+        if let Some(partition) = first_partition(&directory) {
             return wait_for_node(context, "partition", &Path::new("/dev").join(partition));
         }
         if began.elapsed() > PATIENCE {
@@ -252,9 +252,9 @@ fn wait_for_partition(device: &Path, context: &LayerContext<'_>) -> Result<PathB
     }
 }
 
-/// The name of the first partition of the device with this folder in sysfs.
-fn first_partition(folder: &Path) -> Option<OsString> {
-    std::fs::read_dir(folder)
+/// The name of the first partition of the device with this directory in sysfs.
+fn first_partition(directory: &Path) -> Option<OsString> {
+    std::fs::read_dir(directory)
         .into_iter()
         .flatten()
         .flatten()

@@ -38,7 +38,7 @@ const SCHEDULERS: [(&str, &str); 4] =
 /// The largest read-ahead that makes sense: the kernel holds it in memory for each file.
 const MOST: Bytes = Bytes::mib(1024);
 
-/// What is set, as (file in the folder `queue`, value), in this order: a scheduler has
+/// What is set, as (file in the directory `queue`, value), in this order: a scheduler has
 /// requests of its own, and a new limit of requests may set read-ahead back.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Queue {

@@ -198,8 +198,8 @@ fn name_of(device: &str) -> Option<String> {
 }
 
 /// The ZFS volumes that the kernel shows: `zd0`, `zd16`, …
-fn devices_in(folder: &Path) -> BTreeSet<String> {
-    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+fn devices_in(directory: &Path) -> BTreeSet<String> {
+    let entries = fs::read_dir(directory).into_iter().flatten().flatten();
     entries
         .filter_map(|entry| entry.file_name().into_string().ok())
         .filter(|name| {
@@ -284,11 +284,11 @@ mod tests {
 
     #[test]
     fn only_volumes_are_looked_at() {
-        let folder = tempfile::tempdir().expect("folder");
+        let directory = tempfile::tempdir().expect("directory");
         for name in ["zd0", "zd16", "zd", "zdx", "sda", "zram0"] {
-            fs::create_dir(folder.path().join(name)).expect("device");
+            fs::create_dir(directory.path().join(name)).expect("device");
         }
-        let found: Vec<_> = devices_in(folder.path()).into_iter().collect();
+        let found: Vec<_> = devices_in(directory.path()).into_iter().collect();
         assert_eq!(found, ["zd0", "zd16"]);
     }
 }

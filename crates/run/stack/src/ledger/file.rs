@@ -22,10 +22,10 @@ pub(super) struct LockedFile {
 
 impl LockedFile {
     /// Makes and locks a file of a new name.
-    pub(super) fn create(folder: &Path, marks: &BTreeSet<String>) -> Result<Self, StackError> {
+    pub(super) fn create(directory: &Path, marks: &BTreeSet<String>) -> Result<Self, StackError> {
         let pid = std::process::id();
         for n in 0_u32.. {
-            let path = folder.join(format!("ledger-{pid}-{n}.jsonl"));
+            let path = directory.join(format!("ledger-{pid}-{n}.jsonl"));
             let made = OpenOptions::new().append(true).create_new(true).mode(0o600).open(&path);
             let file = match made {
                 Ok(file) => file,
@@ -35,9 +35,9 @@ impl LockedFile {
             flock(&file, FlockOperation::LockExclusive)
                 .map_err(|e| StackError::io("cannot lock", &path, e.into()))?;
             // Without this, the file's name might not survive a power failure.
-            File::open(folder)
+            File::open(directory)
                 .and_then(|f| f.sync_all())
-                .map_err(|e| StackError::io("cannot write", folder, e))?;
+                .map_err(|e| StackError::io("cannot write", directory, e))?;
             let mut file = Self { path, file };
             file.append(&LedgerLine::Owner { mark: owner().to_owned(), host: LedgerHost::here() })?;
             // A recovery may have taken it for an abandoned one until its first line
@@ -51,7 +51,7 @@ impl LockedFile {
             }
             return Ok(file);
         }
-        Err(StackError::NoLedgerName(folder.to_owned()))
+        Err(StackError::NoLedgerName(directory.to_owned()))
     }
 
     /// Adds a line and waits until it is on the disk.

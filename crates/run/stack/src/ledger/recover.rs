@@ -24,11 +24,11 @@ const LONGEST: u64 = 64 << 20;
 /// until it becomes the program it was forked for.
 const LOCK_PATIENCE: Duration = Duration::from_millis(300);
 
-/// Tears down what ledgers in `folder` list whose owners are gone, unless something
+/// Tears down what ledgers in `directory` list whose owners are gone, unless something
 /// is on or in it that they did not make.
-pub fn recover(folder: &Path, executor: &Executor) -> Recovery {
+pub fn recover(directory: &Path, executor: &Executor) -> Recovery {
     let mut recovery = Recovery::default();
-    let ids = match ledgers(folder) {
+    let ids = match ledgers(directory) {
         Ok(ids) => ids,
         Err(error) => {
             recovery.errors.push(error);
@@ -38,7 +38,7 @@ pub fn recover(folder: &Path, executor: &Executor) -> Recovery {
     let deadline = Instant::now() + LOCK_PATIENCE;
     for id in ids {
         let mut context = TeardownContext::with_care(executor);
-        let result = recover_one(folder, &id, deadline, &mut context, &mut recovery);
+        let result = recover_one(directory, &id, deadline, &mut context, &mut recovery);
         recovery.errors.append(&mut context.complaints);
         match result {
             Ok(()) => {}
@@ -55,17 +55,17 @@ pub fn recover(folder: &Path, executor: &Executor) -> Recovery {
 /// # Errors
 /// If there is no such ledger, or it cannot be decided about here.
 pub fn decide(
-    folder: &Path,
+    directory: &Path,
     id: &LedgerId,
     decision: LeftoverDecision,
     executor: &Executor,
 ) -> Result<Recovery, StackError> {
-    let known = ledgers(folder)?;
+    let known = ledgers(directory)?;
     let unknown = || StackError::UnknownLeftover {
         id: id.to_string(),
         known: known.iter().map(ToString::to_string).collect(),
     };
-    let path = folder.join(id.file_name());
+    let path = directory.join(id.file_name());
     if !known.contains(id) {
         return Err(unknown());
     }
@@ -80,7 +80,7 @@ pub fn decide(
         return Ok(recovery);
     }
     let content = read(&ledger)?;
-    if let Some(other) = elsewhere(&content, id, folder) {
+    if let Some(other) = elsewhere(&content, id, directory) {
         let why = Undecidable::Elsewhere(other);
         return Err(StackError::Undecidable { id: id.to_string(), why });
     }
@@ -91,14 +91,14 @@ pub fn decide(
 }
 
 /// The ledgers in the state directory.
-fn ledgers(folder: &Path) -> Result<Vec<LedgerId>, StackError> {
-    if !check_directory(folder)? {
+fn ledgers(directory: &Path) -> Result<Vec<LedgerId>, StackError> {
+    if !check_directory(directory)? {
         return Ok(Vec::new());
     }
-    let entries = match std::fs::read_dir(folder) {
+    let entries = match std::fs::read_dir(directory) {
         Ok(entries) => entries,
         Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
-        Err(e) => return Err(StackError::io("cannot read the directory", folder, e)),
+        Err(e) => return Err(StackError::io("cannot read the directory", directory, e)),
     };
     let mut ids: Vec<LedgerId> = entries
         .filter_map(|entry| LedgerId::from_file_name(entry.ok()?.file_name().to_str()?))
@@ -108,16 +108,16 @@ fn ledgers(folder: &Path) -> Result<Vec<LedgerId>, StackError> {
 }
 
 fn recover_one(
-    folder: &Path,
+    directory: &Path,
     id: &LedgerId,
     deadline: Instant,
     context: &mut TeardownContext<'_>,
     recovery: &mut Recovery,
 ) -> Result<(), StackError> {
-    let path = folder.join(id.file_name());
+    let path = directory.join(id.file_name());
     let Some(ledger) = lock_abandoned(&path, deadline)? else { return Ok(()) };
     let content = read(&ledger)?;
-    if let Some(other) = elsewhere(&content, id, folder) {
+    if let Some(other) = elsewhere(&content, id, directory) {
         recovery.notes.push(other.to_string());
         return Ok(());
     }
@@ -145,14 +145,14 @@ fn read(ledger: &LockedFile) -> Result<LineContent, StackError> {
 }
 
 /// Why what the ledger lists is not here, if so.
-fn elsewhere(content: &LineContent, id: &LedgerId, folder: &Path) -> Option<LedgerElsewhere> {
+fn elsewhere(content: &LineContent, id: &LedgerId, directory: &Path) -> Option<LedgerElsewhere> {
     let (_, host) = content.owner.as_ref()?;
     let on_this_machine = match LedgerHost::here().relation(host) {
         HostRelation::Same | HostRelation::Rebooted => return None,
         HostRelation::OtherNamespace => true,
         HostRelation::OtherMachine => false,
     };
-    Some(LedgerElsewhere { id: id.clone(), path: folder.join(id.file_name()), on_this_machine })
+    Some(LedgerElsewhere { id: id.clone(), path: directory.join(id.file_name()), on_this_machine })
 }
 
 /// Tears down what is listed, newest first; what cannot be stays listed.
@@ -293,8 +293,8 @@ mod tests {
         let LineContent { owner, entries, strange: errors, marks, .. } =
             read_lines(Path::new("l"), text);
         assert_eq!(owner, None);
-        let folder = crate::undo::RemoveFolder("/tmp/a".into()).into();
-        assert_eq!(entries, [Entry { number: 1, undo: folder, identity: None }]);
+        let directory = crate::undo::RemoveDirectory("/tmp/a".into()).into();
+        assert_eq!(entries, [Entry { number: 1, undo: directory, identity: None }]);
         assert_eq!(marks, ["m"]);
         assert_eq!(errors.len(), 2);
         assert!(errors[0].to_string().contains("line 4"), "{}", errors[0]);

@@ -9,22 +9,22 @@ use super::host::LedgerHost;
 use super::*;
 use crate::Obstacle;
 
-fn ledgers(folder: &Path) -> Vec<PathBuf> {
-    std::fs::read_dir(folder).expect("folder").map(|e| e.expect("entry").path()).collect()
+fn ledgers(directory: &Path) -> Vec<PathBuf> {
+    std::fs::read_dir(directory).expect("directory").map(|e| e.expect("entry").path()).collect()
 }
 
 #[test]
 fn tears_down_newest_first_to_the_mark() {
-    let folder = tempfile::tempdir().expect("temp");
-    let state = folder.path().join("state");
+    let directory = tempfile::tempdir().expect("temp");
+    let state = directory.path().join("state");
     let executor = Executor::new(Interrupt::new());
     // Not even a raised flag stops it.
     executor.interrupt.raise();
     let mut ledger = Ledger::open(&state).expect("ledger");
-    let outer = folder.path().join("outer");
+    let outer = directory.path().join("outer");
     let inner = outer.join("inner");
     for path in [&outer, &inner] {
-        ledger.enter(undo::RemoveFolder(path.clone())).expect("enter");
+        ledger.enter(undo::RemoveDirectory(path.clone())).expect("enter");
         std::fs::create_dir(path).expect("make");
     }
     let file = inner.join("file");
@@ -38,24 +38,24 @@ fn tears_down_newest_first_to_the_mark() {
     assert!(ledger.tear_down_to(0, &executor).is_empty());
     assert!(!outer.exists());
     assert!(ledgers(&state).is_empty(), "an empty ledger has no file");
-    ledger.enter(undo::RemoveFolder(outer.clone())).expect("it can be used again");
+    ledger.enter(undo::RemoveDirectory(outer.clone())).expect("it can be used again");
     assert_eq!(ledgers(&state).len(), 1);
     assert!(ledger.tear_down_to(0, &executor).is_empty());
 }
 
 #[test]
 fn failed_entries_stay_and_the_rest_is_torn_down() {
-    let folder = tempfile::tempdir().expect("temp");
-    let state = folder.path().join("state");
+    let directory = tempfile::tempdir().expect("temp");
+    let state = directory.path().join("state");
     let executor = Executor::default();
     let mut ledger = Ledger::open(&state).expect("ledger");
-    let full = folder.path().join("full");
+    let full = directory.path().join("full");
     std::fs::create_dir(&full).expect("make");
     std::fs::write(full.join("strange"), "x").expect("write");
-    let plain = folder.path().join("plain");
+    let plain = directory.path().join("plain");
     std::fs::write(&plain, "x").expect("write");
     ledger.enter(undo::RemoveFile(plain.clone())).expect("enter");
-    ledger.enter(undo::RemoveFolder(full.clone())).expect("enter");
+    ledger.enter(undo::RemoveDirectory(full.clone())).expect("enter");
     let errors = ledger.tear_down_to(0, &executor);
     assert_eq!(errors.len(), 1, "{errors:?}");
     assert!(full.exists() && !plain.exists());
@@ -73,21 +73,21 @@ fn failed_entries_stay_and_the_rest_is_torn_down() {
 
 #[test]
 fn a_living_owner_is_left_alone() {
-    let folder = tempfile::tempdir().expect("temp");
+    let directory = tempfile::tempdir().expect("temp");
     let executor = Executor::default();
-    let mut ledger = Ledger::open(folder.path()).expect("ledger");
-    let file = folder.path().join("file");
+    let mut ledger = Ledger::open(directory.path()).expect("ledger");
+    let file = directory.path().join("file");
     ledger.create_file(&file).expect("created").write_all(b"x").expect("write");
-    assert!(recover(folder.path(), &executor).done.is_empty());
+    assert!(recover(directory.path(), &executor).done.is_empty());
     assert!(file.exists());
     drop(ledger);
-    assert_eq!(recover(folder.path(), &executor).done.len(), 1);
+    assert_eq!(recover(directory.path(), &executor).done.len(), 1);
     assert!(!file.exists());
 }
 
 /// A ledger that another process has written, and left.
-fn write(folder: &Path, lines: &[LedgerLine], rest: &str) -> PathBuf {
-    let path = folder.join("ledger-1-0.jsonl");
+fn write(directory: &Path, lines: &[LedgerLine], rest: &str) -> PathBuf {
+    let path = directory.join("ledger-1-0.jsonl");
     let lines: Vec<_> = lines.iter().map(|l| serde_json::to_string(l).expect("json")).collect();
     std::fs::write(&path, format!("{}\n{rest}", lines.join("\n"))).expect("write");
     std::fs::set_permissions(&path, Permissions::from_mode(0o600)).expect("mode");
@@ -109,40 +109,41 @@ fn created(number: u64, path: &Path) -> LedgerLine {
 
 #[test]
 fn a_line_cut_short_is_dropped_and_a_strange_one_reported() {
-    let folder = tempfile::tempdir().expect("temp");
+    let directory = tempfile::tempdir().expect("temp");
     let executor = Executor::default();
-    let victim = folder.path().join("victim");
+    let victim = directory.path().join("victim");
     std::fs::write(&victim, "x").expect("write");
     let entry = entered(0, undo::RemoveFile(victim.clone()));
     let cut = serde_json::to_string(&entry).expect("json");
     let owner = owner_at(LedgerHost::here());
-    let path = write(folder.path(), &[owner, entry, created(0, &victim)], &cut[..20]);
-    let Recovery { done, errors, left, .. } = recover(folder.path(), &executor);
+    let path = write(directory.path(), &[owner, entry, created(0, &victim)], &cut[..20]);
+    let Recovery { done, errors, left, .. } = recover(directory.path(), &executor);
     assert!(done.len() == 1 && errors.is_empty(), "{done:?} {errors:?} {left:?}");
     assert!(!victim.exists() && !path.exists());
 
-    write(folder.path(), &[entered(0, undo::Unmount("/".into()))], "");
-    let Recovery { done, errors, .. } = recover(folder.path(), &executor);
+    write(directory.path(), &[entered(0, undo::Unmount("/".into()))], "");
+    let Recovery { done, errors, .. } = recover(directory.path(), &executor);
     assert!(done.is_empty() && errors.len() == 1, "{done:?} {errors:?}");
     assert!(path.exists(), "it is for the user to look at");
 }
 
 #[test]
 fn a_ledger_without_a_machine_is_not_acted_on() {
-    let folder = tempfile::tempdir().expect("temp");
-    let victim = folder.path().join("victim");
+    let directory = tempfile::tempdir().expect("temp");
+    let victim = directory.path().join("victim");
     std::fs::write(&victim, "x").expect("write");
     let entry = entered(0, undo::RemoveFile(victim.clone()));
-    let path = write(folder.path(), &[entry, created(0, &victim)], "");
-    let Recovery { done, errors, .. } = recover(folder.path(), &Executor::default());
+    let path = write(directory.path(), &[entry, created(0, &victim)], "");
+    let Recovery { done, errors, .. } = recover(directory.path(), &Executor::default());
     assert!(done.is_empty() && errors.len() == 1, "{done:?} {errors:?}");
     assert!(errors[0].to_string().contains("which machine"), "{errors:?}");
     assert!(victim.exists() && path.exists());
 }
 
 #[test]
-fn a_missing_folder_holds_nothing() {
-    let Recovery { done, errors, .. } = recover(Path::new("/no/such/folder"), &Executor::default());
+fn a_missing_directory_holds_nothing() {
+    let Recovery { done, errors, .. } =
+        recover(Path::new("/no/such/directory"), &Executor::default());
     assert!(done.is_empty() && errors.is_empty());
 }
 
@@ -156,20 +157,21 @@ fn a_ledger_of_another_machine_is_left_alone_and_stops_nobody() {
     let other = LedgerHost { machine, boot: boot.clone(), ..here.clone() };
     let nameless = LedgerHost { machine: None, boot, ..here };
     for host in [container, other, nameless] {
-        let folder = tempfile::tempdir().expect("temp");
-        let tree = folder.path().join("disklab1x0");
+        let directory = tempfile::tempdir().expect("temp");
+        let tree = directory.path().join("disklab1x0");
         std::fs::create_dir(&tree).expect("tree");
         let lines = [
             owner_at(host.clone()),
             entered(0, undo::RemoveTree(tree.clone())),
             created(0, &tree),
             // Not mounted here: taken for done, it would be forgotten there.
-            entered(1, undo::Unmount(folder.path().join("mnt"))),
+            entered(1, undo::Unmount(directory.path().join("mnt"))),
         ];
         // Its owner may be in the middle of a line: a lock does not reach everywhere.
-        let path = write(folder.path(), &lines, "{\"gone\"");
+        let path = write(directory.path(), &lines, "{\"gone\"");
         let before = std::fs::read(&path).expect("ledger");
-        let Recovery { done, errors, left, notes } = recover(folder.path(), &Executor::default());
+        let Recovery { done, errors, left, notes } =
+            recover(directory.path(), &Executor::default());
         assert!(done.is_empty() && errors.is_empty() && left.is_empty(), "{host:?}: {errors:?}");
         assert_eq!(notes.len(), 1, "{host:?}");
         assert!(notes[0].contains("disklab doctor"), "{notes:?}");
@@ -177,10 +179,11 @@ fn a_ledger_of_another_machine_is_left_alone_and_stops_nobody() {
         assert!(tree.exists());
         // Nor is it discarded from here; its user may say that it is gone.
         let id: LedgerId = "1-0".parse().expect("ID");
-        let discard = decide(folder.path(), &id, LeftoverDecision::Discard, &Executor::default());
+        let discard =
+            decide(directory.path(), &id, LeftoverDecision::Discard, &Executor::default());
         assert!(matches!(discard, Err(StackError::Undecidable { .. })), "{discard:?}");
         assert!(tree.exists() && path.exists());
-        decide(folder.path(), &id, LeftoverDecision::Keep, &Executor::default())
+        decide(directory.path(), &id, LeftoverDecision::Keep, &Executor::default())
             .expect("forgotten");
         assert!(tree.exists() && !path.exists());
     }
@@ -188,7 +191,7 @@ fn a_ledger_of_another_machine_is_left_alone_and_stops_nobody() {
 
 #[test]
 fn a_restart_ends_processes_and_not_files() {
-    let folder = tempfile::tempdir().expect("temp");
+    let directory = tempfile::tempdir().expect("temp");
     let boot = Some("00000000-1111-4222-8333-444444444444".to_owned());
     let before = LedgerHost { boot, machine: Some("ab".to_owned()), ..LedgerHost::here() };
     if LedgerHost::here().machine.is_none() {
@@ -196,7 +199,7 @@ fn a_restart_ends_processes_and_not_files() {
         return;
     }
     let before = LedgerHost { machine: LedgerHost::here().machine, ..before };
-    let tree = folder.path().join("disklab1x0");
+    let tree = directory.path().join("disklab1x0");
     std::fs::create_dir(&tree).expect("tree");
     // By now the number may be anybody's.
     let mut stranger = std::process::Command::new("sleep").arg("1000").spawn().expect("sleep");
@@ -207,8 +210,8 @@ fn a_restart_ends_processes_and_not_files() {
         created(0, &tree),
         entered(1, undo::EndProgram { pid: stranger.id(), started }),
     ];
-    let path = write(folder.path(), &lines, "");
-    let Recovery { done, errors, .. } = recover(folder.path(), &Executor::default());
+    let path = write(directory.path(), &lines, "");
+    let Recovery { done, errors, .. } = recover(directory.path(), &Executor::default());
     let lives = stranger.try_wait().expect("asked").is_none();
     stranger.kill().expect("kill");
     stranger.wait().expect("killed");
@@ -219,10 +222,10 @@ fn a_restart_ends_processes_and_not_files() {
 
 #[test]
 fn a_state_directory_of_others_is_refused_and_nothing_in_it_touched() {
-    let folder = tempfile::tempdir().expect("temp");
-    let state = folder.path().join("state");
+    let directory = tempfile::tempdir().expect("temp");
+    let state = directory.path().join("state");
     std::fs::create_dir(&state).expect("state");
-    let victim = folder.path().join("victim");
+    let victim = directory.path().join("victim");
     std::fs::write(&victim, "x").expect("write");
     let entry = entered(0, undo::RemoveFile(victim.clone()));
     let path = write(&state, &[owner_at(LedgerHost::here()), entry, created(0, &victim)], "");
@@ -247,10 +250,10 @@ fn a_state_directory_of_others_is_refused_and_nothing_in_it_touched() {
 
 #[test]
 fn user_files_in_or_in_place_of_a_tree_stay() {
-    let folder = tempfile::tempdir().expect("temp");
-    let state = folder.path().join("state");
+    let directory = tempfile::tempdir().expect("temp");
+    let state = directory.path().join("state");
     let executor = Executor::default();
-    let tree = folder.path().join("disklab1x0");
+    let tree = directory.path().join("disklab1x0");
     let mut ledger = Ledger::open(&state).expect("ledger");
     ledger.create_tree(&tree).expect("tree");
     ledger.expect(&tree, vec!["test".to_owned()]).expect("expected");
@@ -264,7 +267,7 @@ fn user_files_in_or_in_place_of_a_tree_stay() {
         assert!(left[0].to_string().contains("--discard"), "{}", left[0]);
     }
     // In its place.
-    let aside = folder.path().join("aside");
+    let aside = directory.path().join("aside");
     std::fs::rename(&tree, &aside).expect("rename");
     std::fs::create_dir(&tree).expect("another");
     std::fs::write(tree.join("test"), "the user's").expect("write");
@@ -281,15 +284,15 @@ fn user_files_in_or_in_place_of_a_tree_stay() {
 
 #[test]
 fn a_tree_stays_with_what_is_left_alone_in_it() {
-    let folder = tempfile::tempdir().expect("temp");
-    let state = folder.path().join("state");
+    let directory = tempfile::tempdir().expect("temp");
+    let state = directory.path().join("state");
     let executor = Executor::default();
-    let tree = folder.path().join("disklab1x0");
+    let tree = directory.path().join("disklab1x0");
     let inner = tree.join("disklab1x0");
     let image = inner.join("drive-0.img");
     let mut ledger = Ledger::open(&state).expect("ledger");
     ledger.create_tree(&tree).expect("tree");
-    ledger.enter(undo::RemoveFolder(inner.clone())).expect("enter");
+    ledger.enter(undo::RemoveDirectory(inner.clone())).expect("enter");
     std::fs::create_dir(&inner).expect("make");
     ledger.enter(undo::RemoveFile(image.clone())).expect("enter");
     drop(ledger);
@@ -309,10 +312,10 @@ fn a_tree_stays_with_what_is_left_alone_in_it() {
 
 #[test]
 fn discarded_leftovers_are_removed() {
-    let folder = tempfile::tempdir().expect("temp");
-    let state = folder.path().join("state");
+    let directory = tempfile::tempdir().expect("temp");
+    let state = directory.path().join("state");
     let executor = Executor::default();
-    let tree = folder.path().join("disklab1x0");
+    let tree = directory.path().join("disklab1x0");
     let mut ledger = Ledger::open(&state).expect("ledger");
     ledger.create_tree(&tree).expect("tree");
     std::fs::write(tree.join("precious"), "the user's").expect("write");
@@ -332,13 +335,13 @@ fn discarded_leftovers_are_removed() {
 
 #[test]
 fn a_file_of_the_users_is_never_entered() {
-    let folder = tempfile::tempdir().expect("temp");
+    let directory = tempfile::tempdir().expect("temp");
     let executor = Executor::default();
-    let mut ledger = Ledger::open(&folder.path().join("state")).expect("ledger");
-    let file = folder.path().join("drive-1.img");
+    let mut ledger = Ledger::open(&directory.path().join("state")).expect("ledger");
+    let file = directory.path().join("drive-1.img");
     std::fs::write(&file, "the user's").expect("write");
     ledger.create_file(&file).expect_err("it exists");
-    let tree = folder.path().join("disklab1x0");
+    let tree = directory.path().join("disklab1x0");
     std::fs::create_dir(&tree).expect("tree");
     ledger.create_tree(&tree).expect_err("it exists");
     assert_eq!(ledger.mark(), 0);
@@ -348,15 +351,17 @@ fn a_file_of_the_users_is_never_entered() {
 
 #[test]
 fn marks_outlive_the_file_that_they_were_entered_in() {
-    let folder = tempfile::tempdir().expect("temp");
+    let directory = tempfile::tempdir().expect("temp");
     let executor = Executor::default();
-    let mut ledger = Ledger::open(folder.path()).expect("ledger");
-    let inside = folder.path().join("x");
-    ledger.enter_with(undo::RemoveFolder(inside.clone()), vec!["a-b".to_owned()]).expect("enter");
+    let mut ledger = Ledger::open(directory.path()).expect("ledger");
+    let inside = directory.path().join("x");
+    ledger
+        .enter_with(undo::RemoveDirectory(inside.clone()), vec!["a-b".to_owned()])
+        .expect("enter");
     assert!(ledger.tear_down_to(0, &executor).is_empty());
-    assert!(ledgers(folder.path()).is_empty());
-    ledger.enter(undo::RemoveFolder(inside)).expect("enter");
-    let text = std::fs::read_to_string(&ledgers(folder.path())[0]).expect("ledger");
+    assert!(ledgers(directory.path()).is_empty());
+    ledger.enter(undo::RemoveDirectory(inside)).expect("enter");
+    let text = std::fs::read_to_string(&ledgers(directory.path())[0]).expect("ledger");
     let content = line::read_lines(Path::new("l"), text.as_bytes());
     assert!(content.strange.is_empty() && content.marks().has("AB"), "{text}");
 }

@@ -3,28 +3,28 @@ use crate::needs_words;
 
 /// A machine with these files.
 fn machine(files: &[(&str, &str)]) -> (tempfile::TempDir, Machine) {
-    let folder = tempfile::tempdir().expect("temp");
+    let directory = tempfile::tempdir().expect("temp");
     for (path, text) in files {
-        let path = folder.path().join(path);
-        std::fs::create_dir_all(path.parent().expect("parent")).expect("folder");
+        let path = directory.path().join(path);
+        std::fs::create_dir_all(path.parent().expect("parent")).expect("directory");
         std::fs::write(path, text).expect("file");
     }
-    let machine = Machine::at(folder.path(), false);
-    (folder, machine)
+    let machine = Machine::at(directory.path(), false);
+    (directory, machine)
 }
 
 const RELEASE: (&str, &str) = ("proc/sys/kernel/osrelease", "6.12.1-test\n");
 
 #[test]
 fn an_empty_machine_has_nothing() {
-    let (_folder, machine) = machine(&[]);
+    let (_directory, machine) = machine(&[]);
     let needs = known_needs();
     assert_eq!(machine.missing(&needs), needs);
 }
 
 #[test]
 fn registered_features_count() {
-    let (_folder, machine) = machine(&[
+    let (_directory, machine) = machine(&[
         ("proc/filesystems", "nodev\tsysfs\n\text4\nnodev\tzfs\n"),
         (
             "proc/mdstat",
@@ -58,7 +58,7 @@ fn registered_features_count() {
 
 #[test]
 fn a_module_of_the_running_kernel_counts() {
-    let (_folder, machine) = machine(&[
+    let (_directory, machine) = machine(&[
         RELEASE,
         (
             "lib/modules/6.12.1-test/modules.dep",
@@ -91,9 +91,9 @@ fn a_module_of_the_running_kernel_counts() {
 
 #[test]
 fn answers_are_remembered() {
-    let (folder, machine) = machine(&[("proc/filesystems", "\text4\n")]);
+    let (directory, machine) = machine(&[("proc/filesystems", "\text4\n")]);
     assert!(machine.has(&Need::FileSystem("ext4")));
-    std::fs::remove_file(folder.path().join("proc/filesystems")).expect("remove");
+    std::fs::remove_file(directory.path().join("proc/filesystems")).expect("remove");
     assert!(machine.has(&Need::FileSystem("ext4")));
     assert!(!machine.has(&Need::FileSystem("xfs")));
 }
@@ -101,8 +101,8 @@ fn answers_are_remembered() {
 #[test]
 fn a_program_must_be_executable() {
     use std::os::unix::fs::PermissionsExt;
-    let (folder, machine) = machine(&[("usr/sbin/mdadm", "#!"), ("usr/bin/readme", "text")]);
-    let program = folder.path().join("usr/sbin/mdadm");
+    let (directory, machine) = machine(&[("usr/sbin/mdadm", "#!"), ("usr/bin/readme", "text")]);
+    let program = directory.path().join("usr/sbin/mdadm");
     std::fs::set_permissions(program, std::fs::Permissions::from_mode(0o755)).expect("mode");
     assert!(machine.has(&Need::Program { name: "mdadm", package: "mdadm" }));
     assert!(!machine.has(&Need::Program { name: "readme", package: "none" }));

@@ -37,7 +37,9 @@ macro_rules! kinds {
 
 kinds!(
     Unmount,
-    RemoveFolder,
+    // As ledgers of earlier versions have it.
+    #[serde(alias = "remove-folder")]
+    RemoveDirectory,
     RemoveTree,
     #[serde(rename = "write-cache")]
     RestoreWriteCache,

@@ -52,7 +52,7 @@ pub use pool::DestroyPool;
 pub use program::EndProgram;
 pub use queue::RestoreQueue;
 pub use queue_setting::QueueSetting;
-pub use remove::{RemoveFile, RemoveFolder};
+pub use remove::{RemoveDirectory, RemoveFile};
 pub use stop_array::StopArray;
 pub use tree::RemoveTree;
 pub use unmount::Unmount;

@@ -113,7 +113,8 @@ fn delete(device: &Path, context: &mut TeardownContext<'_>) -> Result<(), StackE
 
 /// Whether the kernel shows partitions of `device`.
 fn has_partitions(device: &Path) -> bool {
-    let folder = kernel_name(device).map(|name| Path::new("/sys/class/block").join(name));
-    let entries = folder.and_then(|folder| fs::read_dir(folder).ok()).into_iter().flatten();
+    let directory = kernel_name(device).map(|name| Path::new("/sys/class/block").join(name));
+    let entries =
+        directory.and_then(|directory| fs::read_dir(directory).ok()).into_iter().flatten();
     entries.flatten().any(|entry| entry.path().join("partition").exists())
 }

@@ -81,8 +81,8 @@ mod tests {
 
     #[test]
     fn settings_are_read_as_the_kernel_shows_them() {
-        let folder = tempfile::tempdir().expect("temp");
-        let tree = Fabricated::new(folder.path());
+        let directory = tempfile::tempdir().expect("temp");
+        let tree = Fabricated::new(directory.path());
         tree.drive("sda", (8, 0), "A").set("sda", "queue/scheduler", "none [mq-deadline] bfq\n");
         tree.set("sda", "queue/read_ahead_kb", "128\n");
         tree.drive("dm-0", (253, 0), "").set("dm-0", "queue/scheduler", "none\n");

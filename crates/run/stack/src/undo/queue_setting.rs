@@ -20,7 +20,7 @@ pub enum QueueSetting {
 }
 
 impl QueueSetting {
-    /// Its file below the device's folder in sysfs.
+    /// Its file below the device's directory in sysfs.
     pub(super) fn file(self) -> &'static str {
         match self {
             Self::Scheduler => "queue/scheduler",

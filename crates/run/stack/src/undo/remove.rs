@@ -1,4 +1,4 @@
-//! Removing files and folders.
+//! Removing files and directories.
 
 use std::fmt;
 use std::fs::{remove_dir, remove_file};
@@ -88,10 +88,10 @@ impl fmt::Display for RemoveFile {
 
 /// Remove a directory that must be empty by now.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct RemoveFolder(pub PathBuf);
+pub struct RemoveDirectory(pub PathBuf);
 
-impl Teardown for RemoveFolder {
-    /// Removes an empty folder. One with something in it is never emptied.
+impl Teardown for RemoveDirectory {
+    /// Removes an empty directory. One with something in it is never emptied.
     fn tear_down(&self, _: &mut TeardownContext<'_>) -> Result<bool, StackError> {
         let path = &self.0;
         match remove_dir(path) {
@@ -132,7 +132,7 @@ impl Teardown for RemoveFolder {
     }
 }
 
-impl fmt::Display for RemoveFolder {
+impl fmt::Display for RemoveDirectory {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "the directory {}", self.0.display())
     }
@@ -156,23 +156,23 @@ mod tests {
         carry_out(&RemoveFile(path.to_owned()))
     }
 
-    fn folder(path: &Path) -> Result<bool, StackError> {
-        carry_out(&RemoveFolder(path.to_owned()))
+    fn directory(path: &Path) -> Result<bool, StackError> {
+        carry_out(&RemoveDirectory(path.to_owned()))
     }
 
     #[test]
     fn only_what_was_made_is_removed() {
-        let folder_ = tempfile::tempdir().expect("temp");
-        let path = folder_.path().join("file");
+        let directory_ = tempfile::tempdir().expect("temp");
+        let path = directory_.path().join("file");
         std::fs::write(&path, "x").expect("write");
         assert!(file(&path).expect("removes"));
         assert!(!file(&path).expect("twice is once"));
-        std::fs::create_dir(&path).expect("folder");
-        assert!(file(&path).expect_err("a folder").to_string().contains("left alone"));
+        std::fs::create_dir(&path).expect("directory");
+        assert!(file(&path).expect_err("a directory").to_string().contains("left alone"));
         std::fs::write(path.join("inside"), "x").expect("write");
-        assert!(folder(&path).is_err(), "a full folder stays");
+        assert!(directory(&path).is_err(), "a full directory stays");
         assert!(file(&path.join("inside")).expect("removes"));
-        assert!(folder(&path).expect("removes"));
-        assert!(!folder(&path).expect("twice is once"));
+        assert!(directory(&path).expect("removes"));
+        assert!(!directory(&path).expect("twice is once"));
     }
 }

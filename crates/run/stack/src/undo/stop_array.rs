@@ -197,12 +197,12 @@ fn is_unfinished(
     members: &[PathBuf],
     context: &TeardownContext<'_>,
 ) -> Result<bool, StackError> {
-    let folder = Path::new("/sys/block").join(array);
-    let state = fs::read_to_string(folder.join("md/array_state")).unwrap_or_default();
+    let directory = Path::new("/sys/block").join(array);
+    let state = fs::read_to_string(directory.join("md/array_state")).unwrap_or_default();
     if !matches!(state.trim(), "clear" | "inactive") {
         return Ok(false);
     }
-    let slaves: Vec<_> = fs::read_dir(folder.join("slaves"))
+    let slaves: Vec<_> = fs::read_dir(directory.join("slaves"))
         .into_iter()
         .flatten()
         .filter_map(|entry| entry.ok()?.file_name().into_string().ok())
@@ -223,7 +223,7 @@ fn is_unfinished(
 
 fn stop(array: &str, context: &TeardownContext<'_>) -> Result<(), StackError> {
     let node = Path::new("/dev").join(array);
-    let folder = Path::new("/sys/block").join(array);
+    let directory = Path::new("/sys/block").join(array);
     let stop = Invocation::new("mdadm").arg("--stop").arg(&node).uninterruptible();
     let began = Instant::now();
     loop {
@@ -231,7 +231,7 @@ fn stop(array: &str, context: &TeardownContext<'_>) -> Result<(), StackError> {
         // The kernel removes it a moment later. To ask mdadm again at once would
         // open the node and so bring up an empty array of the same number.
         for _ in 0..40 {
-            if !folder.exists() {
+            if !directory.exists() {
                 return Ok(());
             }
             std::thread::sleep(Duration::from_millis(25));

@@ -1,4 +1,4 @@
-//! Removing a folder with all that is in it: only one that disklab itself has
+//! Removing a directory with all that is in it: only one that disklab itself has
 //! made inside somebody else's directory.
 
 use std::fmt;
@@ -15,7 +15,7 @@ use super::{FileIdentity, Marks, Obstacle, Teardown, TeardownContext, inspect};
 use crate::mounts::{as_kernel_shows, mounts};
 use crate::{LeftAlone, StackError};
 
-/// Every folder that may be removed so is named with this first.
+/// Every directory that may be removed so is named with this first.
 pub(crate) const PREFIX: &str = "disklab";
 
 /// Remove a directory that disklab has made in somebody else's directory, with all that is in it.
@@ -35,7 +35,7 @@ impl Teardown for RemoveTree {
         }
         match path.symlink_metadata() {
             Ok(metadata) if metadata.is_dir() => {}
-            Ok(_) => return refuse(LeftAlone::NotTheFolder),
+            Ok(_) => return refuse(LeftAlone::NotTheDirectory),
             Err(e) if e.kind() == ErrorKind::NotFound => return Ok(false),
             Err(e) => return Err(StackError::io("cannot look at", path, e)),
         }

@@ -47,11 +47,11 @@ fn users(path: &Path, is_to_end: impl Fn(i32) -> bool) -> Vec<Holder> {
         // Opened before the look, so that the signal cannot hit another process
         // that got the number in between. Kernels before 5.3 have none.
         let pidfd = pidfd_open(handle, PidfdFlags::empty());
-        let folder = PathBuf::from(format!("/proc/{pid}"));
-        if !uses(&folder, path) {
+        let directory = PathBuf::from(format!("/proc/{pid}"));
+        if !uses(&directory, path) {
             continue;
         }
-        holders.push(Holder { pid, name: name_of(&folder) });
+        holders.push(Holder { pid, name: name_of(&directory) });
         if is_to_end(pid) {
             kill(handle, pidfd);
         }
@@ -78,14 +78,14 @@ pub(crate) fn end_programs_of(mark: &str) -> Result<(), StackError> {
         for pid in all_pids().into_iter().filter(|pid| !spared.contains(pid)) {
             let Some(handle) = Pid::from_raw(pid) else { continue };
             let pidfd = pidfd_open(handle, PidfdFlags::empty());
-            let folder = PathBuf::from(format!("/proc/{pid}"));
+            let directory = PathBuf::from(format!("/proc/{pid}"));
             // A task that has ended has no environment any more.
             let is_own = |task: &PathBuf| {
                 let environment = read(task.join("environ")).unwrap_or_default();
                 environment.split(|b| *b == 0).any(|e| e == entry.as_bytes())
             };
-            if tasks(&folder).iter().any(is_own) {
-                left.push(Holder { pid, name: name_of(&folder) });
+            if tasks(&directory).iter().any(is_own) {
+                left.push(Holder { pid, name: name_of(&directory) });
                 kill(handle, pidfd);
             }
         }
@@ -136,7 +136,7 @@ fn tasks(process: &Path) -> Vec<PathBuf> {
     tasks.map(|task| task.path()).collect()
 }
 
-/// Whether the process of that folder in /proc uses something below `path`.
+/// Whether the process of that directory in /proc uses something below `path`.
 fn uses(process: &Path, path: &Path) -> bool {
     tasks(process).iter().any(|task| task_uses(task, path))
 }
@@ -179,8 +179,8 @@ mod tests {
 
     #[test]
     fn this_process_is_seen_and_spared() {
-        let folder = tempfile::tempdir().expect("temp");
-        let path = folder.path().canonicalize().expect("path");
+        let directory = tempfile::tempdir().expect("temp");
+        let path = directory.path().canonicalize().expect("path");
         let _open = std::fs::File::create(path.join("open")).expect("file");
         let pid = i32::try_from(std::process::id()).expect("pid");
         assert!(kill_users(&path).iter().any(|h| h.pid == pid));
@@ -205,8 +205,8 @@ mod tests {
 
     #[test]
     fn a_process_with_its_working_directory_there_is_killed() {
-        let folder = tempfile::tempdir().expect("temp");
-        let path = folder.path().canonicalize().expect("path");
+        let directory = tempfile::tempdir().expect("temp");
+        let path = directory.path().canonicalize().expect("path");
         let mut child = std::process::Command::new("sleep")
             .arg("1000")
             .current_dir(&path)

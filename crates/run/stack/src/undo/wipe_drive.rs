@@ -194,7 +194,7 @@ mod tests {
 
     /// A device over a file, for as long as this lives.
     struct LoopDevice {
-        _folder: tempfile::TempDir,
+        _directory: tempfile::TempDir,
         node: String,
     }
 
@@ -207,15 +207,15 @@ mod tests {
                 eprintln!("skipped: needs {program}");
                 return None;
             }
-            let folder = tempfile::tempdir().expect("temp");
-            let file = folder.path().join("drive");
+            let directory = tempfile::tempdir().expect("temp");
+            let file = directory.path().join("drive");
             std::fs::File::create(&file).and_then(|f| f.set_len(512 << 20)).expect("sparse file");
             let attach = Invocation::new("losetup").args(["--find", "--show"]).arg(&file);
             let Ok(done) = executor.check(&attach) else {
                 eprintln!("skipped: needs root and loop devices");
                 return None;
             };
-            Some(Self { _folder: folder, node: done.text().trim().to_owned() })
+            Some(Self { _directory: directory, node: done.text().trim().to_owned() })
         }
     }
 

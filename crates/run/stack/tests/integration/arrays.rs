@@ -53,9 +53,9 @@ fn on_top(drives: &[PathBuf]) -> Vec<String> {
     let mut found: Vec<String> = Vec::new();
     let mut below: Vec<String> = drives.iter().map(|drive| name(drive)).collect();
     while let Some(device) = below.pop() {
-        let folder = Path::new("/sys/class/block").join(&device);
-        let holders = fs::read_dir(folder.join("holders")).into_iter().flatten().flatten();
-        let parts = fs::read_dir(&folder).into_iter().flatten().flatten();
+        let directory = Path::new("/sys/class/block").join(&device);
+        let holders = fs::read_dir(directory.join("holders")).into_iter().flatten().flatten();
+        let parts = fs::read_dir(&directory).into_iter().flatten().flatten();
         let parts = parts.filter(|entry| entry.path().join("partition").exists());
         for entry in holders.chain(parts) {
             let name = entry.file_name().to_string_lossy().into_owned();
@@ -262,10 +262,10 @@ fn zero_drives_need_no_resync_but_decrypted_ones_do() {
             continue;
         }
         let mut fixture = fixture(&[64; 4]);
-        let folder = fixture.path();
+        let directory = fixture.path();
         let tag = format!("z{}", std::process::id());
         let mut context =
-            LayerContext::new(&fixture.executor, &mut fixture.ledger, &folder, &tag, 1);
+            LayerContext::new(&fixture.executor, &mut fixture.ledger, &directory, &tag, 1);
         context.drives_are_zero = true;
         context.below.reads_zeros = true;
         let made =
@@ -293,7 +293,7 @@ fn leftovers_of_a_dead_owner_are_torn_down() {
         if !can_make(&stack) {
             continue;
         }
-        let elsewhere = tempfile::tempdir().expect("folder");
+        let elsewhere = tempfile::tempdir().expect("directory");
         let mut fixture = fixture(&[80, 80]);
         fixture.make(&stack).unwrap_or_else(|e| panic!("{text}: {e}"));
         assert!(on_top(&fixture.drives).len() >= 3, "{text}");

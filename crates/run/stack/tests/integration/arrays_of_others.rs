@@ -12,8 +12,8 @@ use disklab_units::Bytes;
 
 /// Tears down one thing, as a ledger would that was found.
 fn undo(fixture: &LoopFixture, undo: Undo) -> Vec<String> {
-    let folder = tempfile::tempdir().expect("folder");
-    let mut ledger = Ledger::open(folder.path()).expect("ledger");
+    let directory = tempfile::tempdir().expect("directory");
+    let mut ledger = Ledger::open(directory.path()).expect("ledger");
     ledger.enter(undo).expect("enter");
     ledger.tear_down_to(0, &fixture.executor).iter().map(ToString::to_string).collect()
 }

@@ -44,7 +44,7 @@ fn victim() -> ! {
 /// Leaves nothing behind, also where the test fails.
 struct Victim {
     child: Child,
-    folder: Option<PathBuf>,
+    directory: Option<PathBuf>,
 }
 
 impl Victim {
@@ -56,7 +56,7 @@ impl Victim {
             .stdout(Stdio::piped())
             .spawn()
             .expect("victim");
-        Self { child, folder: None }
+        Self { child, directory: None }
     }
 
     /// Waits until it is ready, and returns what it says then.
@@ -78,10 +78,10 @@ impl Drop for Victim {
     fn drop(&mut self) {
         let _ = self.child.kill();
         let _ = self.child.wait();
-        if let Some(folder) = &self.folder {
-            recover(&folder.join("state"), &Executor::default());
-            let _ = std::fs::remove_dir(folder.join("state"));
-            let _ = std::fs::remove_dir(folder);
+        if let Some(directory) = &self.directory {
+            recover(&directory.join("state"), &Executor::default());
+            let _ = std::fs::remove_dir(directory.join("state"));
+            let _ = std::fs::remove_dir(directory);
         }
     }
 }
@@ -98,23 +98,23 @@ fn leftovers_of_a_killed_owner_are_torn_down() {
     let line = victim.ready();
     let mut words = line.splitn(3, ' ').map(str::to_owned);
     let mut word = || words.next().expect("a word");
-    let (worker, drive, folder) = (word(), PathBuf::from(word()), PathBuf::from(word()));
-    victim.folder = Some(folder.clone());
-    let state = folder.join("state");
+    let (worker, drive, directory) = (word(), PathBuf::from(word()), PathBuf::from(word()));
+    victim.directory = Some(directory.clone());
+    let state = directory.join("state");
     let executor = Executor::default();
 
     let Recovery { done, errors, .. } = recover(&state, &executor);
     assert!(done.is_empty() && errors.is_empty(), "its owner lives: {done:?} {errors:?}");
-    let left_before = leftovers(&folder);
+    let left_before = leftovers(&directory);
     assert_eq!(left_before.len(), 4, "two mounts, two loop devices: {left_before:?}");
 
     victim.kill();
-    assert_eq!(leftovers(&folder), left_before, "nobody has taken it down yet");
+    assert_eq!(leftovers(&directory), left_before, "nobody has taken it down yet");
     assert!(is_alive(&worker));
 
     let Recovery { done, errors, .. } = recover(&state, &executor);
     assert!(errors.is_empty(), "{errors:?}");
-    assert!(leftovers(&folder).is_empty(), "{:?}", leftovers(&folder));
+    assert!(leftovers(&directory).is_empty(), "{:?}", leftovers(&directory));
     assert!(!is_alive(&worker), "the worker was killed");
     assert!(!Path::new(&format!("{}p1", drive.display())).exists());
     for thing in ["the mount at", "the loop device on", "the partitions of", "the directory"] {
@@ -123,9 +123,9 @@ fn leftovers_of_a_killed_owner_are_torn_down() {
     let left: Vec<_> = std::fs::read_dir(&state).expect("state").flatten().collect();
     assert!(left.is_empty(), "{left:?}");
     assert_eq!(recover(&state, &executor).done, Vec::<String>::new(), "twice is once");
-    // Empty folders only: this would fail otherwise.
-    std::fs::remove_dir(&state).expect("state folder");
-    std::fs::remove_dir(&folder).expect("fixture's folder");
+    // Empty directories only: this would fail otherwise.
+    std::fs::remove_dir(&state).expect("state directory");
+    std::fs::remove_dir(&directory).expect("fixture's directory");
 }
 
 /// Makes the stack again and again until killed.
@@ -151,17 +151,18 @@ fn an_owner_may_be_killed_at_any_moment() {
     }
     for round in 0..12_u64 {
         let mut victim = Victim::start("an_owner_may_be_killed_at_any_moment");
-        let folder = PathBuf::from(victim.ready());
-        victim.folder = Some(folder.clone());
+        let directory = PathBuf::from(victim.ready());
+        victim.directory = Some(directory.clone());
         // Steps of creation and teardown take about this long.
         std::thread::sleep(Duration::from_millis(37 * round));
         victim.kill();
-        let Recovery { left, errors, .. } = recover(&folder.join("state"), &Executor::default());
+        let Recovery { left, errors, .. } = recover(&directory.join("state"), &Executor::default());
         assert!(left.is_empty(), "round {round}: {left:?}");
         assert!(errors.is_empty(), "round {round}: {errors:?}");
-        assert!(leftovers(&folder).is_empty(), "round {round}: {:?}", leftovers(&folder));
-        let left = |folder: &Path| std::fs::read_dir(folder).expect("folder").flatten().count();
-        assert_eq!((left(&folder), left(&folder.join("state"))), (1, 0), "round {round}");
+        assert!(leftovers(&directory).is_empty(), "round {round}: {:?}", leftovers(&directory));
+        let left =
+            |directory: &Path| std::fs::read_dir(directory).expect("directory").flatten().count();
+        assert_eq!((left(&directory), left(&directory.join("state"))), (1, 0), "round {round}");
     }
 }
 

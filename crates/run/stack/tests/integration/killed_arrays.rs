@@ -30,7 +30,7 @@ fn victim(text: &str, drives: usize) -> ! {
 /// Leaves nothing behind, also where the test fails.
 struct Victim {
     child: Child,
-    folder: PathBuf,
+    directory: PathBuf,
 }
 
 impl Victim {
@@ -44,11 +44,11 @@ impl Victim {
             .spawn()
             .expect("victim");
         let lines = BufReader::new(child.stdout.take().expect("stdout")).lines();
-        let folder = lines
+        let directory = lines
             .map_while(Result::ok)
             .find_map(|l| l.strip_prefix("victim ").map(PathBuf::from))
             .expect("it is ready");
-        Self { child, folder }
+        Self { child, directory }
     }
 
     fn kill(&mut self) {
@@ -61,9 +61,9 @@ impl Drop for Victim {
     fn drop(&mut self) {
         let _ = self.child.kill();
         let _ = self.child.wait();
-        recover(&self.folder.join("state"), &Executor::default());
-        let _ = std::fs::remove_dir(self.folder.join("state"));
-        let _ = std::fs::remove_dir(&self.folder);
+        recover(&self.directory.join("state"), &Executor::default());
+        let _ = std::fs::remove_dir(self.directory.join("state"));
+        let _ = std::fs::remove_dir(&self.directory);
     }
 }
 
@@ -78,15 +78,24 @@ fn killed_at_any_moment(test: &str, text: &str, drives: usize) {
         let mut victim = Victim::start(test);
         std::thread::sleep(Duration::from_millis(83 * round));
         victim.kill();
-        let folder = &victim.folder;
-        let Recovery { left, errors, .. } = recover(&folder.join("state"), &Executor::default());
+        let directory = &victim.directory;
+        let Recovery { left, errors, .. } = recover(&directory.join("state"), &Executor::default());
         assert!(left.is_empty(), "{text}, round {round}: {left:?}");
         assert!(errors.is_empty(), "{text}, round {round}: {errors:?}");
         // A loop device is detached only when nothing is built on it any more.
-        assert!(leftovers(folder).is_empty(), "{text}, round {round}: {:?}", leftovers(folder));
+        assert!(
+            leftovers(directory).is_empty(),
+            "{text}, round {round}: {:?}",
+            leftovers(directory)
+        );
         assert_eq!(links(victim.child.id()), Vec::<String>::new(), "{text}, round {round}");
-        let left = |folder: &Path| std::fs::read_dir(folder).expect("folder").flatten().count();
-        assert_eq!((left(folder), left(&folder.join("state"))), (1, 0), "{text}, round {round}");
+        let left =
+            |directory: &Path| std::fs::read_dir(directory).expect("directory").flatten().count();
+        assert_eq!(
+            (left(directory), left(&directory.join("state"))),
+            (1, 0),
+            "{text}, round {round}"
+        );
     }
 }
 

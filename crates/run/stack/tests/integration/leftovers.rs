@@ -112,8 +112,11 @@ impl Fixture {
     fn assert_gone(&self) {
         assert!(self.loops.leftovers().is_empty(), "{:?}", self.loops.leftovers());
         assert_eq!(fs::read_dir(&self.loops.state).expect("state").count(), 0);
-        let left: Vec<_> =
-            fs::read_dir(self.loops.path()).expect("folder").flatten().map(|e| e.path()).collect();
+        let left: Vec<_> = fs::read_dir(self.loops.path())
+            .expect("directory")
+            .flatten()
+            .map(|e| e.path())
+            .collect();
         assert!(left.len() <= 2, "only the state and the user's: {left:?}");
     }
 

@@ -44,8 +44,8 @@ fn made_and_torn_down(
     holds(&made.directory, promised, text);
     fixture.tear_down_to(0);
     assert!(fixture.leftovers().is_empty(), "{text}: {:?}", fixture.leftovers());
-    let left: Vec<_> = std::fs::read_dir(fixture.path()).expect("folder").flatten().collect();
-    assert_eq!(left.len(), 1, "{text}: only the empty state folder, not {left:?}");
+    let left: Vec<_> = std::fs::read_dir(fixture.path()).expect("directory").flatten().collect();
+    assert_eq!(left.len(), 1, "{text}: only the empty state directory, not {left:?}");
 }
 
 /// The file system has room for 9 tenths of what was promised, and for 12 tenths

@@ -9,10 +9,10 @@ use disklab_stack::{Need, Undo, mounts, undo};
 use disklab_units::Bytes;
 
 impl LoopFixture {
-    fn folder(&mut self, name: &str) -> PathBuf {
+    fn directory(&mut self, name: &str) -> PathBuf {
         let path = self.path().join(name);
-        self.ledger.enter(undo::RemoveFolder(path.clone())).expect("enter");
-        std::fs::create_dir(&path).expect("folder");
+        self.ledger.enter(undo::RemoveDirectory(path.clone())).expect("enter");
+        std::fs::create_dir(&path).expect("directory");
         path
     }
 
@@ -41,16 +41,16 @@ fn only_exactly_that_mount_goes() {
         return;
     }
     let mut fixture = LoopFixture::new(0, Bytes::ZERO);
-    let (own, theirs) = (fixture.folder("a mount\\040"), fixture.folder("a mount"));
+    let (own, theirs) = (fixture.directory("a mount\\040"), fixture.directory("a mount"));
     for path in [&own, &theirs, &own] {
         fixture.mount_tmpfs(path);
     }
     assert_eq!((mounts_at(&own), mounts_at(&theirs)), (2, 1), "one is mounted twice");
     assert!(fixture.undo(undo::Unmount(own.clone())).is_empty());
     assert_eq!((mounts_at(&own), mounts_at(&theirs)), (0, 1));
-    // A folder of a mount is no mount.
+    // A directory of a mount is no mount.
     let inside = theirs.join("inside");
-    std::fs::create_dir(&inside).expect("folder");
+    std::fs::create_dir(&inside).expect("directory");
     assert!(fixture.undo(undo::Unmount(inside)).is_empty());
     assert_eq!(mounts_at(&theirs), 1);
 }
@@ -123,7 +123,7 @@ fn a_mount_that_is_held_is_detached_and_reported() {
         return;
     }
     let mut fixture = LoopFixture::new(0, Bytes::ZERO);
-    let path = fixture.folder("held");
+    let path = fixture.directory("held");
     fixture.mount_tmpfs(&path);
     // This process is the one that must not be killed.
     let open = File::create(path.join("open")).expect("file");

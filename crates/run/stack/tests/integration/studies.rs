@@ -5,9 +5,9 @@ use disklab_units::Bytes;
 
 #[test]
 fn stacks_of_shipped_studies_can_be_made() {
-    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../studies");
+    let directory = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../studies");
     let mut stacks = 0;
-    for entry in std::fs::read_dir(folder).expect("studies").flatten() {
+    for entry in std::fs::read_dir(directory).expect("studies").flatten() {
         let path = entry.path();
         if path.extension().is_none_or(|e| e != "toml") {
             continue;
@@ -26,5 +26,5 @@ fn stacks_of_shipped_studies_can_be_made() {
             stacks += 1;
         }
     }
-    assert!(stacks > 0, "there are studies in {folder}");
+    assert!(stacks > 0, "there are studies in {directory}");
 }

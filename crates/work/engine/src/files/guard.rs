@@ -102,9 +102,11 @@ fn changes(job: &Job, there: &Metadata, target: &FileTarget) -> bool {
 /// Whether a file of this path would lie among the device nodes.
 fn is_in_dev(path: &Path) -> bool {
     // Directories on the way would be made, too.
-    let there = path.ancestors().skip(1).find(|folder| folder.exists());
-    let folder = there.and_then(|folder| folder.canonicalize().ok());
-    folder.is_some_and(|folder| folder.starts_with("/dev") && !folder.starts_with("/dev/shm"))
+    let there = path.ancestors().skip(1).find(|directory| directory.exists());
+    let directory = there.and_then(|directory| directory.canonicalize().ok());
+    directory.is_some_and(|directory| {
+        directory.starts_with("/dev") && !directory.starts_with("/dev/shm")
+    })
 }
 
 #[cfg(test)]
@@ -147,10 +149,10 @@ mod tests {
             eprintln!("skipped: needs a block device");
             return;
         };
-        let folder = tempfile::tempdir().expect("temp");
-        symlink(&device, folder.path().join("link")).expect("linked");
-        symlink("link", folder.path().join("again")).expect("linked");
-        let context = JobContext::new(folder.path(), 1);
+        let directory = tempfile::tempdir().expect("temp");
+        symlink(&device, directory.path().join("link")).expect("linked");
+        symlink("link", directory.path().join("again")).expect("linked");
+        let context = JobContext::new(directory.path(), 1);
         let shown = device.display().to_string();
         let name = shown.trim_start_matches("/dev/");
         for options in [
@@ -165,8 +167,8 @@ mod tests {
             let text = refused(&options, &context);
             assert!(text.contains("is not touched: it is a block device"), "{options}: {text}");
         }
-        assert!(!folder.path().join("x").exists(), "the other file was made");
-        assert!(folder.path().join("link").is_symlink(), "the link was removed");
+        assert!(!directory.path().join("x").exists(), "the other file was made");
+        assert!(directory.path().join("link").is_symlink(), "the link was removed");
     }
 
     #[test]
@@ -189,9 +191,9 @@ mod tests {
 
     #[test]
     fn pipes_and_character_devices_other_than_null_are_refused() {
-        let folder = tempfile::tempdir().expect("temp");
-        let context = JobContext::new(folder.path(), 1);
-        let pipe = folder.path().join("pipe");
+        let directory = tempfile::tempdir().expect("temp");
+        let context = JobContext::new(directory.path(), 1);
+        let pipe = directory.path().join("pipe");
         let name = std::ffi::CString::new(pipe.display().to_string()).expect("a name");
         // SAFETY: the name ends with a zero byte.
         assert_eq!(unsafe { libc::mkfifo(name.as_ptr(), 0o600) }, 0);
@@ -205,8 +207,8 @@ mod tests {
 
     #[test]
     fn no_file_is_made_among_the_devices() {
-        let folder = tempfile::tempdir().expect("temp");
-        let context = JobContext::new(folder.path(), 1);
+        let directory = tempfile::tempdir().expect("temp");
+        let context = JobContext::new(directory.path(), 1);
         for rw in ["read", "write"] {
             let text = refused(&format!("rw={rw}\nfilename=/dev/disklab-none"), &context);
             assert!(text.contains("there is no such device"), "{text}");
@@ -216,11 +218,11 @@ mod tests {
 
     #[test]
     fn a_node_is_not_removed_by_a_job_that_unlinks() {
-        let folder = tempfile::tempdir().expect("temp");
-        let context = JobContext::new(folder.path(), 1);
-        symlink("/dev/null", folder.path().join("null")).expect("linked");
+        let directory = tempfile::tempdir().expect("temp");
+        let context = JobContext::new(directory.path(), 1);
+        symlink("/dev/null", directory.path().join("null")).expect("linked");
         let jobs = jobs("rw=write\nfilename=null\nunlink=1");
         assert!(crate::run(&jobs, &context).is_ok());
-        assert!(folder.path().join("null").is_symlink(), "the link to a device was removed");
+        assert!(directory.path().join("null").is_symlink(), "the link to a device was removed");
     }
 }

@@ -8,13 +8,13 @@ use crate::testing::job;
 /// A directory next to this program: on a disk, as a rule, where /tmp may be memory.
 fn on_disk() -> tempfile::TempDir {
     let program = std::env::current_exe().expect("program");
-    tempfile::tempdir_in(program.parent().expect("folder")).expect("temp")
+    tempfile::tempdir_in(program.parent().expect("directory")).expect("temp")
 }
 
 /// The flags of a job's only file.
 fn flags(options: &str) -> libc::c_int {
-    let folder = on_disk();
-    let context = JobContext::new(folder.path(), 1);
+    let directory = on_disk();
+    let context = JobContext::new(directory.path(), 1);
     let job = job(&format!("size=64k\n{options}"));
     lay_out_job(&job, &context).expect("laid out");
     let files = OpenFiles::new(&job, targets(&job, 0, &context), &context.devices).expect("opened");
@@ -54,9 +54,9 @@ fn cached(path: &Path) -> usize {
 
 #[test]
 fn the_page_cache_is_dealt_with_as_the_job_says() {
-    let folder = on_disk();
-    let context = JobContext::new(folder.path(), 1);
-    let path = folder.path().join("f");
+    let directory = on_disk();
+    let context = JobContext::new(directory.path(), 1);
+    let path = directory.path().join("f");
     let open = |options: &str| {
         let job = job(&format!("rw=randread\nsize=1m\nfilename=f\n{options}"));
         lay_out_job(&job, &context).expect("laid out");
@@ -77,8 +77,8 @@ fn the_page_cache_is_dealt_with_as_the_job_says() {
 
 #[test]
 fn room_is_reserved_as_the_job_says() {
-    let folder = on_disk();
-    let context = JobContext::new(folder.path(), 1);
+    let directory = on_disk();
+    let context = JobContext::new(directory.path(), 1);
     for (how, length, reserved) in [
         ("none", 0, false),
         ("truncate", 1 << 20, false),
@@ -91,7 +91,7 @@ fn room_is_reserved_as_the_job_says() {
             eprintln!("skipped: needs fallocate={how} ({error})");
             continue;
         }
-        let there = fs::metadata(folder.path().join(how)).expect("file");
+        let there = fs::metadata(directory.path().join(how)).expect("file");
         assert_eq!(there.len(), length, "{how}");
         let blocks = std::os::unix::fs::MetadataExt::blocks(&there);
         assert_eq!(blocks >= 2048, reserved, "{how}: {blocks}");

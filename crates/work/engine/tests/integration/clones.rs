@@ -4,11 +4,11 @@ use crate::common::{jobs, run_traced};
 
 /// Places of each clone, as shares of its file, in order.
 fn places(clones: usize) -> Vec<Vec<f64>> {
-    let folder = tempfile::tempdir().expect("temp");
+    let directory = tempfile::tempdir().expect("temp");
     let text = format!(
         "[it]\nrw=randread\nbs=4k\nsize=16m\nnumjobs={clones}\nfallocate=none\nioengine=psync\n"
     );
-    let (_, issued) = run_traced(&jobs(&text), folder.path());
+    let (_, issued) = run_traced(&jobs(&text), directory.path());
     let mut places = vec![Vec::new(); clones];
     for one in issued {
         places[one.clone as usize].push(one.request.offset as f64 / f64::from(16 << 20));

@@ -16,14 +16,14 @@ const SIZE: u64 = 16 << 20;
 
 /// A loop device of its own over a sparse file; detached when this is dropped.
 struct LoopDevice {
-    folder: tempfile::TempDir,
+    directory: tempfile::TempDir,
     node: String,
 }
 
 impl LoopDevice {
     fn new() -> Option<Self> {
-        let folder = tempfile::tempdir().expect("temp");
-        let image = folder.path().join("image");
+        let directory = tempfile::tempdir().expect("temp");
+        let image = directory.path().join("image");
         File::create(&image).and_then(|file| file.set_len(SIZE)).expect("sparse");
         let losetup = Command::new("losetup").args(["--find", "--show"]).arg(&image).output();
         let Some(output) = losetup.ok().filter(|output| output.status.success()) else {
@@ -31,12 +31,12 @@ impl LoopDevice {
             return None;
         };
         let node = String::from_utf8_lossy(&output.stdout).trim().to_owned();
-        Some(Self { folder, node })
+        Some(Self { directory, node })
     }
 
     fn is_blank(&self) -> bool {
         let _ = Command::new("sync").status();
-        let content = std::fs::read(self.folder.path().join("image")).expect("read");
+        let content = std::fs::read(self.directory.path().join("image")).expect("read");
         content.iter().all(|byte| *byte == 0)
     }
 }

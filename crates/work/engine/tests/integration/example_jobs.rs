@@ -127,12 +127,12 @@ const EXAMPLES: &[(&str, &str)] = &[
 #[test]
 fn fios_example_jobs_run() {
     for (name, text) in EXAMPLES {
-        let (folder, report) = run_text(text);
+        let (directory, report) = run_text(text);
         for job in &report.jobs {
             assert_eq!(job.error, None, "{name}");
             assert!(operations(job) > 0, "{name}: {}", job.name);
         }
-        let logs = std::fs::read_dir(folder.path()).expect("a folder").flatten();
+        let logs = std::fs::read_dir(directory.path()).expect("a directory").flatten();
         let logs = logs.filter(|entry| entry.file_name().to_string_lossy().contains("log"));
         assert_eq!(logs.count(), 0, "{name}: the engine itself writes no log");
     }
@@ -159,12 +159,12 @@ fn names(report: &EngineReport) -> Vec<&str> {
 #[test]
 fn a_flow_shares_out_the_ios() {
     for engine in ["psync", "libaio\niodepth=4"] {
-        let folder = tempfile::tempdir().expect("temp");
+        let directory = tempfile::tempdir().expect("temp");
         let text = format!(
             "[global]\nioengine={engine}\nbs=4k\nnorandommap\nrw=randread\nsize=4m\n\
              [a]\nflow=1\n[b]\nio_size=3200k\nflow=8\n"
         );
-        let (_, issued) = run_traced(&jobs(&text), folder.path());
+        let (_, issued) = run_traced(&jobs(&text), directory.path());
         let last = issued.iter().rposition(|one| one.job == 1).expect("it runs");
         let (a, b) = (issued[..=last].iter().filter(|one| one.job == 0).count(), last + 1);
         assert_eq!(b - a, 800);
@@ -183,7 +183,7 @@ fn a_job_end_stops_what_exit_what_selects() {
         )
     };
     let ended = |exit: &str| {
-        let (_folder, report) = run_text(&text(exit));
+        let (_directory, report) = run_text(&text(exit));
         let early = report.jobs.iter().filter(|job| job.elapsed_ns < 1_900_000_000).count();
         (names(&report).len(), early)
     };
@@ -200,8 +200,8 @@ fn offload_keeps_the_depth_of_synchronous_engines() {
             "[a]\nioengine={engine}\nio_submit_mode=offload\niodepth=8\nrw=randrw\nbs=4k\n\
              size=1m\nverify=crc32c\nfsync=16\n"
         );
-        let folder = tempfile::tempdir().expect("temp");
-        let (report, issued) = run_traced(&jobs(&text), folder.path());
+        let directory = tempfile::tempdir().expect("temp");
+        let (report, issued) = run_traced(&jobs(&text), directory.path());
         let job = &report.jobs[0];
         assert_eq!((job.error.clone(), job.engine), (None, engine));
         assert_eq!(issued.iter().filter(|i| i.request.kind.moves_data()).count(), 256);
@@ -214,22 +214,22 @@ fn offload_keeps_the_depth_of_synchronous_engines() {
 #[test]
 fn null_touches_nothing() {
     for depth in [1, 4] {
-        let (folder, report) = run_text(&format!(
+        let (directory, report) = run_text(&format!(
             "[a]\nioengine=null\niodepth={depth}\nrw=randrw\nbs=4k\nsize=1m\nfilename=/dev/sda\n\
              unlink=1\nfsync=8\n"
         ));
         let job = &report.jobs[0];
         assert_eq!((job.error.clone(), job.engine, operations(job)), (None, "null", 256));
-        assert_eq!(std::fs::read_dir(folder.path()).expect("a folder").count(), 0);
+        assert_eq!(std::fs::read_dir(directory.path()).expect("a directory").count(), 0);
     }
 }
 
 #[test]
 fn files_that_exist_need_no_size() {
-    let folder = tempfile::tempdir().expect("temp");
-    std::fs::write(folder.path().join("f"), vec![1; 10 << 12]).expect("written");
-    std::fs::write(folder.path().join("g"), vec![1; 6 << 12]).expect("written");
-    let context = JobContext::new(folder.path(), 1);
+    let directory = tempfile::tempdir().expect("temp");
+    std::fs::write(directory.path().join("f"), vec![1; 10 << 12]).expect("written");
+    std::fs::write(directory.path().join("g"), vec![1; 6 << 12]).expect("written");
+    let context = JobContext::new(directory.path(), 1);
     let report = |text: &str| run(&jobs(text), &context);
     let all = report("[a]\nfilename=f:g\nrw=randread\nnumjobs=2\n").expect("runs");
     assert_eq!(all.jobs.iter().map(operations).collect::<Vec<_>>(), [16, 16]);
@@ -247,7 +247,7 @@ fn files_that_exist_need_no_size() {
 #[test]
 fn a_latency_target_ends_at_the_depth_that_was_found() {
     for (engine, depth) in [("psync", 1), ("libaio", 16), ("io_uring", 16)] {
-        let (_folder, report) = run_text(&format!(
+        let (_directory, report) = run_text(&format!(
             "[a]\nioengine={engine}\niodepth={depth}\nrw=randread\nbs=4k\nsize=1m\ntime_based\n\
              runtime=60\nlatency_target=10s\nlatency_window=2000\n"
         ));
@@ -257,7 +257,7 @@ fn a_latency_target_ends_at_the_depth_that_was_found() {
         let json = report.to_fio_json();
         assert_eq!(json["jobs"][0]["latency_target"], 10_000_000_000_u64);
     }
-    let (_folder, report) =
+    let (_directory, report) =
         run_text("[a]\nrw=randread\nbs=4k\nsize=1m\nlatency_target=1ms\nrate_iops=1000\n");
     let error = report.jobs[0].error.clone();
     assert!(
@@ -268,7 +268,7 @@ fn a_latency_target_ends_at_the_depth_that_was_found() {
 
 #[test]
 fn a_steady_job_ends_before_its_time() {
-    let (_folder, report) = run_text(
+    let (_directory, report) = run_text(
         "[a]\nrw=read\nbs=4k\nsize=64k\ntime_based\nruntime=60\nrate_iops=200\nss=iops:50%\n\
          ss_dur=2\n",
     );
@@ -290,7 +290,7 @@ fn logs_are_called_as_fios() {
     };
     assert_eq!(paths(&all[0], 1), ["a_bw.2.log", "x/y_lat.2.log"]);
     assert_eq!(paths(&all[1], 2), ["z_iops.log"]);
-    let (_folder, report) = run_text(text);
+    let (_directory, report) = run_text(text);
     let logs = report.wanted_logs();
     assert_eq!(logs.len(), 5);
     assert!(logs.iter().all(|(_, text)| text.lines().count() > 0), "{logs:?}");

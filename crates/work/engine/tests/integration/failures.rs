@@ -10,8 +10,8 @@ use disklab_engine::{EngineError, IoFailure, JobContext, run};
 
 #[test]
 fn bad_jobs_are_refused_before_anything_is_touched() {
-    let folder = tempfile::tempdir().expect("temp");
-    let context = JobContext::new(folder.path(), 1);
+    let directory = tempfile::tempdir().expect("temp");
+    let context = JobContext::new(directory.path(), 1);
     for (text, part) in [
         (
             "[w]\nrw=write\nsize=1m\nnumjobs=4096\n[x]\nsize=1m\nnumjobs=4096\n[y]\nsize=1m\nnumjobs=4096",
@@ -24,27 +24,27 @@ fn bad_jobs_are_refused_before_anything_is_touched() {
         let error = error.to_string();
         assert!(error.contains(part) && error.starts_with("test.fio:"), "{error}");
     }
-    assert_eq!(fs::read_dir(folder.path()).expect("folder").count(), 0);
+    assert_eq!(fs::read_dir(directory.path()).expect("directory").count(), 0);
 }
 
 #[test]
-fn a_folder_that_is_missing_is_reported() {
+fn a_directory_that_is_missing_is_reported() {
     let error = run(&jobs("[w]\nrw=write\nsize=1m\n"), &JobContext::new("/nonexistent/x", 1));
-    let error = error.expect_err("no folder").to_string();
+    let error = error.expect_err("no directory").to_string();
     assert!(error.contains("/nonexistent/x/w.0.0: No such file or directory"), "{error}");
 }
 
 #[test]
 fn figures_before_an_error_are_kept() {
     // /dev/full takes nothing, but reads: the writes of the second job fail.
-    let folder = tempfile::tempdir().expect("temp");
-    std::os::unix::fs::symlink("/dev/full", folder.path().join("full")).expect("link");
+    let directory = tempfile::tempdir().expect("temp");
+    std::os::unix::fs::symlink("/dev/full", directory.path().join("full")).expect("link");
     for engine in ["psync", "io_uring\niodepth=4", "libaio\niodepth=4"] {
         let text = format!(
             "[global]\nioengine={engine}\nbs=4k\nsize=64k\ninvalidate=0\n[good]\nrw=write\n\
              filename=good\n[bad]\nrw=write\nfilename=full\nstonewall\n"
         );
-        let report = run(&jobs(&text), &JobContext::new(folder.path(), 1)).expect("runs");
+        let report = run(&jobs(&text), &JobContext::new(directory.path(), 1)).expect("runs");
         assert_eq!((report.jobs[0].error.clone(), report.jobs[0].write.operations), (None, 16));
         let failure = report.jobs[1].error.clone().expect("full");
         // Linux AIO takes nothing for this device at all.
@@ -54,10 +54,10 @@ fn figures_before_an_error_are_kept() {
         assert!(path.ends_with("full"), "{failure}");
         // As in fio, this alone passes over EIO and EILSEQ.
         let text = format!("{text}continue_on_error=write\n");
-        let report = run(&jobs(&text), &JobContext::new(folder.path(), 1)).expect("runs");
+        let report = run(&jobs(&text), &JobContext::new(directory.path(), 1)).expect("runs");
         assert_eq!(report.jobs[1].error.as_ref().map(IoFailure::errno), Some(wanted));
         let text = format!("{text}ignore_error=,ENOSPC:EINVAL\n");
-        let report = run(&jobs(&text), &JobContext::new(folder.path(), 1)).expect("runs");
+        let report = run(&jobs(&text), &JobContext::new(directory.path(), 1)).expect("runs");
         assert_eq!((report.jobs[1].error.clone(), report.jobs[1].passed_over), (None, 16));
         assert_eq!(report.jobs[1].write.operations, 0);
     }
@@ -65,14 +65,14 @@ fn figures_before_an_error_are_kept() {
 
 #[test]
 fn a_file_that_ends_too_early_is_an_error() {
-    let folder = tempfile::tempdir().expect("temp");
-    fs::write(folder.path().join("f"), vec![1; 10_000]).expect("written");
+    let directory = tempfile::tempdir().expect("temp");
+    fs::write(directory.path().join("f"), vec![1; 10_000]).expect("written");
     // Made when it is opened: so nobody lays it out, and it stays too short.
     for engine in ["psync", "io_uring\niodepth=2", "libaio"] {
         let text = format!(
             "[r]\nioengine={engine}\nrw=read\nbs=4k\nsize=64k\nfilename=f\ncreate_on_open=1\n"
         );
-        let report = run(&jobs(&text), &JobContext::new(folder.path(), 1)).expect("runs");
+        let report = run(&jobs(&text), &JobContext::new(directory.path(), 1)).expect("runs");
         let failure = report.jobs[0].error.clone().expect("too short");
         assert_eq!(failure.errno(), libc::EIO);
         assert!(matches!(failure, IoFailure::TooShort { request: "read", .. }), "{failure}");
@@ -85,8 +85,8 @@ fn a_job_whose_blocks_do_not_fit_ends_with_advice() {
     // The file's length is drawn: now and then it is shorter than a block.
     let text = "[r]\nrw=read\nbs=64k\nfilesize=8k-128k\ntime_based\nruntime=10ms\n";
     let errors = (0..12).filter_map(|seed| {
-        let folder = tempfile::tempdir().expect("temp");
-        let report = run(&jobs(text), &JobContext::new(folder.path(), seed)).expect("runs");
+        let directory = tempfile::tempdir().expect("temp");
+        let report = run(&jobs(text), &JobContext::new(directory.path(), seed)).expect("runs");
         report.jobs[0].error.clone()
     });
     let errors: Vec<IoFailure> = errors.collect();
@@ -105,8 +105,8 @@ fn a_stop_request_is_honoured_soon() {
         "ioengine=libaio\niodepth=8",
         "",
     ] {
-        let folder = tempfile::tempdir().expect("temp");
-        let context = JobContext::new(folder.path(), 1);
+        let directory = tempfile::tempdir().expect("temp");
+        let context = JobContext::new(directory.path(), 1);
         let interrupt = context.interrupt.clone();
         let timer = std::thread::spawn(move || {
             std::thread::sleep(Duration::from_millis(150));
@@ -128,7 +128,7 @@ fn a_stop_request_is_honoured_soon() {
 
 #[test]
 fn progress_is_reported() {
-    let folder = tempfile::tempdir().expect("temp");
+    let directory = tempfile::tempdir().expect("temp");
     let calls = Arc::new(AtomicUsize::new(0));
     let counted = calls.clone();
     let context = JobContext {
@@ -137,7 +137,7 @@ fn progress_is_reported() {
             assert!(progress.read_bytes <= 2 * (64 << 10));
             counted.fetch_add(1, Ordering::Relaxed);
         })),
-        ..JobContext::new(folder.path(), 1)
+        ..JobContext::new(directory.path(), 1)
     };
     let text = "[r]\nrw=read\nbs=4k\nsize=64k\nnumjobs=2\nrate_iops=100\n";
     let report = run(&jobs(text), &context).expect("runs");

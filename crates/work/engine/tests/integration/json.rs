@@ -9,7 +9,7 @@ const JOB: &str = "[mix]\nioengine=libaio\niodepth=4\nrw=randrw\nbs=4k\nsize=1m\
                    lat_percentiles=1\nslat_percentiles=1\n";
 
 fn native() -> Value {
-    let (_folder, report) = run_text(JOB);
+    let (_directory, report) = run_text(JOB);
     assert_eq!(report.jobs[0].error, None);
     report.to_fio_json()
 }
@@ -59,7 +59,7 @@ fn figures_agree_with_each_other() {
 /// As in fio, the bins are only in `json+`; without them the report is as short as fio's.
 #[test]
 fn brief_reports_have_no_bins() {
-    let (_folder, report) = run_text(JOB);
+    let (_directory, report) = run_text(JOB);
     let (brief, whole) = (report.to_brief_fio_json(), report.to_fio_json());
     for side in ["read", "write"] {
         assert!(brief["jobs"][0][side]["clat_ns"].get("bins").is_none());
@@ -88,10 +88,10 @@ fn lacks(native: &Value, fios: &Value, path: &str, missing: &mut Vec<String>) {
 
 #[test]
 fn all_that_fio_reports_is_there() {
-    let folder = tempfile::tempdir().expect("temp");
-    std::fs::write(folder.path().join("job.fio"), JOB).expect("written");
+    let directory = tempfile::tempdir().expect("temp");
+    std::fs::write(directory.path().join("job.fio"), JOB).expect("written");
     let run = Command::new("fio")
-        .current_dir(folder.path())
+        .current_dir(directory.path())
         .args(["--output-format=json+", "job.fio"])
         .output();
     let Ok(run) = run else {

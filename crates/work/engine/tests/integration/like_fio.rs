@@ -14,8 +14,8 @@ type Line = (String, String, u64, u64);
 
 /// What fio does for `options`: none where it is not installed.
 fn fio(options: &str) -> Option<Vec<Line>> {
-    let folder = tempfile::tempdir().expect("temp");
-    let path = folder.path();
+    let directory = tempfile::tempdir().expect("temp");
+    let path = directory.path();
     std::fs::write(path.join("job.fio"), format!("[it]\n{options}\n")).expect("written");
     let run = Command::new("fio")
         .current_dir(path)
@@ -39,8 +39,8 @@ fn fio(options: &str) -> Option<Vec<Line>> {
 }
 
 fn native(options: &str) -> Vec<Line> {
-    let folder = tempfile::tempdir().expect("temp");
-    let (report, issued) = run_traced(&jobs(&format!("[it]\n{options}\n")), folder.path());
+    let directory = tempfile::tempdir().expect("temp");
+    let (report, issued) = run_traced(&jobs(&format!("[it]\n{options}\n")), directory.path());
     assert_eq!(report.jobs[0].error, None, "{options}");
     let line = |issued: &disklab_engine::Issued| {
         let request = issued.request;
@@ -199,18 +199,18 @@ fn default_buffers_compress_like_fios() {
         [("bs=64k", 0.03), ("bs=4k", 0.03), ("bs=64k\nrefill_buffers", 0.01)]
     {
         let text = format!("[it]\nrw=write\nsize=2m\n{options}\n");
-        let folder = tempfile::tempdir().expect("temp");
-        let (report, _) = run_traced(&jobs(&text), folder.path());
+        let directory = tempfile::tempdir().expect("temp");
+        let (report, _) = run_traced(&jobs(&text), directory.path());
         assert_eq!(report.jobs[0].error, None);
-        let own = compressed(&folder.path().join("it.0.0"));
-        let folder = tempfile::tempdir().expect("temp");
-        std::fs::write(folder.path().join("job"), &text).expect("written");
-        let run = Command::new("fio").current_dir(folder.path()).arg("job").output();
+        let own = compressed(&directory.path().join("it.0.0"));
+        let directory = tempfile::tempdir().expect("temp");
+        std::fs::write(directory.path().join("job"), &text).expect("written");
+        let run = Command::new("fio").current_dir(directory.path()).arg("job").output();
         if run.is_err() {
             eprintln!("skipped: needs fio");
             return;
         }
-        let fios = compressed(&folder.path().join("it.0.0"));
+        let fios = compressed(&directory.path().join("it.0.0"));
         assert!((own - fios).abs() < tolerance, "{options}: {own:.3}, fio's {fios:.3}");
     }
 }

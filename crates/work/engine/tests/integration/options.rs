@@ -12,13 +12,13 @@ const ENGINES: [&str; 8] =
     ["sync", "psync", "vsync", "pvsync", "pvsync2", "libaio", "io_uring", "posixaio"];
 
 fn traced(options: &str) -> Vec<Issued> {
-    let folder = tempfile::tempdir().expect("temp");
-    let (report, issued) = run_traced(&jobs(&format!("[job]\n{options}\n")), folder.path());
+    let directory = tempfile::tempdir().expect("temp");
+    let (report, issued) = run_traced(&jobs(&format!("[job]\n{options}\n")), directory.path());
     assert_eq!(report.jobs[0].error, None, "{options}");
     issued
 }
 
-/// A folder on the file system of the repository, which has direct I/O as a rule.
+/// A directory on the file system of the repository, which has direct I/O as a rule.
 fn on_disk() -> tempfile::TempDir {
     tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).expect("temp")
 }
@@ -27,7 +27,7 @@ fn on_disk() -> tempfile::TempDir {
 fn every_engine_moves_every_byte() {
     for engine in ENGINES {
         for depth in [1, 8] {
-            let (folder, report) = run_text(&format!(
+            let (directory, report) = run_text(&format!(
                 "[w]\nioengine={engine}\niodepth={depth}\nrw=randwrite\nbs=4k\nsize=256k\n\
                  buffer_pattern=0x5a\nfilename=f\n\
                  [r]\nstonewall\nioengine={engine}\niodepth={depth}\nrw=randread\nbs=4k\n\
@@ -45,7 +45,7 @@ fn every_engine_moves_every_byte() {
                     series.read.iter().chain(&series.write).map(|cell| cell.operations).sum();
                 assert_eq!(counted, 64);
             }
-            let bytes = fs::read(folder.path().join("f")).expect("file");
+            let bytes = fs::read(directory.path().join("f")).expect("file");
             assert!(bytes.len() == 256 << 10 && bytes.iter().all(|b| *b == 0x5a), "{engine}");
             assert!((1..64).contains(&depth) && report.jobs[0].depths.iter().sum::<u64>() == 64);
         }
@@ -55,7 +55,7 @@ fn every_engine_moves_every_byte() {
 #[test]
 fn asynchronous_engines_tell_submission_and_fill_their_depth() {
     for engine in ["libaio", "io_uring"] {
-        let (_folder, report) =
+        let (_directory, report) =
             run_text(&format!("[r]\nioengine={engine}\niodepth=16\nrw=randread\nbs=4k\nsize=1m\n"));
         let job = &report.jobs[0];
         if job.engine != engine {
@@ -73,8 +73,8 @@ fn asynchronous_engines_tell_submission_and_fill_their_depth() {
 
 #[test]
 fn a_lean_context_saves_the_call_that_tells_submission() {
-    let folder = tempfile::tempdir().expect("temp");
-    let context = JobContext { lean: true, ..JobContext::new(folder.path(), 1) };
+    let directory = tempfile::tempdir().expect("temp");
+    let context = JobContext { lean: true, ..JobContext::new(directory.path(), 1) };
     let text = "[r]\nioengine=io_uring\niodepth=4\nrw=randread\nbs=4k\nsize=1m\n";
     let report = run(&jobs(text), &context).expect("runs");
     let read = &report.jobs[0].read;
@@ -170,12 +170,12 @@ fn the_seed_decides_the_order() {
 
 #[test]
 fn flushes_are_counted_apart() {
-    let (_folder, report) = run_text("[w]\nrw=write\nbs=4k\nsize=64k\nfsync=4\n");
+    let (_directory, report) = run_text("[w]\nrw=write\nbs=4k\nsize=64k\nfsync=4\n");
     let job = &report.jobs[0];
     assert_eq!((job.write.operations, job.write.bytes), (16, 65536));
     assert_eq!(job.sync.as_ref().expect("flushes").histogram.count(), 3);
     for engine in ["libaio", "io_uring"] {
-        let (_folder, report) = run_text(&format!(
+        let (_directory, report) = run_text(&format!(
             "[w]\nioengine={engine}\niodepth=4\nrw=write\nbs=4k\nsize=64k\nfdatasync=4\n"
         ));
         let job = &report.jobs[0];
@@ -186,8 +186,8 @@ fn flushes_are_counted_apart() {
 
 #[test]
 fn direct_io_works_or_tells_what_it_needs() {
-    let folder = on_disk();
-    let context = JobContext::new(folder.path(), 1);
+    let directory = on_disk();
+    let context = JobContext::new(directory.path(), 1);
     for engine in ["psync", "libaio", "io_uring"] {
         let text = format!(
             "[d]\nioengine={engine}\niodepth=4\ndirect=1\nrw=randrw\nbs=4k\nsize=256k\nfilename={engine}\n"
@@ -222,24 +222,24 @@ fn direct_io_works_or_tells_what_it_needs() {
 
 #[test]
 fn files_are_laid_out_only_where_they_are_needed() {
-    let folder = tempfile::tempdir().expect("temp");
-    let context = JobContext::new(folder.path(), 1);
+    let directory = tempfile::tempdir().expect("temp");
+    let context = JobContext::new(directory.path(), 1);
     let text = "[global]\nsize=128k\nbs=4k\n[r]\nrw=read\n[w]\nrw=write\nfallocate=none\n\
                 [o]\nrw=write\noverwrite=1\n[t]\nrw=write\nfallocate=truncate\n[late]\nrw=write\n\
                 create_on_open=1\n";
     lay_out(&jobs(text), &context).expect("laid out");
-    let length = |name: &str| fs::metadata(folder.path().join(name)).map(|m| m.len()).ok();
+    let length = |name: &str| fs::metadata(directory.path().join(name)).map(|m| m.len()).ok();
     assert_eq!(length("r.0.0"), Some(131_072));
     assert_eq!(length("w.0.0"), Some(0));
     assert_eq!(length("o.0.0"), Some(131_072));
     assert_eq!(length("t.0.0"), Some(131_072));
     assert_eq!(length("late.0.0"), None);
-    let content = fs::read(folder.path().join("r.0.0")).expect("file");
+    let content = fs::read(directory.path().join("r.0.0")).expect("file");
     assert!(content.chunks(4096).all(|block| block.iter().any(|b| *b != 0)));
     // A second time, nothing is touched.
-    fs::write(folder.path().join("r.0.0"), vec![7; 131_072]).expect("written");
+    fs::write(directory.path().join("r.0.0"), vec![7; 131_072]).expect("written");
     lay_out(&jobs(text), &context).expect("laid out");
-    assert_eq!(fs::read(folder.path().join("r.0.0")).expect("file"), vec![7; 131_072]);
+    assert_eq!(fs::read(directory.path().join("r.0.0")).expect("file"), vec![7; 131_072]);
     let report = run(&jobs(text), &context).expect("runs");
     assert!(report.jobs.iter().all(|job| job.error.is_none()));
     assert_eq!(length("late.0.0"), Some(131_072));
@@ -247,31 +247,31 @@ fn files_are_laid_out_only_where_they_are_needed() {
 
 #[test]
 fn files_can_be_removed_at_the_end() {
-    let (folder, report) = run_text("[w]\nrw=write\nsize=64k\nunlink=1\n");
+    let (directory, report) = run_text("[w]\nrw=write\nsize=64k\nunlink=1\n");
     assert_eq!(report.jobs[0].write.bytes, 65536);
-    assert_eq!(fs::read_dir(folder.path()).expect("folder").count(), 0);
-    let (folder, report) =
+    assert_eq!(fs::read_dir(directory.path()).expect("directory").count(), 0);
+    let (directory, report) =
         run_text("[w]\nrw=write\nsize=64k\nloops=3\nunlink_each_loop=1\nend_fsync=1\n");
     assert_eq!((report.jobs[0].error.clone(), report.jobs[0].write.bytes), (None, 3 * 65536));
-    assert_eq!(fs::read_dir(folder.path()).expect("folder").count(), 1);
+    assert_eq!(fs::read_dir(directory.path()).expect("directory").count(), 1);
 }
 
 #[test]
 fn few_files_can_be_open_at_once() {
     for engine in ["psync", "io_uring"] {
-        let (folder, report) = run_text(&format!(
+        let (directory, report) = run_text(&format!(
             "[w]\nioengine={engine}\niodepth=4\nrw=write\nbs=4k\nnrfiles=20\nopenfiles=3\n\
              size=320k\nfsync_on_close=1\n"
         ));
         assert_eq!(report.jobs[0].error, None);
         assert_eq!(report.jobs[0].write.bytes, 320 << 10, "{engine}");
-        assert_eq!(fs::read_dir(folder.path()).expect("folder").count(), 20);
+        assert_eq!(fs::read_dir(directory.path()).expect("directory").count(), 20);
     }
 }
 
 #[test]
 fn a_time_limit_ends_a_job_and_a_ramp_is_not_counted() {
-    let (_folder, report) = run_text(
+    let (_directory, report) = run_text(
         "[r]\nrw=read\nbs=4k\nsize=64k\ntime_based\nruntime=100ms\nramp_time=100ms\nrate_iops=1000\n",
     );
     let read = &report.jobs[0].read;
@@ -291,7 +291,7 @@ fn rates_are_kept() {
         ("psync", "rate_iops=400\nrate_process=poisson", 40),
     ] {
         let options = format!("ioengine={engine}\nrw=read\nbs=4k\nsize=160k\n{limit}");
-        let (_folder, report) = run_text(&format!("[r]\n{options}\n"));
+        let (_directory, report) = run_text(&format!("[r]\n{options}\n"));
         let read = &report.jobs[0].read;
         assert_eq!(read.operations, ios, "{options}");
         // 39 pauses of 2.5 ms; a Poisson process can be off by a third.
@@ -302,7 +302,7 @@ fn rates_are_kept() {
 
 #[test]
 fn a_rate_that_is_missed_ends_the_job() {
-    let (_folder, report) = run_text(
+    let (_directory, report) = run_text(
         "[r]\nrw=read\nbs=4k\nsize=1m\nthinktime=20000\nrate_iops_min=50000\nrate_cycle=50\n",
     );
     let failure = report.jobs[0].error.clone().expect("too slow");
@@ -319,7 +319,7 @@ fn a_rate_that_is_missed_ends_the_job() {
 fn thinking_takes_its_time() {
     // Asynchronously, what is in flight ends before the pause and counts, too.
     for (engine, pauses) in [("psync", 3), ("io_uring\niodepth=4", 2)] {
-        let (_folder, report) = run_text(&format!(
+        let (_directory, report) = run_text(&format!(
             "[r]\nioengine={engine}\nrw=read\nbs=4k\nsize=64k\nthinktime=5000\nthinktime_blocks=4\n\
              thinktime_spin=1000\n"
         ));
@@ -337,8 +337,8 @@ fn thinking_takes_its_time() {
 #[test]
 fn stone_walls_and_waits_put_jobs_in_order() {
     let order = |text: &str| {
-        let folder = tempfile::tempdir().expect("temp");
-        let (report, issued) = run_traced(&jobs(text), folder.path());
+        let directory = tempfile::tempdir().expect("temp");
+        let (report, issued) = run_traced(&jobs(text), directory.path());
         assert!(report.jobs.iter().all(|job| job.error.is_none()));
         let at = |job| issued.iter().position(|i| i.job == job).expect("ran");
         let end = |job| issued.iter().rposition(|i| i.job == job).expect("ran");
@@ -360,7 +360,7 @@ fn stone_walls_and_waits_put_jobs_in_order() {
 
 #[test]
 fn one_job_end_can_stop_all_jobs() {
-    let (_folder, report) = run_text(
+    let (_directory, report) = run_text(
         "[long]\nrw=read\nsize=64k\ntime_based\nruntime=60\nrate_iops=100\n\
          [short]\nrw=read\nsize=64k\nbs=4k\nexitall\n",
     );
@@ -371,31 +371,31 @@ fn one_job_end_can_stop_all_jobs() {
 
 #[test]
 fn a_late_start_is_late() {
-    let (_folder, report) = run_text("[r]\nrw=read\nsize=64k\nbs=4k\nstartdelay=150ms\n");
+    let (_directory, report) = run_text("[r]\nrw=read\nsize=64k\nbs=4k\nstartdelay=150ms\n");
     assert!(report.elapsed_ns >= 150_000_000);
     assert!(report.jobs[0].elapsed_ns < report.elapsed_ns - 140_000_000);
 }
 
 #[test]
 fn append_continues_behind_what_is_there() {
-    let folder = tempfile::tempdir().expect("temp");
-    fs::write(folder.path().join("f"), vec![1; 8192]).expect("written");
+    let directory = tempfile::tempdir().expect("temp");
+    fs::write(directory.path().join("f"), vec![1; 8192]).expect("written");
     let text = "[w]\nrw=write\nbs=4k\nsize=8k\nfilename=f\nfile_append=1\nbuffer_pattern=0x02\n";
-    let report = run(&jobs(text), &JobContext::new(folder.path(), 1)).expect("runs");
+    let report = run(&jobs(text), &JobContext::new(directory.path(), 1)).expect("runs");
     assert_eq!(report.jobs[0].error, None);
-    let bytes = fs::read(folder.path().join("f")).expect("file");
+    let bytes = fs::read(directory.path().join("f")).expect("file");
     assert_eq!(bytes.len(), 16384);
     assert!(bytes[..8192].iter().all(|b| *b == 1) && bytes[8192..].iter().all(|b| *b == 2));
 }
 
 /// Offsets of a job that appends 16k to a file of 8k, in their order; and the file's length.
 fn appended(options: &str) -> (Vec<(RequestKind, u64)>, u64) {
-    let folder = tempfile::tempdir().expect("temp");
-    fs::write(folder.path().join("f"), vec![1; 8192]).expect("written");
+    let directory = tempfile::tempdir().expect("temp");
+    fs::write(directory.path().join("f"), vec![1; 8192]).expect("written");
     let text = format!("[w]\nbs=4k\nsize=16k\nfilename=f\nfile_append=1\n{options}\n");
-    let (report, issued) = run_traced(&jobs(&text), folder.path());
+    let (report, issued) = run_traced(&jobs(&text), directory.path());
     assert_eq!(report.jobs[0].error, None, "{options}");
-    let bytes = fs::read(folder.path().join("f")).expect("file");
+    let bytes = fs::read(directory.path().join("f")).expect("file");
     assert!(bytes[..8192].iter().all(|b| *b == 1), "{options}: what was there stays");
     let moved = issued.iter().map(|i| (i.request.kind, i.request.offset / 4096));
     (moved.collect(), bytes.len() as u64)
@@ -428,16 +428,16 @@ fn appended_blocks_are_written_once() {
 
 #[test]
 fn a_new_file_is_appended_to_from_its_start_and_clones_one_behind_the_other() {
-    let folder = tempfile::tempdir().expect("temp");
+    let directory = tempfile::tempdir().expect("temp");
     let text = "[global]\nrw=write\nbs=4k\nsize=8k\nfilename=f\nfile_append=1\n\
                 [a]\nnumjobs=2\n[b]\n[c]\nstonewall\n";
-    let (report, issued) = run_traced(&jobs(text), folder.path());
+    let (report, issued) = run_traced(&jobs(text), directory.path());
     assert!(report.jobs.iter().all(|job| job.error.is_none()));
     let mut blocks: Vec<u64> = issued.iter().map(|i| i.request.offset / 4096).collect();
     assert_eq!(blocks[6..], [6, 7], "the last job goes last");
     blocks.sort_unstable();
     assert_eq!(blocks, [0, 1, 2, 3, 4, 5, 6, 7]);
-    assert_eq!(fs::metadata(folder.path().join("f")).expect("file").len(), 32768);
+    assert_eq!(fs::metadata(directory.path().join("f")).expect("file").len(), 32768);
 }
 
 #[test]
@@ -450,7 +450,7 @@ fn a_number_of_ios_is_that_of_each_loop() {
 
 #[test]
 fn logs_have_fios_format() {
-    let (_folder, report) = run_text("[a job]\nrw=read\nbs=4k\nsize=1m\nlog_avg_msec=500\n");
+    let (_directory, report) = run_text("[a job]\nrw=read\nbs=4k\nsize=1m\nlog_avg_msec=500\n");
     for (kind, name) in [
         (LogKind::Bandwidth, "a job_bw.1.log"),
         (LogKind::Operations, "a job_iops.1.log"),

@@ -6,7 +6,7 @@ use disklab_sample::Direction;
 
 #[test]
 fn the_part_from_the_start_on_is_the_whole() {
-    let (_folder, report) =
+    let (_directory, report) =
         run_text("[it]\nrw=randrw\nbs=4k\nsize=4m\nnumjobs=3\ngroup_reporting\nioengine=psync\n");
     let job = &report.jobs[0];
     for direction in [Direction::Read, Direction::Write] {

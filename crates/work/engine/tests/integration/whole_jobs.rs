@@ -14,8 +14,9 @@ pub struct Left {
     pub files: BTreeMap<String, u64>,
 }
 
-fn files(folder: &Path) -> BTreeMap<String, u64> {
-    let entries = std::fs::read_dir(folder).expect("a folder").map(|entry| entry.expect("entry"));
+fn files(directory: &Path) -> BTreeMap<String, u64> {
+    let entries =
+        std::fs::read_dir(directory).expect("a directory").map(|entry| entry.expect("entry"));
     entries
         .map(|entry| {
             let length = entry.metadata().expect("metadata").len();
@@ -26,12 +27,12 @@ fn files(folder: &Path) -> BTreeMap<String, u64> {
 
 /// What fio leaves; none where it is not installed.
 pub fn fio(text: &str) -> Option<Left> {
-    let (folder, outside) =
+    let (directory, outside) =
         (tempfile::tempdir().expect("temp"), tempfile::tempdir().expect("temp"));
     let job = outside.path().join("job.fio");
     std::fs::write(&job, text).expect("written");
     let run = Command::new("fio")
-        .current_dir(folder.path())
+        .current_dir(directory.path())
         .args(["--output-format=json+", "--eta=never"])
         .arg(&job)
         .output()
@@ -39,15 +40,15 @@ pub fn fio(text: &str) -> Option<Left> {
     let said = String::from_utf8_lossy(&run.stdout);
     let at = said.find('{').unwrap_or_else(|| panic!("{text}: {said}"));
     let report = serde_json::from_str(&said[at..]).unwrap_or_else(|e| panic!("{text}: {e}"));
-    Some(Left { report, files: files(folder.path()) })
+    Some(Left { report, files: files(directory.path()) })
 }
 
 /// What the engine leaves.
 pub fn engine(text: &str) -> Left {
-    let folder = tempfile::tempdir().expect("temp");
+    let directory = tempfile::tempdir().expect("temp");
     let report =
-        run(&jobs(text), &JobContext::new(folder.path(), 1)).unwrap_or_else(|e| panic!("{e}"));
-    Left { report: report.to_fio_json(), files: files(folder.path()) }
+        run(&jobs(text), &JobContext::new(directory.path(), 1)).unwrap_or_else(|e| panic!("{e}"));
+    Left { report: report.to_fio_json(), files: files(directory.path()) }
 }
 
 fn names(left: &Left) -> Vec<&str> {

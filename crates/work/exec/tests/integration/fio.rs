@@ -7,8 +7,8 @@ use disklab_exec::{ExecError, Executor, Interrupt, Invocation, find_program};
 
 /// Processes that have this word on their command line.
 fn processes_with(word: &str) -> Vec<String> {
-    let folders = std::fs::read_dir("/proc").into_iter().flatten().flatten();
-    let names = folders.filter_map(|entry| entry.file_name().into_string().ok());
+    let directories = std::fs::read_dir("/proc").into_iter().flatten().flatten();
+    let names = directories.filter_map(|entry| entry.file_name().into_string().ok());
     names
         .filter(|name| name.bytes().all(|b| b.is_ascii_digit()))
         .filter(|pid| {
@@ -18,9 +18,9 @@ fn processes_with(word: &str) -> Vec<String> {
         .collect()
 }
 
-/// Four jobs of ten minutes in this folder.
-fn jobs(folder: &Path) -> Invocation {
-    Invocation::new("fio").arg(format!("--directory={}", folder.display())).args([
+/// Four jobs of ten minutes in this directory.
+fn jobs(directory: &Path) -> Invocation {
+    Invocation::new("fio").arg(format!("--directory={}", directory.display())).args([
         "--name=endless",
         "--rw=randread",
         "--size=64k",
@@ -40,8 +40,8 @@ fn no_job_of_fio_outlives_an_interrupt() {
         eprintln!("skipped: needs fio");
         return;
     }
-    let folder = tempfile::tempdir().expect("temp");
-    let word = folder.path().display().to_string();
+    let directory = tempfile::tempdir().expect("temp");
+    let word = directory.path().display().to_string();
     let executor = Executor::new(Interrupt::new());
     let (raiser, wanted) = (executor.interrupt.clone(), word.clone());
     let thread = std::thread::spawn(move || {
@@ -54,7 +54,7 @@ fn no_job_of_fio_outlives_an_interrupt() {
         raiser.raise();
         most
     });
-    let error = executor.run(&jobs(folder.path())).expect_err("stopped");
+    let error = executor.run(&jobs(directory.path())).expect_err("stopped");
     assert!(matches!(error, ExecError::Interrupted(_)), "{error}");
     assert!(thread.join().expect("thread") >= ALL, "fio has forked its jobs");
     assert_eq!(processes_with(&word), Vec::<String>::new());
@@ -66,10 +66,10 @@ fn no_job_of_fio_outlives_a_time_limit() {
         eprintln!("skipped: needs fio");
         return;
     }
-    let folder = tempfile::tempdir().expect("temp");
-    let word = folder.path().display().to_string();
+    let directory = tempfile::tempdir().expect("temp");
+    let word = directory.path().display().to_string();
     let executor = Executor::new(Interrupt::new());
-    let limited = jobs(folder.path()).timeout(Duration::from_secs(3));
+    let limited = jobs(directory.path()).timeout(Duration::from_secs(3));
     let error = executor.run(&limited).expect_err("stopped");
     assert!(matches!(error, ExecError::TimedOut { .. }), "{error}");
     assert_eq!(processes_with(&word), Vec::<String>::new());

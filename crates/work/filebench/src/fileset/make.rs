@@ -69,7 +69,7 @@ impl Set {
         if self.trusted {
             return Ok(MadeFileset::default());
         }
-        self.make_folders(maker)?;
+        self.make_directories(maker)?;
         let made = self.make_files(maker)?;
         self.paths.forget();
         Ok(made)
@@ -103,20 +103,21 @@ impl Set {
         removed.map_err(FilebenchError::io("cannot remove", root))
     }
 
-    fn make_folders(&self, maker: &Maker<'_>) -> Result<(), FilebenchError> {
-        let inner = (1..self.count(EntryKind::Inner)).map(|folder| (EntryKind::Inner, folder));
+    fn make_directories(&self, maker: &Maker<'_>) -> Result<(), FilebenchError> {
+        let inner =
+            (1..self.count(EntryKind::Inner)).map(|directory| (EntryKind::Inner, directory));
         let leaves = self.order.1.iter().map(|leaf| (EntryKind::Leaf, *leaf as usize));
         let mut buffer = String::new();
-        for (kind, folder) in inner.chain(leaves) {
+        for (kind, directory) in inner.chain(leaves) {
             maker.interrupt.check()?;
             let made =
-                self.at(kind, folder, &mut buffer, |above, name| {
+                self.at(kind, directory, &mut buffer, |above, name| {
                     match rustix::fs::mkdirat(above, name, Mode::from_raw_mode(0o755)) {
                         Err(Errno::EXIST) if self.reuse => Ok(()),
                         made => made.map_err(io::Error::from),
                     }
                 });
-            made.map_err(|e| FilebenchError::io("cannot make", &self.path(kind, folder))(e))?;
+            made.map_err(|e| FilebenchError::io("cannot make", &self.path(kind, directory))(e))?;
         }
         if self.reuse {
             self.remove_others(maker)?;

@@ -14,7 +14,7 @@ use rustix::process::{Resource, getrlimit, setrlimit};
 use super::entry_kind::EntryKind;
 use crate::filler::retry;
 
-const FOLDER: OFlags = OFlags::PATH.union(OFlags::DIRECTORY).union(OFlags::CLOEXEC);
+const DIRECTORY: OFlags = OFlags::PATH.union(OFlags::DIRECTORY).union(OFlags::CLOEXEC);
 
 /// Descriptors that others need: at most this share of the limit is kept.
 const KEPT_SHARE: u64 = 2;
@@ -60,7 +60,7 @@ impl Paths {
     /// # Errors
     /// That of openat(2): the fileset cannot be used then.
     pub fn open(&self, share: usize) -> io::Result<()> {
-        let root = retry(|| rustix::fs::openat(CWD, &self.path, FOLDER, Mode::empty()))?;
+        let root = retry(|| rustix::fs::openat(CWD, &self.path, DIRECTORY, Mode::empty()))?;
         let _ = self.root.set(root);
         let kept = descriptors() / KEPT_SHARE / share.max(1) as u64;
         self.left.store(usize::try_from(kept).unwrap_or(usize::MAX), Ordering::Relaxed);
@@ -82,7 +82,7 @@ impl Paths {
         if let Some(root) = self.root.get() {
             return Ok(root.as_fd());
         }
-        let root = retry(|| rustix::fs::openat(CWD, &self.path, FOLDER, Mode::empty()))?;
+        let root = retry(|| rustix::fs::openat(CWD, &self.path, DIRECTORY, Mode::empty()))?;
         // Another thread may have been first: then this one is closed.
         Ok(self.root.get_or_init(|| root).as_fd())
     }
@@ -99,7 +99,7 @@ impl Paths {
         let mut path = String::new();
         push(tree, EntryKind::Inner, directory, &mut path);
         let root = self.root_fd()?;
-        let fd = retry(|| rustix::fs::openat(root, path.as_str(), FOLDER, Mode::empty()))?;
+        let fd = retry(|| rustix::fs::openat(root, path.as_str(), DIRECTORY, Mode::empty()))?;
         // Another thread may have been first: then this one is closed.
         Ok(Some(place.get_or_init(|| fd).as_fd()))
     }
@@ -113,17 +113,17 @@ impl Paths {
         call: impl FnOnce(BorrowedFd<'_>, &CStr) -> io::Result<T>,
     ) -> io::Result<T> {
         buffer.clear();
-        let mut folder = None;
+        let mut opened = None;
         if kind == EntryKind::File {
             let directory = tree.directory_of(entry);
-            folder = self.kept(tree, directory)?;
-            if folder.is_some() {
+            opened = self.kept(tree, directory)?;
+            if opened.is_some() {
                 let first = self.first_files.get(directory).copied().unwrap_or_default();
                 push_serial(buffer, (entry as u32).wrapping_sub(first).wrapping_add(1));
             }
         }
-        let folder = match folder {
-            Some(folder) => folder,
+        let opened = match opened {
+            Some(opened) => opened,
             None => {
                 push(tree, kind, entry, buffer);
                 self.root_fd()?
@@ -131,7 +131,7 @@ impl Paths {
         };
         buffer.push('\0');
         let name = CStr::from_bytes_with_nul(buffer.as_bytes()).map_err(io::Error::other)?;
-        call(folder, name)
+        call(opened, name)
     }
 }
 

@@ -35,10 +35,10 @@ impl Worker<'_, '_> {
         let entry = self
             .pick(files, id, set, EntryKind::Leaf, exists)
             .ok_or_else(|| Self::no_file(flowop, what, set))?;
-        let done = set.at(EntryKind::Leaf, entry, &mut self.path, |folder, name| {
+        let done = set.at(EntryKind::Leaf, entry, &mut self.path, |directory, name| {
             retry(|| match exists {
-                true => rustix::fs::unlinkat(folder, name, AtFlags::REMOVEDIR),
-                false => rustix::fs::mkdirat(folder, name, Mode::from_raw_mode(0o755)),
+                true => rustix::fs::unlinkat(directory, name, AtFlags::REMOVEDIR),
+                false => rustix::fs::mkdirat(directory, name, Mode::from_raw_mode(0o755)),
             })
         });
         if let Err(error) = done
@@ -60,9 +60,9 @@ impl Worker<'_, '_> {
             .pick(files, id, set, EntryKind::Inner, true)
             .ok_or_else(|| Self::no_file(flowop, "directory", set))?;
         let strict = self.shared.options.strict;
-        let listed = set.at(EntryKind::Inner, entry, &mut self.path, |folder, name| {
+        let listed = set.at(EntryKind::Inner, entry, &mut self.path, |directory, name| {
             let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
-            list(|| retry(|| rustix::fs::openat(folder, name, flags, Mode::empty())), strict)
+            list(|| retry(|| rustix::fs::openat(directory, name, flags, Mode::empty())), strict)
         });
         set.release(EntryKind::Inner, entry, true);
         let bytes = listed.map_err(|error| {
@@ -75,9 +75,9 @@ impl Worker<'_, '_> {
 
 /// Bytes of a directory's entries.
 fn list(open: impl FnOnce() -> io::Result<std::os::fd::OwnedFd>, strict: bool) -> io::Result<u64> {
-    let folder = open()?;
+    let directory = open()?;
     let mut buffer = [MaybeUninit::uninit(); ENTRIES];
-    let mut entries = RawDir::new(&folder, &mut buffer);
+    let mut entries = RawDir::new(&directory, &mut buffer);
     let mut bytes = 0;
     while let Some(entry) = entries.next() {
         let name = entry?.file_name().count_bytes() as u64;

@@ -110,8 +110,8 @@ impl<'env> Worker<'_, 'env> {
         if how.direct {
             flags |= OFlags::DIRECT;
         }
-        let fd = set.at(EntryKind::File, entry, &mut self.path, |folder, name| {
-            retry(|| rustix::fs::openat(folder, name, flags, NEW_FILE))
+        let fd = set.at(EntryKind::File, entry, &mut self.path, |directory, name| {
+            retry(|| rustix::fs::openat(directory, name, flags, NEW_FILE))
         })?;
         if how.no_read_ahead {
             rustix::fs::fadvise(&fd, 0, None, Advice::Random)?;
@@ -181,8 +181,8 @@ impl<'env> Worker<'_, 'env> {
         entry: usize,
         slot: Option<usize>,
     ) -> FlowopResult {
-        let removed = set.at(EntryKind::File, entry, &mut self.path, |folder, name| {
-            retry(|| rustix::fs::unlinkat(folder, name, AtFlags::empty()))
+        let removed = set.at(EntryKind::File, entry, &mut self.path, |directory, name| {
+            retry(|| rustix::fs::unlinkat(directory, name, AtFlags::empty()))
         });
         if let Err(error) = removed
             && !self.shared.options.strict
@@ -214,8 +214,8 @@ impl<'env> Worker<'_, 'env> {
         let entry = self
             .pick(files, id, set, EntryKind::File, true)
             .ok_or_else(|| Self::no_file(flowop, "existing file", set))?;
-        let found = set.at(EntryKind::File, entry, &mut self.path, |folder, name| {
-            retry(|| rustix::fs::statat(folder, name, AtFlags::empty()))
+        let found = set.at(EntryKind::File, entry, &mut self.path, |directory, name| {
+            retry(|| rustix::fs::statat(directory, name, AtFlags::empty()))
         });
         set.release(EntryKind::File, entry, true);
         if let Err(error) = found {

@@ -104,8 +104,8 @@ mod tests {
 
     #[test]
     fn maintenance_is_reported_and_an_idle_machine_is_not() {
-        let folder = tempfile::tempdir().expect("temp");
-        let tree = Fabricated::new(folder.path());
+        let directory = tempfile::tempdir().expect("temp");
+        let tree = Fabricated::new(directory.path());
         tree.device("md0", (9, 0)).device("md1", (9, 1));
         tree.set("md0", "md/sync_action", "idle\n").set("md1", "md/sync_action", "check\n");
         tree.file("/sys/fs/btrfs/u/exclusive_operation", "none\n");
@@ -124,8 +124,8 @@ mod tests {
 
     #[test]
     fn lazy_initialisation_is_that_of_the_measured_file_system_only() {
-        let folder = tempfile::tempdir().expect("temp");
-        let tree = Fabricated::new(folder.path());
+        let directory = tempfile::tempdir().expect("temp");
+        let tree = Fabricated::new(directory.path());
         tree.file("/proc/8/comm", "ext4lazyinit\n");
         let texts = |fs_type: &str, options: &str| {
             let line = format!("36 1 7:0 / /data rw,relatime - {fs_type} /dev/sdx {options}\n");
@@ -145,7 +145,7 @@ mod tests {
         for (flags, expected) in [(0, OWN_LAZY_INIT), (4, OTHER_LAZY_INIT)] {
             disk[2048 + 0x12] = flags;
             let device = tree.root().path("/dev/sdx");
-            std::fs::create_dir_all(device.parent().expect("a folder")).expect("made");
+            std::fs::create_dir_all(device.parent().expect("a directory")).expect("made");
             std::fs::write(device, &disk).expect("written");
             assert_eq!(texts("ext4", "rw"), [expected]);
         }
@@ -154,8 +154,8 @@ mod tests {
     proptest! {
         #[test]
         fn hostile_files_do_no_harm(text in "\\PC{0,40}") {
-            let folder = tempfile::tempdir().expect("temp");
-            let tree = Fabricated::new(folder.path());
+            let directory = tempfile::tempdir().expect("temp");
+            let tree = Fabricated::new(directory.path());
             tree.device("md0", (9, 0)).set("md0", "md/sync_action", &text);
             tree.file("/proc/8/comm", &text);
             tree.file("/proc/8/cmdline", &text);

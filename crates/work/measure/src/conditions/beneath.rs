@@ -78,8 +78,8 @@ mod tests {
 
     #[test]
     fn encryption_snapshots_and_networks_are_seen() {
-        let folder = tempfile::tempdir().expect("temp");
-        let tree = Fabricated::new(folder.path());
+        let temp = tempfile::tempdir().expect("temp");
+        let tree = Fabricated::new(temp.path());
         tree.drive("sda", (8, 0), "A").stacked("dm-1", (252, 1), &["sda"]);
         tree.stacked("dm-0", (252, 0), &["dm-1"]).drive("sdb", (8, 16), "B");
         tree.set("dm-1", "dm/uuid", "LVM-abc-real\n").set("dm-0", "dm/uuid", "CRYPT-LUKS2-x\n");
@@ -99,10 +99,10 @@ mod tests {
 
     #[test]
     fn an_iscsi_disk_hangs_below_a_session() {
-        let folder = tempfile::tempdir().expect("temp");
-        let tree = Fabricated::new(folder.path());
+        let directory = tempfile::tempdir().expect("temp");
+        let tree = Fabricated::new(directory.path());
         tree.device("sdc", (8, 32)).mount((8, 32), "/dev/sdc", "/lun", "ext4");
-        tree.folder("/sys/devices/platform/host5/session1/target5:0:0");
+        tree.directory("/sys/devices/platform/host5/session1/target5:0:0");
         tree.link("/sys/class/block/sdc/device", "../../../platform/host5/session1/target5:0:0");
         assert_eq!(beneath(&tree.root(), Path::new("/lun")), ["network (iSCSI)"]);
     }

@@ -83,8 +83,8 @@ mod tests {
 
     #[test]
     fn the_source_is_the_kernels_word() {
-        let folder = tempfile::tempdir().expect("temp");
-        let tree = Fabricated::new(folder.path());
+        let directory = tempfile::tempdir().expect("temp");
+        let tree = Fabricated::new(directory.path());
         assert_eq!(ClockMark::now().until_now(&tree.root()).source, None);
         tree.file(SOURCE, "hpet\n");
         assert_eq!(ClockMark::now().until_now(&tree.root()).source.as_deref(), Some("hpet"));

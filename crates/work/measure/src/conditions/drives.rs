@@ -103,8 +103,8 @@ mod tests {
 
     #[test]
     fn partitions_traits_and_room_are_reported() {
-        let folder = tempfile::tempdir().expect("temp");
-        let tree = Fabricated::new(folder.path());
+        let directory = tempfile::tempdir().expect("temp");
+        let tree = Fabricated::new(directory.path());
         tree.drive("sda", (8, 0), "A").partition("sda", "sda1", (8, 1));
         tree.partition("sda", "sda2", (8, 2))
             .set("sda1", "start", "63")

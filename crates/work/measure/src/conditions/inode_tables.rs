@@ -90,8 +90,8 @@ mod tests {
 
     #[test]
     fn mkfs_leaves_tables_or_writes_them() {
-        let folder = tempfile::tempdir().expect("temp");
-        let image = folder.path().join("image");
+        let directory = tempfile::tempdir().expect("temp");
+        let image = directory.path().join("image");
         for (lazy, expected) in [("0", Some(false)), ("1", Some(true))] {
             let file = File::create(&image).expect("image");
             file.set_len(64 << 20).expect("size");
@@ -111,8 +111,8 @@ mod tests {
 
     #[test]
     fn data_that_are_not_ext4_give_none() {
-        let folder = tempfile::tempdir().expect("temp");
-        let file = folder.path().join("file");
+        let directory = tempfile::tempdir().expect("temp");
+        let file = directory.path().join("file");
         for content in [vec![], vec![0; 4096], vec![0xFF; 1 << 16]] {
             std::fs::write(&file, content).expect("file");
             assert_eq!(unwritten(&file), None);

@@ -59,8 +59,8 @@ mod tests {
 
     #[test]
     fn limits_are_found_in_the_group_and_above_it() {
-        let folder = tempfile::tempdir().expect("temp");
-        let tree = Fabricated::new(folder.path());
+        let directory = tempfile::tempdir().expect("temp");
+        let tree = Fabricated::new(directory.path());
         assert!(limits(&tree.root()).is_empty());
         tree.file("/proc/meminfo", "MemTotal: 1000 kB\n");
         tree.file("/proc/self/cgroup", "0::/box/inner\n");

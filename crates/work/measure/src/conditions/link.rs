@@ -106,7 +106,7 @@ mod tests {
         let dir = tempfile::tempdir().expect("temp");
         let tree = Fabricated::new(dir.path());
         tree.device(device, (8, 0));
-        tree.folder(&format!("/sys/devices/pci/{below}"));
+        tree.directory(&format!("/sys/devices/pci/{below}"));
         let link = format!("/sys/class/block/{device}/device");
         tree.link(&link, &format!("../../../pci/{below}"));
         (dir, tree)

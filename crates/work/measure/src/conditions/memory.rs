@@ -53,8 +53,8 @@ mod tests {
 
     #[test]
     fn swapping_is_what_the_counters_grew_by() {
-        let folder = tempfile::tempdir().expect("temp");
-        let tree = Fabricated::new(folder.path());
+        let directory = tempfile::tempdir().expect("temp");
+        let tree = Fabricated::new(directory.path());
         assert!(MemoryCounts::read(&tree.root()).is_none());
         tree.file("/proc/vmstat", "nr_free_pages 9\npswpin 10\npswpout 20\noom_kill 1\n");
         let before = MemoryCounts::read(&tree.root()).expect("counters");

@@ -105,12 +105,12 @@ mod tests {
 
     #[test]
     fn this_machine_has_conditions_and_they_can_be_read_back() {
-        let folder = tempfile::tempdir().expect("temp");
+        let directory = tempfile::tempdir().expect("temp");
         let root = SystemRoot::here();
-        let watch = ConditionsWatch::start(&root, None, Some(folder.path()), &[], &[]);
-        std::fs::write(folder.path().join("file"), vec![7; 10_000]).expect("file");
+        let watch = ConditionsWatch::start(&root, None, Some(directory.path()), &[], &[]);
+        std::fs::write(directory.path().join("file"), vec![7; 10_000]).expect("file");
         let executor = Executor::new(Interrupt::new());
-        let found = watch.finish(&executor, Some(folder.path()), &[]);
+        let found = watch.finish(&executor, Some(directory.path()), &[]);
         assert!(found.kernel.as_deref().is_some_and(|release| !release.is_empty()));
         let data = found.space.expect("space").files.expect("files");
         assert_eq!((data.files, data.bytes), (1, 10_000));

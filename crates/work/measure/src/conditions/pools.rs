@@ -10,7 +10,7 @@ use crate::SystemRoot;
 
 /// The cache's counters (OpenZFS: module/os/linux/spl/spl-kstat.c; arcstats).
 const ARC: &str = "/proc/spl/kstat/zfs/arcstats";
-/// Where each pool has a folder, with its state in a file.
+/// Where each pool has a directory, with its state in a file.
 const POOLS: &str = "/proc/spl/kstat/zfs";
 const LIMIT: Duration = Duration::from_secs(60);
 
@@ -98,8 +98,8 @@ mod tests {
 
     #[test]
     fn the_cache_is_counted() {
-        let folder = tempfile::tempdir().expect("temp");
-        let tree = Fabricated::new(folder.path());
+        let directory = tempfile::tempdir().expect("temp");
+        let tree = Fabricated::new(directory.path());
         assert!(ArcCounts::read(&tree.root()).is_none());
         let text = |hits: u32| {
             format!("9 1 0x01 147\nname type data\nhits 4 {hits}\nmisses 4 7\nsize 4 4096\n")
@@ -124,8 +124,8 @@ mod tests {
 
     #[test]
     fn nothing_is_queried_without_a_pool() {
-        let folder = tempfile::tempdir().expect("temp");
-        let tree = Fabricated::new(folder.path());
+        let directory = tempfile::tempdir().expect("temp");
+        let tree = Fabricated::new(directory.path());
         let executor = Executor::new(Interrupt::new());
         assert!(pools(&tree.root(), &executor).is_empty());
         assert!(executor.trace.entries().is_empty());

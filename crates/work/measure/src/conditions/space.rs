@@ -24,8 +24,8 @@ pub(super) fn before(directory: &Path) -> Option<Space> {
 pub(super) fn close(space: &mut Space, directory: &Path) {
     let files = files(directory);
     // Blocks of what is still in memory are counted late.
-    if let Ok(folder) = File::open(directory) {
-        let _ = rustix::fs::syncfs(&folder);
+    if let Ok(opened) = File::open(directory) {
+        let _ = rustix::fs::syncfs(&opened);
     }
     space.files = Some(files);
     space.used_after = used(directory).map(|(_, used)| used);
@@ -41,13 +41,13 @@ fn used(directory: &Path) -> Option<(u64, u64)> {
 
 fn files(directory: &Path) -> FileData {
     let mut found = FileData::default();
-    let mut folders = vec![directory.to_owned()];
-    while let Some(folder) = folders.pop() {
-        let Ok(entries) = std::fs::read_dir(folder) else { continue };
+    let mut left = vec![directory.to_owned()];
+    while let Some(next) = left.pop() {
+        let Ok(entries) = std::fs::read_dir(next) else { continue };
         for entry in entries.flatten() {
             let Ok(kind) = entry.file_type() else { continue };
             if kind.is_dir() {
-                folders.push(entry.path());
+                left.push(entry.path());
             } else if kind.is_file() && found.files < MOST_FILES {
                 add(&mut found, &entry.path());
             }
@@ -103,16 +103,16 @@ mod tests {
 
     #[test]
     fn holes_are_no_data() {
-        let folder = tempfile::tempdir().expect("temp");
-        std::fs::create_dir(folder.path().join("inner")).expect("folder");
-        let sparse = File::create(folder.path().join("inner/sparse")).expect("file");
+        let directory = tempfile::tempdir().expect("temp");
+        std::fs::create_dir(directory.path().join("inner")).expect("directory");
+        let sparse = File::create(directory.path().join("inner/sparse")).expect("file");
         sparse.set_len(64 << 20).expect("size");
         sparse.write_all_at(&[1; 4096], 32 << 20).expect("write");
-        std::fs::write(folder.path().join("full"), vec![1; 1 << 20]).expect("file");
-        std::fs::write(folder.path().join("empty"), "").expect("file");
-        std::os::unix::fs::symlink(folder.path(), folder.path().join("cycle")).expect("link");
-        let mut space = before(folder.path()).expect("space");
-        close(&mut space, folder.path());
+        std::fs::write(directory.path().join("full"), vec![1; 1 << 20]).expect("file");
+        std::fs::write(directory.path().join("empty"), "").expect("file");
+        std::os::unix::fs::symlink(directory.path(), directory.path().join("cycle")).expect("link");
+        let mut space = before(directory.path()).expect("space");
+        close(&mut space, directory.path());
         let found = space.files.expect("files");
         assert_eq!((found.files, found.bytes), (3, 65 << 20));
         assert_eq!(found.largest, 64 << 20);
@@ -121,14 +121,14 @@ mod tests {
         assert!(mib == 1 || mib == 65, "{found:?}");
         assert!(space.used_after.is_some_and(|used| used <= space.bytes));
         // One file alone, and one that is gone.
-        let [full, gone] = ["full", "gone"].map(|name| folder.path().join(name));
+        let [full, gone] = ["full", "gone"].map(|name| directory.path().join(name));
         let one = file_data([full.as_path(), gone.as_path()]);
         assert_eq!((one.files, one.bytes, one.data), (1, 1 << 20, 1 << 20));
     }
 
     #[test]
     fn missing_paths_take_no_space() {
-        assert_eq!(before(Path::new("/no/such/folder")), None);
-        assert_eq!(files(Path::new("/no/such/folder")), FileData::default());
+        assert_eq!(before(Path::new("/no/such/directory")), None);
+        assert_eq!(files(Path::new("/no/such/directory")), FileData::default());
     }
 }

@@ -13,7 +13,7 @@ const MIB: u64 = 1 << 20;
 
 /// A loop device over a sparse file; both are gone when this is dropped.
 struct LoopDevice {
-    folder: tempfile::TempDir,
+    directory: tempfile::TempDir,
     node: PathBuf,
     executor: Executor,
 }
@@ -21,8 +21,8 @@ struct LoopDevice {
 impl LoopDevice {
     /// `None`, with a word on standard error, where this machine cannot do it.
     fn new() -> Option<Self> {
-        let folder = tempfile::tempdir().expect("temp");
-        let file = folder.path().join("drive");
+        let directory = tempfile::tempdir().expect("temp");
+        let file = directory.path().join("drive");
         File::create(&file).and_then(|f| f.set_len(16 * MIB)).expect("sparse file");
         let executor = Executor::new(Interrupt::new());
         let losetup = Invocation::new("losetup").args(["--find", "--show"]).arg(&file);
@@ -31,7 +31,7 @@ impl LoopDevice {
             return None;
         };
         let node = PathBuf::from(finished.text().trim());
-        Some(Self { folder, node, executor })
+        Some(Self { directory, node, executor })
     }
 
     fn watched(&self) -> NamedDevice {
@@ -69,7 +69,7 @@ fn a_loop_device_reports_its_file_and_has_no_cache_or_smart() {
     let state = drive_state(&root, &drive.watched());
     assert_eq!(state.size_bytes, 16 * MIB);
     assert_eq!(state.sectors, Some((512, 512)));
-    let file = drive.folder.path().canonicalize().expect("folder").join("drive");
+    let file = drive.directory.path().canonicalize().expect("directory").join("drive");
     assert_eq!(state.backing_file, Some(file.display().to_string()));
     assert_eq!(smart(&drive.executor, &drive.node), None);
     assert_eq!(write_cache(&drive.executor, &drive.node), None);

@@ -285,13 +285,13 @@ mod tests {
 
     #[test]
     fn events_happen_before_their_step_or_at_their_time() {
-        let folder = tempfile::tempdir().expect("temp");
+        let directory = tempfile::tempdir().expect("temp");
         let executor = Executor::new(Interrupt::new());
         let events = "[{ do = 'sync', at = '30 ms' }, { do = 'sync', at = '1 h' }, \
                       { do = 'sync', at = '10 ms' }, { do = 'sync', step = 'write' }, \
                       { do = 'sync', step = 'read', at = '0 s' }]";
         let events = read(events).expect("events");
-        let mut place = context(&executor, folder.path(), None);
+        let mut place = context(&executor, directory.path(), None);
         place.events = &events;
         // Until what is earlier than an hour has happened, however slow the machine is.
         let work = |_: &Executor| {
@@ -315,7 +315,7 @@ mod tests {
         assert!(error.to_string().contains("no step 'reed', but write and read"), "{error}");
         // What is to happen before a step fails where it cannot: nothing here can be unmounted.
         let events = read("[{ do = 'remount' }]").expect("events");
-        let mut place = context(&executor, folder.path(), None);
+        let mut place = context(&executor, directory.path(), None);
         place.events = &events;
         let error = place.step("write", work).expect_err("not ours").to_string();
         assert!(error.contains("is not disklab's to unmount"), "{error}");

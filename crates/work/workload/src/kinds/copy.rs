@@ -60,13 +60,13 @@ fn read(spec: &WorkloadPlan, context: &Context) -> Result<Box<dyn Workload>, Sou
         return Err(size_node.error("`size`: there is nothing to copy"));
     }
     let files = fields.integer("files", 1..=10_000_000)?;
-    let folders = fields.integer("directories", 1..=1_000_000)?;
+    let directories = fields.integer("directories", 1..=1_000_000)?;
     let content = fields.choice("content", &FileContent::WORDS)?.unwrap_or_default();
     let sync = fields.boolean("sync")?.unwrap_or(false);
     let reflink = fields.choice("reflink", &[("never", "never"), ("auto", "auto")])?;
     fields.finish()?;
     let scale = context.scale;
-    let (size, tree) = match (files.filter(|files| *files > 1), folders) {
+    let (size, tree) = match (files.filter(|files| *files > 1), directories) {
         (None, None) if scale == 1.0 => (size, None),
         (None, None) => (size.scaled(scale, Bytes::kib(4)), None),
         (None, Some(_)) => {
@@ -74,8 +74,8 @@ fn read(spec: &WorkloadPlan, context: &Context) -> Result<Box<dyn Workload>, Sou
                 .body
                 .error("`directories` goes with more than one of `files`, which make a tree"));
         }
-        (Some(files), folders) => {
-            let tree = Tree::scaled(files, folders, size, scale);
+        (Some(files), directories) => {
+            let tree = Tree::scaled(files, directories, size, scale);
             (tree.size, Some(tree))
         }
     };
@@ -201,7 +201,7 @@ impl Workload for Copy {
                     format!(
                         "{} files, {} together, in {} directories; their sizes spread evenly in their \
                      logarithm, up to 128 times the smallest",
-                        tree.files, tree.size, tree.folders
+                        tree.files, tree.size, tree.directories
                     ),
                 );
             }
@@ -264,9 +264,9 @@ mod tests {
 
     #[test]
     fn a_file_is_copied_and_removed() {
-        let folder = tempfile::tempdir().expect("temp");
+        let directory = tempfile::tempdir().expect("temp");
         let workload = read("copy", "size = '1.2 MB'\nsync = true", 1.0).expect("valid");
-        let ran = run_in(&*workload, folder.path(), None).expect("ran");
+        let ran = run_in(&*workload, directory.path(), None).expect("ran");
         let size = 1_200_000;
         let steps: Vec<_> = ran
             .steps
@@ -281,20 +281,20 @@ mod tests {
             programs,
             ["cp --reflink=never --sparse=never source copy", "sync -f .", "rm copy", "sync -f ."]
         );
-        assert!(folder.path().join(SOURCE).exists() && !folder.path().join(COPY).exists());
+        assert!(directory.path().join(SOURCE).exists() && !directory.path().join(COPY).exists());
     }
 
     #[test]
     fn a_tree_is_copied_and_removed() {
-        let folder = tempfile::tempdir().expect("temp");
+        let directory = tempfile::tempdir().expect("temp");
         let body = "size = '1 MB'\nfiles = 200\ndirectories = 5";
         let workload = read("copy", body, 0.5).expect("valid");
-        let ran = run_in(&*workload, folder.path(), None).expect("ran");
+        let ran = run_in(&*workload, directory.path(), None).expect("ran");
         let figure = &ran.steps[0].figures[0];
         assert_eq!((figure.bytes, figure.operations), (500_000, Some(100)));
         assert!(ran.steps[1].figures[0].operations_per_second.is_some());
         assert!(ran.notes.iter().any(|n| n.text.starts_with("scaled to 100 files")));
-        assert!(folder.path().join(SOURCE).exists() && !folder.path().join(COPY).exists());
+        assert!(directory.path().join(SOURCE).exists() && !directory.path().join(COPY).exists());
     }
 
     #[test]

@@ -430,15 +430,15 @@ mod tests {
             ("direction = 'write'\nbs = '4k'\ncount = 300\nsource = 'random'", Direction::Write),
             ("direction = 'read'\nbs = '4k'\ncount = 300", Direction::Read),
         ] {
-            let folder = tempfile::tempdir().expect("temp");
+            let directory = tempfile::tempdir().expect("temp");
             let workload = read("dd", body, 0.5).expect("valid");
-            let ran = run_in(&*workload, folder.path(), None).expect(body);
+            let ran = run_in(&*workload, directory.path(), None).expect(body);
             let figure = &ran.steps[0].figures[0];
             assert_eq!(figure.direction, direction);
             assert_eq!((figure.bytes, figure.operations), (150 * 4096, Some(150)));
             assert!(figure.elapsed_ns > 0 && figure.bytes_per_second.is_some());
             assert!(ran.notes.iter().any(|n| n.text == "count scaled from 300 to 150"));
-            let size = folder.path().join(FILE).metadata().expect("file").len();
+            let size = directory.path().join(FILE).metadata().expect("file").len();
             assert_eq!(size, workload.cost().space.0);
         }
     }

@@ -30,7 +30,7 @@ use crate::{
 };
 
 /// The directory, in that of the cell.
-const FOLDER: &str = "entries";
+const ENTRIES: &str = "entries";
 
 /// What one system call gives of a directory at most: the buffer of glibc's
 /// opendir (sysdeps/unix/sysv/linux/opendir.c), and so of ls and find.
@@ -100,19 +100,19 @@ impl Directory {
 
     fn create(
         &self,
-        folder: &Path,
+        directory: &Path,
         seed: u64,
         interrupt: &Interrupt,
     ) -> Result<StepOutcome, WorkloadError> {
-        let directory = open(folder)?;
+        let opened = open(directory)?;
         let mut stream = ByteStream::new(FileContent::Random, seed);
         let mut tally = Tally::begin();
         let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::CLOEXEC;
         for number in 1..=self.entries {
             interrupt.check()?;
             let name = format!("{number:08}");
-            let failed = |what: &str, e| WorkloadError::io(what, &folder.join(&name))(e);
-            let file = openat(&directory, &name, flags, Mode::from_raw_mode(0o644))
+            let failed = |what: &str, e| WorkloadError::io(what, &directory.join(&name))(e);
+            let file = openat(&opened, &name, flags, Mode::from_raw_mode(0o644))
                 .map_err(|e| failed("cannot make", e.into()))?;
             let mut file = File::from(file);
             stream.give(self.size, |bytes| {
@@ -121,35 +121,35 @@ impl Directory {
             drop(file);
             tally.lap(self.size.0);
         }
-        self.finish(folder, tally, Direction::Write)
+        self.finish(directory, tally, Direction::Write)
     }
 
     fn delete(
         &self,
-        folder: &Path,
+        directory: &Path,
         names: &[CString],
         interrupt: &Interrupt,
     ) -> Result<StepOutcome, WorkloadError> {
-        let directory = open(folder)?;
+        let opened = open(directory)?;
         let mut tally = Tally::begin();
         for name in names {
             interrupt.check()?;
-            unlinkat(&directory, name, AtFlags::empty())
-                .map_err(|e| WorkloadError::io("cannot delete a file of", folder)(e.into()))?;
+            unlinkat(&opened, name, AtFlags::empty())
+                .map_err(|e| WorkloadError::io("cannot delete a file of", directory)(e.into()))?;
             tally.lap(0);
         }
-        self.finish(folder, tally, Direction::Remove)
+        self.finish(directory, tally, Direction::Remove)
     }
 
     /// Ends a step that changes the directory, on the disk where asked.
     fn finish(
         &self,
-        folder: &Path,
+        directory: &Path,
         tally: Tally,
         direction: Direction,
     ) -> Result<StepOutcome, WorkloadError> {
         if self.sync {
-            sync_tree(folder)?;
+            sync_tree(directory)?;
         }
         Ok(tally.end(direction, OperationKind::File))
     }
@@ -158,25 +158,25 @@ impl Directory {
 /// Lists the directory; the latencies are those of the system calls, each of which
 /// gives hundreds of names.
 fn list(
-    folder: &Path,
+    directory: &Path,
     interrupt: &Interrupt,
 ) -> Result<(StepOutcome, Vec<CString>), WorkloadError> {
     let mut buffer = vec![MaybeUninit::uninit(); LIST_BUFFER];
     let mut names = Vec::new();
     let mut tally = Tally::begin();
-    let mut directory = RawDir::new(open(folder)?, &mut buffer);
+    let mut opened = RawDir::new(open(directory)?, &mut buffer);
     loop {
         interrupt.check()?;
-        let entry = if directory.is_buffer_empty() {
+        let entry = if opened.is_buffer_empty() {
             let began = Instant::now();
-            let entry = directory.next();
+            let entry = opened.next();
             tally.record(nanoseconds(began.elapsed()), 0);
             entry
         } else {
-            directory.next()
+            opened.next()
         };
         let Some(entry) = entry else { break };
-        let entry = entry.map_err(|e| WorkloadError::io("cannot list", folder)(e.into()))?;
+        let entry = entry.map_err(|e| WorkloadError::io("cannot list", directory)(e.into()))?;
         let name = entry.file_name();
         if name != c"." && name != c".." {
             names.push(name.to_owned());
@@ -193,25 +193,25 @@ fn list(
 }
 
 fn stat(
-    folder: &Path,
+    directory: &Path,
     names: &[CString],
     interrupt: &Interrupt,
 ) -> Result<StepOutcome, WorkloadError> {
-    let directory = open(folder)?;
+    let opened = open(directory)?;
     let mut tally = Tally::begin();
     for name in names {
         interrupt.check()?;
-        statat(&directory, name, AtFlags::SYMLINK_NOFOLLOW)
-            .map_err(|e| WorkloadError::io("cannot stat a file of", folder)(e.into()))?;
+        statat(&opened, name, AtFlags::SYMLINK_NOFOLLOW)
+            .map_err(|e| WorkloadError::io("cannot stat a file of", directory)(e.into()))?;
         tally.lap(0);
     }
     Ok(tally.end(Direction::Read, OperationKind::Entry))
 }
 
-fn open(folder: &Path) -> Result<OwnedFd, WorkloadError> {
+fn open(directory: &Path) -> Result<OwnedFd, WorkloadError> {
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
-    rustix::fs::open(folder, flags, Mode::empty())
-        .map_err(|e| WorkloadError::io("cannot open", folder)(e.into()))
+    rustix::fs::open(directory, flags, Mode::empty())
+        .map_err(|e| WorkloadError::io("cannot open", directory)(e.into()))
 }
 
 impl Workload for Directory {
@@ -236,7 +236,7 @@ impl Workload for Directory {
     }
 
     fn names(&self) -> Vec<String> {
-        vec![FOLDER.to_owned()]
+        vec![ENTRIES.to_owned()]
     }
 
     fn profile(&self, step: &str) -> Option<StepProfile> {
@@ -260,8 +260,8 @@ impl Workload for Directory {
     }
 
     fn prepare(&self, context: &mut WorkContext<'_>) -> Result<(), WorkloadError> {
-        let folder = context.directory.join(FOLDER);
-        fs::create_dir(&folder).map_err(WorkloadError::io("cannot make", &folder))?;
+        let directory = context.directory.join(ENTRIES);
+        fs::create_dir(&directory).map_err(WorkloadError::io("cannot make", &directory))?;
         if let Some(asked) = self.scaled_from {
             context.note("directory", format!("scaled from {asked} to {} entries", self.entries));
         }
@@ -286,23 +286,23 @@ impl Workload for Directory {
     }
 
     fn run(&self, context: &mut WorkContext<'_>) -> Result<(), WorkloadError> {
-        let folder = context.directory.join(FOLDER);
+        let directory = context.directory.join(ENTRIES);
         let seed = context.seed;
-        context.step("create", |executor| self.create(&folder, seed, &executor.interrupt))?;
+        context.step("create", |executor| self.create(&directory, seed, &executor.interrupt))?;
         let mut names = Vec::new();
         context.step("list", |executor| {
-            let (outcome, found) = list(&folder, &executor.interrupt)?;
+            let (outcome, found) = list(&directory, &executor.interrupt)?;
             names = found;
             Ok(outcome)
         })?;
         if names.len() as u64 != self.entries {
             let (found, created) = (names.len() as u64, self.entries);
-            return Err(Damage::Entries { directory: folder, found, created }.into());
+            return Err(Damage::Entries { directory, found, created }.into());
         }
-        context.step("stat", |executor| stat(&folder, &names, &executor.interrupt))?;
+        context.step("stat", |executor| stat(&directory, &names, &executor.interrupt))?;
         let mut shuffled = names.clone();
         shuffled.shuffle(&mut ChaCha8Rng::seed_from_u64(seed));
-        context.step("stat-random", |executor| stat(&folder, &shuffled, &executor.interrupt))?;
+        context.step("stat-random", |executor| stat(&directory, &shuffled, &executor.interrupt))?;
         let order = if self.random_delete {
             // Another order than that of the step before.
             shuffled.shuffle(&mut ChaCha8Rng::seed_from_u64(seed.wrapping_add(1)));
@@ -310,7 +310,7 @@ impl Workload for Directory {
         } else {
             &names
         };
-        context.step("delete", |executor| self.delete(&folder, order, &executor.interrupt))
+        context.step("delete", |executor| self.delete(&directory, order, &executor.interrupt))
     }
 }
 
@@ -328,9 +328,9 @@ mod tests {
             ("entries = 1500\nsync = false", 0),
             ("entries = 1500\nsize = 100\ndelete = 'readdir'", 75_000),
         ] {
-            let folder = tempfile::tempdir().expect("temp");
+            let directory = tempfile::tempdir().expect("temp");
             let workload = read("directory", body, 0.5).expect("valid");
-            let ran = run_in(&*workload, folder.path(), None).expect(body);
+            let ran = run_in(&*workload, directory.path(), None).expect(body);
             let steps: Vec<_> = ran
                 .steps
                 .iter()
@@ -356,18 +356,18 @@ mod tests {
             // The last call says that there is no more.
             assert!((2..10).contains(&latencies(1)), "{}", latencies(1));
             assert!(ran.notes.iter().any(|n| n.text == "scaled from 1500 to 750 entries"));
-            assert_eq!(fs::read_dir(folder.path().join(FOLDER)).expect("folder").count(), 0);
+            assert_eq!(fs::read_dir(directory.path().join(ENTRIES)).expect("directory").count(), 0);
         }
     }
 
     #[test]
     fn entries_changed_by_others_are_noticed() {
-        let folder = tempfile::tempdir().expect("temp");
+        let directory = tempfile::tempdir().expect("temp");
         let executor = Executor::new(Interrupt::new());
-        let mut context = context(&executor, folder.path(), None);
+        let mut context = context(&executor, directory.path(), None);
         let workload = read("directory", "entries = 3", 1.0).expect("valid");
         workload.prepare(&mut context).expect("prepared");
-        fs::write(folder.path().join(FOLDER).join("stranger"), "").expect("file");
+        fs::write(directory.path().join(ENTRIES).join("stranger"), "").expect("file");
         let error = workload.run(&mut context).expect_err("one too many").to_string();
         assert!(error.contains("lists 4 entries where 3"), "{error}");
     }

@@ -313,10 +313,10 @@ mod tests {
 
     #[test]
     fn a_directory_gets_reads_of_a_file() {
-        let folder = tempfile::tempdir().expect("temp");
+        let directory = tempfile::tempdir().expect("temp");
         let body = "seconds = 1\nsize = '6 MiB'";
         let workload = read("hdparm", body, 1.0).expect("valid");
-        let ran = run_in(&*workload, folder.path(), None).expect("ran");
+        let ran = run_in(&*workload, directory.path(), None).expect("ran");
         let names: Vec<_> = ran.steps.iter().map(|s| s.name.as_str()).collect();
         assert_eq!(names, ["cached-read", "device-read"]);
         assert_eq!(ran.steps[1].figures[0].bytes, 6 << 20);
@@ -327,14 +327,14 @@ mod tests {
     #[test]
     fn a_device_without_ata_commands_is_read_by_disklab() {
         // Any file can stand for the device: it is only read.
-        let folder = tempfile::tempdir().expect("temp");
-        let device = folder.path().join("device");
+        let directory = tempfile::tempdir().expect("temp");
+        let device = directory.path().join("device");
         std::fs::write(&device, vec![1; 4 << 20]).expect("file");
         for (body, name) in
             [("device = true", "buffered-read"), ("device = true\ndirect = true", "direct-read")]
         {
             let workload = read("hdparm", body, 1.0).expect("valid");
-            match run_in(&*workload, folder.path(), Some(device.clone())) {
+            match run_in(&*workload, directory.path(), Some(device.clone())) {
                 Ok(ran) => {
                     assert_eq!(ran.steps.len(), 1);
                     assert_eq!(ran.steps[0].name, name);
@@ -346,7 +346,7 @@ mod tests {
                 Err(e) => panic!("{e}"),
             }
         }
-        assert!(!folder.path().join(FILE).exists());
+        assert!(!directory.path().join(FILE).exists());
     }
 
     #[test]

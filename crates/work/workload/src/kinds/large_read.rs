@@ -267,24 +267,27 @@ mod tests {
     #[test]
     fn all_from_the_start_on_is_read() {
         for reader in READERS.map(|reader| reader.name) {
-            let folder = tempfile::tempdir().expect("temp");
+            let directory = tempfile::tempdir().expect("temp");
             let body = format!("size = '3 MiB'\nreader = '{reader}'");
             let workload = read("large-read", &body, 1.0).expect("valid");
-            let outcome = run_in(workload.as_ref(), folder.path(), None).expect("runs");
+            let outcome = run_in(workload.as_ref(), directory.path(), None).expect("runs");
             let (_, start) =
                 LargeRead { size: Bytes::mib(3), reader: None, writes: false }.draw(42);
             let figure = &outcome.steps[0].figures[0];
             assert_eq!(figure.bytes, (3 << 20) - start);
-            assert_eq!(std::fs::metadata(folder.path().join(FILE)).expect("file").len(), 3 << 20);
+            assert_eq!(
+                std::fs::metadata(directory.path().join(FILE)).expect("file").len(),
+                3 << 20
+            );
             assert!(outcome.notes.iter().any(|n| n.text.contains(reader)), "{:?}", outcome.notes);
         }
     }
 
     #[test]
     fn the_file_that_is_written_is_read() {
-        let folder = tempfile::tempdir().expect("temp");
+        let directory = tempfile::tempdir().expect("temp");
         let workload = read("large-read", "size = '3 MiB'\nwrite = true", 1.0).expect("valid");
-        let outcome = run_in(workload.as_ref(), folder.path(), None).expect("runs");
+        let outcome = run_in(workload.as_ref(), directory.path(), None).expect("runs");
         let figures: Vec<(&str, Direction, u64)> = outcome
             .steps
             .iter()

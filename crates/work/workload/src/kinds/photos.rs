@@ -101,7 +101,7 @@ impl Photos {
         self.jpeg.min(HEADER) + self.preview
     }
 
-    /// The folder of a photo, `2024/03-28`, without the library's; they count from 0.
+    /// The directory of a photo, `2024/03-28`, without the library's; they count from 0.
     fn day(&self, number: u64) -> String {
         let day = number / self.per_day;
         let (year, day) = (day / (12 * 28), day % (12 * 28));
@@ -125,9 +125,9 @@ impl Photos {
             interrupt.check()?;
             tally.time(self.each().0, || {
                 if number % self.per_day == 0 {
-                    let folder = library.join(self.day(number));
-                    fs::create_dir_all(&folder)
-                        .map_err(WorkloadError::io("cannot make", &folder))?;
+                    let directory = library.join(self.day(number));
+                    fs::create_dir_all(&directory)
+                        .map_err(WorkloadError::io("cannot make", &directory))?;
                 }
                 let mut write = |ending: &str, size, durable| {
                     let path = self.file(library, number, ending);
@@ -265,13 +265,13 @@ mod tests {
     #[test]
     fn photos_are_imported_and_looked_at() {
         for (sync, raw) in [("file", "300 kB"), ("end", "0"), ("none", "1 kB")] {
-            let folder = tempfile::tempdir().expect("temp");
+            let directory = tempfile::tempdir().expect("temp");
             let body = format!(
                 "photos = 14\nraw = '{raw}'\njpeg = '200 kB'\npreview = '5 kB'\nper-day = 3\n\
                  sync = '{sync}'"
             );
             let workload = read("photos", &body, 0.5).expect("valid");
-            let ran = run_in(&*workload, folder.path(), None).expect(sync);
+            let ran = run_in(&*workload, directory.path(), None).expect(sync);
             let raw: Bytes = raw.parse().expect("size");
             let figures: Vec<_> = ran.steps.iter().map(|s| &s.figures[0]).collect();
             assert_eq!(figures[0].bytes, 7 * (raw.0 + 205_000));
@@ -281,7 +281,7 @@ mod tests {
                 let latency = figure.latency.as_ref().expect("latencies");
                 assert_eq!(latency.histogram.count(), 7);
             }
-            let day = |n: u32| folder.path().join(LIBRARY).join(format!("2024/01-0{n}"));
+            let day = |n: u32| directory.path().join(LIBRARY).join(format!("2024/01-0{n}"));
             let count = |n: u32| fs::read_dir(day(n)).expect("day").count();
             let files = if raw == Bytes::ZERO { 2 } else { 3 };
             assert_eq!([1, 2, 3].map(count), [3 * files, 3 * files, files]);
@@ -313,9 +313,9 @@ mod tests {
 
     #[test]
     fn a_photo_that_is_gone_is_named() {
-        let folder = tempfile::tempdir().expect("temp");
+        let directory = tempfile::tempdir().expect("temp");
         let executor = Executor::new(Interrupt::new());
-        let context = context(&executor, folder.path(), None);
+        let context = context(&executor, directory.path(), None);
         let library = context.directory.join(LIBRARY);
         let photos = Photos {
             photos: 2,
@@ -335,9 +335,9 @@ mod tests {
 
     #[test]
     fn an_interrupt_stops_it() {
-        let folder = tempfile::tempdir().expect("temp");
+        let directory = tempfile::tempdir().expect("temp");
         let executor = Executor::new(Interrupt::new());
-        let mut context = context(&executor, folder.path(), None);
+        let mut context = context(&executor, directory.path(), None);
         let workload = read("photos", "", 1.0).expect("valid");
         workload.prepare(&mut context).expect("prepared");
         executor.interrupt.raise();

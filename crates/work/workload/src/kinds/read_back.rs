@@ -76,15 +76,15 @@ impl ReadBack {
     /// Writes one after the other.
     fn write(
         &self,
-        folder: &Path,
+        directory: &Path,
         seed: u64,
         executor: &Executor,
     ) -> Result<StepOutcome, WorkloadError> {
         let mut tally = Tally::begin();
         let mut stream = ByteStream::new(FileContent::Random, seed);
-        fs::create_dir(folder).map_err(WorkloadError::io("cannot create", folder))?;
+        fs::create_dir(directory).map_err(WorkloadError::io("cannot create", directory))?;
         for number in 0..self.files {
-            stream.write_file(&file(folder, number), self.size, true, &executor.interrupt)?;
+            stream.write_file(&file(directory, number), self.size, true, &executor.interrupt)?;
             tally.lap(self.size.0);
         }
         Ok(tally.end(Direction::Write, OperationKind::Io))
@@ -93,7 +93,7 @@ impl ReadBack {
     /// Reads the files and compares them with what was written.
     fn compare(
         &self,
-        folder: &Path,
+        directory: &Path,
         seed: u64,
         executor: &Executor,
     ) -> Result<StepOutcome, WorkloadError> {
@@ -104,7 +104,7 @@ impl ReadBack {
         for number in 0..self.files {
             // A file system that lost its directory has lost all of it.
             let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-            let opened = rustix::fs::open(file(folder, number), flags, Mode::empty());
+            let opened = rustix::fs::open(file(directory, number), flags, Mode::empty());
             let opened = opened.map(File::from);
             let before = kept.right;
             for at in (0..self.size.0).step_by(BLOCK) {
@@ -124,8 +124,8 @@ impl ReadBack {
     }
 }
 
-fn file(folder: &Path, number: u64) -> PathBuf {
-    folder.join(number.to_string())
+fn file(directory: &Path, number: u64) -> PathBuf {
+    directory.join(number.to_string())
 }
 
 impl ReadBack {
@@ -134,7 +134,7 @@ impl ReadBack {
     fn read_again(
         &self,
         name: &str,
-        folder: &Path,
+        directory: &Path,
         context: &mut WorkContext<'_>,
     ) -> Result<bool, WorkloadError> {
         let is_mounted = match context.empty_caches() {
@@ -145,7 +145,7 @@ impl ReadBack {
             other => other.map(|()| true)?,
         };
         let seed = context.seed;
-        context.step(name, |executor| self.compare(folder, seed, executor))?;
+        context.step(name, |executor| self.compare(directory, seed, executor))?;
         Ok(is_mounted)
     }
 }
@@ -195,11 +195,11 @@ impl Workload for ReadBack {
     }
 
     fn run(&self, context: &mut WorkContext<'_>) -> Result<(), WorkloadError> {
-        let folder = context.directory.join(FILES);
+        let directory = context.directory.join(FILES);
         let seed = context.seed;
-        context.step(WRITE, |executor| self.write(&folder, seed, executor))?;
+        context.step(WRITE, |executor| self.write(&directory, seed, executor))?;
         context.executor.interrupt.sleep(self.wait)?;
-        if !self.read_again(READ, &folder, context)? {
+        if !self.read_again(READ, &directory, context)? {
             return Ok(());
         }
         let Some(caretaker) = context.caretaker.filter(|caretaker| caretaker.can(Care::Scrub))
@@ -214,7 +214,7 @@ impl Workload for ReadBack {
         let found = found.map(|found| format!(": {found}")).unwrap_or_default();
         let took = began.elapsed().as_secs_f64();
         context.note(SCRUB, format!("scrubbed in {took:.1} s{found}"));
-        self.read_again(AGAIN, &folder, context).map(drop)
+        self.read_again(AGAIN, &directory, context).map(drop)
     }
 }
 
@@ -228,9 +228,9 @@ mod tests {
 
     #[test]
     fn what_is_changed_is_found() {
-        let folder = tempfile::tempdir().expect("temp");
+        let directory = tempfile::tempdir().expect("temp");
         let executor = Executor::new(disklab_exec::Interrupt::new());
-        let mut place = context(&executor, folder.path(), None);
+        let mut place = context(&executor, directory.path(), None);
         let body = "size = '1 MiB'\nwait = '0 s'\nfiles = 4";
         read("read-back", body, 1.0).expect("valid").run(&mut place).expect("runs");
         let names: Vec<&str> = place.steps.iter().map(|step| step.name.as_str()).collect();
@@ -238,7 +238,7 @@ mod tests {
         let all = KeptData { right: 256, files: 4, ..KeptData::default() };
         assert_eq!(place.steps[1].kept, Some(all));
         // A byte of one file is changed, and the last 8 KiB of another are gone.
-        let kept = folder.path().join(FILES);
+        let kept = directory.path().join(FILES);
         let path = file(&kept, 1);
         let changed = fs::OpenOptions::new().write(true).open(&path).expect("open");
         let mut byte = [0];
@@ -273,11 +273,11 @@ mod tests {
 
     #[test]
     fn what_is_not_mounted_again_is_lost() {
-        let folder = tempfile::tempdir().expect("temp");
+        let directory = tempfile::tempdir().expect("temp");
         let executor = Executor::new(disklab_exec::Interrupt::new());
-        let path = folder.path().join(FILES);
+        let path = directory.path().join(FILES);
         let hit = Hit(&path);
-        let mut place = context(&executor, folder.path(), None);
+        let mut place = context(&executor, directory.path(), None);
         let back = ReadBack { files: 1, size: Bytes::mib(1), wait: Duration::ZERO };
         place.step(WRITE, |executor| back.write(&path, 1, executor)).expect("written");
         place.caches = disklab_cell::Caches::Cold;

@@ -173,7 +173,7 @@ impl Workload for Rsync {
     fn prepare(&self, context: &mut WorkContext<'_>) -> Result<(), WorkloadError> {
         let mut corpus = self.corpus(context)?;
         corpus.write(&context.directory.join(SOURCE), &context.executor.interrupt)?;
-        let Tree { files, folders: directories, size } = self.tree;
+        let Tree { files, directories, size } = self.tree;
         let scaled = if self.scaled { "scaled to " } else { "" };
         context.note(
             "rsync",
@@ -230,13 +230,13 @@ mod tests {
             return;
         }
         for whole_file in [true, false] {
-            let folder = tempfile::tempdir().expect("temp");
+            let directory = tempfile::tempdir().expect("temp");
             let body = format!(
                 "size = '4 MB'\nfiles = 400\ndirectories = 4\ncompressible = 50\nchanged = 5\n\
                  whole-file = {whole_file}"
             );
             let workload = read("rsync", &body, 0.5).expect("valid");
-            let ran = run_in(&*workload, folder.path(), None).expect("ran");
+            let ran = run_in(&*workload, directory.path(), None).expect("ran");
             let steps: Vec<_> = ran
                 .steps
                 .iter()
@@ -246,12 +246,12 @@ mod tests {
             assert_eq!(ran.steps[0].figures[0].bytes, 2_000_000);
             assert_eq!(ran.steps[1].figures[0].bytes_per_second, None);
             // Both sides have what the seed says of the tree after its change.
-            let tree = Tree { files: 200, folders: 4, size: Bytes(2_000_000) };
+            let tree = Tree { files: 200, directories: 4, size: Bytes(2_000_000) };
             let mut corpus =
                 Corpus::new(&tree, Share::percent(50), Share::NONE, 42).expect("valid");
             corpus.change(Share::percent(5));
             for side in [SOURCE, COPY] {
-                let difference = corpus.first_difference(&folder.path().join(side));
+                let difference = corpus.first_difference(&directory.path().join(side));
                 assert_eq!(difference.expect("read"), None, "{side}");
             }
             let option = if whole_file { " --whole-file " } else { " --no-whole-file " };

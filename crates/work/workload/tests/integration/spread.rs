@@ -16,7 +16,7 @@ const DRIVE: u64 = 64 << 30;
 
 /// A file system on a loop device, mounted; all goes when this is dropped.
 struct Mounted {
-    folder: tempfile::TempDir,
+    directory: tempfile::TempDir,
     node: String,
 }
 
@@ -27,15 +27,15 @@ fn succeeds(program: &str, arguments: &[&str]) -> Option<String> {
 
 impl Mounted {
     fn new(mkfs: &str, options: &[&str], mount: &str) -> Option<Self> {
-        let folder = tempfile::tempdir().expect("temp");
-        let image = folder.path().join("image");
+        let directory = tempfile::tempdir().expect("temp");
+        let image = directory.path().join("image");
         std::fs::File::create(&image).and_then(|f| f.set_len(DRIVE)).expect("sparse");
         let image = image.display().to_string();
         let Some(node) = succeeds("losetup", &["--find", "--show", &image]) else {
             eprintln!("skipped: needs root and loop devices");
             return None;
         };
-        let mounted = Self { folder, node };
+        let mounted = Self { directory, node };
         let made = succeeds(mkfs, &[options, &[&mounted.node]].concat()).and_then(|_| {
             std::fs::create_dir(mounted.root()).expect("directory");
             let root = mounted.root().display().to_string();
@@ -48,7 +48,7 @@ impl Mounted {
     }
 
     fn root(&self) -> PathBuf {
-        self.folder.path().join("mnt")
+        self.directory.path().join("mnt")
     }
 
     /// Where the pieces of a file lie, in bytes: begin and end of each.
@@ -121,7 +121,7 @@ fn files_lie_over_half_of_the_file_system() {
     {
         let Some(mounted) = Mounted::new(mkfs, options, "rw") else { continue };
         let root = mounted.root();
-        let image = mounted.folder.path().join("image");
+        let image = mounted.directory.path().join("image");
         let written = || image.metadata().expect("image").blocks() * 512;
         let before = written();
         let (file, over, notes) = prepared(&root, 7);

@@ -6,9 +6,9 @@ use disklab_workload::{Context, read_workload};
 
 #[test]
 fn every_shipped_study_has_workloads_that_are_understood() {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../studies");
+    let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../studies");
     let mut studies = 0;
-    for entry in std::fs::read_dir(&folder).expect("the studies' folder") {
+    for entry in std::fs::read_dir(&directory).expect("the studies' directory") {
         let path = entry.expect("entry").path();
         if path.extension().is_none_or(|e| e != "toml") {
             continue;
@@ -19,7 +19,7 @@ fn every_shipped_study_has_workloads_that_are_understood() {
         let study = disklab_study::load(&name, &text).unwrap_or_else(|e| panic!("{e}"));
         for spec in &study.workloads {
             for scale in [1.0, 0.001] {
-                let context = Context::new(scale, folder.clone());
+                let context = Context::new(scale, directory.clone());
                 let workload =
                     read_workload(&spec.plan(), &context).unwrap_or_else(|e| panic!("{e}"));
                 let cost = workload.cost();

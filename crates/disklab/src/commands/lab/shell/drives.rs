@@ -142,8 +142,8 @@ mod tests {
 
     #[test]
     fn a_drive_file_is_read() {
-        let folder = tempfile::tempdir().expect("temp");
-        let path = folder.path().join("mine.toml");
+        let directory = tempfile::tempdir().expect("temp");
+        let path = directory.path().join("mine.toml");
         let text = SHIPPED[0].1.replace("hdn721010ale604", "my-very-own-drive-of-2026");
         std::fs::write(&path, text).expect("written");
         let all = of(&[&format!("{}:2", path.display())]).expect("drives");

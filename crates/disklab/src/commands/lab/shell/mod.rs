@@ -1,7 +1,7 @@
 //! `disklab lab shell`: a prompt with modelled drives, in virtual time.
 
+mod directory;
 mod drives;
-mod folder;
 mod greeting;
 mod operator;
 
@@ -26,15 +26,15 @@ use crate::cli::ShellArgs;
 use crate::exit::{DONE, Failure};
 use crate::printing::print;
 use crate::signals;
+use directory::session_directory;
 use disklab_guest::drives::DriveFacts;
 use disklab_guest::shell::JOB;
 use disklab_guest::shell::session::{SessionScript, ShellSession};
 use disklab_runner::{check_zfs, usable_memory};
 use drives::SessionDrive;
-use folder::session_folder;
 use operator::{ExitCode, ScriptOperator, SessionUser};
 
-/// The script's name in the lab's folder.
+/// The script's name in the lab's directory.
 const SCRIPT: &str = "script";
 /// Nobody writes a longer script.
 const LARGEST_SCRIPT: u64 = 16 << 20;
@@ -57,18 +57,18 @@ pub fn shell(args: &ShellArgs) -> Result<u8, Failure> {
     let interrupt = signals::interrupt()?;
     let (kernel, programs) = kernel_and_programs(args, &interrupt)?;
     warn_of_missing_confinement();
-    let folder = session_folder()?;
+    let directory = session_directory()?;
     let session = ShellSession {
-        folder: std::env::current_dir()
+        directory: std::env::current_dir()
             .map_err(|e| Failure::failed(format!("cannot find the current directory: {e}")))?,
         writable: writable.clone(),
         programs,
         charges: charges.clone(),
-        script: leave(script, folder.path())?,
+        script: leave(script, directory.path())?,
         terminal: std::env::var("TERM").unwrap_or_else(|_| "dumb".to_owned()),
         drives: facts(&drives, transport(args)),
     };
-    session.write(folder.path())?;
+    session.write(directory.path())?;
     let code = ExitCode::default();
     let scripted = session.script.is_some();
     let console = if scripted {
@@ -78,7 +78,7 @@ pub fn shell(args: &ShellArgs) -> Result<u8, Failure> {
         Console::Operator(Box::new(SessionUser::new(interrupt.clone(), code.clone())))
     };
     let program = disklab_guest::guest_program().map_err(Failure::no_own_program)?;
-    let mut options = LabOptions::new(kernel, folder.path(), program);
+    let mut options = LabOptions::new(kernel, directory.path(), program);
     options.console = console;
     options.writable = writable;
     options.init_arguments = vec![guest::GUEST.to_owned(), JOB.to_owned()];
@@ -87,7 +87,7 @@ pub fn shell(args: &ShellArgs) -> Result<u8, Failure> {
     options.memory_bytes = args.memory.0;
     options.disks = disks;
     options.seed = args.seed;
-    options.content = content(folder.path());
+    options.content = content(directory.path());
     let lease = processors().ok().and_then(|all| CpuLeases::of_user().take(&all, args.memory.0));
     options.core = lease.as_ref().map(CpuLease::core);
     options.interrupt = interrupt;
@@ -98,7 +98,7 @@ pub fn shell(args: &ShellArgs) -> Result<u8, Failure> {
             code.get_or_insert(DONE);
         }
     }
-    finish(report, &code, folder.path())
+    finish(report, &code, directory.path())
 }
 
 /// Says what of this system a guest could harm, if anything.
@@ -113,7 +113,7 @@ fn kernel_and_programs(
     args: &ShellArgs,
     interrupt: &Interrupt,
 ) -> Result<(PathBuf, Option<PathBuf>), Failure> {
-    let cache = kernel::cache_folder();
+    let cache = kernel::cache_directory();
     if let Some(named) = build::named(args.kernel.as_deref(), args.linux)? {
         check_zfs(&named, args.zfs).map_err(Failure::usage_error)?;
         return Ok((named.kernel, named.programs.filter(|_| args.zfs)));
@@ -134,7 +134,7 @@ fn kernel_and_programs(
 fn finish(
     report: Result<LabReport, LabError>,
     code: &ExitCode,
-    folder: &Path,
+    directory: &Path,
 ) -> Result<u8, Failure> {
     let code = code.lock().ok().and_then(|code| *code);
     match (report, code) {
@@ -148,7 +148,7 @@ fn finish(
             code.ok_or_else(|| {
                 Failure::failed(format!(
                     "the guest ended before its shell; the end of its console:\n{}",
-                    console::tail(&folder.join(console::FILE))
+                    console::tail(&directory.join(console::FILE))
                 ))
             })
         }
@@ -173,12 +173,13 @@ fn check_memory(memory: Bytes) -> Result<(), Failure> {
     )))
 }
 
-/// The folders, by the paths that they have in the guest too.
-fn writable(folders: &[PathBuf]) -> Result<Vec<PathBuf>, Failure> {
-    let resolve = |folder: &PathBuf| {
-        let wrong =
-            |why: String| Failure::usage_error(format!("--writable {}: {why}", folder.display()));
-        let path = folder.canonicalize().map_err(|e| wrong(e.to_string()))?;
+/// The directories, by the paths that they have in the guest too.
+fn writable(directories: &[PathBuf]) -> Result<Vec<PathBuf>, Failure> {
+    let resolve = |directory: &PathBuf| {
+        let wrong = |why: String| {
+            Failure::usage_error(format!("--writable {}: {why}", directory.display()))
+        };
+        let path = directory.canonicalize().map_err(|e| wrong(e.to_string()))?;
         if !path.is_dir() {
             return Err(wrong("not a directory".to_owned()));
         }
@@ -188,7 +189,7 @@ fn writable(folders: &[PathBuf]) -> Result<Vec<PathBuf>, Failure> {
         }
         Ok(path)
     };
-    folders.iter().map(resolve).collect()
+    directories.iter().map(resolve).collect()
 }
 
 /// What is to be run, and for a file, what is in it.
@@ -217,12 +218,12 @@ fn script(args: &ShellArgs) -> Result<Option<ShellInput>, Failure> {
 }
 
 /// Leaves a script where the guest finds it.
-fn leave(given: Option<ShellInput>, folder: &Path) -> Result<Option<SessionScript>, Failure> {
+fn leave(given: Option<ShellInput>, directory: &Path) -> Result<Option<SessionScript>, Failure> {
     Ok(match given {
         None => None,
         Some(ShellInput::Command(text)) => Some(SessionScript::Command(text)),
         Some(ShellInput::File(text)) => {
-            let path = folder.join(SCRIPT);
+            let path = directory.join(SCRIPT);
             std::fs::write(&path, text)
                 .map_err(|e| Failure::failed(format!("cannot write '{}': {e}", path.display())))?;
             Some(SessionScript::File(SCRIPT.to_owned()))
@@ -268,7 +269,7 @@ fn drives_and_disks(args: &ShellArgs) -> Result<(Vec<SessionDrive>, Vec<DiskOpti
 }
 
 /// What the drives' content may take: most of what is free.
-fn content(folder: &Path) -> ContentLimits {
-    let free = rustix::fs::statvfs(folder).map(|s| s.f_bavail.saturating_mul(s.f_frsize));
+fn content(directory: &Path) -> ContentLimits {
+    let free = rustix::fs::statvfs(directory).map(|s| s.f_bavail.saturating_mul(s.f_frsize));
     free.map_or_else(|_| ContentLimits::default(), ContentLimits::of_free)
 }

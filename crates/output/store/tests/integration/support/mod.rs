@@ -63,8 +63,8 @@ pub fn sample(bytes: u64) -> Sample {
     }
 }
 
-pub fn raw_folders(folder: &Path) -> Vec<String> {
-    let mut names: Vec<_> = std::fs::read_dir(folder.join("raw"))
+pub fn raw_directories(directory: &Path) -> Vec<String> {
+    let mut names: Vec<_> = std::fs::read_dir(directory.join("raw"))
         .map(|entries| {
             entries.flatten().map(|e| e.file_name().to_string_lossy().into_owned()).collect()
         })

@@ -14,7 +14,7 @@ use disklab_lab::{DiskOptions, KeptDisks, Lab, LabError, LabOptions, LabReport, 
 /// The kernel to test with, or `None`, said on standard error.
 pub fn kernel() -> Option<PathBuf> {
     let kernel = disklab_lab_kernel::find(
-        &disklab_lab_kernel::cache_folder(),
+        &disklab_lab_kernel::cache_directory(),
         disklab_lab_kernel::Parts::ALL,
     );
     if kernel.is_none() {
@@ -33,7 +33,7 @@ pub fn steady(count: usize, mib: u64, latency: u64) -> Vec<DiskOptions> {
 /// What every guest does first, and last.
 const BEGIN: &str = "#!/bin/sh
 export PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin
-# mount of util-linux 2.39 and later otherwise takes a hostfs's folder for an option it does not know.
+# mount of util-linux 2.39 and later otherwise takes a hostfs's directory for an option it does not know.
 export LIBMOUNT_FORCE_MOUNT2=always
 mount -t proc proc /proc
 mount -t sysfs sys /sys
@@ -91,12 +91,12 @@ pub fn run(
     disks: Vec<DiskOptions>,
     adjust: impl FnOnce(&mut LabOptions),
 ) -> Outcome {
-    let folder = tempfile::tempdir().unwrap();
-    let mut options = options(kernel, script, folder.path());
+    let directory = tempfile::tempdir().unwrap();
+    let mut options = options(kernel, script, directory.path());
     options.disks = disks;
     adjust(&mut options);
     let result = Lab::start(options).and_then(Lab::run_and_keep);
-    let console = std::fs::read_to_string(folder.path().join("console")).unwrap_or_default();
+    let console = std::fs::read_to_string(directory.path().join("console")).unwrap_or_default();
     let (report, kept) = match result {
         Ok((report, kept)) => (Ok(report), Some(kept)),
         Err(error) => (Err(error), None),
@@ -106,15 +106,15 @@ pub fn run(
 
 /// The same, with a console that is not read: a guest may have put anything there.
 pub fn run_unread(kernel: PathBuf, script: &str) -> Result<LabReport, LabError> {
-    let folder = tempfile::tempdir().unwrap();
-    Lab::start(options(kernel, script, folder.path())).and_then(Lab::run)
+    let directory = tempfile::tempdir().unwrap();
+    Lab::start(options(kernel, script, directory.path())).and_then(Lab::run)
 }
 
-fn options(kernel: PathBuf, script: &str, folder: &Path) -> LabOptions {
-    let init = folder.join("init");
+fn options(kernel: PathBuf, script: &str, directory: &Path) -> LabOptions {
+    let init = directory.join("init");
     std::fs::write(&init, format!("{BEGIN}{script}{END}")).unwrap();
     std::fs::set_permissions(&init, std::fs::Permissions::from_mode(0o755)).unwrap();
-    let mut options = LabOptions::new(kernel, folder, init);
+    let mut options = LabOptions::new(kernel, directory, init);
     options.memory_bytes = 256 << 20;
     options.real_limit = Some(Duration::from_secs(120));
     options

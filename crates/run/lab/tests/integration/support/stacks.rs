@@ -6,7 +6,7 @@ use std::time::Duration;
 use disklab_cell::parse_layers;
 use disklab_config::{Node, Value};
 use disklab_lab::{DiskOptions, LabOptions};
-use disklab_lab_kernel::{ZFS_HOST, ZfsKernel, cache_folder, find_zfs};
+use disklab_lab_kernel::{ZFS_HOST, ZfsKernel, cache_directory, find_zfs};
 use disklab_source::{Location, Source};
 use disklab_stack::Stack;
 use disklab_study::StackSpec;
@@ -15,7 +15,7 @@ use super::{Outcome, run};
 
 /// The kernel to test with, or `None`, said on standard error.
 pub fn zfs() -> Option<ZfsKernel> {
-    let found = find_zfs(&cache_folder());
+    let found = find_zfs(&cache_directory());
     if found.is_none() {
         eprintln!("skipped: needs the lab's ZFS kernel (disklab lab build --zfs)");
     }
@@ -29,7 +29,7 @@ pub fn boot(
     disks: Vec<DiskOptions>,
     adjust: impl FnOnce(&mut LabOptions),
 ) -> Outcome {
-    // Another folder of this machine may be hidden in the guest.
+    // Another directory of this machine may be hidden in the guest.
     let script = format!(
         "mkdir -p /run/programs
         mount -t hostfs -o {} none /run/programs
@@ -53,14 +53,14 @@ pub fn boot_with_self(
     adjust: impl FnOnce(&mut LabOptions),
 ) -> Outcome {
     let program = std::env::current_exe().unwrap();
-    let (folder, name) = (program.parent().unwrap(), program.file_name().unwrap());
+    let (directory, name) = (program.parent().unwrap(), program.file_name().unwrap());
     let script = format!(
         "mkdir -p /run/self /dev/shm
         mount -t tmpfs tmp /dev/shm
         mount -t hostfs -o {} none /run/self
         self() {{ /run/self/{} --exact \"$1\" --nocapture 2>&1; }}
         {script}",
-        folder.display(),
+        directory.display(),
         name.display()
     );
     boot(zfs, &script, disks, adjust)

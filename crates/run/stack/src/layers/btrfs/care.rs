@@ -140,8 +140,8 @@ pub(super) fn replace(
 
 /// The numbers of devices that it lacks.
 fn missing(uuid: &str) -> Vec<String> {
-    let folder = Path::new("/sys/fs/btrfs").join(uuid).join("devinfo");
-    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
+    let directory = Path::new("/sys/fs/btrfs").join(uuid).join("devinfo");
+    let entries = std::fs::read_dir(directory).into_iter().flatten().flatten();
     let lacks =
         |path: &Path| std::fs::read_to_string(path.join("missing")).is_ok_and(|t| t.trim() == "1");
     let lacking = entries.filter(|entry| lacks(&entry.path()));

@@ -45,20 +45,20 @@ impl Md {
                 ),
             ),
             (Resync::Wait, _) => {
-                let folder = Path::new("/sys/block").join(array).join("md");
-                self.wait(&folder, context)?;
+                let directory = Path::new("/sys/block").join(array).join("md");
+                self.wait(&directory, context)?;
                 context.note(self.layer, "resynced before the first use");
             }
         }
         Ok(())
     }
 
-    fn wait(&self, folder: &Path, context: &LayerContext<'_>) -> Result<(), StackError> {
-        let limits = ["sync_speed_max", "sync_speed_min"].map(|name| folder.join(name));
+    fn wait(&self, directory: &Path, context: &LayerContext<'_>) -> Result<(), StackError> {
+        let limits = ["sync_speed_max", "sync_speed_min"].map(|name| directory.join(name));
         set(&limits, UNLIMITED)?;
         let mut idle_since = None;
         loop {
-            match Progress::read(folder)? {
+            match Progress::read(directory)? {
                 Progress::Done => break,
                 Progress::AtWork => idle_since = None,
                 Progress::Idle => {
@@ -90,9 +90,9 @@ enum Progress {
 }
 
 impl Progress {
-    fn read(folder: &Path) -> Result<Self, StackError> {
+    fn read(directory: &Path) -> Result<Self, StackError> {
         let read = |name: &str| {
-            let path = folder.join(name);
+            let path = directory.join(name);
             std::fs::read_to_string(&path).map_err(|e| StackError::io("cannot read", &path, e))
         };
         Ok(Self::of(&read("sync_action")?, &read("degraded")?, &read("resync_start")?))

@@ -159,8 +159,8 @@ fn node(
 /// The kernel's name of a partition: by its number, because the rules for names
 /// differ.
 fn partition(drive: &Path, number: usize) -> Option<String> {
-    let folder = Path::new("/sys/class/block").join(kernel_name(drive)?);
-    fs::read_dir(folder).ok()?.flatten().find_map(|entry| {
+    let directory = Path::new("/sys/class/block").join(kernel_name(drive)?);
+    fs::read_dir(directory).ok()?.flatten().find_map(|entry| {
         let text = fs::read_to_string(entry.path().join("partition")).ok()?;
         let is_it = text.trim().parse() == Ok(number);
         is_it.then(|| entry.file_name().into_string().ok()).flatten()

@@ -315,8 +315,8 @@ impl Zfs {
         let number = context.number();
         let pool = context.name(number);
         let mark = seeded::uuid(context, &format!("zfs {number}"));
-        let directory = context.folder.join(format!("pool-{number}"));
-        context.enter(undo::RemoveFolder(directory.clone()))?;
+        let directory = context.directory.join(format!("pool-{number}"));
+        context.enter(undo::RemoveDirectory(directory.clone()))?;
         context.enter(undo::DestroyPool {
             name: pool.clone(),
             mark: mark.clone(),
@@ -390,8 +390,8 @@ impl DrawnPool<'_> {
 /// Whether zpool partitions it: it is neither a partition nor made by device-mapper or loop.
 fn is_whole_disk(device: &Path) -> bool {
     udev::kernel_name(device).is_some_and(|name| {
-        let folder = Path::new("/sys/class/block").join(&name);
-        let made = ["partition", "dm", "loop"].iter().any(|made| folder.join(made).exists());
+        let directory = Path::new("/sys/class/block").join(&name);
+        let made = ["partition", "dm", "loop"].iter().any(|made| directory.join(made).exists());
         !made && !name.starts_with("zd")
     })
 }

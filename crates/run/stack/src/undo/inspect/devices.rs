@@ -116,19 +116,19 @@ fn inspect(
 ) -> Result<(), StackError> {
     let Some(name) = kernel_name(node).filter(|_| height > 0) else { return Ok(()) };
     devices.extend(BlockDevice::named(&SystemRoot::here(), &name));
-    let folder = Path::new("/sys/class/block").join(&name);
-    let size = fs::read_to_string(folder.join("size")).unwrap_or_default();
+    let directory = Path::new("/sys/class/block").join(&name);
+    let size = fs::read_to_string(directory.join("size")).unwrap_or_default();
     if size.trim() == "0" {
         // A drive without a medium, or an array that is not started.
         return Ok(());
     }
     let before = found.len();
-    found.extend(mounts_of(node, &folder)?);
+    found.extend(mounts_of(node, &directory)?);
     found.extend(others(node, marks, context.executor)?);
     let partitions =
-        names_in(&folder).into_iter().filter(|n| folder.join(n).join("partition").exists());
+        names_in(&directory).into_iter().filter(|n| directory.join(n).join("partition").exists());
     let partitions: Vec<_> = partitions.collect();
-    let holders = names_in(&folder.join("holders"));
+    let holders = names_in(&directory.join("holders"));
     for partition in &partitions {
         let node = Path::new("/dev").join(partition);
         inspect(&node, marks, context, height - 1, (found, devices))?;
@@ -149,8 +149,8 @@ fn inspect(
 }
 
 /// Mounts of the device itself.
-fn mounts_of(node: &Path, folder: &Path) -> Result<Vec<Obstacle>, StackError> {
-    let number = fs::read_to_string(folder.join("dev")).unwrap_or_default();
+fn mounts_of(node: &Path, directory: &Path) -> Result<Vec<Obstacle>, StackError> {
+    let number = fs::read_to_string(directory.join("dev")).unwrap_or_default();
     let same = |mount: &disklab_measure::Mount| {
         let (major, minor) = mount.device;
         // Btrfs has an anonymous number.
@@ -167,11 +167,11 @@ fn mounts_of(node: &Path, folder: &Path) -> Result<Vec<Obstacle>, StackError> {
 
 /// Whether an array or mapping is one of disklab's.
 fn is_own(name: &str, marks: &Marks, context: &TeardownContext<'_>) -> bool {
-    let folder = Path::new("/sys/class/block").join(name);
-    if folder.join("md").is_dir() {
+    let directory = Path::new("/sys/class/block").join(name);
+    if directory.join("md").is_dir() {
         return array_uuid(name, context.executor).is_some_and(|uuid| marks.has(&uuid));
     }
-    let Some(mapping) = mapping(&folder) else { return false };
+    let Some(mapping) = mapping(&directory) else { return false };
     // cryptsetup maps a device for itself while it formats it.
     mapping.starts_with("temporary-cryptsetup-")
         || marks.has(&mapping)
@@ -190,8 +190,8 @@ fn group_of(mapping: &str) -> Option<String> {
     None
 }
 
-fn mapping(folder: &Path) -> Option<String> {
-    fs::read_to_string(folder.join("dm/name")).ok().map(|name| name.trim().to_owned())
+fn mapping(directory: &Path) -> Option<String> {
+    fs::read_to_string(directory.join("dm/name")).ok().map(|name| name.trim().to_owned())
 }
 
 /// The name that a user knows.
@@ -200,8 +200,8 @@ fn described(name: &str) -> PathBuf {
         .map_or_else(|| Path::new("/dev").join(name), |name| Path::new("/dev/mapper").join(name))
 }
 
-fn names_in(folder: &Path) -> Vec<String> {
-    let mut names: Vec<String> = fs::read_dir(folder)
+fn names_in(directory: &Path) -> Vec<String> {
+    let mut names: Vec<String> = fs::read_dir(directory)
         .into_iter()
         .flatten()
         .filter_map(|entry| entry.ok()?.file_name().into_string().ok())

@@ -171,8 +171,8 @@ mod tests {
     }
 
     fn check_half_a_table(guid: &str) {
-        let folder = tempfile::tempdir().expect("temp");
-        let path = folder.path().join("image");
+        let directory = tempfile::tempdir().expect("temp");
+        let path = directory.path().join("image");
         File::create(&path).and_then(|f| f.set_len(8 << 20)).expect("image");
         let executor = Executor::default();
         let sfdisk = Invocation::new("sfdisk")

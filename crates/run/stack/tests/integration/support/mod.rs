@@ -50,10 +50,10 @@ pub fn stack(text: &str, drives: usize) -> Stack {
     spec(text, drives).and_then(|spec| Stack::parse(&spec)).unwrap_or_else(|e| panic!("{e}"))
 }
 
-/// Files as drives, in a folder of their own. All goes when it goes, also when
+/// Files as drives, in a directory of their own. All goes when it goes, also when
 /// a test fails.
 pub struct LoopFixture {
-    pub folder: TempDir,
+    pub directory: TempDir,
     pub state: PathBuf,
     pub executor: Executor,
     pub ledger: Ledger,
@@ -67,13 +67,13 @@ static FIXTURES: AtomicU32 = AtomicU32::new(0);
 impl LoopFixture {
     /// `count` sparse drives.
     pub fn new(count: usize, size: Bytes) -> Self {
-        let folder = tempfile::Builder::new().prefix("disklab fixture").tempdir().expect("temp");
+        let directory = tempfile::Builder::new().prefix("disklab fixture").tempdir().expect("temp");
         let executor = Executor::new(Interrupt::new());
-        let state = folder.path().join("state");
+        let state = directory.path().join("state");
         let ledger = Ledger::open(&state).expect("ledger");
         let (drives, notes) = (Vec::new(), Vec::new());
         let number = FIXTURES.fetch_add(1, Ordering::Relaxed);
-        let mut fixture = Self { folder, state, executor, ledger, drives, notes, number };
+        let mut fixture = Self { directory, state, executor, ledger, drives, notes, number };
         for number in 1..=count {
             let drive = fixture.attach(&format!("drive{number}"), size);
             fixture.drives.push(drive);
@@ -95,9 +95,9 @@ impl LoopFixture {
         device
     }
 
-    /// The folder, as the kernel shows it.
+    /// The directory, as the kernel shows it.
     pub fn path(&self) -> PathBuf {
-        self.folder.path().canonicalize().expect("path")
+        self.directory.path().canonicalize().expect("path")
     }
 
     /// Makes a stack on all drives.
@@ -110,13 +110,13 @@ impl LoopFixture {
         &mut self,
         how: impl FnOnce(&[PathBuf], &mut LayerContext<'_>) -> Result<Made, StackError>,
     ) -> Result<Made, StackError> {
-        let folder = self.path().join("site");
-        if !folder.exists() {
-            self.ledger.enter(undo::RemoveFolder(folder.clone())).expect("enter");
-            std::fs::create_dir(&folder).expect("site");
+        let directory = self.path().join("site");
+        if !directory.exists() {
+            self.ledger.enter(undo::RemoveDirectory(directory.clone())).expect("enter");
+            std::fs::create_dir(&directory).expect("site");
         }
         let tag = format!("t{}x{}", std::process::id(), self.number);
-        let mut context = LayerContext::new(&self.executor, &mut self.ledger, &folder, &tag, 7);
+        let mut context = LayerContext::new(&self.executor, &mut self.ledger, &directory, &tag, 7);
         let made = how(&self.drives, &mut context);
         self.notes = context.notes;
         made
@@ -128,7 +128,7 @@ impl LoopFixture {
         assert!(errors.is_empty(), "{errors:?}");
     }
 
-    /// What is mounted in the folder, and attached to files in it.
+    /// What is mounted in the directory, and attached to files in it.
     pub fn leftovers(&self) -> Vec<String> {
         leftovers(&self.path())
     }
@@ -142,17 +142,17 @@ impl Drop for LoopFixture {
     }
 }
 
-/// What is mounted below a folder, and attached to files below it.
-pub fn leftovers(folder: &Path) -> Vec<String> {
+/// What is mounted below a directory, and attached to files below it.
+pub fn leftovers(directory: &Path) -> Vec<String> {
     let mut leftovers: Vec<String> = mounts()
         .expect("mounts")
         .iter()
-        .filter(|m| m.mount_point.starts_with(folder))
+        .filter(|m| m.mount_point.starts_with(directory))
         .map(|m| m.mount_point.display().to_string())
         .collect();
     for entry in std::fs::read_dir("/sys/block").expect("sysfs").flatten() {
         if let Ok(text) = std::fs::read_to_string(entry.path().join("loop/backing_file"))
-            && Path::new(text.trim_end()).starts_with(folder)
+            && Path::new(text.trim_end()).starts_with(directory)
         {
             leftovers.push(text.trim_end().to_owned());
         }

@@ -23,9 +23,9 @@ pub fn run_traced(jobs: &[Job], directory: &Path) -> (EngineReport, Vec<Issued>)
     (report, issued)
 }
 
-/// Runs the jobs of a text in a new folder.
+/// Runs the jobs of a text in a new directory.
 pub fn run_text(text: &str) -> (tempfile::TempDir, EngineReport) {
-    let folder = tempfile::tempdir().expect("temp");
-    let report = run(&jobs(text), &JobContext::new(folder.path(), 1));
-    (folder, report.unwrap_or_else(|error| panic!("{error}")))
+    let directory = tempfile::tempdir().expect("temp");
+    let report = run(&jobs(text), &JobContext::new(directory.path(), 1));
+    (directory, report.unwrap_or_else(|error| panic!("{error}")))
 }

@@ -38,8 +38,8 @@ pub fn strict() -> Options {
     Options { strict: true, ..Options::default() }
 }
 
-/// A folder in memory where there is one.
-pub fn folder() -> tempfile::TempDir {
+/// A directory in memory where there is one.
+pub fn directory() -> tempfile::TempDir {
     let memory = Path::new("/dev/shm");
     tempfile::tempdir_in(memory).or_else(|_| tempfile::tempdir()).expect("temp")
 }
@@ -72,19 +72,19 @@ pub fn row(measured: &FilebenchFigures, name: &str) -> (u64, u64) {
     (row.counted.operations, row.counted.bytes)
 }
 
-/// Sizes of all files below a folder, by path.
-pub fn sizes(folder: &Path) -> std::collections::BTreeMap<String, u64> {
+/// Sizes of all files below a directory, by path.
+pub fn sizes(directory: &Path) -> std::collections::BTreeMap<String, u64> {
     let mut found = std::collections::BTreeMap::new();
-    let mut left = vec![folder.to_owned()];
+    let mut left = vec![directory.to_owned()];
     while let Some(now) = left.pop() {
-        for entry in std::fs::read_dir(&now).expect("folder") {
+        for entry in std::fs::read_dir(&now).expect("directory") {
             let entry = entry.expect("entry");
             let meta = entry.metadata().expect("metadata");
             if meta.is_dir() {
                 left.push(entry.path());
             } else {
                 let path = entry.path();
-                let path = path.strip_prefix(folder).expect("below").display().to_string();
+                let path = path.strip_prefix(directory).expect("below").display().to_string();
                 found.insert(path, meta.len());
             }
         }

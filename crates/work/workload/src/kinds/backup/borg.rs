@@ -10,7 +10,7 @@ use crate::{WorkContext, WorkloadError};
 /// (its change log, 1.2.0a2), which Debian has since version 12.
 pub(super) const BORG: (&str, &str) = ("borg", "borgbackup");
 
-/// Folders in the directory of the cell: the repository, and what Borg keeps of its
+/// Directories in the directory of the cell: the repository, and what Borg keeps of its
 /// own (caches, configuration), which would else go to the user's home.
 pub(super) const REPOSITORY: &str = "repository";
 pub(super) const BASE: &str = "borg-base";
@@ -44,8 +44,8 @@ pub(super) fn borg(context: &WorkContext<'_>, command: &str) -> Invocation {
         .env("BORG_RELOCATED_REPO_ACCESS_IS_OK", "yes");
     // What a user may have set for repositories of their own.
     for variable in ["BORG_CACHE_DIR", "BORG_CONFIG_DIR", "BORG_SECURITY_DIR", "BORG_KEYS_DIR"] {
-        let folder = context.directory.join(BASE).join(variable.to_ascii_lowercase());
-        borg = borg.env(variable, &folder.display().to_string());
+        let directory = context.directory.join(BASE).join(variable.to_ascii_lowercase());
+        borg = borg.env(variable, &directory.display().to_string());
     }
     if context.executor.guest().is_some() {
         // CPU time is free there, and this is all it takes.
@@ -142,10 +142,11 @@ mod tests {
 
     #[test]
     fn only_the_lab_changes_how_it_computes() {
-        let folder = tempfile::tempdir().expect("temp");
+        let directory = tempfile::tempdir().expect("temp");
         let facts = GuestFacts { versions: BTreeMap::new(), clock: BootClock::read() };
         for executor in [Executor::new(Interrupt::new()), Executor::in_guest(facts)] {
-            let command = format!("{:?}", borg(&context(&executor, folder.path(), None), "create"));
+            let command =
+                format!("{:?}", borg(&context(&executor, directory.path(), None), "create"));
             let in_lab = executor.guest().is_some();
             assert_eq!(command.contains("MALLOC_"), in_lab, "{command}");
             assert_eq!(command.contains("BORG_SELFTEST"), in_lab, "{command}");

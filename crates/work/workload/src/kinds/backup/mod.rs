@@ -36,7 +36,7 @@ pub(super) const BACKUP: WorkloadKind = WorkloadKind {
         ),
         ("compression", "as `borg create --compression` has it (default 'lz4')"),
         ("encryption", "'none' (default), 'repokey' or 'repokey-blake2'"),
-        ("restore", "'folder' (default: next to the repository), 'discard' or 'not'"),
+        ("restore", "'directory' (default: next to the repository), 'discard' or 'not'"),
         ("check", "'repository' (default), 'data' (--verify-data) or 'not'"),
         ("sync", "whether the time of the restore includes `sync -f` (default true)"),
     ],
@@ -54,7 +54,7 @@ fn read(spec: &WorkloadPlan, context: &Context) -> Result<Box<dyn Workload>, Sou
     let compressed = less(size, "compressed", fields.take("compressed"))?;
     let deduplicated = less(compressed, "deduplicated", fields.take("deduplicated"))?;
     let files = fields.integer("files", 1..=100_000_000)?;
-    let folders = fields.integer("directories", 1..=1_000_000)?;
+    let directories = fields.integer("directories", 1..=1_000_000)?;
     let copies = fields.integer("copies", 1..=1000)?.unwrap_or(1);
     let changed = fields.integer("changed", 0..=100)?.unwrap_or(0);
     let origin = fields.choice(
@@ -64,7 +64,7 @@ fn read(spec: &WorkloadPlan, context: &Context) -> Result<Box<dyn Workload>, Sou
     let compression = compression(fields.take("compression"))?;
     let encryption = fields.choice("encryption", &ENCRYPTIONS)?.unwrap_or("none");
     let restores =
-        [("folder", Restore::Folder), ("discard", Restore::Discard), ("not", Restore::Not)];
+        [("directory", Restore::Directory), ("discard", Restore::Discard), ("not", Restore::Not)];
     let restore = fields.choice("restore", &restores)?.unwrap_or_default();
     let checks = [
         ("repository", BackupCheck::Repository),
@@ -81,9 +81,9 @@ fn read(spec: &WorkloadPlan, context: &Context) -> Result<Box<dyn Workload>, Sou
         // Enough to have the shares that are asked for.
         None => (scaled.0 >> 20).max(100).min((scaled.0 >> 12).max(1)),
     };
-    let folders = folders.unwrap_or(files.div_ceil(100)).clamp(1, files);
+    let directories = directories.unwrap_or(files.div_ceil(100)).clamp(1, files);
     Ok(Box::new(Backup {
-        tree: Tree { files, folders, size: scaled },
+        tree: Tree { files, directories, size: scaled },
         scaled_from: (context.scale != 1.0).then_some(size),
         compressible: Share::new(1.0 - part(compressed, size)),
         repeated: Share::new(1.0 - part(deduplicated, compressed)),
@@ -171,8 +171,8 @@ impl Workload for Backup {
         let on_disk = size + Bytes::kib(8).saturating_mul(files);
         let same_stack = self.origin == BackupSource::SameStack;
         let times = |yes: bool| u64::from(yes);
-        let folder = self.restore == Restore::Folder;
-        let trees = on_disk.saturating_mul(times(same_stack) + times(folder));
+        let directory = self.restore == Restore::Directory;
+        let trees = on_disk.saturating_mul(times(same_stack) + times(directory));
         let restores = times(self.restore != Restore::Not);
         let checks = times(self.check != BackupCheck::Not);
         let changed = Bytes((size.0 as f64 * self.changed.part()) as u64);
@@ -187,9 +187,9 @@ impl Workload for Backup {
             prewrite: if same_stack { size + rewritten } else { Bytes::ZERO },
             sequential_read: kept.saturating_mul(restores + checks)
                 + if same_stack { copied } else { Bytes::ZERO },
-            sequential_write: repository + size.saturating_mul(times(folder)),
+            sequential_write: repository + size.saturating_mul(times(directory)),
             // Files are found, read and created one by one.
-            seeks: files.saturating_mul(times(same_stack) * self.copies + times(folder)),
+            seeks: files.saturating_mul(times(same_stack) * self.copies + times(directory)),
             fixed_seconds: computed as f64 / BYTES_PER_SECOND
                 + START_SECONDS * (self.copies + restores + checks) as f64,
             ..Cost::default()

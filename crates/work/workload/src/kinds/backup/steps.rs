@@ -71,7 +71,7 @@ impl Backup {
             "backup",
             "Borg's caches and configuration lie next to the repository, on the same stack",
         );
-        if self.restore == Restore::Folder {
+        if self.restore == Restore::Directory {
             context.note(
                 "backup",
                 if self.sync {
@@ -95,7 +95,7 @@ impl Backup {
                 "{} files, {} together, in {} directories; their sizes spread evenly in their \
                  logarithm, up to 128 times the smallest; copies of whole files are what \
                  deduplication finds",
-                tree.files, tree.size, tree.folders
+                tree.files, tree.size, tree.directories
             ),
         );
         for number in 1..=self.copies {
@@ -189,15 +189,15 @@ impl Backup {
         let program = match self.restore {
             Restore::Not => return Ok(()),
             Restore::Discard => program.arg("--dry-run").arg(archive(self.copies)),
-            Restore::Folder => {
-                let folder = context.directory.join(RESTORED);
-                fs::create_dir(&folder).map_err(WorkloadError::io("cannot make", &folder))?;
+            Restore::Directory => {
+                let directory = context.directory.join(RESTORED);
+                fs::create_dir(&directory).map_err(WorkloadError::io("cannot make", &directory))?;
                 // It is written to where Borg is.
                 let repository = format!("../{}", archive(self.copies));
-                program.cwd(folder).args(["--numeric-ids", &repository])
+                program.cwd(directory).args(["--numeric-ids", &repository])
             }
         };
-        let sync = (self.sync && self.restore == Restore::Folder)
+        let sync = (self.sync && self.restore == Restore::Directory)
             .then(|| Invocation::new("sync").args(["-f", "."]).cwd(context.directory));
         context.step("restore", |executor| {
             let mut finished = executor.check(&program)?;
@@ -230,8 +230,8 @@ fn repository_size(context: &WorkContext<'_>) -> Result<Bytes, WorkloadError> {
     let mut size = 0;
     let read = |path| fs::read_dir(path);
     (|| {
-        for folder in read(data.clone())? {
-            for segment in read(folder?.path())? {
+        for directory in read(data.clone())? {
+            for segment in read(directory?.path())? {
                 size += segment?.metadata()?.len();
             }
         }

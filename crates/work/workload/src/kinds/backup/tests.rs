@@ -24,11 +24,11 @@ fn the_studys_ratios_come_out() {
     if lacks("borg") {
         return;
     }
-    let folder = tempfile::tempdir().expect("temp");
+    let directory = tempfile::tempdir().expect("temp");
     let body = "size = '901.92 GB'\ncompressed = '639.69 GB'\ndeduplicated = '515.84 GB'\n\
                 copies = 2\nfiles = 10000000\ndirectories = 3";
     let workload = read("backup", body, 0.00004).expect("valid");
-    let ran = run_in(&*workload, folder.path(), None).expect("ran");
+    let ran = run_in(&*workload, directory.path(), None).expect("ran");
     let names: Vec<_> = ran.steps.iter().map(|s| s.name.as_str()).collect();
     assert_eq!(names, ["copy-1", "copy-2", "restore", "check"]);
     let size = 901.92e9 * 0.00004;
@@ -43,27 +43,27 @@ fn the_studys_ratios_come_out() {
         assert!(off.iter().all(|percent| percent.abs() < 2.0), "{copy}: {off:?}");
     }
     // What was backed up comes back, byte by byte.
-    let tree = Tree { files: 400, folders: 3, size: Bytes(36_076_800) };
+    let tree = Tree { files: 400, directories: 3, size: Bytes(36_076_800) };
     let part = |of: f64, whole: f64| Share::new(1.0 - of / whole);
     let mut corpus =
         crate::corpus::Corpus::new(&tree, part(639.69, 901.92), part(515.84, 639.69), 42)
             .expect("valid");
-    let difference = corpus.first_difference(&folder.path().join("restored")).expect("read");
+    let difference = corpus.first_difference(&directory.path().join("restored")).expect("read");
     assert_eq!(difference, None);
     let space = ran.notes.iter().find(|n| n.text.starts_with("scaled from")).expect("scaled");
     assert!(space.text.contains("not scaled"), "{space:?}");
     // And nothing lies elsewhere.
-    let entries = std::fs::read_dir(folder.path()).expect("folder");
+    let entries = std::fs::read_dir(directory.path()).expect("directory");
     let mut names: Vec<_> = entries.map(|e| e.expect("entry").file_name()).collect();
     names.sort();
     assert_eq!(names, ["borg-base", REPOSITORY, "restored"]);
     let mut bytes = 0;
-    let mut folders = vec![folder.path().to_owned()];
-    while let Some(folder) = folders.pop() {
-        for entry in std::fs::read_dir(folder).expect("folder") {
+    let mut directories = vec![directory.path().to_owned()];
+    while let Some(directory) = directories.pop() {
+        for entry in std::fs::read_dir(directory).expect("directory") {
             let entry = entry.expect("entry");
             let data = entry.metadata().expect("entry");
-            if data.is_dir() { folders.push(entry.path()) } else { bytes += data.len() }
+            if data.is_dir() { directories.push(entry.path()) } else { bytes += data.len() }
         }
     }
     assert!(bytes <= workload.cost().space.0, "{bytes} {:?}", workload.cost());
@@ -74,19 +74,19 @@ fn a_changed_tree_is_copied_from_next_to() {
     if lacks("borg") {
         return;
     }
-    let folder = tempfile::tempdir().expect("temp");
+    let directory = tempfile::tempdir().expect("temp");
     let body = "size = '10 MB'\ncompressed = '5 MB'\ndeduplicated = '4 MB'\ncopies = 3\n\
                 changed = 20\nsource = 'same-stack'\nfiles = 100\nrestore = 'discard'\n\
                 check = 'data'\ncompression = 'zstd,3'\nencryption = 'repokey-blake2'";
     let workload = read("backup", body, 1.0).expect("valid");
-    let ran = run_in(&*workload, folder.path(), None).expect("ran");
+    let ran = run_in(&*workload, directory.path(), None).expect("ran");
     let names: Vec<_> = steps(&ran).iter().map(|s| s.0.to_owned()).collect();
     assert_eq!(names, ["copy-1", "copy-2", "copy-3", "restore", "check"]);
     let off = off(&ran, "copy-3");
     assert!(off.iter().all(|percent| percent.abs() < 12.0), "{off:?}");
     let changed = ran.notes.iter().filter(|n| n.text.contains("changed before copy-")).count();
     assert_eq!(changed, 2);
-    assert!(!folder.path().join("restored").exists());
+    assert!(!directory.path().join("restored").exists());
     assert!(ran.commands.iter().any(|c| c.contains("create --compression=zstd,3")));
     assert!(ran.commands.iter().any(|c| c.contains("check --verify-data")));
 }

@@ -22,7 +22,7 @@ pub(super) enum BackupSource {
 pub(super) enum Restore {
     /// It is written to a directory next to the repository.
     #[default]
-    Folder,
+    Directory,
     /// It is read and unpacked, and not written.
     Discard,
     /// Nothing.

@@ -172,12 +172,12 @@ mod tests {
     /// Another user may have put a link in the place of the file.
     #[test]
     fn no_link_is_followed() {
-        let folder = tempfile::tempdir().expect("temp");
-        let theirs = folder.path().join("theirs");
+        let directory = tempfile::tempdir().expect("temp");
+        let theirs = directory.path().join("theirs");
         std::fs::write(&theirs, "theirs").expect("written");
-        std::os::unix::fs::symlink(&theirs, folder.path().join(FILE)).expect("linked");
+        std::os::unix::fs::symlink(&theirs, directory.path().join(FILE)).expect("linked");
         let executor = Executor::new(disklab_exec::Interrupt::new());
-        let mut context = crate::testing::context(&executor, folder.path(), None);
+        let mut context = crate::testing::context(&executor, directory.path(), None);
         let all = MovedData { fill: 0.9, small: Bytes(1) };
         let error = all.fill(&mut context).expect_err("a link").to_string();
         assert!(error.contains("cannot fill"), "{error}");

@@ -67,8 +67,8 @@ pub(super) fn run(
             Err(error) => return Err(failed(error)),
         };
         // Also of a run that ended early: it tells how far it came.
-        if let Some(folder) = executor.raw_folder() {
-            save(folder, &name, workload, &report)?;
+        if let Some(directory) = executor.raw_directory() {
+            save(directory, &name, workload, &report)?;
         }
         notes.clone_from(&report.notes);
         if let Some(reason) = early {
@@ -85,7 +85,7 @@ pub(super) fn run(
 
 /// Keeps the rows as Filebench shows them, and the series.
 fn save(
-    folder: &std::path::Path,
+    directory: &std::path::Path,
     name: &str,
     workload: &Filebench,
     report: &FilebenchReport,
@@ -104,7 +104,7 @@ fn save(
     }
     let name = FileName::plain(name, 60);
     for (ending, content) in [("txt", text), ("csv", series)] {
-        let path = folder.join(format!("filebench-{name}.{ending}"));
+        let path = directory.join(format!("filebench-{name}.{ending}"));
         fs::write(&path, content).map_err(WorkloadError::io("cannot write", &path))?;
     }
     Ok(())

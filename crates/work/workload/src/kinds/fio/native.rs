@@ -56,8 +56,8 @@ impl<'a> ReadyStep<'a> {
         let command = command(self.fio, self.step, self.place.seed);
         executor.trace.note(&command.iter().map(String::as_str).collect::<Vec<_>>());
         let report = disklab_engine::run(&self.jobs, &self.place).map_err(failed)?;
-        if let Some(folder) = executor.raw_folder() {
-            let path = folder.join(format!("{}.json", self.raw));
+        if let Some(directory) = executor.raw_directory() {
+            let path = directory.join(format!("{}.json", self.raw));
             let json = format!("{:#}\n", report.to_fio_json());
             std::fs::write(&path, json).map_err(WorkloadError::io("cannot write", &path))?;
         }

@@ -250,10 +250,10 @@ mod tests {
 
     #[test]
     fn a_job_in_its_own_file_has_the_same_profile() {
-        let folder = tempfile::tempdir().expect("temp");
+        let directory = tempfile::tempdir().expect("temp");
         let text = "[a]\nsize=1m\nrw=write\ndirect=1\nzero_buffers\n";
-        std::fs::write(folder.path().join("a.fio"), text).expect("written");
-        let read = crate::testing::read_in("fio", "job-file = 'a.fio'", 1.0, folder.path());
+        std::fs::write(directory.path().join("a.fio"), text).expect("written");
+        let read = crate::testing::read_in("fio", "job-file = 'a.fio'", 1.0, directory.path());
         let profile = read.expect("valid").profile("a");
         assert_eq!(profile, Some(of("a", &format!("job = \"\"\"\n{text}\"\"\""))));
         assert!(profile.is_some_and(|profile| profile.is_direct() && profile.writes_zeros()));

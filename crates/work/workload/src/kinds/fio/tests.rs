@@ -18,18 +18,18 @@ fn job(text: &str, more: &str) -> String {
     format!("{more}\njob = '''\n{text}\n'''")
 }
 
-fn run(workload: &dyn Workload, folder: &Path) -> WorkOutcome {
-    run_in(workload, folder, None).expect("runs")
+fn run(workload: &dyn Workload, directory: &Path) -> WorkOutcome {
+    run_in(workload, directory, None).expect("runs")
 }
 
 fn bytes(step: &Step, direction: Direction) -> u64 {
     step.figures.iter().find(|f| f.direction == direction).map_or(0, |f| f.bytes)
 }
 
-/// Names and contents of the files in a folder.
-fn contents(folder: &Path) -> BTreeMap<String, Vec<u8>> {
-    fs::read_dir(folder)
-        .expect("folder")
+/// Names and contents of the files in a directory.
+fn contents(directory: &Path) -> BTreeMap<String, Vec<u8>> {
+    fs::read_dir(directory)
+        .expect("directory")
         .map(|entry| {
             let entry = entry.expect("entry");
             let name = entry.file_name().to_string_lossy().into_owned();
@@ -40,8 +40,8 @@ fn contents(folder: &Path) -> BTreeMap<String, Vec<u8>> {
 
 /// What disklab writes beforehand with the tests' seed.
 fn written(sizes: &[u64]) -> Vec<Vec<u8>> {
-    let folder = tempfile::tempdir().expect("temp");
-    let path = folder.path().join("f");
+    let directory = tempfile::tempdir().expect("temp");
+    let path = directory.path().join("f");
     let mut stream = ByteStream::new(FileContent::Random, 42);
     sizes
         .iter()
@@ -65,11 +65,11 @@ fn read_by(engine: &str, body: &str, scale: f64) -> Result<Box<dyn Workload>, So
 #[test]
 fn options_as_fields_make_one_job() {
     for engine in engines() {
-        let folder = tempfile::tempdir().expect("temp");
+        let directory = tempfile::tempdir().expect("temp");
         let body =
             "ioengine = 'psync'\nrw = 'read'\nbs = '64k'\nsize = '2M'\ngroup_reporting = true";
         let workload = read_by(engine, body, 1.0).expect("valid");
-        let ran = run(&*workload, folder.path());
+        let ran = run(&*workload, directory.path());
         assert_eq!(ran.steps.len(), 1);
         assert_eq!(ran.steps[0].name, "the-workload");
         let figure = &ran.steps[0].figures[0];
@@ -84,7 +84,7 @@ fn options_as_fields_make_one_job() {
             ran.notes
         );
         // The file that fio read is the one written beforehand.
-        let files = contents(folder.path());
+        let files = contents(directory.path());
         assert_eq!(files["the-workload.0.0"], written(&[2 << 20])[0]);
         let command = ran.commands.last().expect("fio");
         assert!(command.contains("--name=the-workload") && command.contains("seed="), "{command}");
@@ -94,20 +94,20 @@ fn options_as_fields_make_one_job() {
 #[test]
 fn stonewalled_sections_are_steps_and_share_their_file() {
     for engine in engines() {
-        let folder = tempfile::tempdir().expect("temp");
+        let directory = tempfile::tempdir().expect("temp");
         let text = "[global]\nfilename=test\nsize=1m\nbs=16k\n[seq-read]\nrw=read\n\
                 [rand write]\nstonewall\nrw=randwrite\n[mix-a]\nstonewall\nrw=randrw\n\
                 [mix-b]\nrw=read\n";
         let workload = read_by(engine, &job(text, ""), 1.0).expect("valid");
         assert_eq!(workload.cost().space, Bytes::mib(1));
-        let ran = run(&*workload, folder.path());
+        let ran = run(&*workload, directory.path());
         let names: Vec<_> = ran.steps.iter().map(|s| s.name.as_str()).collect();
         assert_eq!(names, ["seq-read", "rand write", "mix-a+mix-b"]);
         assert_eq!(bytes(&ran.steps[0], Direction::Read), 1 << 20);
         assert_eq!(bytes(&ran.steps[1], Direction::Write), 1 << 20);
         let mix = &ran.steps[2];
         assert_eq!(bytes(mix, Direction::Read) + bytes(mix, Direction::Write), 2 << 20);
-        assert_eq!(contents(folder.path()).keys().collect::<Vec<_>>(), ["test"]);
+        assert_eq!(contents(directory.path()).keys().collect::<Vec<_>>(), ["test"]);
         // Each step has a seed of its own.
         let runs: Vec<_> = ran.commands.iter().filter(|c| !c.contains("--parse-only")).collect();
         let seeds: Vec<_> = runs
@@ -122,10 +122,10 @@ fn stonewalled_sections_are_steps_and_share_their_file() {
 #[test]
 fn a_whole_job_is_one_step() {
     for engine in engines() {
-        let folder = tempfile::tempdir().expect("temp");
+        let directory = tempfile::tempdir().expect("temp");
         let text = "[global]\nsize=256k\n[a]\nrw=read\n[b]\nstonewall\nrw=read\n";
         let workload = read_by(engine, &job(text, "steps = 'whole'"), 1.0).expect("valid");
-        let ran = run(&*workload, folder.path());
+        let ran = run(&*workload, directory.path());
         assert_eq!(ran.steps.len(), 1);
         assert_eq!(ran.steps[0].name, "a+b");
         assert_eq!(bytes(&ran.steps[0], Direction::Read), 512 << 10);
@@ -137,14 +137,14 @@ fn a_whole_job_is_one_step() {
 fn jobs_of_a_section_are_one_figure() {
     for engine in engines() {
         for reporting in ["", "group_reporting\n"] {
-            let folder = tempfile::tempdir().expect("temp");
+            let directory = tempfile::tempdir().expect("temp");
             let text = format!("[many]\nrw=randread\nnumjobs=4\nsize=64k\nbs=4k\n{reporting}");
             let workload = read_by(engine, &job(&text, ""), 1.0).expect("valid");
-            let ran = run(&*workload, folder.path());
+            let ran = run(&*workload, directory.path());
             let figure = &ran.steps[0].figures[0];
             assert_eq!((figure.bytes, figure.operations), (256 << 10, Some(64)));
             assert_eq!(figure.latency.as_ref().map(|l| l.histogram.count()), Some(64));
-            assert_eq!(contents(folder.path()).len(), 4);
+            assert_eq!(contents(directory.path()).len(), 4);
         }
     }
 }
@@ -165,12 +165,12 @@ fn fio_finds_every_file_as_it_wants_it() {
             ("[a]\nsize=256k\nio_size=1m", vec![256 << 10]),
             ("[a]\nsize=256k\n[b]\nsize=128k\nname=c", vec![256 << 10, 128 << 10]),
         ] {
-            let folder = tempfile::tempdir().expect("temp");
+            let directory = tempfile::tempdir().expect("temp");
             let workload =
                 read_by(engine, &job(&format!("[global]\nrw=randread\n{text}"), ""), 1.0);
-            let ran = run(&*workload.expect("valid"), folder.path());
+            let ran = run(&*workload.expect("valid"), directory.path());
             assert!(bytes(&ran.steps[0], Direction::Read) > 0, "{text}");
-            let found: Vec<_> = contents(folder.path()).into_values().collect();
+            let found: Vec<_> = contents(directory.path()).into_values().collect();
             assert!(
                 found == written(&sizes),
                 "{text}: {:?}",
@@ -183,11 +183,11 @@ fn fio_finds_every_file_as_it_wants_it() {
 #[test]
 fn nothing_is_written_beforehand_where_nothing_is_read() {
     for engine in engines() {
-        let folder = tempfile::tempdir().expect("temp");
+        let directory = tempfile::tempdir().expect("temp");
         let workload =
             read_by(engine, "rw = 'write'\nsize = '256k'\nend_fsync = 1", 1.0).expect("valid");
         assert_eq!(workload.cost().prewrite, Bytes::ZERO);
-        let ran = run(&*workload, folder.path());
+        let ran = run(&*workload, directory.path());
         assert_eq!(bytes(&ran.steps[0], Direction::Write), 256 << 10);
         assert!(!ran.commands.iter().any(|c| c.contains("urandom")), "{:?}", ran.commands);
         assert!(ran.notes.iter().any(|n| n.text.contains("refill_buffers")), "{:?}", ran.notes);
@@ -197,7 +197,7 @@ fn nothing_is_written_beforehand_where_nothing_is_read() {
 #[test]
 fn sizes_are_scaled_and_times_are_not() {
     for engine in engines() {
-        let folder = tempfile::tempdir().expect("temp");
+        let directory = tempfile::tempdir().expect("temp");
         // The published job of the ext4, XFS, Btrfs, ZFS comparison, but fewer jobs.
         let body = "rw = 'randwrite'\nbs = '16k'\nsize = '100m'\nnumjobs = 4\nruntime = 60\n\
                 direct = 0\nioengine = 'libaio'\niodepth = 32\niodepth_batch = 32\n\
@@ -205,7 +205,7 @@ fn sizes_are_scaled_and_times_are_not() {
         let workload = read_by(engine, body, 0.005).expect("valid");
         let start = if engine == "fio" { 0.5 } else { 0.0 };
         assert_eq!(workload.cost().at_most_seconds, Some(60.0 + start));
-        let ran = run(&*workload, folder.path());
+        let ran = run(&*workload, directory.path());
         assert_eq!(bytes(&ran.steps[0], Direction::Write), 4 * (512 << 10));
         let note = "sizes scaled: the-workload: size 100m → 512k";
         assert!(ran.notes.iter().any(|n| n.text == note), "{:?}", ran.notes);
@@ -220,9 +220,9 @@ fn sizes_are_scaled_and_times_are_not() {
 #[test]
 fn a_seed_of_the_jobs_own_is_kept_and_reported() {
     for engine in engines() {
-        let folder = tempfile::tempdir().expect("temp");
+        let directory = tempfile::tempdir().expect("temp");
         let body = "rw = 'randread'\nsize = '64k'\nrandseed = 5";
-        let ran = run(&*read_by(engine, body, 1.0).expect("valid"), folder.path());
+        let ran = run(&*read_by(engine, body, 1.0).expect("valid"), directory.path());
         // fio takes the last one.
         let command = ran.commands.last().expect("fio");
         let last = command.rsplit("--randseed=").next().unwrap_or_default();
@@ -237,15 +237,16 @@ fn repeats_go_to_other_places() {
     for engine in engines() {
         let first_places: std::collections::BTreeSet<Vec<usize>> = (0..4)
             .map(|seed| {
-                let folder = tempfile::tempdir().expect("temp");
+                let directory = tempfile::tempdir().expect("temp");
                 let body = "rw = 'randwrite'\nbs = '4k'\nsize = '1m'\nnumber_ios = 8\n\
                             fallocate = 'none'";
                 let workload = read_by(engine, body, 1.0).expect("valid");
                 let executor = Executor::new(Interrupt::new());
-                let mut context = WorkContext { seed, ..context(&executor, folder.path(), None) };
+                let mut context =
+                    WorkContext { seed, ..context(&executor, directory.path(), None) };
                 workload.prepare(&mut context).expect("prepared");
                 workload.run(&mut context).expect("runs");
-                let bytes = fs::read(folder.path().join("the-workload.0.0")).expect("file");
+                let bytes = fs::read(directory.path().join("the-workload.0.0")).expect("file");
                 let written = bytes.chunks(4096).enumerate();
                 written.filter(|(_, b)| b.iter().any(|b| *b != 0)).map(|(n, _)| n).collect()
             })
@@ -256,14 +257,15 @@ fn repeats_go_to_other_places() {
 
 #[test]
 fn a_job_file_is_found_next_to_the_study() {
-    let folder = tempfile::tempdir().expect("temp");
-    fs::write(folder.path().join("x.fio"), "[a]\nsize=1m\n\nexec_prerun=reboot\n").expect("file");
-    let error = read_in("fio", "job-file = 'x.fio'", 1.0, folder.path()).expect_err("refused");
+    let directory = tempfile::tempdir().expect("temp");
+    fs::write(directory.path().join("x.fio"), "[a]\nsize=1m\n\nexec_prerun=reboot\n")
+        .expect("file");
+    let error = read_in("fio", "job-file = 'x.fio'", 1.0, directory.path()).expect_err("refused");
     assert_eq!((error.file.as_str(), error.line, error.column), ("x.fio", 4, 1));
-    fs::write(folder.path().join("x.fio"), "[a]\nsize=1m\n").expect("file");
-    let workload = read_in("fio", "job-file = 'x.fio'", 1.0, folder.path()).expect("valid");
+    fs::write(directory.path().join("x.fio"), "[a]\nsize=1m\n").expect("file");
+    let workload = read_in("fio", "job-file = 'x.fio'", 1.0, directory.path()).expect("valid");
     assert_eq!(workload.cost().sequential_read, Bytes::mib(1));
-    let error = read_in("fio", "job-file = 'y.fio'", 1.0, folder.path()).expect_err("missing");
+    let error = read_in("fio", "job-file = 'y.fio'", 1.0, directory.path()).expect_err("missing");
     assert!(error.to_string().contains("cannot read"), "{error}");
 }
 
@@ -272,22 +274,22 @@ fn a_failing_job_says_why() {
     if lacks("fio") {
         return;
     }
-    let folder = tempfile::tempdir().expect("temp");
+    let directory = tempfile::tempdir().expect("temp");
     // No operation takes less than a nanosecond: fio gives up.
     let body = "rw = 'read'\nsize = '64k'\nmax_latency = '1us'\nioengine = 'psync'\ndirect = 1";
     let workload = read_by("fio", body, 1.0).expect("valid");
-    let error = run_in(&*workload, folder.path(), None).expect_err("fails").to_string();
+    let error = run_in(&*workload, directory.path(), None).expect_err("fails").to_string();
     assert!(error.contains("fio") && error.contains("latency"), "{error}");
 }
 
 #[test]
 fn groups_that_run_together_are_looked_at_apart() {
     for engine in engines() {
-        let folder = tempfile::tempdir().expect("temp");
+        let directory = tempfile::tempdir().expect("temp");
         let text = "[stream]\nrw=write\nbs=64k\nsize=1m\n\
                     [safe]\nnew_group\nrw=randwrite\nsize=64k\nfsync=1\n";
         let workload = read_by(engine, &job(text, ""), 1.0).expect("valid");
-        let ran = run(&*workload, folder.path());
+        let ran = run(&*workload, directory.path());
         let steps: Vec<_> =
             ran.steps.iter().map(|s| (s.name.as_str(), bytes(s, Direction::Write))).collect();
         let both = (1 << 20) + (64 << 10);
@@ -300,10 +302,10 @@ fn groups_that_run_together_are_looked_at_apart() {
 #[test]
 fn the_clock_of_a_synced_write_stops_after_its_sync() {
     for engine in engines() {
-        let folder = tempfile::tempdir().expect("temp");
+        let directory = tempfile::tempdir().expect("temp");
         let text = "[global]\nrw=write\nbs=4k\nsize=128k\n[each]\nstonewall\nfdatasync=1\n\
                     [some]\nstonewall\nfdatasync=8\n[dsync]\nstonewall\nsync=dsync";
-        let ran = run(&*read_by(engine, &job(text, ""), 1.0).expect("valid"), folder.path());
+        let ran = run(&*read_by(engine, &job(text, ""), 1.0).expect("valid"), directory.path());
         let of = |name: &str| {
             let step = ran.steps.iter().find(|s| s.name == name).expect(name);
             step.figures[0].clone()
@@ -329,10 +331,10 @@ fn the_clock_of_a_synced_write_stops_after_its_sync() {
 
 #[test]
 fn a_step_lists_the_files_that_it_reads() {
-    let folder = tempfile::tempdir().expect("temp");
+    let directory = tempfile::tempdir().expect("temp");
     let text = "[global]\nbs=4k\nsize=2m\n[mix]\nrw=randrw\n[log]\nstonewall\nrw=randwrite\n\
                 io_size=4k\nfilename=log";
-    let ran = run(&*read("fio", &job(text, ""), 1.0).expect("valid"), folder.path());
+    let ran = run(&*read("fio", &job(text, ""), 1.0).expect("valid"), directory.path());
     let read = ran.steps[0].files_read.expect("it reads");
     assert_eq!((read.files, read.bytes, read.data), (1, 2 << 20, 2 << 20));
     assert_eq!(ran.steps[1].files_read, None);
@@ -340,10 +342,10 @@ fn a_step_lists_the_files_that_it_reads() {
 
 #[test]
 fn the_native_engine_says_why_it_failed() {
-    let folder = tempfile::tempdir().expect("temp");
-    fs::create_dir(folder.path().join("f")).expect("folder");
+    let directory = tempfile::tempdir().expect("temp");
+    fs::create_dir(directory.path().join("f")).expect("directory");
     let workload = read("fio", "rw = 'write'\nsize = '64k'\nfilename = 'f'", 1.0).expect("valid");
-    let error = run_in(&*workload, folder.path(), None).expect_err("a folder").to_string();
+    let error = run_in(&*workload, directory.path(), None).expect_err("a directory").to_string();
     assert!(error.contains("/f: Is a directory"), "{error}");
 }
 
@@ -359,10 +361,10 @@ fn options_only_of_fio_suggest_its_engine() {
 
 #[test]
 fn the_native_engine_leaves_its_report_as_fio_would() {
-    let (folder, raw) = (tempfile::tempdir().expect("temp"), tempfile::tempdir().expect("temp"));
+    let (directory, raw) = (tempfile::tempdir().expect("temp"), tempfile::tempdir().expect("temp"));
     let executor = Executor::new(Interrupt::new()).with_raw(raw.path());
     let workload = read("fio", "rw = 'randrw'\nsize = '256k'", 1.0).expect("valid");
-    let mut context = context(&executor, folder.path(), None);
+    let mut context = context(&executor, directory.path(), None);
     workload.prepare(&mut context).expect("prepared");
     workload.run(&mut context).expect("runs");
     let text = fs::read_to_string(raw.path().join("fio-1-the-workload.json")).expect("report");
@@ -377,11 +379,11 @@ fn operations_on_names_move_no_bytes() {
     if lacks("fio") {
         return;
     }
-    let folder = tempfile::tempdir().expect("temp");
+    let directory = tempfile::tempdir().expect("temp");
     let body = "ioengine = 'filecreate'\nnrfiles = 20\nfilesize = '4k'\nopenfiles = 1";
     let workload = read_by("fio", body, 1.0).expect("valid");
     assert_eq!((workload.cost().seeks, workload.cost().prewrite), (20, Bytes::ZERO));
-    let ran = run(&*workload, folder.path());
+    let ran = run(&*workload, directory.path());
     let figure = &ran.steps[0].figures[0];
     assert_eq!((figure.bytes, figure.operations), (0, Some(20)));
     assert_eq!(figure.operation, OperationKind::File);
@@ -454,11 +456,11 @@ fn rewritten_data_are_counted_apart() {
 #[test]
 fn an_interrupt_stops_the_jobs() {
     for engine in engines() {
-        let folder = tempfile::tempdir().expect("temp");
+        let directory = tempfile::tempdir().expect("temp");
         let executor = Executor::new(Interrupt::new());
         let body = "rw = 'read'\nsize = '64k'\ntime_based = true\nruntime = 600";
         let workload = read_by(engine, body, 1.0).expect("valid");
-        let mut context = context(&executor, folder.path(), None);
+        let mut context = context(&executor, directory.path(), None);
         workload.prepare(&mut context).expect("prepared");
         let raiser = executor.interrupt.clone();
         let thread = std::thread::spawn(move || {
@@ -534,14 +536,14 @@ fn directory_of_a_job_lies_below_the_measured_one() {
             [("/mnt/data", "mnt/data/f"), ("sub//deep/", "sub/deep/f"), ("./", "f"), ("/", "f")]
         {
             for rw in ["write", "randread"] {
-                let folder = tempfile::tempdir().expect("temp");
+                let temp = tempfile::tempdir().expect("temp");
                 let body = format!(
                     "engine = '{engine}'\nrw = '{rw}'\nsize = '64k'\nfilename = 'f'\n\
                      directory = '{directory}'\n"
                 );
                 let workload = read("fio", &body, 1.0).expect("a workload");
-                run_in(workload.as_ref(), folder.path(), None).expect("run");
-                let length = std::fs::metadata(folder.path().join(below)).map(|m| m.len()).ok();
+                run_in(workload.as_ref(), temp.path(), None).expect("run");
+                let length = std::fs::metadata(temp.path().join(below)).map(|m| m.len()).ok();
                 assert_eq!(length, Some(65536), "{engine} {directory} {rw}");
                 assert!(!workload.names().is_empty());
             }
@@ -555,8 +557,9 @@ fn directory_of_a_job_leads_nowhere_else() {
         let body = format!("rw = 'read'\nsize = '64k'\ndirectory = '{directory}'\n");
         assert!(read("fio", &body, 1.0).is_err(), "{directory}");
     }
-    let folder = tempfile::tempdir().expect("temp");
-    let (measured, precious) = (folder.path().join("measured"), folder.path().join("precious"));
+    let directory = tempfile::tempdir().expect("temp");
+    let (measured, precious) =
+        (directory.path().join("measured"), directory.path().join("precious"));
     std::fs::create_dir_all(&precious).expect("directory");
     std::fs::create_dir_all(&measured).expect("directory");
     std::os::unix::fs::symlink(&precious, measured.join("d")).expect("linked");
@@ -576,10 +579,10 @@ fn a_link_in_the_measured_directory_is_followed_by_no_engine() {
             continue;
         }
         for rw in ["write", "read"] {
-            let folder = tempfile::tempdir().expect("temp");
-            let directory = folder.path().join("measured");
+            let temp = tempfile::tempdir().expect("temp");
+            let directory = temp.path().join("measured");
             std::fs::create_dir(&directory).expect("directory");
-            let precious = folder.path().join("precious");
+            let precious = temp.path().join("precious");
             std::fs::write(&precious, "data").expect("written");
             std::os::unix::fs::symlink(&precious, directory.join("f")).expect("linked");
             let body = format!("engine = '{engine}'\nrw = '{rw}'\nsize = '64k'\nfilename = 'f'\n");
@@ -595,17 +598,18 @@ fn a_link_in_the_measured_directory_is_followed_by_no_engine() {
 /// A collection of job files, as people have them: in a study, it takes its variables from there.
 #[test]
 fn a_collection_takes_its_values_from_the_study() {
-    let folder = tempfile::tempdir().expect("temp");
-    let file = |name: &str, text: &str| fs::write(folder.path().join(name), text).expect("written");
-    fs::create_dir(folder.path().join("jobs")).expect("made");
+    let directory = tempfile::tempdir().expect("temp");
+    let file =
+        |name: &str, text: &str| fs::write(directory.path().join(name), text).expect("written");
+    fs::create_dir(directory.path().join("jobs")).expect("made");
     file("jobs/a.fio", "[a]\nrw=write\ninclude ../common.inc\nsize=${SIZE}\nnumjobs=$ncpus\n");
     file("common.inc", "bs=8k\n");
     let body = "job-file = 'jobs/a.fio'\nvariables = { SIZE = '64k', ncpus = 2 }";
-    let workload = read_in("fio", body, 1.0, folder.path()).expect("valid");
+    let workload = read_in("fio", body, 1.0, directory.path()).expect("valid");
     assert_eq!(workload.cost().sequential_write, Bytes::kib(128));
     let text = "job = '''\n[a]\ninclude common.inc\nsize=${SIZE}\n'''\n";
     let valid = format!("{text}variables = {{ SIZE = '64k' }}");
-    assert!(read_in("fio", &valid, 1.0, folder.path()).is_ok());
+    assert!(read_in("fio", &valid, 1.0, directory.path()).is_ok());
     // Nothing of this machine's: what a stranger's study asks for would be kept in the run.
     for (name, line) in [("PATH", "${PATH}"), ("ncpus", "$ncpus"), ("HOME", "${HOME}")] {
         let body = format!("job = '''\n[a]\nsize=1m\ndescription={line}\n'''");
@@ -615,7 +619,7 @@ fn a_collection_takes_its_values_from_the_study() {
         assert!(error.message.contains(&advice) && !error.message.contains('/'), "{error}");
     }
     file("secret.toml", "password=hunter2\n");
-    let place = folder.path().join("jobs");
+    let place = directory.path().join("jobs");
     for name in ["../secret.toml", "/etc/passwd", "/proc/self/environ", "/dev/stdin"] {
         let body = format!("job = '''\n[a]\nsize=1m\ninclude {name}\n'''");
         let error = read_in("fio", &body, 1.0, &place).expect_err(name).to_string();
@@ -636,12 +640,12 @@ fn directories_in_names_lie_below_the_measured_one() {
                 vec!["the-workload.0/0", "the-workload.0/1"],
             ),
         ] {
-            let folder = tempfile::tempdir().expect("temp");
+            let directory = tempfile::tempdir().expect("temp");
             let body = format!("rw = 'write'\nsize = '64k'\n{names}");
             let workload = read_by(engine, &body, 1.0).expect("valid");
-            run_in(workload.as_ref(), folder.path(), None).expect("run");
+            run_in(workload.as_ref(), directory.path(), None).expect("run");
             for name in expected {
-                assert!(folder.path().join(name).is_file(), "{engine}: {name}");
+                assert!(directory.path().join(name).is_file(), "{engine}: {name}");
                 let first = name.split('/').next().expect("a directory").to_owned();
                 assert!(workload.names().contains(&first), "{:?}", workload.names());
             }

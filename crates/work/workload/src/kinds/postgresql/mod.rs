@@ -18,7 +18,7 @@ use disklab_source::SourceError;
 use disklab_units::Bytes;
 
 use self::programs::Programs;
-use self::server::{Cluster, HERE, PrivateFolder, Server};
+use self::server::{Cluster, HERE, PrivateDirectory, Server};
 use crate::tally::figure;
 use crate::tree::sync_tree;
 use crate::{
@@ -131,7 +131,7 @@ impl Postgresql {
     fn measured(
         &self,
         cluster: &Cluster,
-        log: &PrivateFolder,
+        log: &PrivateDirectory,
         seed: u64,
         executor: &Executor,
     ) -> Result<(StepOutcome, u64), WorkloadError> {
@@ -203,7 +203,7 @@ impl Workload for Postgresql {
     }
 
     fn names(&self) -> Vec<String> {
-        vec![server::FOLDER.to_owned()]
+        vec![server::DIRECTORY.to_owned()]
     }
 
     fn profile(&self, _: &str) -> Option<StepProfile> {
@@ -262,8 +262,8 @@ impl Workload for Postgresql {
         let seed = context.seed;
         // The log of transactions must not lie on the file system that is measured. A
         // guest's raw outputs may lie on the host, where it cannot change owners.
-        let raw = context.executor.raw_folder().filter(|_| context.executor.guest().is_none());
-        let log = cluster.private_folder(raw)?;
+        let raw = context.executor.raw_directory().filter(|_| context.executor.guest().is_none());
+        let log = cluster.private_directory(raw)?;
         // The server has files open; what it reads when it starts is warm.
         context.empty_caches()?;
         let server = Server::start(&cluster, &self.settings(), context.executor)?;

@@ -44,13 +44,13 @@ pub(super) fn output_of(text: &str) -> Result<PgbenchOutput, WorkloadError> {
     Ok(PgbenchOutput { processed, failed, per_second })
 }
 
-/// The latencies in the files that `pgbench --log` has left in `folder`: one for each
+/// The latencies in the files that `pgbench --log` has left in `directory`: one for each
 /// of its threads.
-pub(super) fn latencies(folder: &Path) -> Result<LatencyHistogram, WorkloadError> {
+pub(super) fn latencies(directory: &Path) -> Result<LatencyHistogram, WorkloadError> {
     let mut histogram = LatencyHistogram::new();
     let cannot = "cannot read pgbench's log";
-    for entry in std::fs::read_dir(folder).map_err(WorkloadError::io(cannot, folder))? {
-        let path = entry.map_err(WorkloadError::io(cannot, folder))?.path();
+    for entry in std::fs::read_dir(directory).map_err(WorkloadError::io(cannot, directory))? {
+        let path = entry.map_err(WorkloadError::io(cannot, directory))?.path();
         let file = File::open(&path).map_err(WorkloadError::io(cannot, &path))?;
         for line in BufReader::new(file).lines() {
             let line = line.map_err(WorkloadError::io(cannot, &path))?;
@@ -118,18 +118,18 @@ mod tests {
 
     #[test]
     fn logs_of_all_threads_are_read() {
-        let folder = tempfile::tempdir().expect("temp");
+        let directory = tempfile::tempdir().expect("temp");
         std::fs::write(
-            folder.path().join("log.7"),
+            directory.path().join("log.7"),
             "0 199 2241 0 1175850568 995598\n1 3 failed 0 1 2\n",
         )
         .expect("log");
-        std::fs::write(folder.path().join("log.7.1"), "2 1 5000 0 1 2 17\n").expect("log");
-        let histogram = latencies(folder.path()).expect("logs");
+        std::fs::write(directory.path().join("log.7.1"), "2 1 5000 0 1 2 17\n").expect("log");
+        let histogram = latencies(directory.path()).expect("logs");
         assert_eq!(histogram.count(), 2);
         assert!((histogram.quantile(1.0) as f64 / 5e6 - 1.0).abs() < 0.001);
-        std::fs::write(folder.path().join("log.7.2"), "2 1 -5 0 1 2\n").expect("log");
-        assert!(latencies(folder.path()).expect_err("negative").to_string().contains("'2 1 -5"));
+        std::fs::write(directory.path().join("log.7.2"), "2 1 -5 0 1 2\n").expect("log");
+        assert!(latencies(directory.path()).expect_err("negative").to_string().contains("'2 1 -5"));
     }
 
     proptest! {

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use disklab_exec::find_program;
 
-/// Debian keeps each version's programs in a folder of their own, outside of PATH:
+/// Debian keeps each version's programs in a directory of their own, outside of PATH:
 /// /usr/lib/postgresql/15/bin.
 const VERSIONS: &str = "/usr/lib/postgresql";
 const PROGRAMS: [&str; 3] = ["initdb", "postgres", "pgbench"];
@@ -35,24 +35,24 @@ impl Programs {
     /// The path of a program, or its name where it is looked for in PATH.
     pub fn path(&self, program: &str) -> PathBuf {
         match &self.0 {
-            Some(folder) => folder.join(program),
+            Some(directory) => directory.join(program),
             None => find_program(program).unwrap_or_else(|| PathBuf::from(program)),
         }
     }
 }
 
-/// The folder of the newest version's programs below `versions`.
+/// The directory of the newest version's programs below `versions`.
 fn newest(versions: &Path) -> Option<PathBuf> {
     let mut found: Vec<(u32, PathBuf)> = fs::read_dir(versions)
         .ok()?
         .flatten()
         // Before 10 a version was two numbers, and lacked what is needed here.
         .filter_map(|entry| Some((entry.file_name().to_str()?.parse().ok()?, entry.path())))
-        .map(|(version, folder)| (version, folder.join("bin")))
+        .map(|(version, directory)| (version, directory.join("bin")))
         .filter(|(_, bin)| PROGRAMS.iter().all(|program| bin.join(program).is_file()))
         .collect();
     found.sort();
-    found.pop().map(|(_, folder)| folder)
+    found.pop().map(|(_, directory)| directory)
 }
 
 /// Whether disklab is run by root, whom PostgreSQL refuses.
@@ -97,8 +97,8 @@ mod tests {
 
     #[test]
     fn the_newest_whole_version_is_taken() {
-        let folder = tempfile::tempdir().expect("temp");
-        assert_eq!(newest(&folder.path().join("none")), None);
+        let directory = tempfile::tempdir().expect("temp");
+        assert_eq!(newest(&directory.path().join("none")), None);
         for (version, programs) in [
             ("9.6", &PROGRAMS[..]),
             ("9", &PROGRAMS),
@@ -106,13 +106,13 @@ mod tests {
             ("17", &PROGRAMS[..2]),
             ("common", &PROGRAMS),
         ] {
-            let bin = folder.path().join(version).join("bin");
-            fs::create_dir_all(&bin).expect("folder");
+            let bin = directory.path().join(version).join("bin");
+            fs::create_dir_all(&bin).expect("directory");
             for program in programs {
                 fs::write(bin.join(program), "").expect("program");
             }
         }
-        assert_eq!(newest(folder.path()), Some(folder.path().join("15/bin")));
+        assert_eq!(newest(directory.path()), Some(directory.path().join("15/bin")));
     }
 
     #[test]

@@ -14,11 +14,11 @@ use rustix::process::{Pid, Signal, kill_process};
 use super::programs::{Programs, User, is_root};
 use crate::WorkloadError;
 
-/// The cluster's folder, in the directory of the cell. Its socket lies in it too:
-/// the folder is for the server's user alone.
-pub(super) const FOLDER: &str = "cluster";
+/// The cluster's directory, in the directory of the cell. Its socket lies in it too:
+/// the directory is for the server's user alone.
+pub(super) const DIRECTORY: &str = "cluster";
 
-/// The cluster's folder, as the programs are told: all of them are started in it. So
+/// The cluster's directory, as the programs are told: all of them are started in it. So
 /// the way to it need not be open to the server's user, and no path is longer than
 /// the 107 bytes that a socket may have (unix(7)).
 pub(super) const HERE: &str = "/proc/self/cwd";
@@ -41,7 +41,7 @@ const POLL: Duration = Duration::from_millis(20);
 /// A cluster of databases.
 #[derive(Debug)]
 pub(super) struct Cluster {
-    folder: PathBuf,
+    directory: PathBuf,
     programs: Programs,
     /// Who runs the programs, where it is not the user of disklab.
     pub user: Option<User>,
@@ -58,7 +58,7 @@ impl Cluster {
         } else {
             None
         };
-        Ok(Self { folder: directory.join(FOLDER), programs: Programs::find(), user })
+        Ok(Self { directory: directory.join(DIRECTORY), programs: Programs::find(), user })
     }
 
     /// Makes one.
@@ -67,9 +67,9 @@ impl Cluster {
     /// [`WorkloadError::NoUser`], or what initdb printed.
     pub fn make(directory: &Path, executor: &Executor) -> Result<Self, WorkloadError> {
         let cluster = Self::at(directory)?;
-        fs::create_dir(&cluster.folder)
-            .map_err(WorkloadError::io("cannot make", &cluster.folder))?;
-        cluster.hand_over(&cluster.folder)?;
+        fs::create_dir(&cluster.directory)
+            .map_err(WorkloadError::io("cannot make", &cluster.directory))?;
+        cluster.hand_over(&cluster.directory)?;
         let initdb = cluster
             .program("initdb")
             .args(["-D", HERE, "-U", ROLE, "-A", "trust", "-E", "UTF8", "--no-locale", "-N"])
@@ -78,39 +78,42 @@ impl Cluster {
         Ok(cluster)
     }
 
-    /// Makes a folder private to the user of the programs.
-    fn hand_over(&self, folder: &Path) -> Result<(), WorkloadError> {
-        fs::set_permissions(folder, fs::Permissions::from_mode(0o700))
-            .map_err(WorkloadError::io("cannot set the permissions of", folder))?;
+    /// Makes a directory private to the user of the programs.
+    fn hand_over(&self, directory: &Path) -> Result<(), WorkloadError> {
+        fs::set_permissions(directory, fs::Permissions::from_mode(0o700))
+            .map_err(WorkloadError::io("cannot set the permissions of", directory))?;
         if let Some(user) = &self.user {
-            chown(folder, Some(user.uid), Some(user.gid))
-                .map_err(WorkloadError::io("cannot change the owner of", folder))?;
+            chown(directory, Some(user.uid), Some(user.gid))
+                .map_err(WorkloadError::io("cannot change the owner of", directory))?;
         }
         Ok(())
     }
 
-    /// A folder for the programs to write to, which goes when it is dropped: in
+    /// A directory for the programs to write to, which goes when it is dropped: in
     /// `place`, or where temporary files lie.
     ///
     /// # Errors
     /// [`WorkloadError::Io`] if it cannot be made, or given to the user of the server.
-    pub fn private_folder(&self, place: Option<&Path>) -> Result<PrivateFolder, WorkloadError> {
+    pub fn private_directory(
+        &self,
+        place: Option<&Path>,
+    ) -> Result<PrivateDirectory, WorkloadError> {
         let place = place.map_or_else(std::env::temp_dir, Path::to_owned);
         let cannot = "cannot create a directory in";
         fs::create_dir_all(&place).map_err(WorkloadError::io(cannot, &place))?;
-        let folder = tempfile::Builder::new()
+        let directory = tempfile::Builder::new()
             .prefix("pgbench-")
             .tempdir_in(&place)
             .map_err(WorkloadError::io(cannot, &place))?;
-        self.hand_over(folder.path())?;
+        self.hand_over(directory.path())?;
         // Not closed on exec: programs reach it by this, whatever the way to it.
         let handle =
-            rustix::fs::open(folder.path(), OFlags::PATH | OFlags::DIRECTORY, Mode::empty())
-                .map_err(|e| WorkloadError::io("cannot open", folder.path())(e.into()))?;
-        Ok(PrivateFolder { folder, handle })
+            rustix::fs::open(directory.path(), OFlags::PATH | OFlags::DIRECTORY, Mode::empty())
+                .map_err(|e| WorkloadError::io("cannot open", directory.path())(e.into()))?;
+        Ok(PrivateDirectory { directory, handle })
     }
 
-    /// One of PostgreSQL's programs, started in the cluster's folder.
+    /// One of PostgreSQL's programs, started in the cluster's directory.
     pub fn program(&self, name: &str) -> Invocation {
         let path = self.programs.path(name);
         let invocation = match &self.user {
@@ -123,13 +126,13 @@ impl Cluster {
                 .args(["--clear-groups", "--pdeathsig=KILL", "--"])
                 .arg(path),
         };
-        invocation.cwd(&self.folder)
+        invocation.cwd(&self.directory)
     }
 
     /// The process and the state of a server that runs, from the lines of its
     /// `postmaster.pid` (utils/pidfile.h in PostgreSQL's sources).
     fn state(&self) -> Option<(i32, String)> {
-        let text = fs::read_to_string(self.folder.join("postmaster.pid")).ok()?;
+        let text = fs::read_to_string(self.directory.join("postmaster.pid")).ok()?;
         let mut lines = text.lines();
         let process = lines.next()?.trim().parse().ok().filter(|pid| *pid > 1)?;
         let state = lines.nth(6).unwrap_or_default().trim().to_owned();
@@ -137,17 +140,17 @@ impl Cluster {
     }
 }
 
-/// A folder that only the user of the programs may use.
+/// A directory that only the user of the programs may use.
 #[derive(Debug)]
-pub(super) struct PrivateFolder {
-    folder: tempfile::TempDir,
+pub(super) struct PrivateDirectory {
+    directory: tempfile::TempDir,
     handle: OwnedFd,
 }
 
-impl PrivateFolder {
+impl PrivateDirectory {
     /// Its path here.
     pub fn path(&self) -> &Path {
-        self.folder.path()
+        self.directory.path()
     }
 
     /// What programs that get its path must inherit.

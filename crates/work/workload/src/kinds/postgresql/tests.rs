@@ -20,18 +20,18 @@ fn lacks_postgresql() -> bool {
 
 /// Whether no server has the cluster any more.
 fn is_down(directory: &Path) -> bool {
-    let folder = directory.join("cluster");
-    let socket = folder.join(format!(".s.PGSQL.{}", server::PORT));
-    UnixStream::connect(socket).is_err() && !processes_in(&folder)
+    let cluster = directory.join("cluster");
+    let socket = cluster.join(format!(".s.PGSQL.{}", server::PORT));
+    UnixStream::connect(socket).is_err() && !processes_in(&cluster)
 }
 
-/// Whether a process works in this folder.
-fn processes_in(folder: &Path) -> bool {
-    let folder = folder.canonicalize().expect("folder");
+/// Whether a process works in this directory.
+fn processes_in(directory: &Path) -> bool {
+    let directory = directory.canonicalize().expect("directory");
     fs::read_dir("/proc")
         .expect("/proc")
         .flatten()
-        .any(|process| fs::read_link(process.path().join("cwd")).is_ok_and(|cwd| cwd == folder))
+        .any(|process| fs::read_link(process.path().join("cwd")).is_ok_and(|cwd| cwd == directory))
 }
 
 #[test]
@@ -39,17 +39,17 @@ fn transactions_are_measured_and_the_server_is_gone() {
     if lacks_postgresql() {
         return;
     }
-    let folder = tempfile::tempdir().expect("temp");
+    let directory = tempfile::tempdir().expect("temp");
     let body = "scale = 2\nclients = 2\nseconds = 1";
     let workload = read("postgresql", body, 0.5).expect("valid");
-    let ran = run_in(&*workload, folder.path(), None).expect("ran");
+    let ran = run_in(&*workload, directory.path(), None).expect("ran");
     let figure = &ran.steps[0].figures[0];
     assert_eq!((ran.steps[0].name.as_str(), figure.direction), ("pgbench", Direction::Write));
     let count = figure.latency.as_ref().map(|l| l.histogram.count());
     assert!(count.is_some_and(|n| n > 0) && count == figure.operations, "{count:?}");
     assert!(figure.operations_per_second.is_some_and(|r| r > 0.0));
     assert!(ran.notes.iter().any(|n| n.text.contains("scaled from 2 to 1")));
-    assert!(is_down(folder.path()));
+    assert!(is_down(directory.path()));
     let starts = ran.commands.iter().filter(|c| c.contains("/postgres ")).count();
     assert_eq!(starts, 2, "{:?}", ran.commands);
 }
@@ -59,11 +59,11 @@ fn the_log_of_transactions_is_not_kept() {
     if lacks_postgresql() {
         return;
     }
-    let folder = tempfile::tempdir().expect("temp");
-    let raw = folder.path().join("raw");
+    let directory = tempfile::tempdir().expect("temp");
+    let raw = directory.path().join("raw");
     let executor = Executor::new(Interrupt::new()).with_raw(&raw);
-    let cell = folder.path().join("cell");
-    fs::create_dir(&cell).expect("folder");
+    let cell = directory.path().join("cell");
+    fs::create_dir(&cell).expect("directory");
     let mut context = context(&executor, &cell, None);
     let body = "scale = 1\nseconds = 1\nclients = 1\nscript = 'select-only'";
     let workload = read("postgresql", body, 1.0).expect("valid");
@@ -80,9 +80,9 @@ fn a_server_is_stopped_after_an_error_and_a_stop_request() {
     if lacks_postgresql() {
         return;
     }
-    let folder = tempfile::tempdir().expect("temp");
+    let directory = tempfile::tempdir().expect("temp");
     let executor = Executor::new(Interrupt::new());
-    let mut context = context(&executor, folder.path(), None);
+    let mut context = context(&executor, directory.path(), None);
     let workload =
         read("postgresql", "scale = 1\nseconds = 600\nscript = 'select-only'", 1.0).expect("valid");
     workload.prepare(&mut context).expect("prepared");
@@ -93,14 +93,14 @@ fn a_server_is_stopped_after_an_error_and_a_stop_request() {
     });
     assert!(workload.run(&mut context).expect_err("stopped").is_interrupt());
     thread.join().expect("thread");
-    assert!(is_down(folder.path()));
+    assert!(is_down(directory.path()));
 
     let executor = Executor::new(Interrupt::new());
-    let cluster = Cluster::at(folder.path()).expect("a user");
+    let cluster = Cluster::at(directory.path()).expect("a user");
     let wrong = ["no_such_setting=on".to_owned()];
     let error = Server::start(&cluster, &wrong, &executor).expect_err("no such setting");
     assert!(error.to_string().contains("no_such_setting"), "{error}");
-    assert!(is_down(folder.path()));
+    assert!(is_down(directory.path()));
 }
 
 #[test]

@@ -9,13 +9,13 @@ fn commits_are_kept_and_looked_up() {
     for (journal, synchronous) in
         [("wal", "normal"), ("wal", "full"), ("delete", "full"), ("truncate", "normal")]
     {
-        let folder = tempfile::tempdir().expect("temp");
+        let directory = tempfile::tempdir().expect("temp");
         let body = format!(
             "journal = '{journal}'\nsynchronous = '{synchronous}'\nrows = 3\nrow-size = 500\n\
              commits = 80\nsize = '400 kB'\nreads = 60"
         );
         let workload = read("sqlite", &body, 0.5).expect("valid");
-        let ran = run_in(&*workload, folder.path(), None).expect(journal);
+        let ran = run_in(&*workload, directory.path(), None).expect(journal);
         let steps: Vec<_> = ran
             .steps
             .iter()
@@ -33,19 +33,19 @@ fn commits_are_kept_and_looked_up() {
             ]
         );
         assert!(ran.notes.iter().any(|n| n.text.contains("no row is missing")));
-        let size = folder.path().join(FILE).metadata().expect("file").len();
+        let size = directory.path().join(FILE).metadata().expect("file").len();
         assert!(size > 200_000 && size <= workload.cost().space.0, "{size}");
-        let left = std::fs::read_dir(folder.path()).expect("folder").count();
+        let left = std::fs::read_dir(directory.path()).expect("directory").count();
         assert_eq!(left, if journal == "truncate" { 2 } else { 1 }, "{journal}");
     }
 }
 
 #[test]
 fn changed_rows_are_read_again_as_a_whole() {
-    let folder = tempfile::tempdir().expect("temp");
+    let directory = tempfile::tempdir().expect("temp");
     let body = "rows = 2\nchanges = 5\nrow-size = 500\ncommits = 20\nsize = '400 kB'\nscan = true";
     let workload = read("sqlite", body, 1.0).expect("valid");
-    let ran = run_in(&*workload, folder.path(), None).expect("ran");
+    let ran = run_in(&*workload, directory.path(), None).expect("ran");
     let figures: Vec<_> = ran.steps.iter().map(|s| (s.name.as_str(), s.figures[0].bytes)).collect();
     let rows = 400_000 / 548 + 40;
     assert_eq!(figures, [("commit", 20 * 7 * 500), ("scan", rows * 500)]);
@@ -55,22 +55,22 @@ fn changed_rows_are_read_again_as_a_whole() {
 
 #[test]
 fn time_may_end_it() {
-    let folder = tempfile::tempdir().expect("temp");
+    let directory = tempfile::tempdir().expect("temp");
     let body = "commits = 1000000\nruntime = '50ms'\nsize = 0";
     let workload = read("sqlite", body, 1.0).expect("valid");
-    let ran = run_in(&*workload, folder.path(), None).expect("ran");
+    let ran = run_in(&*workload, directory.path(), None).expect("ran");
     assert!(ran.steps[0].figures[0].operations.is_some_and(|n| n < 1_000_000));
     assert!(ran.notes.iter().any(|n| n.text.starts_with("time was up after")));
 }
 
 #[test]
 fn a_lost_row_and_a_damaged_file_are_found() {
-    let folder = tempfile::tempdir().expect("temp");
+    let directory = tempfile::tempdir().expect("temp");
     let executor = Executor::new(Interrupt::new());
-    let mut context = context(&executor, folder.path(), None);
+    let mut context = context(&executor, directory.path(), None);
     let workload = read("sqlite", "commits = 5\nsize = '1 MB'", 1.0).expect("valid");
     workload.prepare(&mut context).expect("prepared");
-    let path = folder.path().join(FILE);
+    let path = directory.path().join(FILE);
     let connection = Connection::open(&path).expect("database");
     connection.execute("delete from entry where id = 7", []).expect("deleted");
     close(connection).expect("closed");
@@ -85,10 +85,10 @@ fn a_lost_row_and_a_damaged_file_are_found() {
 
 #[test]
 fn an_interrupt_stops_it() {
-    let folder = tempfile::tempdir().expect("temp");
+    let directory = tempfile::tempdir().expect("temp");
     let executor = Executor::new(Interrupt::new());
     executor.interrupt.raise();
-    let mut context = context(&executor, folder.path(), None);
+    let mut context = context(&executor, directory.path(), None);
     let workload = read("sqlite", "size = '1 GB'", 1.0).expect("valid");
     assert!(workload.prepare(&mut context).expect_err("stopped").is_interrupt());
 }

@@ -106,12 +106,12 @@ fn read(spec: &WorkloadPlan, _: &Context) -> Result<Box<dyn Workload>, SourceErr
     }))
 }
 
-fn film(folder: &Path, number: u64) -> PathBuf {
-    folder.join(format!("film-{:03}.mkv", number + 1))
+fn film(directory: &Path, number: u64) -> PathBuf {
+    directory.join(format!("film-{:03}.mkv", number + 1))
 }
 
-fn recording(folder: &Path, number: u64) -> PathBuf {
-    folder.join(format!("camera-{:03}.mp4", number + 1))
+fn recording(directory: &Path, number: u64) -> PathBuf {
+    directory.join(format!("camera-{:03}.mp4", number + 1))
 }
 
 impl Streams {
@@ -124,15 +124,15 @@ impl Streams {
     }
 
     /// All streams, their files open.
-    fn open(&self, folder: &Path, seed: u64) -> Result<Vec<RunningStream>, WorkloadError> {
+    fn open(&self, directory: &Path, seed: u64) -> Result<Vec<RunningStream>, WorkloadError> {
         let count = self.readers + self.writers;
         let mut streams = Vec::new();
         for number in 0..count {
             let writes = number >= self.readers;
             let (schedule, path) = if writes {
-                (self.write, recording(folder, number - self.readers))
+                (self.write, recording(directory, number - self.readers))
             } else {
-                (self.read, film(folder, number))
+                (self.read, film(directory, number))
             };
             let file = if writes {
                 OpenOptions::new().write(true).create(true).truncate(true).open(&path)
@@ -159,11 +159,11 @@ impl Streams {
     /// Runs all streams to their end.
     fn play(
         &self,
-        folder: &Path,
+        directory: &Path,
         seed: u64,
         interrupt: &Interrupt,
     ) -> Result<(Vec<(Direction, Playback)>, u64), WorkloadError> {
-        let streams = self.open(folder, seed)?;
+        let streams = self.open(directory, seed)?;
         let clock = StreamClock::start();
         let played = std::thread::scope(|scope| {
             let mut threads = Vec::new();
@@ -345,10 +345,10 @@ impl Workload for Streams {
     }
 
     fn run(&self, context: &mut WorkContext<'_>) -> Result<(), WorkloadError> {
-        let (folder, seed) = (context.directory, context.seed);
+        let (directory, seed) = (context.directory, context.seed);
         let mut notes = Vec::new();
         context.step("play", |executor| {
-            let (played, elapsed) = self.play(folder, seed, &executor.interrupt)?;
+            let (played, elapsed) = self.play(directory, seed, &executor.interrupt)?;
             let mut outcome = StepOutcome::default();
             let directions = [(Direction::Read, &self.read), (Direction::Write, &self.write)];
             for (direction, schedule) in directions {

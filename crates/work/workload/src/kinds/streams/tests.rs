@@ -26,11 +26,11 @@ fn segments_have_their_places() {
 
 #[test]
 fn films_are_played_and_recorded_in_their_time() {
-    let folder = tempfile::tempdir().expect("temp");
+    let directory = tempfile::tempdir().expect("temp");
     let body = "read = 2\nwrite = 1\nrate = '8 Mb/s'\nwrite-rate = '4 Mb/s'\nsegment = '64 KiB'\n\
                 seconds = '500ms'\nbuffer = '60s'";
     let workload = read("streams", body, 0.01).expect("valid");
-    let ran = run_in(&*workload, folder.path(), None).expect("ran");
+    let ran = run_in(&*workload, directory.path(), None).expect("ran");
     let figures = &ran.steps[0].figures;
     // 500 kB in 64 KiB, twice; 250 kB.
     let reported: Vec<_> = figures.iter().map(|f| (f.direction, f.operations, f.missed)).collect();
@@ -40,7 +40,7 @@ fn films_are_played_and_recorded_in_their_time() {
     );
     // The last segment's place is at 7 intervals of 65.5 ms.
     assert!(figures[0].elapsed_ns >= 450_000_000, "{}", figures[0].elapsed_ns);
-    let size = folder.path().join("camera-001.mp4").metadata().expect("file").len();
+    let size = directory.path().join("camera-001.mp4").metadata().expect("file").len();
     assert_eq!(size, 4 * 65536);
     assert!(ran.notes.iter().any(|n| n.text.starts_with("2 players of 8 Mb/s: 0 of 16 deadlines")));
 }
@@ -49,13 +49,13 @@ fn films_are_played_and_recorded_in_their_time() {
 fn late_segments_are_missed_deadlines() {
     // No buffer, so that every segment is late; and ten times more than there is
     // time for, so that some are never done.
-    let folder = tempfile::tempdir().expect("temp");
+    let directory = tempfile::tempdir().expect("temp");
     let body = "read = 1\nrate = '1 TB/s'\nseconds = '100ms'\nbuffer = '0s'";
     let error = read("streams", body, 1.0).expect("valid").cost();
     assert!(error.space > Bytes(99_000_000_000));
     let body = "read = 3\nrate = '100 Mb/s'\nseconds = '200ms'\nbuffer = '0s'";
     let workload = read("streams", body, 1.0).expect("valid");
-    let ran = run_in(&*workload, folder.path(), None).expect("ran");
+    let ran = run_in(&*workload, directory.path(), None).expect("ran");
     let figure = &ran.steps[0].figures[0];
     assert_eq!(figure.missed, Some(9));
     assert!(figure.operations.is_some_and(|n| (3..=9).contains(&n)));
@@ -64,8 +64,8 @@ fn late_segments_are_missed_deadlines() {
 
 #[test]
 fn a_stream_that_cannot_keep_up_is_given_up() {
-    let folder = tempfile::tempdir().expect("temp");
-    let path = folder.path().join("camera");
+    let directory = tempfile::tempdir().expect("temp");
+    let path = directory.path().join("camera");
     let mut stream = RunningStream {
         file: File::create(&path).expect("file"),
         path,
@@ -88,9 +88,9 @@ fn a_stream_that_cannot_keep_up_is_given_up() {
 
 #[test]
 fn an_interrupt_ends_all_streams() {
-    let folder = tempfile::tempdir().expect("temp");
+    let directory = tempfile::tempdir().expect("temp");
     let executor = Executor::new(Interrupt::new());
-    let mut context = context(&executor, folder.path(), None);
+    let mut context = context(&executor, directory.path(), None);
     let workload =
         read("streams", "rate = '1 kb/s'\nsegment = '4 KiB'\nseconds = '6d'", 1.0).expect("valid");
     workload.prepare(&mut context).expect("prepared");
@@ -105,15 +105,15 @@ fn an_interrupt_ends_all_streams() {
 
 #[test]
 fn a_film_that_is_gone_is_named() {
-    let folder = tempfile::tempdir().expect("temp");
+    let directory = tempfile::tempdir().expect("temp");
     let executor = Executor::new(Interrupt::new());
-    let mut context = context(&executor, folder.path(), None);
+    let mut context = context(&executor, directory.path(), None);
     let workload =
         read("streams", "seconds = '1s'\nsegment = '4 KiB'\nrate = '1 Mb/s'", 1.0).expect("valid");
     workload.prepare(&mut context).expect("prepared");
     File::options()
         .write(true)
-        .open(film(folder.path(), 2))
+        .open(film(directory.path(), 2))
         .expect("film")
         .set_len(9)
         .expect("cut");

@@ -1,4 +1,4 @@
-//! A folder of a process's own, and those that killed processes left behind.
+//! A directory of a process's own, and those that killed processes left behind.
 
 use std::fs::{self, DirBuilder, File};
 use std::io;
@@ -11,21 +11,21 @@ use rustix::process::getuid;
 
 use crate::open_regular;
 
-/// Held by the process that uses a folder, for as long as it does; the system lets go of it
+/// Held by the process that uses a directory, for as long as it does; the system lets go of it
 /// with the process.
 const LOCK: &str = "lock";
-/// Making a folder and its lock takes far less.
+/// Making a directory and its lock takes far less.
 const MAKING: Duration = Duration::from_secs(3600);
 
-/// A folder that only its user may look into. It goes when this does, or, where the
-/// process was killed, with the next [`HeldFolder::sweep`].
+/// A directory that only its user may look into. It goes when this does, or, where the
+/// process was killed, with the next [`HeldDirectory::sweep`].
 #[derive(Debug)]
-pub struct HeldFolder {
+pub struct HeldDirectory {
     path: PathBuf,
     _lock: File,
 }
 
-impl HeldFolder {
+impl HeldDirectory {
     /// Makes one whose name begins with `prefix`.
     ///
     /// # Errors
@@ -57,13 +57,13 @@ impl HeldFolder {
         &self.path
     }
 
-    /// Removes the user's folders whose name begins with `prefix` and that nobody holds
+    /// Removes the user's directories whose name begins with `prefix` and that nobody holds
     /// any more.
     pub fn sweep(parent: &Path, prefix: &str) {
         let own = getuid().as_raw();
         for entry in fs::read_dir(parent).into_iter().flatten().flatten() {
             let path = entry.path();
-            // Folders of one's own only: others may be anything.
+            // Directories of one's own only: others may be anything.
             let own = fs::symlink_metadata(&path).is_ok_and(|m| m.is_dir() && m.uid() == own);
             if !own || !entry.file_name().to_string_lossy().starts_with(prefix) {
                 continue;
@@ -85,14 +85,14 @@ impl HeldFolder {
     }
 }
 
-impl Drop for HeldFolder {
+impl Drop for HeldDirectory {
     fn drop(&mut self) {
         // Links in it are not followed.
         let _ = fs::remove_dir_all(&self.path);
     }
 }
 
-/// Whether the folder of this lock is now one's own.
+/// Whether the directory of this lock is now one's own.
 fn holds(lock: &File) -> bool {
     flock(lock, FlockOperation::NonBlockingLockExclusive).is_ok()
         && lock.metadata().is_ok_and(|lock| lock.nlink() > 0)
@@ -112,34 +112,34 @@ mod tests {
     #[test]
     fn only_directories_of_killed_processes_are_removed() {
         let parent = tempfile::tempdir().unwrap();
-        let used = HeldFolder::within(parent.path(), PREFIX).unwrap();
-        let other = HeldFolder::within(parent.path(), PREFIX).unwrap();
+        let used = HeldDirectory::within(parent.path(), PREFIX).unwrap();
+        let other = HeldDirectory::within(parent.path(), PREFIX).unwrap();
         assert_ne!(used.path(), other.path());
         let left = parent.path().join("disklab-0123456789abcdef-0");
         let making = parent.path().join("disklab-0123456789abcdef-1");
         let background = parent.path().join("disk");
         let old = parent.path().join("disklab-0123456789abcdef-2");
         let full = parent.path().join("disklab-0123456789abcdef-3");
-        for folder in [&left, &making, &background, &old, &full] {
-            fs::create_dir(folder).unwrap();
+        for directory in [&left, &making, &background, &old, &full] {
+            fs::create_dir(directory).unwrap();
         }
         fs::write(full.join("vm_file-1"), "memory").unwrap();
         let yesterday = std::time::SystemTime::now() - Duration::from_secs(86_400);
-        for folder in [&old, &full] {
-            File::open(folder).unwrap().set_modified(yesterday).unwrap();
+        for directory in [&old, &full] {
+            File::open(directory).unwrap().set_modified(yesterday).unwrap();
         }
-        for folder in [&left, &background] {
-            fs::write(folder.join(LOCK), "").unwrap();
-            fs::write(folder.join("vm_file-1"), "memory").unwrap();
+        for directory in [&left, &background] {
+            fs::write(directory.join(LOCK), "").unwrap();
+            fs::write(directory.join("vm_file-1"), "memory").unwrap();
         }
         std::os::unix::fs::symlink(&background, parent.path().join("disklab-link")).unwrap();
-        HeldFolder::sweep(parent.path(), PREFIX);
+        HeldDirectory::sweep(parent.path(), PREFIX);
         assert!(!left.exists(), "nobody holds it");
         assert!(used.path().exists() && other.path().exists(), "they are held");
         assert!(making.exists(), "it has no lock yet");
         assert!(!old.exists(), "it never had one");
         assert!(full.exists(), "nobody knows whose it is");
-        assert!(background.join("vm_file-1").exists(), "it is no folder of ours");
+        assert!(background.join("vm_file-1").exists(), "it is no directory of ours");
         let path = used.path().to_owned();
         drop(used);
         assert!(!path.exists());
@@ -148,10 +148,10 @@ mod tests {
     #[test]
     fn held_directories_are_not_swept() {
         let parent = tempfile::tempdir().unwrap();
-        let (folder, rounds) = (parent.path(), 2000);
+        let (directory, rounds) = (parent.path(), 2000);
         let stays = || {
             (0..rounds).all(|_| {
-                let held = HeldFolder::within(folder, PREFIX).unwrap();
+                let held = HeldDirectory::within(directory, PREFIX).unwrap();
                 std::thread::yield_now();
                 held.path().join(LOCK).exists()
             })
@@ -159,18 +159,18 @@ mod tests {
         let stayed = std::thread::scope(|scope| {
             let makers = [(); 4].map(|()| scope.spawn(stays));
             while makers.iter().any(|maker| !maker.is_finished()) {
-                HeldFolder::sweep(folder, PREFIX);
+                HeldDirectory::sweep(directory, PREFIX);
             }
             makers.map(|maker| maker.join().unwrap())
         });
         assert_eq!(stayed, [true; 4]);
-        assert_eq!(fs::read_dir(folder).unwrap().count(), 0);
+        assert_eq!(fs::read_dir(directory).unwrap().count(), 0);
     }
 
     #[test]
     fn an_error_names_the_path() {
         let parent = tempfile::tempdir().unwrap();
-        let (path, error) = HeldFolder::within(&parent.path().join("none"), PREFIX).unwrap_err();
+        let (path, error) = HeldDirectory::within(&parent.path().join("none"), PREFIX).unwrap_err();
         assert!(path.starts_with(parent.path().join("none")), "{path:?}");
         assert_eq!(error.kind(), io::ErrorKind::NotFound);
     }
