@@ -174,6 +174,7 @@ impl Guest {
     }
 
     /// How many requests were given back.
+    #[cfg(test)]
     pub(super) fn used(&self) -> u16 {
         let mut used = [0; 2];
         self.memory.read_exact_at(&mut used, MARGIN + USED + 2).unwrap();

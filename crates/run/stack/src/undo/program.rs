@@ -96,4 +96,23 @@ mod tests {
         assert_eq!(started(pid), None);
         assert!(!end(since).expect("twice is once"));
     }
+
+    #[test]
+    fn a_program_that_takes_time_to_end_is_not_killed() {
+        let temp = tempfile::tempdir().expect("temp");
+        // One signal is enough: the shell would begin again with each.
+        let script = "trap 'trap \"\" TERM; sleep 0.3; echo > ended; exit' TERM; echo > ready; \
+                      while :; do sleep 0.02; done";
+        let mut shell = std::process::Command::new("sh");
+        let mut shell = shell.args(["-c", script]).current_dir(&temp).spawn().expect("it starts");
+        while !temp.path().join("ready").exists() {
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        let since = started(shell.id()).expect("it runs");
+        let executor = Executor::default();
+        let end = EndProgram { pid: shell.id(), started: since };
+        assert!(end.tear_down(&mut TeardownContext::by_force(&executor)).expect("ended"));
+        assert!(temp.path().join("ended").exists(), "it was killed");
+        let _ = shell.wait();
+    }
 }
