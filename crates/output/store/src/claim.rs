@@ -179,7 +179,7 @@ fn writable(path: &Path) -> Result<(), StoreError> {
         .map_err(|e| StoreError::io("cannot write into", path)(e.into()))
 }
 
-/// The nearest directory above `path`, below which nothing is there: a file would be another error.
+/// The nearest directory above `path`, at which nothing is: a file in its way is another error.
 fn existing_parent(path: &Path) -> &Path {
     path.ancestors()
         .skip(1)

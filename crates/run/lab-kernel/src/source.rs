@@ -161,10 +161,9 @@ fn tree(directory: &Path) -> Result<Found, KernelError> {
         let file = file.to_owned();
         move |source| wrong(LinuxProblem::Io { file, source })
     };
-    let directory_is = directory.canonicalize().map_err(unreadable(directory))?;
-    let read = |name: &str| {
-        fs::read_to_string(directory_is.join(name)).map_err(unreadable(Path::new(name)))
-    };
+    let resolved = directory.canonicalize().map_err(unreadable(directory))?;
+    let read =
+        |name: &str| fs::read_to_string(resolved.join(name)).map_err(unreadable(Path::new(name)));
     let makefile = read("Makefile")?;
     let release = release(&makefile).ok_or_else(|| wrong(LinuxProblem::NotLinux))?;
     if !read("arch/um/Kconfig")?.contains("config UML_TIME_TRAVEL_SUPPORT") {
@@ -175,20 +174,20 @@ fn tree(directory: &Path) -> Result<Found, KernelError> {
     if !read(header)?.contains("um_timetravel_schedshm") {
         return Err(wrong(LinuxProblem::NoCalendar { release }));
     }
-    if let Some(part) = PARTS.iter().find(|part| !directory_is.join(part).is_file()) {
+    if let Some(part) = PARTS.iter().find(|part| !resolved.join(part).is_file()) {
         return Err(wrong(LinuxProblem::Incomplete { part, release }));
     }
     // Makefiles refuse it for a build elsewhere (outputmakefile in the Makefile).
     for built in [".config", "include/config", "arch/x86/include/generated"] {
-        if directory_is.join(built).exists() {
-            return Err(wrong(LinuxProblem::Built { built, directory: directory_is }));
+        if resolved.join(built).exists() {
+            return Err(wrong(LinuxProblem::Built { built, directory: resolved }));
         }
     }
-    let digest = digest(&directory_is)?;
+    let digest = digest(&resolved)?;
     Ok(Found {
         version: LinuxVersion::like(&release),
         identity: format!("{NAMED_SOURCE}{release}, files {digest}"),
-        origin: Origin::Tree(directory_is),
+        origin: Origin::Tree(resolved),
     })
 }
 

@@ -116,20 +116,19 @@ fn tree(directory: &Path) -> Result<String, KernelError> {
         let file = file.to_owned();
         move |source| wrong(ZfsProblem::Io { file, source })
     };
-    let directory_is = directory.canonicalize().map_err(unreadable(directory))?;
-    let meta =
-        fs::read_to_string(directory_is.join("META")).map_err(unreadable(Path::new("META")))?;
+    let resolved = directory.canonicalize().map_err(unreadable(directory))?;
+    let meta = fs::read_to_string(resolved.join("META")).map_err(unreadable(Path::new("META")))?;
     let version = version(&meta).ok_or_else(|| wrong(ZfsProblem::NotOpenZfs))?;
     if apt::release(&version).is_none_or(|(major, minor, _)| (major, minor) < apt::SERIES) {
         return Err(wrong(ZfsProblem::TooOld { version }));
     }
-    if !directory_is.join("configure").is_file() {
+    if !resolved.join("configure").is_file() {
         return Err(wrong(ZfsProblem::NoConfigure));
     }
-    if directory_is.join("zfs_config.h").exists() {
+    if resolved.join("zfs_config.h").exists() {
         return Err(wrong(ZfsProblem::Built));
     }
-    let digest = source::digest(&directory_is)?;
+    let digest = source::digest(&resolved)?;
     Ok(format!("OpenZFS {version}, files {digest}"))
 }
 
