@@ -228,6 +228,34 @@ fn lvm_rebuilds_a_whole_drive() {
     }
 }
 
+/// A first sync that is waited for is no part of what is measured, even by another guest than the one
+/// that made the stack.
+#[test]
+fn a_first_sync_is_over_before_the_first_use() {
+    let Some(_) = kernel() else { return };
+    if !has_programs(&["mdadm", "lvm", "dmsetup", "mkfs.ext4", "sfdisk"]) {
+        return;
+    }
+    let work = "[[workloads]]\nid = 'w'\nfio = { rw = 'read', bs = '1M', size = '64M', \
+                direct = 1, time_based = 1, runtime = '3 s' }\n";
+    let stacks =
+        [("partition[size=1G]/md-raid1[resync=wait]", 2), ("lvm-raid1[size=1G,resync=wait]", 2)];
+    let text = study("hgst-10tb", SMALL, &stacks, work);
+    let home = tempfile::tempdir().expect("temp");
+    samples(home.path(), &text, &["--seed", "1"]);
+    let all = samples_in(&home.path().join("run"));
+    assert_eq!(all.len(), stacks.len());
+    for (cell, sample) in &all {
+        let (step, figure) = (&sample.steps[0], &sample.steps[0].figures[0]);
+        let read: u64 = step.drives.iter().map(|drive| drive.read_bytes).sum();
+        let written: u64 = step.drives.iter().map(|drive| drive.write_bytes).sum();
+        assert!(read < figure.bytes + (1 << 20), "{cell}: {read} of {}", figure.bytes);
+        assert!(written < 1 << 20, "{cell}: {written} bytes reached the drives");
+        let rate = figure.bytes_per_second.expect("a rate");
+        assert!(rate > 150e6, "{cell}: {rate}");
+    }
+}
+
 /// A spare takes the place of a drive without anybody: md's kernel and ZFS's daemon see to it.
 #[test]
 fn a_hot_spare_is_rebuilt_at_once() {

@@ -13,6 +13,7 @@ use super::space::{EXTENT, extents};
 use crate::layers::md::{self, Level, Resync};
 use crate::reading::OptionReader;
 use crate::redundancy::{combine, devices, members};
+use crate::udev::dm;
 use crate::wait::nap;
 use crate::{
     DeviceState, Form, FormatWrites, Layer, LayerContext, LayerInUse, LayerKind, Need, PassKind,
@@ -192,19 +193,34 @@ impl LvmRaid {
     }
 
     /// Waits for the first sync, after which the volume has the rates that are given.
-    fn wait(&self, group: &VolumeGroup, context: &LayerContext<'_>) -> Result<(), StackError> {
-        let ask: Invocation = group.report("sync_percent");
-        loop {
-            let percent = context.run(self.layer, &ask)?.text();
-            if percent.trim().parse::<f64>().is_ok_and(|percent| percent >= 100.0) {
-                // 0 is the kernel's.
-                let rates = ["--maxrecoveryrate", "0", "--minrecoveryrate", "0"].map(str::to_owned);
-                let rates = rates.into_iter().chain(self.rates()).collect::<Vec<_>>();
-                return context.run(self.layer, &group.change(&rates)).map(drop);
-            }
+    fn wait(
+        &self,
+        group: &VolumeGroup,
+        node: &Path,
+        context: &LayerContext<'_>,
+    ) -> Result<(), StackError> {
+        let ask: Invocation = group.report("sync_percent,raid_sync_action");
+        while !is_synced(&context.run(self.layer, &ask)?.text()) {
             nap(context, self.layer)?;
         }
+        // dm-raid says so before it is on the devices (`md_reap_sync_thread`, md.c), from which the table with
+        // other rates is made: it would begin the sync again. A suspended volume has written it.
+        for what in ["suspend", "resume"] {
+            let command = dm(Invocation::new("dmsetup")).arg(what).arg(node).uninterruptible();
+            context.run(self.layer, &command)?;
+        }
+        // 0 is the kernel's.
+        let rates = ["--maxrecoveryrate", "0", "--minrecoveryrate", "0"].map(str::to_owned);
+        let rates = rates.into_iter().chain(self.rates()).collect::<Vec<_>>();
+        context.run(self.layer, &group.change(&rates)).map(drop)
     }
+}
+
+/// Of what lvs says of a volume: how much of it is in sync, and what is being done with it.
+fn is_synced(words: &str) -> bool {
+    let mut words = words.split_whitespace();
+    let percent = words.next().and_then(|word| word.parse::<f64>().ok());
+    percent.is_some_and(|percent| percent >= 100.0) && words.next() == Some("idle")
 }
 
 impl Layer for LvmRaid {
@@ -247,7 +263,7 @@ impl Layer for LvmRaid {
         let group = VolumeGroup::create(self.layer, &devices, context)?;
         let node = group.volume(&self.arguments(devices.len(), resync), &[], context)?;
         match resync {
-            Resync::Wait => self.wait(&group, context)?,
+            Resync::Wait => self.wait(&group, &node, context)?,
             Resync::Skip => {}
         }
         context.note(
@@ -311,6 +327,20 @@ mod tests {
         match raid.shape(&Shape::drives(&vec![Bytes::gib(1); drives]))? {
             Shape::Devices(mut volumes) => Ok(volumes.remove(0)),
             other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn a_sync_is_over_when_the_kernel_has_said_so() {
+        for (words, over) in [
+            ("  99.98 resync\n", false),
+            ("  100.00 resync\n", false),
+            ("  100.00 idle\n", true),
+            ("  0.00 idle\n", false),
+            ("  100.00\n", false),
+            ("", false),
+        ] {
+            assert_eq!(is_synced(words), over, "{words}");
         }
     }
 
