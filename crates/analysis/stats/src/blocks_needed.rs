@@ -16,8 +16,9 @@ const PLAYED: usize = 200;
 /// campaigns there found it in 85 to 90 % (docs/validation/calibration.md).
 const MISSED_OF_PERMITTED: f64 = 0.7;
 /// A pilot this small may have met less noise than there is. The noise is taken at the
-/// upper end of what it allows, which it exceeds in one pilot of five (Browne, 'On the use
-/// of a pilot sample for sample size determination', Statistics in Medicine 14, 1995).
+/// upper end of what it allows, which it exceeds in one pilot of five at most (Browne, 'On the
+/// use of a pilot sample for sample size determination', Statistics in Medicine 14, 1995;
+/// medians leave more than the means that he has).
 const UPPER_DEVIATE: f64 = -0.841_621;
 /// Seed of what is played: the same pilot gives the same plan.
 const SEED: u64 = 1995;
@@ -250,6 +251,26 @@ mod tests {
         assert!(blocks(0.03, &large).expect("few") < usual);
         let planned = blocks_needed(&pilot(0.03), &ask).expect("enough");
         assert!(planned.power >= 0.9 && (0.03..0.12).contains(&planned.noise), "{planned:?}");
+    }
+
+    #[test]
+    fn a_small_pilot_is_taken_to_be_noisier_than_it_looks() {
+        let mut random = ChaCha8Rng::seed_from_u64(1);
+        // Nearly normal, with a variance of 1.
+        let mut value = move || {
+            let deviate = (0..12).map(|_| random.random::<f64>()).sum::<f64>() - 6.0;
+            Some(deviate.exp())
+        };
+        for (stacks, blocks) in [(2, 4), (3, 3), (4, 6)] {
+            let mut taken = || {
+                let pilot: Vec<Vec<_>> =
+                    (0..stacks).map(|_| (0..blocks).map(|_| value()).collect()).collect();
+                let residuals = residuals(&pilot).expect("large enough");
+                residuals.iter().map(|r| r * r).sum::<f64>() / residuals.len() as f64
+            };
+            let above = (0..2000).filter(|_| taken() > 1.0).count();
+            assert!((1550..1850).contains(&above), "{stacks} stacks, {blocks} blocks: {above}");
+        }
     }
 
     #[test]

@@ -35,11 +35,11 @@ pub fn paired_shift(differences: &[f64], confidence: f64) -> Option<LocationShif
     if n == 0 || n > MOST || differences.iter().any(|d| !d.is_finite()) {
         return None;
     }
-    let mut walsh = Vec::with_capacity(n * (n + 1) / 2);
-    for (index, a) in differences.iter().enumerate() {
-        // Halved first, so that large values do not overflow.
-        walsh.extend(differences[..=index].iter().map(|b| a / 2.0 + b / 2.0));
-    }
+    // Halved first, so that large values do not overflow.
+    let halves: Vec<f64> = differences.iter().map(|d| d / 2.0).collect();
+    let pairs =
+        halves.iter().enumerate().flat_map(|(i, a)| halves[..=i].iter().map(move |b| a + b));
+    let walsh = pairs.collect();
     let ranks = if n <= EXACT {
         left_out(&signed_rank_distribution(n), confidence)
     } else {

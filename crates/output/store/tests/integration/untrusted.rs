@@ -84,6 +84,18 @@ fn giant_texts_and_too_many_rows_are_errors() {
     let many = changed(|c| c.execute_batch(fill).expect("rows"));
     let error = read_all(many.path()).expect_err("too many cells").to_string();
     assert!(error.contains("more than 1000000 cells"), "{error}");
+    for (starts, too_many) in [(10_000, false), (10_001, true)] {
+        let fill = format!(
+            "WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n WHERE x < {starts})
+             INSERT INTO session (json) SELECT '[]' FROM n;"
+        );
+        let run = changed(|c| c.execute_batch(&fill).expect("rows"));
+        // The first of them is no start, which is said if they are not too many.
+        match read_all(run.path()).expect_err("no run's starts") {
+            StoreError::TooManyRows { most, .. } => assert!(too_many && most == 10_000, "{starts}"),
+            error => assert!(!too_many, "{starts}: {error}"),
+        }
+    }
     for statement in [
         "UPDATE sample SET json = CAST(zeroblob(100000000) AS TEXT)",
         "UPDATE run SET info = CAST(zeroblob(100000000) AS TEXT)",
