@@ -25,11 +25,11 @@ pub fn care_for(
     drive: &Path,
     executor: &Executor,
 ) -> Result<Vec<String>, StackError> {
-    let able = stack.nodes().iter().zip(&made.forms);
+    let able = stack.nodes().iter().zip(&made.outputs);
     let able = able.filter(|(node, _)| node.layer.care().contains(&care));
     let (mut said, mut stray, mut done) = (Vec::new(), None, false);
-    for (GraphNode { spec, layer, .. }, form) in able {
-        let at = LayerInUse { layer: &spec.name, form, executor };
+    for (GraphNode { spec, layer, .. }, output) in able {
+        let at = LayerInUse { layer: &spec.name, output, executor };
         let result = match care {
             Care::Fail => layer.fail(&at, drive).map(|()| None),
             Care::Replace => layer.replace(&at, drive).map(|()| None),
@@ -63,11 +63,11 @@ pub fn passes(
     executor: &Executor,
 ) -> Result<Vec<Box<dyn WindowedPass>>, StackError> {
     let mut all = Vec::new();
-    for (GraphNode { spec, layer, .. }, form) in stack.nodes().iter().zip(&made.forms) {
+    for (GraphNode { spec, layer, .. }, output) in stack.nodes().iter().zip(&made.outputs) {
         if !layer.care().contains(&Care::PassFrom) {
             continue;
         }
-        match layer.passes(&LayerInUse { layer: &spec.name, form, executor }, drive) {
+        match layer.passes(&LayerInUse { layer: &spec.name, output, executor }, drive) {
             Err(StackError::NotOnDrive { .. }) => {}
             own => all.extend(own?),
         }
@@ -85,8 +85,8 @@ pub fn rebuild_limit(
     executor: &Executor,
 ) -> Result<Option<Bytes>, StackError> {
     let mut least = None;
-    for (GraphNode { spec, layer, .. }, form) in stack.nodes().iter().zip(&made.forms) {
-        let own = layer.rebuild_limit(&LayerInUse { layer: &spec.name, form, executor })?;
+    for (GraphNode { spec, layer, .. }, output) in stack.nodes().iter().zip(&made.outputs) {
+        let own = layer.rebuild_limit(&LayerInUse { layer: &spec.name, output, executor })?;
         least = least.into_iter().chain(own).min();
     }
     Ok(least)
@@ -102,8 +102,8 @@ pub fn scrubbed(
     executor: &Executor,
 ) -> Result<Option<(Bytes, Bytes)>, StackError> {
     let mut all = None;
-    for (GraphNode { spec, layer, .. }, form) in stack.nodes().iter().zip(&made.forms) {
-        let at = LayerInUse { layer: &spec.name, form, executor };
+    for (GraphNode { spec, layer, .. }, output) in stack.nodes().iter().zip(&made.outputs) {
+        let at = LayerInUse { layer: &spec.name, output, executor };
         if layer.care().contains(&Care::Scrub) {
             all = all.or(layer.scrubbed(&at)?);
         }

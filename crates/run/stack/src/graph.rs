@@ -7,8 +7,8 @@ use disklab_source::{Location, SourceError, did_you_mean, one_of};
 use disklab_units::Bytes;
 
 use crate::{
-    DeviceState, Form, FormatWrites, InputKind, Inputs, LAYERS, Layer, LayerContext, LayerKind,
-    Shape, ShapeError, StackError, Volume, find_layer,
+    DeviceState, FormatWrites, InputKind, Inputs, LAYERS, Layer, LayerContext, LayerKind,
+    LayerOutput, Shape, ShapeError, StackError, Volume, find_layer,
 };
 
 /// A layer, and the inputs that it is built on besides its data.
@@ -291,12 +291,12 @@ impl StackBuilder<'_> {
         nodes: &[GraphNode],
         positions: &[usize],
         context: &mut LayerContext<'_>,
-    ) -> Result<(Form, Option<PathBuf>), StackError> {
+    ) -> Result<(LayerOutput, Option<PathBuf>), StackError> {
         let own = || positions.iter().filter_map(|at| self.drives.get(*at)).cloned().collect();
         // Only the layer knows its drives if their order may be another.
         let is_found = nodes.first().is_some_and(|node| node.layer.finds_its_devices());
         let is_found = is_found && self.assembles && positions.len() < self.drives.len();
-        let mut form = Form::Devices(if is_found { self.drives.to_vec() } else { own() });
+        let mut output = LayerOutput::Devices(if is_found { self.drives.to_vec() } else { own() });
         let (mut device, mut count) = (None, positions.len());
         for node in nodes {
             let GraphNode { spec, layer, .. } = node;
@@ -304,39 +304,39 @@ impl StackBuilder<'_> {
                 layer: spec.name.clone(),
                 source: stop.into(),
             })?;
-            let below = match &form {
-                Form::Devices(devices) => devices.clone(),
-                Form::Pool { .. } | Form::Directory(_) => Vec::new(),
+            let below = match &output {
+                LayerOutput::Devices(devices) => devices.clone(),
+                LayerOutput::Pool { .. } | LayerOutput::Directory(_) => Vec::new(),
             };
             let inputs = self.inputs(node, context)?;
-            if let (Form::Devices(devices), false, true) =
-                (&mut form, inputs.is_empty(), self.assembles)
+            if let (LayerOutput::Devices(devices), false, true) =
+                (&mut output, inputs.is_empty(), self.assembles)
                 && layer.finds_its_devices()
             {
                 let others = self.drives.iter().filter(|drive| !below.contains(drive));
                 devices.extend(others.cloned());
             }
-            tracing::debug!(layer = %spec, ?form, ?inputs, "next layer");
+            tracing::debug!(layer = %spec, ?output, ?inputs, "next layer");
             (context.inputs, context.own) = (inputs, count);
             if self.assembles {
-                form = layer.assemble(form, context)?;
+                output = layer.assemble(output, context)?;
             } else {
-                form = layer.make(form, context)?;
+                output = layer.make(output, context)?;
                 context.below.reads_zeros = layer.leaves_zeros(context.below.reads_zeros);
             }
             if context.branch.is_empty() {
-                context.forms.push(form.clone());
+                context.outputs.push(output.clone());
             }
-            count = if let Form::Devices(devices) = &form { devices.len() } else { 0 };
-            device = match (&form, below.as_slice()) {
-                (Form::Devices(_), _) => None,
+            count = if let LayerOutput::Devices(devices) = &output { devices.len() } else { 0 };
+            device = match (&output, below.as_slice()) {
+                (LayerOutput::Devices(_), _) => None,
                 (_, [one]) => Some(one.clone()),
                 // A layer that leaves a directory on a directory changes nothing.
                 (_, []) => device,
                 _ => None,
             };
         }
-        Ok((form, device))
+        Ok((output, device))
     }
 
     /// The devices of a layer's inputs, whose layers are put on their drives.
@@ -352,10 +352,10 @@ impl StackBuilder<'_> {
             context.branch.push(':');
             let below = std::mem::replace(&mut context.below, self.state);
             let positions: Vec<usize> = drives.clone().collect();
-            let (form, _) = self.build(layers, &positions, context)?;
+            let (output, _) = self.build(layers, &positions, context)?;
             (context.below, context.branch) = (below, branch);
-            match form {
-                Form::Devices(devices) => inputs.add(kind.name, devices),
+            match output {
+                LayerOutput::Devices(devices) => inputs.add(kind.name, devices),
                 other => {
                     let (layer, input, most) = (node.name, kind.name, kind.most);
                     let got = other.kind();

@@ -74,7 +74,11 @@ pub trait Layer: Debug + Send + Sync {
     ///
     /// # Errors
     /// Where a program or a system call fails; the caller tears down.
-    fn make(&self, below: Form, context: &mut LayerContext<'_>) -> Result<Form, StackError>;
+    fn make(
+        &self,
+        below: LayerOutput,
+        context: &mut LayerContext<'_>,
+    ) -> Result<LayerOutput, StackError>;
 
     /// Finds on `below` what [`Layer::make`] made there, by its UUID or name, and starts it as an
     /// operator would after a crash. The context has the seed and the tag of then, and what is
@@ -83,7 +87,11 @@ pub trait Layer: Debug + Send + Sync {
     /// # Errors
     /// [`StackError::NotFound`] if it is not there, and those of programs and system calls; the
     /// caller tears down.
-    fn assemble(&self, below: Form, context: &mut LayerContext<'_>) -> Result<Form, StackError>;
+    fn assemble(
+        &self,
+        below: LayerOutput,
+        context: &mut LayerContext<'_>,
+    ) -> Result<LayerOutput, StackError>;
 
     /// What can be done to it while it is in use.
     fn care(&self) -> &'static [Care] {
@@ -168,9 +176,9 @@ pub trait Layer: Debug + Send + Sync {
     }
 }
 
-/// What is at some height of a stack.
+/// What a layer gives to the next, or to the workload.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Form {
+pub enum LayerOutput {
     /// Block devices.
     Devices(Vec<PathBuf>),
     /// A ZFS pool, mounted at a directory.
@@ -184,7 +192,7 @@ pub enum Form {
     Directory(PathBuf),
 }
 
-impl Form {
+impl LayerOutput {
     /// The kind of thing that it is.
     pub(crate) fn kind(&self) -> Below {
         match self {
@@ -212,7 +220,7 @@ pub struct LayerInUse<'a> {
     /// Its name, for errors.
     pub layer: &'a str,
     /// What it made.
-    pub form: &'a Form,
+    pub output: &'a LayerOutput,
     /// Runs the programs.
     pub executor: &'a Executor,
 }
@@ -281,7 +289,7 @@ pub struct LayerContext<'a> {
     /// What was mounted so far, bottom-up, and how to mount it again.
     pub mounted: Vec<Remount>,
     /// What each layer on the way to the directory made, bottom-up.
-    pub(crate) forms: Vec<Form>,
+    pub(crate) outputs: Vec<LayerOutput>,
     /// What else than data the layer is built on that is being made.
     pub(crate) inputs: Inputs<PathBuf>,
     /// How many of the devices below it are the layer's own.
@@ -322,7 +330,7 @@ impl<'a> LayerContext<'a> {
             drives_are_zero: false,
             below: DeviceState::default(),
             mounted: Vec::new(),
-            forms: Vec::new(),
+            outputs: Vec::new(),
             inputs: Inputs::default(),
             own: 0,
             branch: String::new(),

@@ -45,7 +45,9 @@ pub use error::{LedgerElsewhere, LeftAlone, LineProblem, QueueProblem, StackErro
 pub use format_writes::{DeviceState, FirstPass, FormatWrites, PassKind};
 pub use inputs::{InputKind, Inputs};
 pub use kept_writes::KeptWrites;
-pub use layer::{Form, Layer, LayerContext, LayerInUse, LayerKind, MadePool, RebuildProgress};
+pub use layer::{
+    Layer, LayerContext, LayerInUse, LayerKind, LayerOutput, MadePool, RebuildProgress,
+};
 pub use layers::{LAYERS, find_layer};
 pub use ledger::{
     Distrust, InvalidLedgerId, Ledger, LedgerId, Leftover, LeftoverDecision, Recovery, decide,

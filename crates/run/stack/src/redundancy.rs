@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use disklab_cell::LossTree;
 use disklab_units::Bytes;
 
-use crate::{Form, Redundancy, Shape, ShapeError, SmallWrite, StackError, Volume};
+use crate::{LayerOutput, Redundancy, Shape, ShapeError, SmallWrite, StackError, Volume};
 
 /// The devices that `layer` is built on.
 ///
@@ -26,9 +26,9 @@ pub(crate) fn members<'a>(
 ///
 /// # Errors
 /// [`StackError::Unfit`] if it is a directory or a pool.
-pub(crate) fn devices(layer: &'static str, below: Form) -> Result<Vec<PathBuf>, StackError> {
+pub(crate) fn devices(layer: &'static str, below: LayerOutput) -> Result<Vec<PathBuf>, StackError> {
     match below {
-        Form::Devices(devices) => Ok(devices),
+        LayerOutput::Devices(devices) => Ok(devices),
         other => Err(ShapeError::unfit(layer, "devices", other.kind()).into()),
     }
 }

@@ -9,8 +9,8 @@ use disklab_units::Bytes;
 
 use crate::graph::{self, GraphNode, Misfit, StackBuilder, wipe};
 use crate::{
-    DeviceState, Form, FormatWrites, InputKind, KeptWrites, LayerContext, LayerKind, Need, Remount,
-    Shape, ShapeError, StackError, Volume, find_layer,
+    DeviceState, FormatWrites, InputKind, KeptWrites, LayerContext, LayerKind, LayerOutput, Need,
+    Remount, Shape, ShapeError, StackError, Volume, find_layer,
 };
 
 /// The size of the drives on which [`Stack::parse`] tries whether the layers
@@ -34,7 +34,7 @@ pub struct Made {
     /// How that directory is unmounted and mounted again.
     pub remount: Option<Remount>,
     /// What each layer made, bottom-up.
-    pub(crate) forms: Vec<Form>,
+    pub(crate) outputs: Vec<LayerOutput>,
 }
 
 impl Stack {
@@ -256,16 +256,17 @@ impl Stack {
         let positions =
             graph::data_drives(&self.layers, drives.len()).map_err(|misfit| misfit.why)?;
         let builder = StackBuilder { drives, state: context.below, assembles };
-        let (form, device) = builder.build(&self.layers, &positions, context)?;
-        let below = form.kind();
-        let (Form::Directory(directory) | Form::Pool { directory, .. }) = form else {
+        let (output, device) = builder.build(&self.layers, &positions, context)?;
+        let below = output.kind();
+        let (LayerOutput::Directory(directory) | LayerOutput::Pool { directory, .. }) = output
+        else {
             return Err(ShapeError::NoDirectory { below }.into());
         };
         // What lies below it, such as the file system of a loop file, stays mounted.
         let top = |mounted: &&Remount| mounted.directory() == directory;
         let remount = context.mounted.iter().rev().find(top).cloned();
-        let forms = std::mem::take(&mut context.forms);
-        Ok(Made { directory, device, remount, forms })
+        let outputs = std::mem::take(&mut context.outputs);
+        Ok(Made { directory, device, remount, outputs })
     }
 }
 

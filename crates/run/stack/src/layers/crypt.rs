@@ -14,8 +14,8 @@ use crate::udev::dm;
 use crate::undo::DeviceMapping;
 use crate::wait::wait_for_node;
 use crate::{
-    Form, KeptWrites, Layer, LayerContext, LayerKind, Need, Shape, ShapeError, StackError, Volume,
-    seeded, undo,
+    KeptWrites, Layer, LayerContext, LayerKind, LayerOutput, Need, Shape, ShapeError, StackError,
+    Volume, seeded, undo,
 };
 
 /// LUKS2 on each device below.
@@ -152,7 +152,11 @@ impl Layer for Crypt {
         ]
     }
 
-    fn make(&self, below: Form, context: &mut LayerContext<'_>) -> Result<Form, StackError> {
+    fn make(
+        &self,
+        below: LayerOutput,
+        context: &mut LayerContext<'_>,
+    ) -> Result<LayerOutput, StackError> {
         let mut mapped = Vec::new();
         for device in devices("crypt", below)? {
             let header = Header::new(context.number(), context);
@@ -163,10 +167,14 @@ impl Layer for Crypt {
         if context.below.reads_zeros {
             context.note("crypt", "zeros below decrypt to noise: nothing above reads as zeros");
         }
-        Ok(Form::Devices(mapped))
+        Ok(LayerOutput::Devices(mapped))
     }
 
-    fn assemble(&self, below: Form, context: &mut LayerContext<'_>) -> Result<Form, StackError> {
+    fn assemble(
+        &self,
+        below: LayerOutput,
+        context: &mut LayerContext<'_>,
+    ) -> Result<LayerOutput, StackError> {
         let devices = devices("crypt", below)?;
         let first = context.number();
         let header = |index| Header::new(first + index, context);
@@ -178,7 +186,7 @@ impl Layer for Crypt {
             header.enter(device, context)?;
             mapped.push(self.map(device, header, context)?);
         }
-        Ok(Form::Devices(mapped))
+        Ok(LayerOutput::Devices(mapped))
     }
 
     fn finds_its_devices(&self) -> bool {

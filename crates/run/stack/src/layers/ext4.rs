@@ -15,8 +15,8 @@ use super::file_system::{
 use crate::reading::OptionReader;
 use crate::seeded::uuid;
 use crate::{
-    DeviceState, Form, FormatWrites, Layer, LayerContext, LayerKind, Need, Shape, ShapeError,
-    StackError,
+    DeviceState, FormatWrites, Layer, LayerContext, LayerKind, LayerOutput, Need, Shape,
+    ShapeError, StackError,
 };
 
 /// ext4's line in the table.
@@ -112,14 +112,22 @@ impl Layer for Ext4 {
         needs
     }
 
-    fn make(&self, below: Form, context: &mut LayerContext<'_>) -> Result<Form, StackError> {
+    fn make(
+        &self,
+        below: LayerOutput,
+        context: &mut LayerContext<'_>,
+    ) -> Result<LayerOutput, StackError> {
         let (device, point) = device_and_point("ext4", below, context)?;
         let mkfs = self.mkfs(context, &point.uuid);
         context.run("ext4", &mkfs.arg(&device))?;
         self.mount(point, &device, context)
     }
 
-    fn assemble(&self, below: Form, context: &mut LayerContext<'_>) -> Result<Form, StackError> {
+    fn assemble(
+        &self,
+        below: LayerOutput,
+        context: &mut LayerContext<'_>,
+    ) -> Result<LayerOutput, StackError> {
         let (device, point) = find("ext4", below, context)?;
         self.mount(point, &device, context)
     }
@@ -131,7 +139,7 @@ impl Ext4 {
         point: MountPoint,
         device: &Path,
         context: &mut LayerContext<'_>,
-    ) -> Result<Form, StackError> {
+    ) -> Result<LayerOutput, StackError> {
         let mut mount = self.options.mount.clone();
         match self.lazy_init {
             LazyInit::Skip => mount.push("noinit_itable".to_owned()),
@@ -146,7 +154,7 @@ impl Ext4 {
         if quiet {
             mount.push("no_prefetch_block_bitmaps".to_owned());
         }
-        let form = point.mount(context, "ext4", device, &mount)?;
+        let output = point.mount(context, "ext4", device, &mount)?;
         if quiet {
             context.note("ext4", "bitmaps are read when they are used, not after mounting");
         }
@@ -169,7 +177,7 @@ impl Ext4 {
                 );
             }
         }
-        Ok(form)
+        Ok(output)
     }
 
     /// What makes the file system, without the device.

@@ -10,7 +10,7 @@ use super::file_system::{
     one_volume,
 };
 use crate::{
-    Form, KeptWrites, Layer, LayerContext, LayerKind, Need, Shape, ShapeError, StackError,
+    KeptWrites, Layer, LayerContext, LayerKind, LayerOutput, Need, Shape, ShapeError, StackError,
 };
 
 /// F2FS's line in the table.
@@ -66,7 +66,11 @@ impl Layer for F2fs {
         ]
     }
 
-    fn make(&self, below: Form, context: &mut LayerContext<'_>) -> Result<Form, StackError> {
+    fn make(
+        &self,
+        below: LayerOutput,
+        context: &mut LayerContext<'_>,
+    ) -> Result<LayerOutput, StackError> {
         let (device, point) = device_and_point("f2fs", below, context)?;
         // -r fixes the seed of the checkpoint's version.
         let mkfs = Invocation::new("mkfs.f2fs")
@@ -77,7 +81,11 @@ impl Layer for F2fs {
         point.mount(context, "f2fs", &device, &self.options.mount)
     }
 
-    fn assemble(&self, below: Form, context: &mut LayerContext<'_>) -> Result<Form, StackError> {
+    fn assemble(
+        &self,
+        below: LayerOutput,
+        context: &mut LayerContext<'_>,
+    ) -> Result<LayerOutput, StackError> {
         let (device, point) = find("f2fs", below, context)?;
         point.mount(context, "f2fs", &device, &self.options.mount)
     }

@@ -14,7 +14,8 @@ use crate::find::Search;
 use crate::reading::OptionReader;
 use crate::seeded::uuid;
 use crate::{
-    Form, LayerContext, LayerKind, Need, Remount, Shape, ShapeError, StackError, Volume, undo,
+    LayerContext, LayerKind, LayerOutput, Need, Remount, Shape, ShapeError, StackError, Volume,
+    undo,
 };
 
 /// `block-size`, as every file system's table of options has it.
@@ -98,15 +99,15 @@ pub(super) fn directory_on(below: &Volume, usable: Bytes) -> Shape {
 }
 
 /// The devices below, which [`Layer::shape`](crate::Layer::shape) promised.
-pub(super) fn devices(name: &'static str, below: Form) -> Result<Vec<PathBuf>, StackError> {
+pub(super) fn devices(name: &'static str, below: LayerOutput) -> Result<Vec<PathBuf>, StackError> {
     match below {
-        Form::Devices(devices) if !devices.is_empty() => Ok(devices),
+        LayerOutput::Devices(devices) if !devices.is_empty() => Ok(devices),
         other => Err(ShapeError::unfit(name, "devices", other.kind()).into()),
     }
 }
 
 /// The only device below.
-pub(super) fn one_device(name: &'static str, below: Form) -> Result<PathBuf, StackError> {
+pub(super) fn one_device(name: &'static str, below: LayerOutput) -> Result<PathBuf, StackError> {
     let kind = below.kind();
     let mut devices = devices(name, below)?;
     match (devices.pop(), devices.len()) {
@@ -157,7 +158,7 @@ impl MountPoint {
         file_system: &str,
         device: &Path,
         options: &[String],
-    ) -> Result<Form, StackError> {
+    ) -> Result<LayerOutput, StackError> {
         let mut mount = Invocation::new("mount");
         // mount.nilfs2 would start a daemon, which the end of mount's process
         // group may or may not kill; see nilfs2.rs.
@@ -173,7 +174,7 @@ impl MountPoint {
         context.run(file_system, &mount)?;
         let directory = self.directory.clone();
         context.mounted.push(Remount::FileSystem { directory, mount, degraded: Vec::new() });
-        Ok(Form::Directory(self.directory))
+        Ok(LayerOutput::Directory(self.directory))
     }
 }
 
@@ -207,7 +208,7 @@ pub(super) fn enter(
 /// As for [`one_device`], [`MountPoint::new`] and [`enter`].
 pub(super) fn device_and_point(
     name: &'static str,
-    below: Form,
+    below: LayerOutput,
     context: &mut LayerContext<'_>,
 ) -> Result<(PathBuf, MountPoint), StackError> {
     let device = one_device(name, below)?;
@@ -222,7 +223,7 @@ pub(super) fn device_and_point(
 /// [`StackError::NotFound`] if not.
 pub(super) fn find(
     name: &'static str,
-    below: Form,
+    below: LayerOutput,
     context: &mut LayerContext<'_>,
 ) -> Result<(PathBuf, MountPoint), StackError> {
     let (device, point) = device_and_point(name, below, context)?;

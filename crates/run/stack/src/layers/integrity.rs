@@ -21,7 +21,7 @@ use crate::udev::dm;
 use crate::undo::DeviceMapping;
 use crate::wait::wait_for_node;
 use crate::{
-    DeviceState, Form, FormatWrites, Layer, LayerContext, LayerKind, Need, PassKind, Shape,
+    DeviceState, FormatWrites, Layer, LayerContext, LayerKind, LayerOutput, Need, PassKind, Shape,
     ShapeError, StackError, Volume, undo,
 };
 
@@ -118,10 +118,10 @@ impl Integrity {
     /// Opens each device, once `before` is done with it.
     fn map(
         &self,
-        below: Form,
+        below: LayerOutput,
         context: &mut LayerContext<'_>,
         before: impl Fn(&Path, &LayerContext<'_>) -> Result<(), StackError>,
-    ) -> Result<Form, StackError> {
+    ) -> Result<LayerOutput, StackError> {
         let mut mapped = Vec::new();
         for device in devices("integrity", below)? {
             let name = context.name(context.number());
@@ -130,7 +130,7 @@ impl Integrity {
             context.run("integrity", &self.open(&device, &name))?;
             mapped.push(wait_for_node(context, "integrity", &Path::new("/dev/mapper").join(name))?);
         }
-        Ok(Form::Devices(mapped))
+        Ok(LayerOutput::Devices(mapped))
     }
 
     /// What is left of a device, to within a few sectors (`calculate_device_limits`).
@@ -196,8 +196,12 @@ impl Layer for Integrity {
         ]
     }
 
-    fn make(&self, below: Form, context: &mut LayerContext<'_>) -> Result<Form, StackError> {
-        let form = self.map(below, context, |device, context| {
+    fn make(
+        &self,
+        below: LayerOutput,
+        context: &mut LayerContext<'_>,
+    ) -> Result<LayerOutput, StackError> {
+        let output = self.map(below, context, |device, context| {
             context.run("integrity", &self.format(device)).map(drop)
         })?;
         context.note(
@@ -205,12 +209,16 @@ impl Layer for Integrity {
             "each device was written once over its whole length when it was made, so that every \
              sector has a checksum",
         );
-        Ok(form)
+        Ok(output)
     }
 
     /// A superblock has no UUID: each device is opened in its place, and a mapping is recognised by
     /// what is on it.
-    fn assemble(&self, below: Form, context: &mut LayerContext<'_>) -> Result<Form, StackError> {
+    fn assemble(
+        &self,
+        below: LayerOutput,
+        context: &mut LayerContext<'_>,
+    ) -> Result<LayerOutput, StackError> {
         self.map(below, context, |_, _| Ok(()))
     }
 }

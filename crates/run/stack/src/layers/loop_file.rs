@@ -13,7 +13,7 @@ use rustix::io::Errno;
 
 use crate::reading::OptionReader;
 use crate::{
-    Form, Layer, LayerContext, LayerKind, Need, Shape, ShapeError, StackError, Volume, undo,
+    Layer, LayerContext, LayerKind, LayerOutput, Need, Shape, ShapeError, StackError, Volume, undo,
 };
 
 /// The loop file's line in the table.
@@ -73,7 +73,11 @@ impl Layer for LoopFile {
         ]
     }
 
-    fn make(&self, below: Form, context: &mut LayerContext<'_>) -> Result<Form, StackError> {
+    fn make(
+        &self,
+        below: LayerOutput,
+        context: &mut LayerContext<'_>,
+    ) -> Result<LayerOutput, StackError> {
         let (path, cache) = image(below, context)?;
         let file = context.create_file(&path)?;
         let how = self
@@ -83,7 +87,11 @@ impl Layer for LoopFile {
         use_file(path, cache, how, context)
     }
 
-    fn assemble(&self, below: Form, context: &mut LayerContext<'_>) -> Result<Form, StackError> {
+    fn assemble(
+        &self,
+        below: LayerOutput,
+        context: &mut LayerContext<'_>,
+    ) -> Result<LayerOutput, StackError> {
         let (path, cache) = image(below, context)?;
         // Not what a link leads to: that would be attached and removed.
         if !path.symlink_metadata().is_ok_and(|file| file.is_file()) {
@@ -112,11 +120,11 @@ enum Cache {
 }
 
 /// The file's path in the directory or pool below, and what caches it.
-fn image(below: Form, context: &LayerContext<'_>) -> Result<(PathBuf, Cache), StackError> {
+fn image(below: LayerOutput, context: &LayerContext<'_>) -> Result<(PathBuf, Cache), StackError> {
     let (directory, cache) = match below {
-        Form::Directory(directory) => (directory, Cache::Pages),
-        Form::Pool { directory, .. } => (directory, Cache::Arc),
-        Form::Devices(_) => {
+        LayerOutput::Directory(directory) => (directory, Cache::Pages),
+        LayerOutput::Pool { directory, .. } => (directory, Cache::Arc),
+        LayerOutput::Devices(_) => {
             let kind = below.kind();
             return Err(ShapeError::unfit("loop-file", "a directory or a pool", kind).into());
         }
@@ -133,7 +141,7 @@ fn use_file(
     cache: Cache,
     how: &str,
     context: &mut LayerContext<'_>,
-) -> Result<Form, StackError> {
+) -> Result<LayerOutput, StackError> {
     context.enter(undo::DetachLoop(path.clone()))?;
     let device = attach(&path, cache, context)?;
     let direct = match (cache, uses_direct_io(&device)) {
@@ -145,7 +153,7 @@ fn use_file(
         }
     };
     context.note("loop-file", format!("{how}; {direct}"));
-    Ok(Form::Devices(vec![device]))
+    Ok(LayerOutput::Devices(vec![device]))
 }
 
 impl LoopFile {

@@ -16,7 +16,8 @@ use crate::find::Search;
 use crate::reading::OptionReader;
 use crate::undo::started;
 use crate::{
-    Form, KeptWrites, Layer, LayerContext, LayerKind, Need, Shape, ShapeError, StackError, undo,
+    KeptWrites, Layer, LayerContext, LayerKind, LayerOutput, Need, Shape, ShapeError, StackError,
+    undo,
 };
 
 /// NILFS2's line in the table.
@@ -77,7 +78,11 @@ impl Layer for Nilfs2 {
     }
 
     /// mkfs.nilfs2 takes no UUID, so disklab's is in the label.
-    fn make(&self, below: Form, context: &mut LayerContext<'_>) -> Result<Form, StackError> {
+    fn make(
+        &self,
+        below: LayerOutput,
+        context: &mut LayerContext<'_>,
+    ) -> Result<LayerOutput, StackError> {
         let (device, point) = device_and_point("nilfs2", below, context)?;
         let label = label_of(&point, context);
         let mut mkfs = Invocation::new("mkfs.nilfs2").args(["-f", "-q", "-L", &label]);
@@ -88,7 +93,11 @@ impl Layer for Nilfs2 {
         self.mount(point, &device, context)
     }
 
-    fn assemble(&self, below: Form, context: &mut LayerContext<'_>) -> Result<Form, StackError> {
+    fn assemble(
+        &self,
+        below: LayerOutput,
+        context: &mut LayerContext<'_>,
+    ) -> Result<LayerOutput, StackError> {
         let (device, point) = device_and_point("nilfs2", below, context)?;
         let what = "the file system with the label";
         let search = Search { layer: "nilfs2", what, tag: "LABEL" };
@@ -103,17 +112,17 @@ impl Nilfs2 {
         point: MountPoint,
         device: &Path,
         context: &mut LayerContext<'_>,
-    ) -> Result<Form, StackError> {
-        let form = point.mount(context, "nilfs2", device, &self.options.mount)?;
+    ) -> Result<LayerOutput, StackError> {
+        let output = point.mount(context, "nilfs2", device, &self.options.mount)?;
         if self.cleaner {
-            start_cleaner(device, &form, context)?;
+            start_cleaner(device, &output, context)?;
         } else {
             context.note(
                 "nilfs2",
                 "mounted without its cleaner daemon: space of overwritten data is not freed",
             );
         }
-        Ok(form)
+        Ok(output)
     }
 }
 
@@ -129,10 +138,10 @@ const PATIENCE: Duration = Duration::from_secs(30);
 /// `-n` it tells the number under which it continues.
 fn start_cleaner(
     device: &Path,
-    form: &Form,
+    output: &LayerOutput,
     context: &mut LayerContext<'_>,
 ) -> Result<(), StackError> {
-    let Form::Directory(directory) = form else { return Ok(()) };
+    let LayerOutput::Directory(directory) = output else { return Ok(()) };
     let cleaner = Invocation::new("nilfs_cleanerd").arg("-n").arg(device).arg(directory);
     let number = |text: &str| {
         let (number, _) = text.split_once("NILFS_CLEANERD_PID=")?.1.split_once('\n')?;

@@ -19,7 +19,7 @@ use crate::seeded::uuid;
 use crate::udev::kernel_name;
 use crate::wait::{nap, wait_for_node};
 use crate::{
-    Form, Layer, LayerContext, LayerKind, Need, Shape, ShapeError, StackError, Volume, undo,
+    Layer, LayerContext, LayerKind, LayerOutput, Need, Shape, ShapeError, StackError, Volume, undo,
 };
 
 /// The partition layer's line in the table.
@@ -141,7 +141,11 @@ impl Layer for Partition {
         ]
     }
 
-    fn make(&self, below: Form, context: &mut LayerContext<'_>) -> Result<Form, StackError> {
+    fn make(
+        &self,
+        below: LayerOutput,
+        context: &mut LayerContext<'_>,
+    ) -> Result<LayerOutput, StackError> {
         let mut partitions = Vec::new();
         for (index, device) in devices("partition", below)?.into_iter().enumerate() {
             let guid = guid(index, context);
@@ -167,10 +171,14 @@ impl Layer for Partition {
             context.run("partition", &sfdisk)?;
             partitions.push(show(&device, context)?);
         }
-        Ok(Form::Devices(partitions))
+        Ok(LayerOutput::Devices(partitions))
     }
 
-    fn assemble(&self, below: Form, context: &mut LayerContext<'_>) -> Result<Form, StackError> {
+    fn assemble(
+        &self,
+        below: LayerOutput,
+        context: &mut LayerContext<'_>,
+    ) -> Result<LayerOutput, StackError> {
         let devices = devices("partition", below)?;
         let guids: Vec<String> = (0..context.own).map(|index| guid(index, context)).collect();
         let mut partitions = Vec::new();
@@ -180,7 +188,7 @@ impl Layer for Partition {
             context.enter(undo)?;
             partitions.push(show(device, context)?);
         }
-        Ok(Form::Devices(partitions))
+        Ok(LayerOutput::Devices(partitions))
     }
 
     fn finds_its_devices(&self) -> bool {

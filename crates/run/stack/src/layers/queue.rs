@@ -14,7 +14,8 @@ use crate::reading::OptionReader;
 use crate::redundancy::{devices, members};
 use crate::undo::{QueueSetting, instance};
 use crate::{
-    Form, Layer, LayerContext, LayerKind, Need, QueueProblem, Shape, ShapeError, StackError, undo,
+    Layer, LayerContext, LayerKind, LayerOutput, Need, QueueProblem, Shape, ShapeError, StackError,
+    undo,
 };
 
 /// The layer's line in the table.
@@ -95,7 +96,11 @@ impl Layer for Queue {
         vec![Need::Root]
     }
 
-    fn make(&self, below: Form, context: &mut LayerContext<'_>) -> Result<Form, StackError> {
+    fn make(
+        &self,
+        below: LayerOutput,
+        context: &mut LayerContext<'_>,
+    ) -> Result<LayerOutput, StackError> {
         let devices = devices("queue", below)?;
         for device in &devices {
             let found = BlockDevice::at(&SystemRoot::here(), device)
@@ -106,11 +111,15 @@ impl Layer for Queue {
                 set(&whole, *setting, value, context)?;
             }
         }
-        Ok(Form::Devices(devices))
+        Ok(LayerOutput::Devices(devices))
     }
 
     /// A restart has forgotten the settings.
-    fn assemble(&self, below: Form, context: &mut LayerContext<'_>) -> Result<Form, StackError> {
+    fn assemble(
+        &self,
+        below: LayerOutput,
+        context: &mut LayerContext<'_>,
+    ) -> Result<LayerOutput, StackError> {
         self.make(below, context)
     }
 }

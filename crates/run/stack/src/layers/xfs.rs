@@ -10,8 +10,8 @@ use super::file_system::{
     find, label, one_volume,
 };
 use crate::{
-    DeviceState, Form, FormatWrites, Layer, LayerContext, LayerKind, Need, Shape, ShapeError,
-    StackError,
+    DeviceState, FormatWrites, Layer, LayerContext, LayerKind, LayerOutput, Need, Shape,
+    ShapeError, StackError,
 };
 
 /// XFS's line in the table.
@@ -63,7 +63,11 @@ impl Layer for Xfs {
         ]
     }
 
-    fn make(&self, below: Form, context: &mut LayerContext<'_>) -> Result<Form, StackError> {
+    fn make(
+        &self,
+        below: LayerOutput,
+        context: &mut LayerContext<'_>,
+    ) -> Result<LayerOutput, StackError> {
         let (device, point) = device_and_point("xfs", below, context)?;
         let mut mkfs = Invocation::new("mkfs.xfs").args([
             "-f",
@@ -80,7 +84,11 @@ impl Layer for Xfs {
         point.mount(context, "xfs", &device, &self.options.mount)
     }
 
-    fn assemble(&self, below: Form, context: &mut LayerContext<'_>) -> Result<Form, StackError> {
+    fn assemble(
+        &self,
+        below: LayerOutput,
+        context: &mut LayerContext<'_>,
+    ) -> Result<LayerOutput, StackError> {
         let (device, point) = find("xfs", below, context)?;
         point.mount(context, "xfs", &device, &self.options.mount)
     }

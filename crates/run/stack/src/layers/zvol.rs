@@ -16,7 +16,9 @@ use super::zfs::ZFS;
 use super::zfs::properties::{Owner, Properties};
 use crate::reading::OptionReader;
 use crate::wait::{nap, wait_for_node};
-use crate::{Form, Layer, LayerContext, LayerKind, Need, Shape, ShapeError, StackError, Volume};
+use crate::{
+    Layer, LayerContext, LayerKind, LayerOutput, Need, Shape, ShapeError, StackError, Volume,
+};
 
 /// Volumes on a pool.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -111,8 +113,12 @@ impl Layer for Zvol {
     }
 
     // Nothing is entered in the ledger: a volume goes with its pool.
-    fn make(&self, below: Form, context: &mut LayerContext<'_>) -> Result<Form, StackError> {
-        let Form::Pool { name: pool, .. } = below else {
+    fn make(
+        &self,
+        below: LayerOutput,
+        context: &mut LayerContext<'_>,
+    ) -> Result<LayerOutput, StackError> {
+        let LayerOutput::Pool { name: pool, .. } = below else {
             return Err(ShapeError::unfit("zvol", "a ZFS pool", below.kind()).into());
         };
         let available =
@@ -134,18 +140,22 @@ impl Layer for Zvol {
             nodes.push(find(&name, is_it, context)?);
         }
         context.note("zvol", format!("{} volumes of {size}, without reservation", self.count));
-        Ok(Form::Devices(nodes))
+        Ok(LayerOutput::Devices(nodes))
     }
 
-    fn assemble(&self, below: Form, context: &mut LayerContext<'_>) -> Result<Form, StackError> {
-        let Form::Pool { name: pool, .. } = below else {
+    fn assemble(
+        &self,
+        below: LayerOutput,
+        context: &mut LayerContext<'_>,
+    ) -> Result<LayerOutput, StackError> {
+        let LayerOutput::Pool { name: pool, .. } = below else {
             return Err(ShapeError::unfit("zvol", "a ZFS pool", below.kind()).into());
         };
         let node = |number| {
             let name = volume(&pool, number);
             find(&name, |device| name_of(device).is_some_and(|found| found == name), context)
         };
-        (0..self.count).map(node).collect::<Result<_, _>>().map(Form::Devices)
+        (0..self.count).map(node).collect::<Result<_, _>>().map(LayerOutput::Devices)
     }
 }
 

@@ -8,7 +8,7 @@ use disklab_measure::{BlockDevice, SystemRoot};
 use disklab_units::Bytes;
 
 use crate::on_drive::{is_on, top_of};
-use crate::{Form, LayerInUse, RebuildProgress, StackError};
+use crate::{LayerInUse, LayerOutput, RebuildProgress, StackError};
 
 /// Its exit code if there are errors that it could not fix (btrfs-scrub(8)).
 const UNCORRECTABLE: i32 = 3;
@@ -68,7 +68,7 @@ fn shown(text: &str) -> DevicesShown {
 }
 
 fn directory<'a>(at: &'a LayerInUse<'_>, care: Care) -> Result<&'a Path, StackError> {
-    let Form::Directory(directory) = at.form else { return Err(at.cannot(care)) };
+    let LayerOutput::Directory(directory) = at.output else { return Err(at.cannot(care)) };
     Ok(directory)
 }
 

@@ -14,8 +14,8 @@ use super::file_system::{
 use crate::reading::OptionReader;
 use crate::redundancy::{Stripe, combine, lost_beyond, members};
 use crate::{
-    DeviceState, Form, FormatWrites, KeptWrites, Layer, LayerContext, LayerInUse, LayerKind, Need,
-    RebuildProgress, Remount, Shape, ShapeError, StackError, Volume, undo,
+    DeviceState, FormatWrites, KeptWrites, Layer, LayerContext, LayerInUse, LayerKind, LayerOutput,
+    Need, RebuildProgress, Remount, Shape, ShapeError, StackError, Volume, undo,
 };
 
 mod allocate;
@@ -280,7 +280,11 @@ impl Layer for Btrfs {
         ]
     }
 
-    fn make(&self, below: Form, context: &mut LayerContext<'_>) -> Result<Form, StackError> {
+    fn make(
+        &self,
+        below: LayerOutput,
+        context: &mut LayerContext<'_>,
+    ) -> Result<LayerOutput, StackError> {
         let devices = devices(self.name, below)?;
         let point = MountPoint::new(context)?;
         // mkfs refuses a UUID that is in blkid's cache, which may be
@@ -304,7 +308,11 @@ impl Layer for Btrfs {
         self.mount(point, &devices, context)
     }
 
-    fn assemble(&self, below: Form, context: &mut LayerContext<'_>) -> Result<Form, StackError> {
+    fn assemble(
+        &self,
+        below: LayerOutput,
+        context: &mut LayerContext<'_>,
+    ) -> Result<LayerOutput, StackError> {
         let devices = devices(self.name, below)?;
         let point = MountPoint::new(context)?;
         let devices = file_system(self.name).all(&devices, &point.uuid, context)?;
@@ -349,12 +357,12 @@ impl Btrfs {
         point: MountPoint,
         devices: &[PathBuf],
         context: &mut LayerContext<'_>,
-    ) -> Result<Form, StackError> {
+    ) -> Result<LayerOutput, StackError> {
         // Where there is no udev, nobody else tells the kernel which devices
         // belong together.
         let scan = Invocation::new("btrfs").args(["device", "scan"]).args(devices);
         context.run(self.name, &scan)?;
-        let form = point.mount(context, "btrfs", &devices[0], &self.options.mount)?;
+        let output = point.mount(context, "btrfs", &devices[0], &self.options.mount)?;
         if let Some(Remount::FileSystem { directory, degraded, .. }) = context.mounted.last_mut()
             && devices.len() > 1
         {
@@ -362,7 +370,7 @@ impl Btrfs {
             *degraded =
                 mounts.map(|one| care::mount(&self.options.mount, one, directory)).collect();
         }
-        Ok(form)
+        Ok(output)
     }
 }
 

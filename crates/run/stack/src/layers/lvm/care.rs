@@ -15,7 +15,7 @@ use crate::lvm_tools::{filter, lvm};
 use crate::on_drive::is_on;
 use crate::udev::dm;
 use crate::windowed_pass::kib;
-use crate::{Form, LayerInUse, RebuildProgress, StackError};
+use crate::{LayerInUse, LayerOutput, RebuildProgress, StackError};
 
 /// A RAID volume, and what it is made of.
 struct Volume<'a> {
@@ -27,7 +27,7 @@ struct Volume<'a> {
 
 impl<'a> Volume<'a> {
     fn of(at: &'a LayerInUse<'_>, care: Care) -> Result<Self, StackError> {
-        let Form::Devices(devices) = at.form else { return Err(at.cannot(care)) };
+        let LayerOutput::Devices(devices) = at.output else { return Err(at.cannot(care)) };
         let [node] = &devices[..] else { return Err(at.cannot(care)) };
         let device = BlockDevice::at(&SystemRoot::here(), node).ok_or_else(|| at.cannot(care))?;
         let parts = device.slaves();

@@ -6,7 +6,7 @@ use disklab_units::Bytes;
 
 use crate::reading::OptionReader;
 use crate::redundancy::{devices, members};
-use crate::{Form, Layer, LayerContext, LayerKind, Need, Shape, ShapeError, StackError};
+use crate::{Layer, LayerContext, LayerKind, LayerOutput, Need, Shape, ShapeError, StackError};
 
 mod care;
 mod create;
@@ -72,7 +72,11 @@ impl Layer for Lvm {
         vec![Need::Root, LVM, Need::DeviceMapper(target)]
     }
 
-    fn make(&self, below: Form, context: &mut LayerContext<'_>) -> Result<Form, StackError> {
+    fn make(
+        &self,
+        below: LayerOutput,
+        context: &mut LayerContext<'_>,
+    ) -> Result<LayerOutput, StackError> {
         let devices = devices("lvm", below)?;
         let group = VolumeGroup::create("lvm", &devices, context)?;
         let mut options = Vec::new();
@@ -85,12 +89,16 @@ impl Layer for Lvm {
             None => options.extend(["--extents".to_owned(), "100%FREE".to_owned()]),
             Some(size) => options.extend(["--size".to_owned(), format!("{}b", size.0)]),
         }
-        Ok(Form::Devices(vec![group.volume(&options, &[], context)?]))
+        Ok(LayerOutput::Devices(vec![group.volume(&options, &[], context)?]))
     }
 
-    fn assemble(&self, below: Form, context: &mut LayerContext<'_>) -> Result<Form, StackError> {
+    fn assemble(
+        &self,
+        below: LayerOutput,
+        context: &mut LayerContext<'_>,
+    ) -> Result<LayerOutput, StackError> {
         let (_, node) = VolumeGroup::assemble("lvm", &devices("lvm", below)?, context)?;
-        Ok(Form::Devices(vec![node]))
+        Ok(LayerOutput::Devices(vec![node]))
     }
 }
 

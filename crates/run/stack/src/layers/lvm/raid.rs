@@ -16,8 +16,8 @@ use crate::redundancy::{combine, devices, members};
 use crate::udev::dm;
 use crate::wait::nap;
 use crate::{
-    DeviceState, Form, FormatWrites, Layer, LayerContext, LayerInUse, LayerKind, Need, PassKind,
-    RebuildProgress, Shape, ShapeError, StackError, Volume,
+    DeviceState, FormatWrites, Layer, LayerContext, LayerInUse, LayerKind, LayerOutput, Need,
+    PassKind, RebuildProgress, Shape, ShapeError, StackError, Volume,
 };
 
 /// One RAID volume over all devices below.
@@ -257,7 +257,11 @@ impl Layer for LvmRaid {
         vec![Need::Root, LVM, Need::DeviceMapper("raid"), Need::Md(self.level.word())]
     }
 
-    fn make(&self, below: Form, context: &mut LayerContext<'_>) -> Result<Form, StackError> {
+    fn make(
+        &self,
+        below: LayerOutput,
+        context: &mut LayerContext<'_>,
+    ) -> Result<LayerOutput, StackError> {
         let devices = devices(self.layer, below)?;
         let resync = self.resync(context.below);
         let group = VolumeGroup::create(self.layer, &devices, context)?;
@@ -279,13 +283,17 @@ impl Layer for LvmRaid {
                 }
             },
         );
-        Ok(Form::Devices(vec![node]))
+        Ok(LayerOutput::Devices(vec![node]))
     }
 
-    fn assemble(&self, below: Form, context: &mut LayerContext<'_>) -> Result<Form, StackError> {
+    fn assemble(
+        &self,
+        below: LayerOutput,
+        context: &mut LayerContext<'_>,
+    ) -> Result<LayerOutput, StackError> {
         let devices = devices(self.layer, below)?;
         let (_, node) = VolumeGroup::assemble(self.layer, &devices, context)?;
-        Ok(Form::Devices(vec![node]))
+        Ok(LayerOutput::Devices(vec![node]))
     }
 
     fn care(&self) -> &'static [Care] {

@@ -9,7 +9,9 @@ use super::create::{LVM, VolumeGroup};
 use super::space::{EXTENT, volume};
 use crate::reading::OptionReader;
 use crate::redundancy::{devices, members};
-use crate::{Form, Layer, LayerContext, LayerKind, Need, Shape, ShapeError, StackError, Volume};
+use crate::{
+    Layer, LayerContext, LayerKind, LayerOutput, Need, Shape, ShapeError, StackError, Volume,
+};
 
 /// A thin pool and its volume.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -73,7 +75,11 @@ impl Layer for LvmThin {
         vec![Need::Root, LVM, Need::DeviceMapper("thin-pool")]
     }
 
-    fn make(&self, below: Form, context: &mut LayerContext<'_>) -> Result<Form, StackError> {
+    fn make(
+        &self,
+        below: LayerOutput,
+        context: &mut LayerContext<'_>,
+    ) -> Result<LayerOutput, StackError> {
         let devices = devices("lvm-thin", below)?;
         let group = VolumeGroup::create("lvm-thin", &devices, context)?;
         let pool = group.thin_pool(self.chunk, context)?;
@@ -84,13 +90,17 @@ impl Layer for LvmThin {
             "lvm-thin",
             format!("a pool of {pool} in chunks of {}, a volume of {size}", chunk.trim()),
         );
-        Ok(Form::Devices(vec![node]))
+        Ok(LayerOutput::Devices(vec![node]))
     }
 
-    fn assemble(&self, below: Form, context: &mut LayerContext<'_>) -> Result<Form, StackError> {
+    fn assemble(
+        &self,
+        below: LayerOutput,
+        context: &mut LayerContext<'_>,
+    ) -> Result<LayerOutput, StackError> {
         let devices = devices("lvm-thin", below)?;
         let (_, node) = VolumeGroup::assemble("lvm-thin", &devices, context)?;
-        Ok(Form::Devices(vec![node]))
+        Ok(LayerOutput::Devices(vec![node]))
     }
 }
 

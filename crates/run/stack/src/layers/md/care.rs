@@ -10,7 +10,7 @@ use crate::differ_words::differ_words;
 use crate::member_rebuild::{MemberRebuild, mdadm, replace_member};
 use crate::on_drive::is_on;
 use crate::windowed_pass::{position, set};
-use crate::{Form, LayerInUse, RebuildProgress, StackError, WindowedPass};
+use crate::{LayerInUse, LayerOutput, RebuildProgress, StackError, WindowedPass};
 
 /// How long the kernel may take until a spare is rebuilt.
 const BEGINS_WITHIN: Duration = Duration::from_secs(30);
@@ -25,7 +25,7 @@ fn arrays(at: &LayerInUse<'_>) -> Vec<BlockDevice> {
         }
     }
     let mut found = Vec::new();
-    if let Form::Devices(devices) = at.form {
+    if let LayerOutput::Devices(devices) = at.output {
         let root = SystemRoot::here();
         let devices = devices.iter().filter_map(|node| BlockDevice::at(&root, node));
         devices.for_each(|device| add(device, &mut found));

@@ -9,8 +9,9 @@ use disklab_units::Bytes;
 use crate::reading::OptionReader;
 use crate::redundancy::{devices, members, near_copies};
 use crate::{
-    DeviceState, Form, FormatWrites, InputKind, Inputs, Layer, LayerContext, LayerInUse, LayerKind,
-    Need, PassKind, RebuildProgress, Shape, ShapeError, StackError, Volume, WindowedPass,
+    DeviceState, FormatWrites, InputKind, Inputs, Layer, LayerContext, LayerInUse, LayerKind,
+    LayerOutput, Need, PassKind, RebuildProgress, Shape, ShapeError, StackError, Volume,
+    WindowedPass,
 };
 
 pub(super) mod care;
@@ -327,19 +328,27 @@ impl Layer for Md {
         vec![Need::Root, MDADM, Need::Md(self.level.word())]
     }
 
-    fn make(&self, below: Form, context: &mut LayerContext<'_>) -> Result<Form, StackError> {
+    fn make(
+        &self,
+        below: LayerOutput,
+        context: &mut LayerContext<'_>,
+    ) -> Result<LayerOutput, StackError> {
         let members = devices(self.layer, below)?;
         let groups = self.groups(&members)?;
         let arrays = groups.into_iter().map(|group| self.create(group, context));
-        arrays.collect::<Result<_, _>>().map(Form::Devices)
+        arrays.collect::<Result<_, _>>().map(LayerOutput::Devices)
     }
 
     /// The members of each array are found among all devices, whatever their order.
-    fn assemble(&self, below: Form, context: &mut LayerContext<'_>) -> Result<Form, StackError> {
+    fn assemble(
+        &self,
+        below: LayerOutput,
+        context: &mut LayerContext<'_>,
+    ) -> Result<LayerOutput, StackError> {
         let members = devices(self.layer, below)?;
         let arrays = context.own / self.width.unwrap_or(context.own).max(1);
         let arrays = (0..arrays).map(|_| self.start_again(&members, context));
-        arrays.collect::<Result<_, _>>().map(Form::Devices)
+        arrays.collect::<Result<_, _>>().map(LayerOutput::Devices)
     }
 
     fn finds_its_devices(&self) -> bool {

@@ -17,7 +17,7 @@ use super::partition::device_size;
 use crate::reading::OptionReader;
 use crate::redundancy::{Stripe, combine, devices, members};
 use crate::{
-    DeviceState, Form, FormatWrites, Layer, LayerContext, LayerInUse, LayerKind, Need,
+    DeviceState, FormatWrites, Layer, LayerContext, LayerInUse, LayerKind, LayerOutput, Need,
     RebuildProgress, Shape, ShapeError, StackError, Volume, WindowedPass,
 };
 
@@ -179,7 +179,11 @@ impl Layer for Shr {
         needs
     }
 
-    fn make(&self, below: Form, context: &mut LayerContext<'_>) -> Result<Form, StackError> {
+    fn make(
+        &self,
+        below: LayerOutput,
+        context: &mut LayerContext<'_>,
+    ) -> Result<LayerOutput, StackError> {
         let tables = Tables::new(self.layer, devices(self.layer, below)?);
         let slices = self.slices_of(&tables, context)?;
         let mut arrays = Vec::new();
@@ -194,10 +198,14 @@ impl Layer for Shr {
         let whole = ["--extents", "100%PVS"].map(str::to_owned);
         let volume: PathBuf = group.volume(&whole, std::slice::from_ref(first), context)?;
         lvm::append_all(&group, more, context)?;
-        Ok(Form::Devices(vec![volume]))
+        Ok(LayerOutput::Devices(vec![volume]))
     }
 
-    fn assemble(&self, below: Form, context: &mut LayerContext<'_>) -> Result<Form, StackError> {
+    fn assemble(
+        &self,
+        below: LayerOutput,
+        context: &mut LayerContext<'_>,
+    ) -> Result<LayerOutput, StackError> {
         let tables = Tables::find(self.layer, &devices(self.layer, below)?, context)?;
         let slices = self.slices_of(&tables, context)?;
         let mut arrays = Vec::new();
@@ -205,7 +213,7 @@ impl Layer for Shr {
             arrays.push(self.array(slice).start_again(&members, context)?);
         }
         let (_, volume) = VolumeGroup::assemble(self.layer, &arrays, context)?;
-        Ok(Form::Devices(vec![volume]))
+        Ok(LayerOutput::Devices(vec![volume]))
     }
 
     fn care(&self) -> &'static [Care] {

@@ -9,11 +9,11 @@ use disklab_units::Bytes;
 
 use crate::on_drive::is_on;
 use crate::udev::zpool;
-use crate::{Form, LayerInUse, RebuildProgress, StackError};
+use crate::{LayerInUse, LayerOutput, RebuildProgress, StackError};
 
 /// The pool's name, without that of a data set.
 fn pool<'a>(at: &'a LayerInUse<'_>) -> &'a str {
-    let Form::Pool { name, .. } = at.form else { return "" };
+    let LayerOutput::Pool { name, .. } = at.output else { return "" };
     name.split('/').next().unwrap_or(name)
 }
 

@@ -14,8 +14,8 @@ use crate::remount::import;
 use crate::udev;
 use crate::undo::{DATASET_NAME, POOL_MARK};
 use crate::{
-    Form, InputKind, Inputs, KeptWrites, Layer, LayerContext, LayerInUse, LayerKind, MadePool,
-    Need, RebuildProgress, Remount, Shape, ShapeError, StackError, Volume, seeded, undo,
+    InputKind, Inputs, KeptWrites, Layer, LayerContext, LayerInUse, LayerKind, LayerOutput,
+    MadePool, Need, RebuildProgress, Remount, Shape, ShapeError, StackError, Volume, seeded, undo,
 };
 
 mod care;
@@ -278,7 +278,7 @@ impl Zfs {
         &self,
         devices: Vec<PathBuf>,
         context: &mut LayerContext<'_>,
-        partition: impl Fn(Form, &mut LayerContext<'_>) -> Result<Form, StackError>,
+        partition: impl Fn(LayerOutput, &mut LayerContext<'_>) -> Result<LayerOutput, StackError>,
     ) -> Result<Vec<PathBuf>, StackError> {
         let (whole, others): (Vec<PathBuf>, Vec<PathBuf>) =
             devices.iter().cloned().partition(|device| is_whole_disk(device));
@@ -291,7 +291,7 @@ impl Zfs {
             context.branch.push_str("zfs:");
         }
         context.own -= others.len().min(context.own);
-        let made = partition(Form::Devices(whole), context)?;
+        let made = partition(LayerOutput::Devices(whole), context)?;
         context.branch = branch;
         let mut made = crate::redundancy::devices(self.layer, made)?.into_iter();
         let mut placed = Vec::new();
@@ -311,7 +311,7 @@ impl Zfs {
         vdevs: usize,
         context: &mut LayerContext<'_>,
         start: impl Fn(&DrawnPool<'_>, &[PathBuf], &LayerContext<'_>) -> Result<(), StackError>,
-    ) -> Result<Form, StackError> {
+    ) -> Result<LayerOutput, StackError> {
         let number = context.number();
         let pool = context.name(number);
         let mark = seeded::uuid(context, &format!("zfs {number}"));
@@ -340,7 +340,7 @@ impl Zfs {
             devices,
             key,
         });
-        Ok(Form::Pool { name: files, directory })
+        Ok(LayerOutput::Pool { name: files, directory })
     }
 
     /// Imports the pool of these devices and mounts its files in this context's directory, which
@@ -453,7 +453,11 @@ impl Layer for Zfs {
         needs
     }
 
-    fn make(&self, below: Form, context: &mut LayerContext<'_>) -> Result<Form, StackError> {
+    fn make(
+        &self,
+        below: LayerOutput,
+        context: &mut LayerContext<'_>,
+    ) -> Result<LayerOutput, StackError> {
         let data = devices(self.layer, below)?;
         let inputs = std::mem::take(&mut context.inputs);
         let all = data.iter().chain(inputs.all()).cloned().collect();
@@ -476,7 +480,11 @@ impl Layer for Zfs {
         })
     }
 
-    fn assemble(&self, below: Form, context: &mut LayerContext<'_>) -> Result<Form, StackError> {
+    fn assemble(
+        &self,
+        below: LayerOutput,
+        context: &mut LayerContext<'_>,
+    ) -> Result<LayerOutput, StackError> {
         let mut all = devices(self.layer, below)?;
         let inputs = std::mem::take(&mut context.inputs);
         let vdevs = context.own / self.width_of(context.own);
