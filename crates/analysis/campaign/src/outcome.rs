@@ -327,6 +327,8 @@ mod tests {
         assert!(rank.contains("in order: btrfs; xfs; ext4 (after"), "{rank}");
         let tied = outcome_of(Goal::Best, &[100.0, 100.0, 100.0], 30).sentence();
         assert!(tied.contains(" are as good as each other"), "{tied}");
+        let two = outcome_of(Goal::Best, &[100.0, 100.0, 20.0], 30).sentence();
+        assert!(two.contains("ext4 and xfs lead, as good as each other; btrfs, the "), "{two}");
     }
 
     #[test]

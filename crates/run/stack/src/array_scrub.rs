@@ -160,5 +160,10 @@ mod tests {
         let md = |number: u32, mib: u64| (format!("md{number}"), mib << 20);
         let found: Vec<_> = rounds.iter().map(of).collect();
         assert_eq!(found, [vec![md(2, 2), md(0, 1)], vec![md(1, 1)]]);
+        // A scrub from the middle of the longest begins in the middle of each.
+        let begins =
+            |(_, length): &(BlockDevice, Bytes)| rounds[0].in_array(Bytes::mib(1), *length);
+        let places: Vec<Bytes> = rounds[0].arrays.iter().map(begins).collect();
+        assert_eq!(places, [Bytes::mib(1), Bytes::kib(512)]);
     }
 }
