@@ -509,7 +509,7 @@ mod tests {
                 true => (CellState::Done, Some(20.0)),
                 false => (CellState::Waiting, None),
             };
-            CellRecord { cell: cell(number), state, error: None, ended: None, seconds }
+            CellRecord { seconds, ..CellRecord::new(cell(number), state) }
         };
         (0..done + waiting).map(record).collect()
     }

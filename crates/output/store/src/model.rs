@@ -145,6 +145,13 @@ pub struct CellRecord {
     pub seconds: Option<f64>,
 }
 
+impl CellRecord {
+    /// Of a cell that this much is known of.
+    pub fn new(cell: Cell, state: CellState) -> Self {
+        Self { cell, state, error: None, ended: None, seconds: None }
+    }
+}
+
 /// One start of the program on this run: the first, or a resumption.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Session {

@@ -130,13 +130,7 @@ fn watched(
     let cell = plan.cell.clone();
     let (workload, seconds) = (cell.levels.workload.clone(), plan.estimate.seconds);
     let next = [CellForecast { workload, seconds }];
-    let recorded = [CellRecord {
-        cell: cell.clone(),
-        state: CellState::Waiting,
-        error: None,
-        ended: None,
-        seconds: None,
-    }];
+    let recorded = [CellRecord::new(cell.clone(), CellState::Waiting)];
     let upcoming = UpcomingCells { next: &next, at_once: 1, recorded: &recorded, campaign: None };
     observer.cells_begin(&upcoming);
     observer.cell_begins(&cell);

@@ -121,13 +121,8 @@ impl<'a> Answers<'a> {
         seconds: f64,
         observer: &mut dyn Observer,
     ) {
-        let record = CellRecord {
-            cell: cell.clone(),
-            state: CellState::Done,
-            error: None,
-            ended: None,
-            seconds: Some(seconds),
-        };
+        let record =
+            CellRecord { seconds: Some(seconds), ..CellRecord::new(cell.clone(), CellState::Done) };
         self.analyser.add(&record, sample);
         if let Some(ahead) = self.analyser.ahead(&cell.levels.workload) {
             observer.ahead(&ahead);

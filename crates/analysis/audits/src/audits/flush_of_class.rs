@@ -110,13 +110,7 @@ mod tests {
         };
         let levels = disklab_cell::Levels::new("s", "w");
         let cell = disklab_cell::Cell { number: 0, block: 0, levels, seed: 1 };
-        let record = disklab_store::CellRecord {
-            cell,
-            state: disklab_store::CellState::Done,
-            error: None,
-            ended: None,
-            seconds: None,
-        };
+        let record = disklab_store::CellRecord::new(cell, disklab_store::CellState::Done);
         let environment = Environment { conditions: Some(conditions), ..Environment::default() };
         let facts = CellFacts::of(&record, &Sample { environment, ..Sample::default() });
         assert_eq!(widest(&facts), Some([117_000, 13_000, 600_000]));

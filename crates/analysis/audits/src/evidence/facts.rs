@@ -247,7 +247,7 @@ mod tests {
         let levels = Levels::new("s", "w");
         let cell = disklab_cell::Cell { number: 0, block: 0, levels, seed: 1 };
         let state = disklab_store::CellState::Done;
-        CellFacts::of(&CellRecord { cell, state, error: None, ended: None, seconds: None }, sample)
+        CellFacts::of(&CellRecord::new(cell, state), sample)
     }
 
     #[test]

@@ -148,13 +148,7 @@ impl RunFixture {
         let mut analyser = Analyser::new(self.study.clone(), self.info.clone());
         for (cell, rate) in campaign {
             let sample = sample(&cell.levels.workload, rate);
-            let record = CellRecord {
-                cell,
-                state: CellState::Done,
-                error: None,
-                ended: None,
-                seconds: None,
-            };
+            let record = CellRecord::new(cell, CellState::Done);
             analyser.add(&record, sample);
         }
         analyser.finish()

@@ -170,13 +170,7 @@ fn analysed() -> Analysis {
                 levels: Levels::new(stack, "tape"),
                 seed: 1,
             };
-            let record = CellRecord {
-                cell,
-                state: CellState::Done,
-                error: None,
-                ended: None,
-                seconds: None,
-            };
+            let record = CellRecord::new(cell, CellState::Done);
             analyser.add(&record, Sample { steps: steps(drive_bytes), ..Sample::default() });
         }
     }

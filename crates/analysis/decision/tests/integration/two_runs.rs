@@ -85,13 +85,7 @@ fn play_accepting(
 }
 
 fn records(campaign: &[(Cell, f64)]) -> Vec<CellRecord> {
-    let record = |cell: &Cell| CellRecord {
-        cell: cell.clone(),
-        state: CellState::Done,
-        error: None,
-        ended: None,
-        seconds: None,
-    };
+    let record = |cell: &Cell| CellRecord::new(cell.clone(), CellState::Done);
     campaign.iter().map(|(cell, _)| record(cell)).collect()
 }
 

@@ -113,7 +113,7 @@ fn run_of(stacks: usize, rates: &[[f64; 2]], scatter: &[f64], altered: StepChang
                     Some(_) => (CellState::Done, None),
                     None => (CellState::Failed, Some("no space".to_owned())),
                 };
-                let record = CellRecord { cell, state, error, ended: None, seconds: None };
+                let record = CellRecord { error, ..CellRecord::new(cell, state) };
                 match step {
                     Some(step) => {
                         analyser.add(&record, Sample { steps: vec![step], ..Sample::default() });

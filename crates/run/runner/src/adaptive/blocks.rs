@@ -52,13 +52,7 @@ pub(super) mod tests {
 
     /// What a run records of these cells, all of which are done.
     pub(in crate::adaptive) fn done(cells: &[Cell]) -> Vec<CellRecord> {
-        let record = |cell: &Cell| CellRecord {
-            cell: cell.clone(),
-            state: CellState::Done,
-            error: None,
-            ended: None,
-            seconds: None,
-        };
+        let record = |cell: &Cell| CellRecord::new(cell.clone(), CellState::Done);
         cells.iter().map(record).collect()
     }
 

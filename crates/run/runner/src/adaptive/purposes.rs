@@ -58,13 +58,7 @@ mod tests {
     fn records(blocks: u32) -> Vec<CellRecord> {
         let cell = |block, levels| Cell { number: 0, block, levels, seed: 1 };
         let of = |block| levels().into_iter().map(move |levels| cell(block, levels));
-        let record = |cell| CellRecord {
-            cell,
-            state: CellState::Done,
-            error: None,
-            ended: None,
-            seconds: None,
-        };
+        let record = |cell| CellRecord::new(cell, CellState::Done);
         (0..blocks).flat_map(of).map(record).collect()
     }
 

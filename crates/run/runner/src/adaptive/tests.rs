@@ -160,13 +160,7 @@ impl Machine {
             if next.is_empty() {
                 return records;
             }
-            records.extend(next.into_iter().map(|cell| CellRecord {
-                cell,
-                state: CellState::Waiting,
-                error: None,
-                ended: None,
-                seconds: None,
-            }));
+            records.extend(next.into_iter().map(|cell| CellRecord::new(cell, CellState::Waiting)));
         }
     }
 

@@ -64,11 +64,9 @@ mod tests {
 
     fn record(stack: &str, number: u32, seconds: f64, ended: i64) -> CellRecord {
         CellRecord {
-            cell: cell(stack, number),
-            state: CellState::Done,
-            error: None,
             ended: Timestamp::from_second(ended).ok(),
             seconds: Some(seconds),
+            ..CellRecord::new(cell(stack, number), CellState::Done)
         }
     }
 
