@@ -163,6 +163,18 @@ impl BlockDevice {
         self.related("slaves")
     }
 
+    /// Whether it is this drive, lies on a partition of it, or is built on what does.
+    pub fn is_on(&self, drive: &Path) -> bool {
+        // No stack is so high.
+        Self::at(&self.root, drive).is_some_and(|drive| self.is_above(&drive, 16))
+    }
+
+    fn is_above(&self, drive: &Self, devices: u32) -> bool {
+        let whole = self.whole();
+        let is_below = |below: &Self| below.is_above(drive, devices - 1);
+        self == drive || whole == *drive || devices > 0 && whole.slaves().iter().any(is_below)
+    }
+
     fn related(&self, directory: &str) -> Vec<Self> {
         let names = self.root.names(self.directory().join(directory));
         names.iter().filter_map(|name| Self::named(&self.root, name)).collect()
@@ -307,6 +319,22 @@ mod tests {
         let physical: Vec<_> = BlockDevice::all(&root);
         let physical: Vec<_> = physical.iter().filter(|d| d.is_physical()).collect();
         assert_eq!(physical, [&get("sda"), &get("sdb")]);
+    }
+
+    #[test]
+    fn what_is_on_a_drive_is_found() {
+        let (_directory, tree) = machine();
+        tree.drive("sdc", (8, 32), "C");
+        let root = tree.root();
+        let on = |drive: &str| -> Vec<String> {
+            let all = BlockDevice::all(&root).into_iter();
+            let own = all.filter(|device| device.is_on(Path::new(drive)));
+            own.map(|device| device.name().to_owned()).collect()
+        };
+        assert_eq!(on("/dev/sda"), ["dm-0", "md0", "md0p1", "sda", "sda1"]);
+        assert_eq!(on("/dev/disk/by-id/ata-TESTDRIVE_1000_C"), ["sdc"]);
+        assert_eq!(on("/dev/sda1"), ["dm-0", "md0", "md0p1", "sda1"]);
+        assert_eq!(on("/dev/nothing"), [""; 0]);
     }
 
     #[test]

@@ -145,7 +145,7 @@ proptest! {
     #[test]
     fn a_resumed_drive_continues_where_it_was(
         model in prop::sample::select(&MODELS),
-        before in scripts(), after in scripts(),
+        before in scripts(), after in scripts(), write_cache in any::<bool>(),
     ) {
         let mut first = shipped(model).expect("a model").build(3);
         let (mut now, mut done) = (0, Vec::new());
@@ -154,6 +154,9 @@ proptest! {
         let mut next = ResumedDrive::new(first.snapshot(), Nanos(now), count);
         next.watch_durability();
         first.watch_durability();
+        first.set_write_cache(Nanos(now), write_cache);
+        next.set_write_cache(Nanos(0), write_cache);
+        prop_assert_eq!((first.write_cache(), next.write_cache()), (write_cache, write_cache));
         let began = now;
         let (mut own, mut resumed) = (Vec::new(), Vec::new());
         carry_out(first.as_mut(), after.clone(), &mut now, &mut own);

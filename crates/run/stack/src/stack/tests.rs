@@ -49,6 +49,28 @@ fn errors_show_the_place_and_what_was_meant() {
     }
 }
 
+/// What was overwritten stays where new data go elsewhere, and what repeats does not for the drives
+/// below an encryption.
+#[test]
+fn stacks_keep_what_their_layers_keep() {
+    for (text, drives, old_data, metadata, hides_repeats) in [
+        ("ext4", 1, false, false, false),
+        ("md-raid1/xfs", 2, false, false, false),
+        ("crypt/ext4", 1, false, false, true),
+        ("btrfs", 1, true, true, false),
+        ("btrfs[nodatacow]", 1, false, true, false),
+        ("crypt/btrfs", 1, true, true, true),
+        ("nilfs2", 1, true, true, false),
+        ("f2fs", 1, true, true, false),
+        ("zfs-mirror", 2, true, true, false),
+        ("zfs[encryption=on]", 1, true, true, true),
+    ] {
+        let kept = parse(text, drives).unwrap_or_else(|e| panic!("{text}: {e}")).kept_writes();
+        let found = (kept.old_data, kept.metadata > 0.0, kept.hides_repeats);
+        assert_eq!(found, (old_data, metadata, hides_repeats), "{text}");
+    }
+}
+
 #[test]
 fn inputs_that_do_not_fit_are_errors() {
     for (text, drives, words) in [

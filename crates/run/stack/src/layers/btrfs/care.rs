@@ -7,7 +7,7 @@ use disklab_exec::Invocation;
 use disklab_measure::{BlockDevice, SystemRoot};
 use disklab_units::Bytes;
 
-use crate::on_drive::{is_on, top_of};
+use crate::on_drive::top_of;
 use crate::{LayerInUse, LayerOutput, RebuildProgress, StackError};
 
 /// Its exit code if there are errors that it could not fix (btrfs-scrub(8)).
@@ -79,7 +79,7 @@ fn show(at: &LayerInUse<'_>, directory: &Path) -> Result<DevicesShown, StackErro
 
 fn on_drive(devices: &[PathBuf], drive: &Path) -> Option<PathBuf> {
     let root = SystemRoot::here();
-    let is_own = |path: &&PathBuf| BlockDevice::at(&root, path).is_some_and(|d| is_on(&d, drive));
+    let is_own = |path: &&PathBuf| BlockDevice::at(&root, path).is_some_and(|d| d.is_on(drive));
     devices.iter().find(is_own).cloned()
 }
 

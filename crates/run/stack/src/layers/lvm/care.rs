@@ -12,7 +12,6 @@ use disklab_units::Bytes;
 
 use crate::differ_words::differ_words;
 use crate::lvm_tools::{filter, lvm};
-use crate::on_drive::is_on;
 use crate::udev::dm;
 use crate::windowed_pass::kib;
 use crate::{LayerInUse, LayerOutput, RebuildProgress, StackError};
@@ -105,7 +104,7 @@ fn table_without(table: &str, gone: &[String]) -> String {
 /// Loads the volume's table without its devices on this drive.
 pub(super) fn fail(at: &LayerInUse<'_>, drive: &Path) -> Result<(), StackError> {
     let volume = Volume::of(at, Care::Fail)?;
-    let on_drive = volume.parts.iter().filter(|part| is_on(part, drive));
+    let on_drive = volume.parts.iter().filter(|part| part.is_on(drive));
     let number =
         |part: &BlockDevice| part.number().map(|(major, minor)| format!("{major}:{minor}"));
     let gone: Vec<String> = on_drive.filter_map(number).collect();
@@ -127,7 +126,7 @@ pub(super) fn replace(at: &LayerInUse<'_>, drive: &Path) -> Result<(), StackErro
     let root = SystemRoot::here();
     let listed = at.run(&listed)?.text();
     let is_own =
-        |name: &&str| BlockDevice::at(&root, Path::new(name)).is_some_and(|d| is_on(&d, drive));
+        |name: &&str| BlockDevice::at(&root, Path::new(name)).is_some_and(|d| d.is_on(drive));
     let own = listed.split_whitespace().find(is_own).ok_or_else(|| at.not_on(drive))?;
     let mut nodes: Vec<PathBuf> = volume.physical.iter().map(BlockDevice::node).collect();
     nodes.push(PathBuf::from(own));

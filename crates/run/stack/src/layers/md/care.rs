@@ -8,7 +8,6 @@ use disklab_measure::{BlockDevice, SystemRoot};
 use crate::array_scrub::ArrayScrub;
 use crate::differ_words::differ_words;
 use crate::member_rebuild::{MemberRebuild, mdadm, replace_member};
-use crate::on_drive::is_on;
 use crate::windowed_pass::{position, set};
 use crate::{LayerInUse, LayerOutput, RebuildProgress, StackError, WindowedPass};
 
@@ -39,7 +38,7 @@ fn members(
     drive: &Path,
 ) -> Result<Vec<(BlockDevice, BlockDevice)>, StackError> {
     let of = |array: BlockDevice| {
-        let members = array.slaves().into_iter().filter(|member| is_on(member, drive));
+        let members = array.slaves().into_iter().filter(|member| member.is_on(drive));
         members.map(|member| (array.clone(), member)).collect::<Vec<_>>()
     };
     let members: Vec<_> = arrays(at).into_iter().flat_map(of).collect();

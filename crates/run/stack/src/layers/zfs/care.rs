@@ -7,7 +7,6 @@ use disklab_exec::Invocation;
 use disklab_measure::{BlockDevice, SystemRoot};
 use disklab_units::Bytes;
 
-use crate::on_drive::is_on;
 use crate::udev::zpool;
 use crate::{LayerInUse, LayerOutput, RebuildProgress, StackError};
 
@@ -27,7 +26,7 @@ fn member(at: &LayerInUse<'_>, drive: &Path) -> Result<PathBuf, StackError> {
     let status = status(at)?;
     let mut devices = status.split_whitespace().filter(|word| word.starts_with("/dev/"));
     let is_member =
-        |word: &&str| BlockDevice::at(&root, Path::new(word)).is_some_and(|d| is_on(&d, drive));
+        |word: &&str| BlockDevice::at(&root, Path::new(word)).is_some_and(|d| d.is_on(drive));
     devices.find(is_member).map(PathBuf::from).ok_or_else(|| at.not_on(drive))
 }
 
