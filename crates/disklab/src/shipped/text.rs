@@ -44,6 +44,7 @@ pub fn write(run: &Run) -> Result<String, Failure> {
 fn shortened(mut sample: Sample) -> Sample {
     sample.trace.clear();
     sample.environment.extra.clear();
+    sample.lab = None;
     sample
 }
 

@@ -75,10 +75,10 @@ fn a_host_that_caches_gives_what_no_drive_does() {
     // A disk of 7200 rpm, one read at a time, over 16 MiB; and 7 µs for each request.
     assert!((80.0..400.0).contains(drive), "{drive}");
     assert!((100_000.0..143_000.0).contains(memory), "{memory}");
-    let fact = |sample: &Sample, name: &str| {
-        let found = sample.environment.extra.get(name);
-        found.and_then(|text| text.parse::<u64>().ok()).unwrap_or(0)
+    let hits = |sample: &Sample| {
+        let lab = sample.lab.as_ref().expect("the lab's");
+        lab.drives[0].host.expect("there is a host").hits
     };
-    assert_eq!(fact(none, "lab.disk0.host-hits"), 0);
-    assert!(fact(writeback, "lab.disk0.host-hits") >= 4096);
+    assert_eq!(hits(none), 0);
+    assert!(hits(writeback) >= 4096);
 }

@@ -53,7 +53,7 @@ fio = { ioengine = "psync", rw = "randrw", bs = "64k", size = "1G", io_size = "1
 
 /// What the host kept of the drives' content, in bytes: some blocks of file systems hold what
 /// the guest's memory held before, and compress differently under another kernel.
-const KEPT_BY_THE_HOST: &str = "lab.content-";
+const KEPT_BY_THE_HOST: &str = "content";
 
 /// The kernel's counters of pressure: one tick more or less of a stall at boot, which with other
 /// parts takes longer.
@@ -68,8 +68,8 @@ fn samples_of(study: &str, cells: usize, program: &Path, kernel: &Path) -> Vec<(
     assert_eq!(samples.len(), cells);
     let values = samples.into_iter().map(|(workload, sample)| {
         let mut sample = serde_json::to_value(sample).expect("json");
-        let extra = sample.pointer_mut("/environment/extra").and_then(Value::as_object_mut);
-        extra.expect("of the lab").retain(|key, _| !key.starts_with(KEPT_BY_THE_HOST));
+        let lab = sample.pointer_mut("/lab").and_then(Value::as_object_mut);
+        assert!(lab.expect("of the lab").remove(KEPT_BY_THE_HOST).is_some());
         (workload, sample)
     });
     values.collect()

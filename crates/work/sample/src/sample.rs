@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{DriveTraffic, Environment, Step, TraceEntry};
+use crate::{DriveTraffic, Environment, LabFacts, Step, TraceEntry};
 
 /// All that one cell measured, raw.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
@@ -23,6 +23,9 @@ pub struct Sample {
     /// this was counted.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub whole: Vec<DriveTraffic>,
+    /// What the lab knows of it; none elsewhere.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub lab: Option<LabFacts>,
 }
 
 /// Seconds that a cell took outside its workload.

@@ -6,12 +6,14 @@ use std::sync::atomic::AtomicU64;
 use std::time::{Duration, Instant};
 
 use disklab_cell::{CellPlan, MachinePlan, MakingPlan};
-use disklab_drive::{HostStatistics, Nanos};
+use disklab_drive::{HostStatistics, Nanos, ShingledStatistics, Statistics};
 use disklab_exec::{Interrupt, UntrustedDirectory};
 use disklab_lab::{Lab, LabError, LabOptions, LabReport, ReadsFromMemory, console};
 use disklab_lab_guest::GUEST;
 use disklab_processor::Processor;
-use disklab_sample::{MemoryReads, Sample, TraceEntry};
+use disklab_sample::{
+    HostWork, KeptContent, LabFacts, MemoryReads, Sample, ShingledWork, TraceEntry, UnseenWork,
+};
 
 use super::CELL_JOB;
 use super::drives::disks;
@@ -192,37 +194,36 @@ impl OneCell {
             sample.environment.kernel.clone_from(&environment.kernel);
             sample.environment.lab_kernel.clone_from(&environment.lab_kernel);
         }
-        let seconds = report.virtual_time.0 as f64 / 1e9;
-        let extra = &mut sample.environment.extra;
-        let mut add = |name: &str, value: String| extra.insert(format!("lab.{name}"), value);
-        add("virtual-seconds", format!("{seconds:.9}"));
-        add("content-disk-bytes", report.content.disk_bytes.to_string());
-        add("content-memory-bytes", report.content.memory_bytes.to_string());
-        // What drives did behind the guest's back, from beginning to end.
-        for (index, disk) in report.disks.iter().enumerate() {
-            let Some(drive) = disk.as_ref().map(|disk| disk.drive) else { continue };
-            let (shingled, host) = (drive.shingled, drive.host);
-            if host != Default::default() {
-                for (name, count) in [
-                    ("host-reads", host.reads),
-                    ("host-hits", host.hits),
-                    ("host-flushes", host.flushes),
-                ] {
-                    add(&format!("disk{index}.{name}"), count.to_string());
-                }
-            }
-            if shingled == Default::default() {
-                continue;
-            }
-            for (name, count) in [
-                ("cached-bytes", shingled.cached_bytes),
-                ("bands-cleaned", shingled.bands_cleaned),
-                ("bands-streamed", shingled.bands_streamed),
-                ("map-flushes", shingled.map_flushes),
-            ] {
-                add(&format!("disk{index}.{name}"), count.to_string());
-            }
-        }
+        sample.lab = Some(LabFacts {
+            virtual_ns: report.virtual_time.0,
+            content: KeptContent {
+                disk_bytes: report.content.disk_bytes,
+                memory_bytes: report.content.memory_bytes,
+            },
+            drives: self.unseen_work(report),
+        });
+    }
+
+    /// What drives did behind the guest's back, from beginning to end.
+    fn unseen_work(&self, report: &LabReport) -> Vec<UnseenWork> {
+        let drives = self.plan.making.drives.iter().zip(&report.disks);
+        let of_drive = drives.filter_map(|(drive, disk)| {
+            let Statistics { host, shingled, .. } = disk.as_ref()?.drive;
+            let host = (host != HostStatistics::default()).then_some(HostWork {
+                reads: host.reads,
+                hits: host.hits,
+                flushes: host.flushes,
+            });
+            let shingled = (shingled != ShingledStatistics::default()).then_some(ShingledWork {
+                cached_bytes: shingled.cached_bytes,
+                bands_cleaned: shingled.bands_cleaned,
+                bands_streamed: shingled.bands_streamed,
+                map_flushes: shingled.map_flushes,
+            });
+            let has_any = host.is_some() || shingled.is_some();
+            has_any.then(|| UnseenWork { drive: drive.name.clone(), host, shingled })
+        });
+        of_drive.collect()
     }
 
     /// Says of each step which reads the drives answered from their own memory. A host's memory

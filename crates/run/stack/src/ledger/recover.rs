@@ -1,7 +1,7 @@
 //! Tearing down what dead owners left.
 
 use std::fs::File;
-use std::io::{self, Read};
+use std::io::Read;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -95,11 +95,8 @@ fn ledgers(directory: &Path) -> Result<Vec<LedgerId>, StackError> {
     if !check_directory(directory)? {
         return Ok(Vec::new());
     }
-    let entries = match std::fs::read_dir(directory) {
-        Ok(entries) => entries,
-        Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
-        Err(e) => return Err(StackError::io("cannot read the directory", directory, e)),
-    };
+    let entries = std::fs::read_dir(directory)
+        .map_err(|e| StackError::io("cannot read the directory", directory, e))?;
     let mut ids: Vec<LedgerId> = entries
         .filter_map(|entry| LedgerId::from_file_name(entry.ok()?.file_name().to_str()?))
         .collect();
