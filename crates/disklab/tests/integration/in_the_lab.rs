@@ -184,7 +184,7 @@ fn every_layer_works() {
     let said = String::from_utf8_lossy(&output.stderr).into_owned();
     let (samples, errors) = samples(&home.path().join("run"));
     assert!(errors.is_empty(), "{}\n{said}", errors.join("\n"));
-    assert_eq!(samples.len(), 31, "{said}");
+    assert_eq!(samples.len(), 36, "{said}");
     assert!(!said.contains("left out"), "{said}");
     for (name, sample) in &samples {
         let written: u64 =
@@ -194,6 +194,9 @@ fn every_layer_works() {
         let virtual_seconds = sample.lab.as_ref().expect("the lab's").virtual_ns as f64 / 1e9;
         assert!((0.05..86_400.0).contains(&virtual_seconds), "{name}: {virtual_seconds}");
     }
+    // What a stack does when it is made or assembled is over before it is measured.
+    let report = std::fs::read_to_string(home.path().join("run/report.md")).expect("report");
+    assert!(!report.contains("Background maintenance"), "{report}");
     // The write cache is as the study wants it, and a drive is what it is.
     let drives = |name: &str| &samples[&format!("{name}:copy:0")].environment.drives;
     assert_eq!(drives("no-cache")[0].write_cache.as_deref(), Some("write through"));

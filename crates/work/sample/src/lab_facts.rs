@@ -7,19 +7,19 @@ use serde::{Deserialize, Serialize};
 pub struct LabFacts {
     /// How long the guest ran, in nanoseconds of virtual time.
     pub virtual_ns: u64,
-    /// What the content of the drives took, in bytes: on this machine's disk, and in its memory.
+    /// What the content of the drives took on this machine.
     pub content: KeptContent,
     /// What drives did behind the guest's back; those that did nothing are left out.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub drives: Vec<UnseenWork>,
 }
 
-/// Bytes that keep the content of modelled drives.
+/// What the content of modelled drives takes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct KeptContent {
-    /// In a file.
+    /// Bytes of data, at their highest.
     pub disk_bytes: u64,
-    /// In memory.
+    /// Bytes of memory for the index, estimated.
     pub memory_bytes: u64,
 }
 
