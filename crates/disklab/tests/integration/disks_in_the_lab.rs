@@ -424,4 +424,7 @@ fn a_file_system_of_the_users_on_layers_of_a_killed_run_stays() {
         assert_eq!(discarded.leftovers_after(), "", "{layout}: {}", discarded.stderr);
     }
     assert!(!guest.console.contains("is gone"), "{}", guest.console);
+    guest.said("killed-suspended", &[137]);
+    let said = guest.said("suspended", &[0]);
+    assert_eq!(guest.case("suspended").leftovers_after(), "", "{said}");
 }

@@ -82,3 +82,11 @@ for layout in thin lvm md; do
     wipe $d
     rm -r /run/work/run
 done
+
+# A volume that was suspended when the run was killed: whoever reads it waits.
+killed lvm killed-suspended
+device=$(sed -n 's| /run/work/run/.*||p' /proc/mounts | head -n 1)
+umount /run/work/run/disklab*/*/mnt
+dmsetup suspend "$device"
+doctor suspended
+rm -r /run/work/run

@@ -4,6 +4,7 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
+use disklab_exec::Invocation;
 use serde::{Deserialize, Serialize};
 
 use super::{Marks, Obstacle, Teardown, TeardownContext, any_is_built_on, inspect};
@@ -26,6 +27,14 @@ pub struct RemoveVolumeGroup {
     pub mark: String,
     /// The devices it was made of, and their UUIDs as physical volumes.
     pub volumes: Vec<(PathBuf, String)>,
+}
+
+/// Has a volume that was suspended when a run was killed answer again: whoever reads it waits. One
+/// that answers is left as it is.
+fn resume(node: &Path, context: &TeardownContext<'_>) {
+    let resume = udev::dm(Invocation::new("dmsetup")).arg("resume").arg(node).uninterruptible();
+    // What does not answer after it fails where it is read.
+    let _ = context.executor.run(&resume);
 }
 
 impl Teardown for RemoveVolumeGroup {
@@ -130,6 +139,7 @@ impl Teardown for RemoveVolumeGroup {
                 let _ = context.executor.run(&activate.uninterruptible());
             }
             if udev::is_block_device(node) {
+                resume(node, context);
                 found.extend(inspect::device(node, marks, context)?);
             }
         }
