@@ -200,6 +200,45 @@ mod tests {
     }
 
     #[test]
+    fn a_lead_is_corrected_for_all_pairs_that_it_might_have_been_about() {
+        for (slower, pairs) in
+            [(&[50e3][..], 1.0), (&[50e3, 51e3], 3.0), (&[50e3, 51e3, 52e3], 6.0)]
+        {
+            let mut fixture = RunFixture::new("[[questions]]\nask = \"?\"\nworkloads = \"dd-4k\"");
+            let noise = [1.0, 1.02, 0.97, 1.01, 0.99, 1.03];
+            let stacks = ["single/btrfs", "raid1/ext4", "raid1/btrfs"];
+            fixture.repeats("single/ext4", "dd-4k", &noise.map(|n| 54e3 * n));
+            for (number, (stack, rate)) in stacks.into_iter().zip(slower).enumerate() {
+                let turned = |block: usize| noise[(block * 5 + number + 1) % 6];
+                let rates: Vec<f64> = (0..6).map(|block| rate * turned(block)).collect();
+                fixture.repeats(stack, "dd-4k", &rates);
+            }
+            let analysis = fixture.analyse();
+            let answer = &analysis.answers[0];
+            let lead = leads(&analysis.groups, answer).remove(0);
+            let level = level_of(pairs as usize);
+            let of = |point: &Point| &analysis.groups[point.group];
+            let others = || answer.points.iter().filter(|point| point.group != lead.first.group);
+            let scatter = Scatter::of(
+                others().map(|other| (of(lead.first), of(other))),
+                answer.measure,
+                answer.looks,
+            );
+            let p = |other: &Point| {
+                let (first, other) = (of(lead.first), of(other));
+                ratio_of_looks(first, other, answer.measure, level, &scatter).and_then(|r| r.p)
+            };
+            let largest = others().filter_map(p).fold(0.0, f64::max);
+            assert!(largest > 0.0 && largest * pairs < 1.0, "{largest}");
+            assert!(
+                (lead.p - largest * pairs).abs() < 1e-12,
+                "{pairs} pairs: {} {largest}",
+                lead.p
+            );
+        }
+    }
+
+    #[test]
     fn a_stack_with_two_modes_is_as_good_as_no_other() {
         let steady: Vec<f64> = (0..14).map(|n| 1e6 * (1.0 + 0.002 * f64::from(n % 3))).collect();
         let both = |n: usize, rate: &f64| if n.is_multiple_of(3) { rate * 0.965 } else { *rate };

@@ -345,6 +345,18 @@ mod tests {
     }
 
     #[test]
+    fn a_step_without_requests_has_no_latency_to_compare() {
+        let mut figure = sample(Vec::new(), [1.0, 1.0]).steps[0].figures[0].clone();
+        assert_eq!(quantile(&figure, 0.5), None);
+        let mut histogram = LatencyHistogram::new();
+        figure.latency = Some(Latency::from_histogram(histogram.clone()));
+        assert_eq!(quantile(&figure, 0.5), None);
+        histogram.record(1 << 20, 1);
+        figure.latency = Some(Latency::from_histogram(histogram));
+        assert!(quantile(&figure, 0.5).is_some_and(|ns| ns > 1e6));
+    }
+
+    #[test]
     fn each_bound_has_its_words() {
         for (rate, busy, expected) in [
             (240_000_000, [0.9, 0.9], "bounded by the kernel's limit of 200 MB/s"),

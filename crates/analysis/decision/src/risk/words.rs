@@ -300,6 +300,10 @@ fn years(years: f64) -> String {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::HashSet;
+
+    use disklab_risk::HazardSwing;
+
     use super::*;
 
     #[test]
@@ -347,6 +351,30 @@ mod tests {
         }
         let never = StackRisk { exposed: None, ..risk("raid0/ext4", RebuildSource::ByUser, 0.0) };
         assert_eq!(never.exposed_words(), "never");
+    }
+
+    #[test]
+    fn what_decides_a_chance_is_named() {
+        let mut words = HashSet::new();
+        for input in [
+            HazardInput::Failures,
+            HazardInput::Replacement,
+            HazardInput::Rebuild,
+            HazardInput::Unreadable,
+        ] {
+            let mut risk = risk("raid5/ext4", RebuildSource::ByUser, 1.0);
+            assert_eq!(risk.decided_by(), None);
+            let swing = |input| HazardSwing { input, at_low: 0.2, at_high: 0.1 };
+            risk.chance.swings = vec![swing(input), swing(HazardInput::Failures)];
+            let decided = risk.decided_by().expect("a value");
+            assert!(decided.starts_with("how "), "{decided}");
+            words.insert(decided);
+            assert_eq!(
+                risk.decided_between(),
+                "the chance that raid5/ext4 loses any data is between 10 % and 20 %"
+            );
+        }
+        assert_eq!(words.len(), 4);
     }
 
     #[test]

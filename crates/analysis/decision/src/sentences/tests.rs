@@ -91,6 +91,13 @@ fn equivalent_and_inconclusive_stacks_are_listed() {
 }
 
 #[test]
+fn a_lead_over_one_that_is_better_than_the_baseline_too_is_inconclusive() {
+    let noisy = [0.9, 1.4, 0.8];
+    let sentences = sentences_of("elapsed", &[FAR, BASE, noisy]);
+    assert!(sentences[0].contains("its lead over "), "{sentences:#?}");
+}
+
+#[test]
 fn an_inconclusive_interval_is_that_of_all_comparisons() {
     // Alone it would be significant; among two it is not.
     let apart = [1.05, 1.11, 1.09];

@@ -119,6 +119,16 @@ mod tests {
     }
 
     #[test]
+    fn cells_that_are_not_steady_are_counted() {
+        let mut fixture = RunFixture::new(ASK);
+        for (block, trend) in [Trend::NotSteady, Trend::Flat, Trend::Flat].into_iter().enumerate() {
+            fixture.sample("single/ext4", "dd-4k", block as u32, vec![with_trend(Some(trend))]);
+        }
+        let said = fixture.analyse().sentences.remove(0).concat();
+        assert!(said.contains("has no figure here: single/ext4 (1 of 3 cells)."), "{said}");
+    }
+
+    #[test]
     fn steady_parts_need_a_question() {
         let mut fixture = RunFixture::new("");
         fixture.sample("single/ext4", "dd-4k", 0, vec![with_trend(Some(Trend::Slowdown))]);

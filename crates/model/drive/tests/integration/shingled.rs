@@ -63,6 +63,16 @@ fn cleaning_begins_after_a_second_of_rest_and_empties_the_cache() {
 }
 
 #[test]
+fn a_full_map_is_made_room_in_before_the_next_write() {
+    let mut host = Host::new(&Parameters { map_entries: 16, ..drive() }, 1);
+    // A write may make three extents of one.
+    scatter(&mut host, 15, 4096);
+    assert_eq!((counts(&host).cached_extents, counts(&host).bands_cleaned), (15, 0));
+    scatter(&mut host, 16, 4096);
+    assert!(counts(&host).bands_cleaned > 0, "{:?}", counts(&host));
+}
+
+#[test]
 fn recovery_takes_half_a_second_for_each_band() {
     let mut host = Host::new(&drive(), 1);
     scatter(&mut host, 60, 16 * MIB);
