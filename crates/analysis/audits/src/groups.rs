@@ -184,3 +184,23 @@ impl Observation {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_summary_has_the_percentiles_of_its_distribution() {
+        let mut histogram = LatencyHistogram::new();
+        for (milliseconds, count) in [(1, 900), (10, 95), (100, 4), (1000, 1)] {
+            histogram.record(milliseconds * 1_000_000, count);
+        }
+        let summary = LatencySummary::new(&histogram);
+        for (percentile, milliseconds) in
+            [(Percentile::P50, 1.0), (Percentile::P99, 10.0), (Percentile::P999, 100.0)]
+        {
+            let found = summary.at(percentile) / 1e6;
+            assert!((found / milliseconds - 1.0).abs() < 0.05, "{percentile:?}: {found} ms");
+        }
+    }
+}

@@ -79,6 +79,8 @@ mod tests {
         assert_eq!(found("rate_iops = 100", 800), 1);
         assert_eq!(found("rate_iops = 100", 30), 0);
         assert_eq!(found("iodepth = 1", 800), 0);
+        assert_eq!(found("rate_iops = 100, iodepth = 16", 800), 1);
+        assert_eq!(found("rate_iops = 100, iodepth = 17", 800), 0);
         assert_eq!(found("rate_iops = 100, iodepth = 64", 800), 0);
     }
 }

@@ -150,6 +150,9 @@ mod tests {
         assert_eq!(found("direct", sample(Direction::Write, 640 << 20, 0, 0)), 0);
         assert_eq!(found("direct", sample(Direction::Write, 16 << 20, 0, 1)), 0);
         assert_eq!(found("buffered", sample(Direction::Write, 16 << 20, 0, 0)), 0);
+        let mut through = sample(Direction::Write, 16 << 20, 0, 0);
+        through.environment.drives[0].write_cache = Some("write through".into());
+        assert_eq!(found("direct", through), 0);
         assert_eq!(found("fio", sample(Direction::Read, 1 << 20, 250, 0)), 0);
         // 250 reads that an array cut into 2,000.
         let mut cut = sample(Direction::Read, 250 << 20, 2000, 0);

@@ -383,8 +383,8 @@ mod tests {
         assert!(found[0].contains("5000 durable writes per second on hard disks"), "{found:?}");
     }
 
-    #[test]
-    fn syncs_after_several_writes_wait_for_the_platter_too() {
+    /// What is said of syncs after every fourth write of each stack.
+    fn syncs(writes: &[(&str, u64)]) -> Vec<String> {
         let mut fixture = RunFixture::new(
             "[[workloads]]\nid = \"log\"\nfio = { rw = \"randwrite\", bs = \"4k\", size = \"1G\", \
              fdatasync = 4 }\n",
@@ -393,19 +393,28 @@ mod tests {
         let drive = DriveState { model: Some("ST4000".into()), ..DriveState::default() };
         let drive = DriveState { rotational: Some(true), ..drive };
         let environment = Environment { drives: vec![drive; 4], ..Environment::default() };
-        for (stack, writes) in [("single/ext4", 2312), ("single/xfs", 1900)] {
+        for (stack, writes) in writes {
             let mut one = figure(Direction::Write, writes * 4096, 1.0);
-            one.operations = Some(writes);
+            one.operations = Some(*writes);
             let environment = environment.clone();
             let sample =
                 Sample { steps: vec![step("log", vec![one])], environment, ..Sample::default() };
             fixture.full_sample(stack, "log", 0, sample);
         }
-        let texts = fixture.texts(AUDIT.name);
+        fixture.texts(AUDIT.name)
+    }
+
+    #[test]
+    fn syncs_after_several_writes_wait_for_the_platter_too() {
+        let texts = syncs(&[("single/ext4", 2312), ("single/xfs", 1900)]);
         assert_eq!(texts.len(), 1, "{texts:?}");
         let expected =
             "log with single/ext4: 578 syncs per second, one for every 4 writes, on hard";
         assert!(texts[0].starts_with(expected), "{texts:?}");
+        // What is farthest beyond the drives is said of all.
+        let texts = syncs(&[("single/ext4", 2312), ("raid1/ext4", 4080)]);
+        assert_eq!(texts.len(), 1, "{texts:?}");
+        assert!(texts[0].contains(": 1020 syncs per second"), "{texts:?}");
     }
 
     #[test]
