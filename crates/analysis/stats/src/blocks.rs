@@ -204,6 +204,17 @@ mod tests {
     }
 
     #[test]
+    fn a_ratio_that_is_judged_by_t_has_its_centre_too() {
+        // 9 blocks are enough for an interval of ranks, and too few for a test by ranks among 132.
+        let pairs = with_a_stall(9);
+        let (alone, family) = (block_ratio(&pairs, 0.05, None), 0.05 / 132.0);
+        let judged = block_ratio_judged(&pairs, family, 0.05, None).expect("positive");
+        let Interval { low, high, .. } = judged.interval.expect("nine blocks");
+        assert!((judged.centre - (low * high).sqrt()).abs() < 1e-9, "{judged:?}");
+        assert!(alone.expect("positive").centre > judged.centre * 1.05, "{judged:?}");
+    }
+
+    #[test]
     fn few_blocks_are_the_paired_t() {
         let pairs = [(171_092.0, 140_902.0), (107_767.0, 78_532.0), (66_649.0, 56_740.0)];
         let (got, t) = (block_ratio(&pairs, 0.05, None), paired_ratio(&pairs));
