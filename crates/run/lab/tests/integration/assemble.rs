@@ -18,7 +18,7 @@ use disklab_lab_guest::DiskTransport;
 use disklab_stack::{LAYERS, LayerContext, Ledger, Machine, Made, Stack, StackError, needs_words};
 
 use crate::support::Outcome;
-use crate::support::stacks::{boot_with_self, parse, zfs};
+use crate::support::stacks::{boot_with_self, kernel_for, parse};
 
 /// A stack, and the sizes of its drives in MiB.
 type Case = (&'static str, &'static [u64]);
@@ -231,20 +231,20 @@ fn script(step: &str, stacks: &[(&str, usize, u64)]) -> String {
 
 /// Makes the stacks in one guest and assembles them in the next.
 fn make_and_assemble(cases: &[Case]) -> Option<Outcome> {
-    let zfs = zfs()?;
+    let kernel = kernel_for(cases.iter().map(|(text, _)| *text))?;
     let stacks: Vec<_> = cases.iter().map(|(text, sizes)| (*text, sizes.len(), 3)).collect();
     let sizes = || cases.iter().flat_map(|(_, sizes)| sizes.iter());
     let disk = |(n, mib): (usize, &u64)| {
         DiskOptions::new(Box::new(Steady::new(mib << 11, 100_000)), format!("LAB{n:05}"))
     };
     let disks = || sizes().enumerate().map(disk).collect();
-    let first = boot_with_self(zfs.clone(), &script("make", &stacks), disks(), |_| {});
+    let first = boot_with_self(kernel.clone(), &script("make", &stacks), disks(), |_| {});
     first.report();
     for (text, _) in cases {
         assert_eq!(first.word(text), "made", "{}", first.console);
     }
     let assemble = script("assemble", &stacks);
-    let second = boot_with_self(zfs, &assemble, disks(), |options| first.leave(options));
+    let second = boot_with_self(kernel, &assemble, disks(), |options| first.leave(options));
     second.report();
     for (text, _) in cases {
         assert!(["assembled", "resyncs"].contains(&second.word(text)), "{}", second.console);
@@ -287,24 +287,16 @@ fn each_layer_is_tried() {
 /// When the power fails.
 const CUT: Nanos = Nanos(60_000_000_000);
 
-/// What was synced before the power failed is there, and the array that was written to resyncs.
-#[test]
-fn what_was_synced_before_a_power_cut() {
-    let Some(zfs) = zfs() else { return };
-    let texts = [
-        ("md-raid5[bitmap=none,resync=skip]/ext4", 3),
-        ("ext4", 1),
-        ("xfs", 1),
-        ("btrfs", 1),
-        ("zfs-raidz1", 3),
-    ];
+/// What was synced before the power failed is there.
+fn synced_before_a_power_cut<const N: usize>(texts: [(&'static str, usize); N]) -> Option<Outcome> {
+    let kernel = kernel_for(texts.iter().map(|(text, _)| *text))?;
     let disks = || {
         let model = shipped("hdn721010ale604").unwrap();
         let disk = |n| DiskOptions::of(&model, 1, format!("LAB{n:05}"));
         (0..texts.iter().map(|(_, drives)| drives).sum()).map(disk).collect()
     };
     let stacks = texts.map(|(text, drives)| (text, drives, 0));
-    let first = boot_with_self(zfs.clone(), &script("write", &stacks), disks(), |options| {
+    let first = boot_with_self(kernel.clone(), &script("write", &stacks), disks(), |options| {
         options.power_cut = Some(CUT);
     });
     assert_eq!(first.report().virtual_time, CUT, "{}", first.console);
@@ -318,10 +310,24 @@ fn what_was_synced_before_a_power_cut() {
         assert!(files > 20, "{text}: {files} files before the cut\n{}", first.console);
     }
     let assemble = script("assemble", &stacks);
-    let second = boot_with_self(zfs, &assemble, disks(), |options| first.leave(options));
+    let second = boot_with_self(kernel, &assemble, disks(), |options| first.leave(options));
     second.report();
-    assert_eq!(second.word(texts[0].0), "resyncs", "{}", second.console);
-    for (text, _) in &texts[1..] {
+    for (text, _) in texts {
         assert!(["assembled", "resyncs"].contains(&second.word(text)), "{}", second.console);
     }
+    Some(second)
+}
+
+/// The array that was written to resyncs.
+#[test]
+fn what_was_synced_before_a_power_cut() {
+    const ARRAY: &str = "md-raid5[bitmap=none,resync=skip]/ext4";
+    let texts = [(ARRAY, 3), ("ext4", 1), ("xfs", 1), ("btrfs", 1)];
+    let Some(second) = synced_before_a_power_cut(texts) else { return };
+    assert_eq!(second.word(ARRAY), "resyncs", "{}", second.console);
+}
+
+#[test]
+fn what_a_pool_synced_before_a_power_cut() {
+    synced_before_a_power_cut([("zfs-raidz1", 3)]);
 }

@@ -10,10 +10,9 @@
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-use crate::support::stacks::{boot, boot_with_self, parse, zfs};
+use crate::support::stacks::{StackKernel, boot, boot_with_self, parse, zfs};
 use crate::support::{Outcome, steady};
 use disklab_exec::{Executor, Interrupt, Invocation};
-use disklab_lab_kernel::ZfsKernel;
 use disklab_stack::{
     LayerContext, Ledger, LeftoverDecision, Machine, Made, Stack, StackError, decide, needs_words,
     recover,
@@ -27,12 +26,12 @@ const DRIVE_MIB: u64 = 4 << 10;
 
 /// Boots a guest in which `script` can have a test of this module run, on four drives as fast as an
 /// SSD without queues: `self zfs::TEST`.
-fn boot_on_four(zfs: ZfsKernel, script: &str) -> Outcome {
+fn boot_on_four(zfs: StackKernel, script: &str) -> Outcome {
     boot_with_self(zfs, script, steady(4, DRIVE_MIB, 100_000), |_| {})
 }
 
 /// Boots a guest that makes these stacks.
-fn stacks(zfs: ZfsKernel, stacks: &[&str]) -> Outcome {
+fn stacks(zfs: StackKernel, stacks: &[&str]) -> Outcome {
     boot_on_four(zfs, &format!("export {STACKS}='{}'; self zfs::in_the_guest", stacks.join(" ")))
 }
 

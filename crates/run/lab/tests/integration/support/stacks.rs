@@ -1,43 +1,62 @@
 //! Stacks in a guest with all layers, which runs this very program.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
 use disklab_cell::parse_layers;
 use disklab_config::{Node, Value};
 use disklab_lab::{DiskOptions, LabOptions};
-use disklab_lab_kernel::{ZFS_HOST, ZfsKernel, cache_directory, find_zfs};
+use disklab_lab_kernel::{ZFS_HOST, cache_directory, find_zfs};
 use disklab_source::{Location, Source};
 use disklab_stack::Stack;
 use disklab_study::StackSpec;
 
-use super::{Outcome, run};
+use super::{Outcome, kernel, run};
 
-/// The kernel to test with, or `None`, said on standard error.
-pub fn zfs() -> Option<ZfsKernel> {
+/// A kernel with all layers but ZFS, or with it.
+#[derive(Clone)]
+pub struct StackKernel {
+    kernel: PathBuf,
+    /// A directory with the programs of ZFS.
+    zfs: Option<PathBuf>,
+}
+
+/// The kernel with ZFS, or `None`, said on standard error.
+pub fn zfs() -> Option<StackKernel> {
     let found = find_zfs(&cache_directory());
     if found.is_none() {
         eprintln!("skipped: needs the lab's ZFS kernel (disklab lab build --zfs)");
     }
-    found
+    found.map(|found| StackKernel { kernel: found.kernel, zfs: Some(found.programs) })
 }
 
-/// Boots a guest with OpenZFS in which `script` runs.
+/// A kernel that has the layers of these stacks, or `None`, said on standard error.
+pub fn kernel_for<'a>(mut stacks: impl Iterator<Item = &'a str>) -> Option<StackKernel> {
+    if stacks.any(|stack| stack.contains("zfs")) {
+        return zfs();
+    }
+    kernel().map(|kernel| StackKernel { kernel, zfs: None })
+}
+
+/// Boots a guest in which `script` runs.
 pub fn boot(
-    zfs: ZfsKernel,
+    kernel: StackKernel,
     script: &str,
     disks: Vec<DiskOptions>,
     adjust: impl FnOnce(&mut LabOptions),
 ) -> Outcome {
     // Another directory of this machine may be hidden in the guest.
-    let script = format!(
-        "mkdir -p /run/programs
-        mount -t hostfs -o {} none /run/programs
-        export PATH=/run/programs:$PATH
-        {script}",
-        zfs.programs.display()
-    );
-    run(zfs.kernel, &script, disks, |options: &mut LabOptions| {
+    let programs = kernel.zfs.map_or_else(String::new, |programs| {
+        format!(
+            "mkdir -p /run/programs
+            mount -t hostfs -o {} none /run/programs
+            export PATH=/run/programs:$PATH
+            ",
+            programs.display()
+        )
+    });
+    run(kernel.kernel, &format!("{programs}{script}"), disks, |options: &mut LabOptions| {
         options.memory_bytes = 1 << 30;
         options.kernel_arguments.push(ZFS_HOST.to_owned());
         options.real_limit = Some(Duration::from_secs(600));
@@ -47,7 +66,7 @@ pub fn boot(
 
 /// Boots a guest in which `script` can have a test of this program run: `self MODULE::TEST`.
 pub fn boot_with_self(
-    zfs: ZfsKernel,
+    kernel: StackKernel,
     script: &str,
     disks: Vec<DiskOptions>,
     adjust: impl FnOnce(&mut LabOptions),
@@ -63,7 +82,7 @@ pub fn boot_with_self(
         directory.display(),
         name.display()
     );
-    boot(zfs, &script, disks, adjust)
+    boot(kernel, &script, disks, adjust)
 }
 
 /// A stack on so many drives.
