@@ -72,7 +72,8 @@ fn blame(error: SourceError, name: &str, own: &DriveFile, set: &[Setting]) -> So
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{SHIPPED, hdd};
+    use crate::{Kind, SHIPPED, hdd};
+    use disklab_config::ModelSetting;
     use proptest::prelude::*;
 
     const TEXT: &str = SHIPPED[0].1;
@@ -86,6 +87,39 @@ mod tests {
     fn with(name: &str, value: &str) -> String {
         let line = TEXT.lines().find(|l| l.starts_with(&format!("{name} = "))).unwrap();
         error(line, &format!("{name} = {value}"))
+    }
+
+    #[test]
+    fn a_drive_with_settings_keeps_what_is_not_set() {
+        for (id, text) in SHIPPED {
+            let own = load(id, text).expect("shipped");
+            let option = format!("{id}:interface.queue-depth=1");
+            let depth = ModelSetting::parse("--set", &option).expect("a setting").setting;
+            let set = load_with(id, text, &[depth]).expect("such a drive");
+            assert_eq!((&set.plausible, &set.like), (&own.plausible, &own.like), "{id}");
+            assert_eq!(set.changes.len(), 1, "{id}");
+        }
+    }
+
+    #[test]
+    fn a_drive_that_stands_for_a_larger_one_has_all_its_zones() {
+        let bytes = 100_000_000_000 / 4096 * 4096;
+        for (id, text) in SHIPPED {
+            let own = load(id, text).expect("shipped");
+            let shrunk = own.clone().shrunk_to(bytes).expect("it can be");
+            let disk = |file: &DriveFile| match &file.kind {
+                Kind::Hdd(disk) => Some(disk.clone()),
+                Kind::Smr(shingled) => Some(shingled.disk.clone()),
+                Kind::Ssd(_) => None,
+            };
+            match (disk(&own), disk(&shrunk)) {
+                (Some(own), Some(shrunk)) => {
+                    let expected = hdd::Parameters { capacity: bytes, visible: bytes, ..own };
+                    assert_eq!(shrunk, expected, "{id}");
+                }
+                _ => assert_eq!(shrunk.kind, own.limited_to(bytes).expect("smaller").kind, "{id}"),
+            }
+        }
     }
 
     #[test]
