@@ -61,6 +61,7 @@ mod tests {
                 "99th-percentile commit latency",
                 "99th percentile of commit latency",
             ),
+            (Measure::Latency(Percentile::P50), false, "median latency", "median latency"),
             (Measure::Missed, false, "number of missed deadlines", "missed deadlines"),
             (Measure::Throughput, false, "throughput", "throughput"),
         ] {

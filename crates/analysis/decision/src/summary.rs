@@ -311,6 +311,29 @@ mod tests {
     }
 
     #[test]
+    fn each_question_has_its_turn() {
+        let works = ["dd-4k", "dd-1M", "buffered", "fio"];
+        let questions =
+            works.map(|work| format!("[[questions]]\nask = \"{work}?\"\nworkloads = \"{work}\"\n"));
+        let mut fixture = RunFixture::new(&questions.concat());
+        // All differences of one question are larger than any of the next.
+        for (work, times) in works.into_iter().zip([64.0, 32.0, 16.0, 8.0]) {
+            fixture.repeats("single/ext4", work, &[1e6, 1.001e6, 0.999e6]);
+            for (stack, more) in [("single/btrfs", 1.0), ("raid1/ext4", 1.1), ("raid1/btrfs", 1.2)]
+            {
+                let rates = [1.0, 0.999, 1.001].map(|noise| 1e6 * noise / times / more);
+                fixture.repeats(stack, work, &rates);
+            }
+        }
+        let summary = fixture.analyse().summary;
+        // Two of each, although a third of the first is larger than all of the last.
+        let least = |line: &&String| line.contains(" as single/btrfs");
+        let (compared, others) = summary.split_at(8);
+        assert_eq!(compared.iter().filter(least).count(), 0, "{summary:#?}");
+        assert!(others.iter().filter(least).count() > 0, "{summary:#?}");
+    }
+
+    #[test]
     fn one_repeat_gives_no_verdict() {
         let mut fixture = RunFixture::new(ASK);
         fixture.repeats("single/ext4", "dd-4k", &[180e3]);

@@ -106,5 +106,7 @@ mod tests {
         assert!(found("raid1/ext4", &[(32 << 20, 0), (32 << 20, 0)]).is_empty());
         assert!(found("raid1/ext4", &[(1 << 19, 0), (0, 0)]).is_empty());
         assert!(found("single/ext4", &[(64 << 20, 0)]).is_empty());
+        // As two stripes that hold what is read, and others.
+        assert!(found("single/ext4", &[(64 << 20, 0), (0, 0)]).is_empty());
     }
 }

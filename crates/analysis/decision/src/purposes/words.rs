@@ -325,3 +325,18 @@ impl Judge<'_> {
         found.into_iter().take(LISTED).map(|(_, sentence)| sentence).collect()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_figure_says_that_it_is_a_mean() {
+        let mean = |of: &str| {
+            let (of, value) = (of.to_owned(), "394 MB/s".to_owned());
+            DecidingFigure { aspect: "reading large files", of, value }.mean().map(str::to_owned)
+        };
+        assert_eq!(mean("the mean of 2 workloads").as_deref(), Some("the mean of 2 workloads"));
+        assert_eq!(mean("throughput of large-read"), None);
+    }
+}
