@@ -17,6 +17,11 @@ pub(crate) fn dm(invocation: Invocation) -> Invocation {
     if is_running() { invocation } else { invocation.env("DM_DISABLE_UDEV", "1") }
 }
 
+/// dmsetup(8), told to do this.
+pub(crate) fn dmsetup(what: &str) -> Invocation {
+    dm(Invocation::new("dmsetup")).arg(what)
+}
+
 /// zpool(8). Where no udev runs, it would ask again and again for three seconds whether udev knows
 /// the names of each device, to keep them in the pool's configuration (`encode_device_strings` and
 /// `update_vdev_config_dev_strs` in OpenZFS' lib/libzutil).

@@ -32,15 +32,19 @@ killed() {
     end $code
 }
 
+# unmount: the file system of the killed run; $device is what it was on.
+unmount() {
+    device=$(sed -n 's| /run/work/run/.*||p' /proc/mounts | head -n 1)
+    umount /run/work/run/disklab*/*/mnt
+}
+
 # ledger: the id of what is left.
 ledger() { ls /run/state/disklab/ledger | sed 's/^ledger-//; s/\.jsonl$//'; }
 
 mkdir -p /run/theirs
 for layout in partition md lvm thin crypt integrity; do
     killed $layout killed-$layout
-    mounted=$(grep ' /run/work/run/' /proc/mounts | head -n 1)
-    device=${mounted%% *}
-    umount /run/work/run/disklab*/*/mnt
+    unmount
     mkfs.ext4 -q -F -U $THEIRS "$device"
     mount "$device" /run/theirs
     echo "the user's, on $layout" > /run/theirs/precious
@@ -61,7 +65,7 @@ done
 scsi d vdd K4DDDDD4 HDN721010ALE604
 for layout in thin lvm md; do
     killed $layout added-killed-$layout
-    umount /run/work/run/disklab*/*/mnt
+    unmount
     group=$(lvm vgs --noheadings --options vg_name | tr -d ' ')
     case $layout in
     thin)
@@ -85,8 +89,7 @@ done
 
 # A volume that was suspended when the run was killed: whoever reads it waits.
 killed lvm killed-suspended
-device=$(sed -n 's| /run/work/run/.*||p' /proc/mounts | head -n 1)
-umount /run/work/run/disklab*/*/mnt
+unmount
 dmsetup suspend "$device"
 doctor suspended
 rm -r /run/work/run

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use super::{DeviceMapping, Marks, Obstacle, Teardown, TeardownContext, any_is_built_on, inspect};
 use crate::StackError;
 use crate::blkid::probe;
-use crate::udev::{dm, is_block_device, kernel_name};
+use crate::udev::{dmsetup, is_block_device, kernel_name};
 
 /// How long a mapping may stay busy.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -180,7 +180,7 @@ fn close(name: &str, dm_uuid: &str, context: &mut TeardownContext<'_>) -> Result
     let mut done = false;
     while all_mappings().contains(&(name.to_owned(), dm_uuid.to_owned())) {
         done = true;
-        let remove = dm(Invocation::new("dmsetup")).args(["remove", name]).uninterruptible();
+        let remove = dmsetup("remove").arg(name).uninterruptible();
         if let Err(source) = context.executor.check(&remove) {
             if began.elapsed() > PATIENCE {
                 return Err(failed("device-mapper", source));

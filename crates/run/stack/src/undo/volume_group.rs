@@ -4,7 +4,6 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use disklab_exec::Invocation;
 use serde::{Deserialize, Serialize};
 
 use super::{Marks, Obstacle, Teardown, TeardownContext, any_is_built_on, inspect};
@@ -32,9 +31,8 @@ pub struct RemoveVolumeGroup {
 /// Has a volume that was suspended when a run was killed answer again: whoever reads it waits. One
 /// that answers is left as it is.
 fn resume(node: &Path, context: &TeardownContext<'_>) {
-    let resume = udev::dm(Invocation::new("dmsetup")).arg("resume").arg(node).uninterruptible();
     // What does not answer after it fails where it is read.
-    let _ = context.executor.run(&resume);
+    let _ = context.executor.run(&udev::dmsetup("resume").arg(node).uninterruptible());
 }
 
 impl Teardown for RemoveVolumeGroup {

@@ -56,9 +56,10 @@ pub fn boot(
             programs.display()
         )
     });
+    let host = (!programs.is_empty()).then(|| ZFS_HOST.to_owned());
     run(kernel.kernel, &format!("{programs}{script}"), disks, |options: &mut LabOptions| {
         options.memory_bytes = 1 << 30;
-        options.kernel_arguments.push(ZFS_HOST.to_owned());
+        options.kernel_arguments.extend(host);
         options.real_limit = Some(Duration::from_secs(600));
         adjust(options);
     })

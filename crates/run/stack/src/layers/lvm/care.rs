@@ -12,7 +12,7 @@ use disklab_units::Bytes;
 
 use crate::differ_words::differ_words;
 use crate::lvm_tools::{filter, lvm};
-use crate::udev::dm;
+use crate::udev::dmsetup;
 use crate::windowed_pass::kib;
 use crate::{LayerInUse, LayerOutput, RebuildProgress, StackError};
 
@@ -45,7 +45,7 @@ impl<'a> Volume<'a> {
     }
 
     fn dmsetup(&self, what: &str) -> Invocation {
-        dm(Invocation::new("dmsetup")).arg(what).arg(self.node)
+        dmsetup(what).arg(self.node)
     }
 
     fn status(&self, at: &LayerInUse<'_>) -> Result<RaidStatus, StackError> {

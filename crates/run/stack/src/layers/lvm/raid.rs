@@ -13,7 +13,7 @@ use super::space::{EXTENT, extents};
 use crate::layers::md::{self, Level, Resync};
 use crate::reading::OptionReader;
 use crate::redundancy::{combine, devices, members};
-use crate::udev::dm;
+use crate::udev::dmsetup;
 use crate::wait::nap;
 use crate::{
     DeviceState, FormatWrites, Layer, LayerContext, LayerInUse, LayerKind, LayerOutput, Need,
@@ -206,7 +206,7 @@ impl LvmRaid {
         // dm-raid says so before it is on the devices (`md_reap_sync_thread`, md.c), from which the table with
         // other rates is made: it would begin the sync again. A suspended volume has written it.
         for what in ["suspend", "resume"] {
-            let command = dm(Invocation::new("dmsetup")).arg(what).arg(node).uninterruptible();
+            let command = dmsetup(what).arg(node).uninterruptible();
             context.run(self.layer, &command)?;
         }
         // 0 is the kernel's.
