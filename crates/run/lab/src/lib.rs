@@ -19,9 +19,7 @@ mod disk;
 mod error;
 mod event_loop;
 mod guest_memory;
-#[cfg(all(test, not(fuzzing)))]
-mod hostile;
-#[cfg(fuzzing)]
+#[cfg(any(test, feature = "fuzzing"))]
 #[doc(hidden)]
 pub mod hostile;
 

@@ -26,7 +26,7 @@ mod sound;
 use proptest::prelude::*;
 
 use fixture::*;
-#[cfg(fuzzing)]
+#[cfg(feature = "fuzzing")]
 pub use fuzz::feed_disk;
 
 #[cfg(test)]
