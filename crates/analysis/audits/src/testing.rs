@@ -254,3 +254,135 @@ pub(crate) fn trace(argv: &[&str], status: &str) -> disklab_sample::TraceEntry {
         elapsed_seconds: 0.0,
     }
 }
+
+/// More work for [`RunFixture::drawn`], with what decides for a purpose.
+const DRAWN_WORK: &str = r#"
+[[workloads]]
+id = "stream"
+fio = { size = "1G", rw = "read", bs = "1M", direct = 1 }
+
+[[workloads]]
+id = "safe"
+fio = { size = "1G", rw = "randwrite", bs = "8k", fdatasync = 1 }
+"#;
+
+/// Questions for [`RunFixture::drawn`], each for some of the runs.
+const DRAWN_QUESTIONS: [&str; 6] = [
+    "ask = \"By block size?\"\nworkloads = \"dd-*\"\nover = \"bs\"",
+    "ask = \"How long do copying and deleting take?\"\nworkloads = \"copy\"\nmeasure = \"elapsed\"",
+    "ask = \"How slow are the slowest reads?\"\nworkloads = \"fio\"\nmeasure = \"latency-p99\"",
+    "ask = \"Who misses deadlines?\"\nworkloads = \"fio\"\nmeasure = \"missed\"",
+    "ask = \"And safe writes?\"\nworkloads = [\"safe\", \"stream\"]\nbaseline = \"raid1/ext4\"",
+    "ask = \"Mirrors?\"\nworkloads = [\"dd-4k\", \"buffered\"]\nstacks = \"raid1/*\"",
+];
+
+impl RunFixture {
+    /// A run with something of everything: stacks that differ by nothing, a little or much, in
+    /// few and many repeats with little and much noise, some of which are missing. The same for
+    /// the same number.
+    pub fn drawn(number: u32) -> Self {
+        let mut draws = Draws(u64::from(number) + 1);
+        let asked = (0..6).filter(|question| (number >> (question % 3)) & 1 == question / 3);
+        let questions: Vec<String> =
+            asked.map(|q| format!("[[questions]]\n{}\n", DRAWN_QUESTIONS[q as usize])).collect();
+        let mut fixture = Self::new(&format!("{DRAWN_WORK}{}", questions.concat()));
+        let repeats = [4, 3, 14, 2, 6, 1, 5, 3][number as usize % 8];
+        let noise = [0.01, 0.05, 0.002, 0.1][number as usize / 2 % 4];
+        fixture.info.repeats = repeats;
+        fixture.info.options.looks = (number % 4 == 2).then_some(12);
+        let stacks = [
+            ("single/ext4", 0, 8),
+            ("single/btrfs", 0, 9),
+            ("raid1/ext4", 1, 4),
+            ("raid1/btrfs", 1, 4),
+        ];
+        for (id, tolerates, terabytes) in stacks {
+            fixture.info.stacks.push(disklab_study::PlannedStack {
+                id: id.to_owned(),
+                layers: Vec::new(),
+                drives: vec!["d".to_owned(); 1 + tolerates as usize],
+                capacity: terabytes * 1_000_000_000_000,
+                tolerates,
+                loss: None,
+                copies: tolerates > 0,
+            });
+        }
+        let works =
+            ["dd-4k", "dd-64k", "dd-1M", "fio", "copy", "buffered", "stream", "safe", "kept"];
+        let speeds: Vec<(&str, &str, f64)> = works
+            .into_iter()
+            .flat_map(|work| stacks.map(|(stack, ..)| (stack, work)))
+            .map(|(stack, work)| {
+                (stack, work, [1.0, 1.0, 1.001, 1.03, 1.2, 2.5, 12.0][draws.below(7)])
+            })
+            .collect();
+        for block in 0..repeats {
+            for &(stack, work, speed) in &speeds {
+                let factor = speed * (1.0 + noise * draws.around_0());
+                match draws.below(40) {
+                    0 => fixture.unfinished(stack, work, block, CellState::Failed),
+                    1 => {}
+                    _ => fixture.drawn_cell(stack, work, block, factor, &mut draws),
+                }
+            }
+        }
+        fixture
+    }
+
+    fn drawn_cell(&mut self, stack: &str, work: &str, block: u32, speed: f64, draws: &mut Draws) {
+        let request = match work {
+            "fio" | "dd-4k" => 4096,
+            "safe" => 8192,
+            "dd-64k" => 1 << 16,
+            _ => 1 << 20,
+        };
+        let moved = |direction: Direction, rate: f64| {
+            let bytes = (rate * speed * 60.0) as u64;
+            let mut one = figure(direction, bytes, 60.0);
+            one.operations = Some(bytes / request);
+            let traffic = if direction == Direction::Read { (bytes, 0) } else { (0, bytes) };
+            (one, traffic)
+        };
+        let (mut one, traffic) = match work {
+            "copy" => {
+                let times = [Direction::Copy, Direction::Remove]
+                    .map(|direction| figure(direction, 1 << 30, 20.0 / speed));
+                let [copy, remove] = times.map(|time| vec![time]);
+                self.sample(stack, work, block, vec![step("cp", copy), step("rm", remove)]);
+                return;
+            }
+            "fio" => moved(Direction::Read, 1e6),
+            "stream" | "kept" => moved(Direction::Read, 1e8),
+            "safe" => moved(Direction::Write, 4e6),
+            _ => moved(Direction::Write, 2e7),
+        };
+        // Programs that do not tell latencies, in some of the runs.
+        let tells = !(self.info.repeats == 3 && stack == "single/ext4");
+        if work == "fio" && tells {
+            let mut histogram = disklab_sample::LatencyHistogram::new();
+            for _ in 0..200 {
+                let ns = 4e6 / speed * (1.0 + draws.around_0() / 4.0);
+                histogram.record(ns as u64, 10);
+            }
+            one.latency = Some(disklab_sample::Latency::from_histogram(histogram));
+            one.missed = Some((60.0 / speed) as u64 + draws.below(9) as u64);
+        }
+        self.sample(stack, work, block, vec![on_drives(step(work, vec![one]), &[traffic])]);
+    }
+}
+
+/// Numbers that look like chance, and are always the same (Knuth's MMIX generator).
+struct Draws(u64);
+
+impl Draws {
+    fn below(&mut self, limit: u64) -> usize {
+        self.0 =
+            self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        ((self.0 >> 33) % limit) as usize
+    }
+
+    /// From -1 to 1, mostly near 0.
+    fn around_0(&mut self) -> f64 {
+        (0..4).map(|_| self.below(1001) as f64 / 500.0 - 1.0).sum::<f64>() / 4.0
+    }
+}

@@ -39,6 +39,8 @@ mod tests {
             ("4k-dd", "4k", "dd"),
             ("raid1-1", "1", "raid1"),
             ("raid1-x1", "9", "raid1-x1"),
+            ("a4k-b-4k", "4k", "a4k-b"),
+            ("4kb-4k", "4k", "4kb"),
             ("ab", "", "ab"),
         ] {
             assert_eq!(without(text, part), expected, "{text} without {part}");

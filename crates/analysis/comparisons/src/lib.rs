@@ -4,6 +4,8 @@ mod ahead;
 mod answer;
 mod answers;
 mod asked;
+#[cfg(test)]
+mod characterization;
 mod compare;
 mod figures;
 mod label;

@@ -146,7 +146,7 @@ mod tests {
         PlannedStack {
             id: id.to_owned(),
             layers: Vec::new(),
-            drives: (1..=4).map(|n| format!("d-{n}")).collect(),
+            drives: ["d-1", "d-2", "e-1", "e-2"].map(str::to_owned).to_vec(),
             capacity: 1,
             tolerates,
             loss: Some(LossTree::parts(tolerates, 10_000_000_000_000, parts)),
@@ -155,7 +155,8 @@ mod tests {
     }
 
     fn failures(bench: BenchKind, stacks: &[(&str, u32)]) -> Failures {
-        let mut fixture = RunFixture::new("");
+        let more = "[[drives]]\nmodel = \"m\"\nname = \"e\"\ncount = 2\nsize = \"1 TB\"";
+        let mut fixture = RunFixture::new(more);
         fixture.info.bench = bench.into();
         fixture.info.stacks = stacks.iter().map(|(id, tolerates)| stack(id, *tolerates)).collect();
         let terms = RiskTerms { rebuild: Some(10.0), ..RiskTerms::default() };

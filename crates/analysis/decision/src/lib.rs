@@ -7,6 +7,8 @@
 mod analyse;
 mod analysis;
 mod axis_effect;
+#[cfg(test)]
+mod characterization;
 mod contradictions;
 mod directory;
 mod drive_passes;

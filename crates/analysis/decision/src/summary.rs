@@ -410,6 +410,22 @@ mod tests {
     }
 
     #[test]
+    fn layouts_on_files_of_one_machine_have_a_caveat() {
+        let said = |bench: &str, stacks: [&str; 2]| {
+            let mut fixture = RunFixture::new(ASK);
+            fixture.info.bench = bench.parse().expect("a bench");
+            fixture.repeats(stacks[0], "dd-4k", &[100e3, 101e3, 102e3]);
+            fixture.repeats(stacks[1], "dd-4k", &[200e3, 201e3, 202e3]);
+            let summary = fixture.analyse().summary;
+            summary.iter().any(|s| s.starts_with("The drives here are files on one machine"))
+        };
+        assert!(said("loop", ["single/ext4", "raid1/ext4"]));
+        assert!(!said("loop", ["raid1/ext4", "raid1/btrfs"]), "all share what lies below");
+        assert!(!said("loop", ["single/ext4", "single/btrfs"]), "a drive each");
+        assert!(!said("lab", ["single/ext4", "raid1/ext4"]));
+    }
+
+    #[test]
     fn a_long_study_has_a_short_summary() {
         let mut fixture = RunFixture::new("");
         for (s, stack) in

@@ -245,6 +245,25 @@ mod tests {
         assert_eq!(found(&sixteen).len(), 1, "{:?}", kendall(&sixteen));
     }
 
+    /// Not more than chance can give in so few blocks, whatever else ran in more of them.
+    #[test]
+    fn figures_of_few_blocks_show_no_drift() {
+        let found = |blocks: &[u32]| {
+            let mut fixture = on("loop");
+            for block in 0..6 {
+                fixture.measured("single/ext4", "dd-4k", block, 1e6);
+            }
+            for (number, block) in (0..).zip(blocks) {
+                for stack in ["raid1/ext4", "raid1/btrfs"] {
+                    fixture.measured(stack, "dd-4k", *block, 1e6 + 1e5 * f64::from(number));
+                }
+            }
+            fixture.texts(AUDIT.name).len()
+        };
+        assert_eq!(found(&[0, 1, 2, 3, 4, 5]), 1);
+        assert_eq!(found(&[0, 1, 2, 4, 5]), 0);
+    }
+
     #[test]
     fn correlations_are_kendalls() {
         for (values, expected) in [

@@ -356,6 +356,7 @@ fn large_requests_at_random_are_no_small_ones() {
     let stream = "rw = \"write\", bs = \"1M\"";
     assert_eq!(of(stream), Some(Task::LargeWrite));
     assert_eq!(of(&format!("{stream}, fdatasync = 1")), None, "each is waited for");
+    assert_eq!(of("rw = \"write\", bs = \"64k\""), None, "neither small nor large");
 }
 
 #[test]

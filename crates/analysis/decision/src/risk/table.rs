@@ -153,6 +153,9 @@ impl RiskTable {
         }
         let own = |name: &String| drives.iter().find(|drive| drive.name == *name);
         let own: Vec<&DriveAtRisk> = stack.drives.iter().filter_map(own).collect();
+        if own.len() < stack.drives.len() {
+            return Err("it is not known what all of its drives are");
+        }
         let used = tree.copies_only_used().then_some(self.terms.used);
         let passes: Option<Vec<f64>> = own.iter().map(|drive| drive.pass(used)).collect();
         let pass = passes.and_then(|passes| passes.into_iter().reduce(f64::max));
@@ -279,6 +282,14 @@ mod tests {
         let found = RiskTable::new(&stacks, &drives("x", None), &|_| None, RiskTerms::default());
         let left: Vec<_> = found.left_out.iter().map(|(id, _)| id.as_str()).collect();
         assert_eq!((left, found.stacks.len()), (vec!["dir", "raid5/ext4"], 1));
+        let few = RiskTable::new(
+            &stacks[1..],
+            &drives("x", Some(9.0))[..3],
+            &|_| None,
+            RiskTerms::default(),
+        );
+        let why = "it is not known what all of its drives are";
+        assert_eq!(few.left_out.iter().map(|(_, w)| *w).collect::<Vec<_>>(), [why; 2]);
     }
 
     #[test]

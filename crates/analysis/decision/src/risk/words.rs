@@ -207,7 +207,7 @@ impl RiskTable {
             format!("{wait} after a drive failed (--replaced-after)")
         } else {
             format!(
-                "at once by {}, which is there again after {wait}",
+                "at once by {}, replaced after {wait}",
                 count(self.terms.spares as usize, "spare")
             )
         };

@@ -3,7 +3,7 @@
 use disklab_store::{CellRecord, CellState, RunInfo};
 
 use super::*;
-use crate::testing::RunFixture;
+use crate::testing::{RunFixture, figure, step};
 
 const ASK: &str =
     "[[questions]]\nask = \"?\"\nworkloads = [\"dd-4k\", \"dd-1M\"]\nmeasure = \"throughput\"";
@@ -95,6 +95,30 @@ fn repeats_with_the_same_draws_are_paired() {
         let same_draws = bench == "lab";
         assert_eq!(changed(&later), (same_draws, same_draws), "two runs with one seed: {bench}");
     }
+}
+
+/// Other programs' outputs name no steps.
+#[test]
+fn a_step_of_another_name_is_the_same_where_it_is_the_only_one() {
+    let of = |steps: &[&str]| {
+        let mut fixture = real(ASK);
+        for block in 0..3 {
+            let written = |rate: f64| figure(disklab_sample::Direction::Write, 1 << 20, 1.0 / rate);
+            let steps =
+                steps.iter().zip([1.0, 2.0]).map(|(name, rate)| step(name, vec![written(rate)]));
+            fixture.sample("single/ext4", "dd-4k", block, steps.collect());
+        }
+        fixture
+    };
+    let matched = |a: &[&str], b: &[&str]| {
+        let pairs = versus(&of(a), &of(b), &terms()).map(|versus| versus.pairs);
+        pairs.unwrap_or_default().iter().map(|pair| pair.step.clone()).collect::<Vec<_>>()
+    };
+    assert_eq!(matched(&["x"], &["x"]), ["x"]);
+    assert_eq!(matched(&["x"], &["y"]), ["y"]);
+    assert_eq!(matched(&["x", "y"], &["y"]), ["y"]);
+    assert_eq!(matched(&["x", "w"], &["y"]), [""; 0], "which of A's?");
+    assert_eq!(matched(&["x"], &["y", "z"]), [""; 0], "which of B's?");
 }
 
 #[test]

@@ -330,6 +330,18 @@ fn stacks_to_which_the_study_gives_other_drives_may_differ() {
         [1; 3],
         "one has a drive of the other's model too"
     );
+    // A third, on drives like the first's.
+    let mut fixture = RunFixture::new(&study("pm983"));
+    for (stack, planned_on, model) in [
+        ("single/ext4", "disk", "Blue"),
+        ("single/btrfs", "disk", "Blue"),
+        ("raid1/ext4", "ssd", "Pro"),
+    ] {
+        fixture.info.stacks.push(planned(stack, &[planned_on]));
+        let drives = vec![drive(planned_on, model, "none", "write back")];
+        fixture.around(stack, "dd-4k", 0, Environment { drives, ..Environment::default() });
+    }
+    assert_eq!(fixture.texts(DRIVES_DIFFER.name), [""; 0]);
 }
 
 #[test]
