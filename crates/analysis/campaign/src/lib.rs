@@ -40,6 +40,8 @@
 //! independent arms.
 
 mod alone;
+#[cfg(test)]
+mod characterization;
 mod contest;
 mod decide;
 mod decision;

@@ -1,6 +1,6 @@
 //! What came of a campaign, by the names of its stacks: what a run keeps and a report tells.
 
-use disklab_units::share_words;
+use disklab_units::{count, share_words};
 use serde::{Deserialize, Serialize};
 
 use crate::width::reach;
@@ -252,7 +252,9 @@ impl CampaignOutcome {
         let sentences = figures.iter().take(most).map(|figure| figure.sentence());
         let mut all: Vec<String> = std::iter::once(self.sentence()).chain(sentences).collect();
         if figures.len() > most {
-            all.push(format!("{} more figures are in the report.", figures.len() - most));
+            let more = count(figures.len() - most, "more figure");
+            let are = if figures.len() - most == 1 { "is" } else { "are" };
+            all.push(format!("{more} {are} in the report."));
         }
         all
     }
@@ -345,6 +347,16 @@ mod tests {
         assert_eq!(outcome.sentences(3).len(), 4);
         let fewer = outcome.sentences(1);
         assert_eq!(fewer[2..], ["2 more figures are in the report."]);
+    }
+
+    #[test]
+    fn long_lists_of_stacks_are_short() {
+        let all: Vec<String> = ('a'..='h').map(String::from).collect();
+        let named = [0, 1, 2, 6, 7].map(|stacks| names(&all[..stacks]));
+        assert_eq!(
+            named,
+            ["", "a", "a and b", "a, b, c, d, e and f", "a, b, c, d, e and 2 others"]
+        );
     }
 
     #[test]

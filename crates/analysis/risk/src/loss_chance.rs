@@ -140,6 +140,36 @@ mod tests {
         assert!(chance.swings[0].at_low > chance.swings[0].at_high, "fewer bits are worse");
     }
 
+    /// To the digit: whatever changes one of them changes what is told of every array.
+    #[test]
+    fn chances_of_one_seed_are_as_they_were() {
+        let mut said = String::new();
+        for survives in 0..3 {
+            let bits = Uncertain { value: 1e15, low: 1e14, high: 1e16 };
+            let often = Uncertain { value: 0.9, low: 0.3, high: 2.0 };
+            let of = hazards(survives);
+            let by_use =
+                Hazards { tree: of.tree.clone().rebuilt_by_use(), used: 0.4, ..of.clone() };
+            let spares = Hazards { spares: 2, failures_per_year: often, ..of.clone() };
+            let mirrors = (0..2).map(|pair| {
+                let two = [2 * pair, 2 * pair + 1].map(LossTree::Drive).to_vec();
+                LossTree::parts(1, 10_000_000_000_000, two)
+            });
+            let nested = LossTree::parts(survives.min(1), 20_000_000_000_000, mirrors.collect());
+            let nested = Hazards { tree: nested, failures_per_year: often, ..of.clone() };
+            let slow = Hazards {
+                rebuild: Uncertain::exact(900.0),
+                bits_per_unreadable: bits,
+                ..of.clone()
+            };
+            for hazards in [of, by_use, spares, nested, slow] {
+                let LossChance { all, some, swings } = LossChance::new(&hazards, 7);
+                said += &format!("{survives}: {all:.9?} {some:.9?}\n  {swings:.9?}\n");
+            }
+        }
+        insta::assert_snapshot!(said);
+    }
+
     #[test]
     fn another_parity_makes_it_rare() {
         let [one, two] = [1, 2].map(|survives| LossChance::new(&hazards(survives), 1));

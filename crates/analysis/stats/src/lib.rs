@@ -9,6 +9,8 @@ mod benjamini_hochberg;
 mod blocks;
 mod blocks_needed;
 mod change_points;
+#[cfg(test)]
+mod characterization;
 mod estimate;
 mod hodges_lehmann;
 mod holm;
