@@ -99,7 +99,10 @@ fn all_that_changed(versus: &Versus) -> String {
 fn drawn_runs_are_told_as_they_were() {
     for number in 0..8 {
         let fixture = RunFixture::drawn(number);
-        let said = all_that_is_said(&fixture, &fixture.analyse());
+        let mut said = all_that_is_said(&fixture, &fixture.analyse());
+        for ahead in ["dd-4k", "stream"].iter().filter_map(|work| fixture.analyser().ahead(work)) {
+            line(&mut said, ahead.line());
+        }
         insta::assert_snapshot!(format!("run_{number}"), said);
     }
 }

@@ -107,7 +107,9 @@ pub(crate) fn severe(findings: &[Finding], sentences: &[String]) -> Option<Strin
 
 #[cfg(test)]
 mod tests {
-    use crate::testing::RunFixture;
+    use disklab_sample::Direction;
+
+    use crate::testing::{RunFixture, figure, step};
 
     const ASK: &str = "[[questions]]\nask = \"a?\"\nworkloads = \"dd-4k\"\n\
                        [[questions]]\nask = \"b?\"\nworkloads = \"dd-1M\"";
@@ -141,6 +143,25 @@ mod tests {
             let got = summary(second);
             assert!(!got.iter().any(|s| s.starts_with("Trade-offs")), "{got:?}");
         }
+    }
+
+    /// What is waited for and what is missed often go different ways.
+    #[test]
+    fn missed_deadlines_are_no_trade_off() {
+        let ask = ASK.replace("\"dd-1M\"", "\"fio\"\nmeasure = \"missed\"");
+        let mut fixture = RunFixture::new(&ask);
+        fixture.repeats("single/ext4", "dd-4k", &[180e3, 178e3, 182e3, 181e3]);
+        fixture.repeats("single/btrfs", "dd-4k", &[20.5e3, 20.7e3, 20.9e3, 20.6e3]);
+        for (stack, missed) in [("single/ext4", 900), ("single/btrfs", 20)] {
+            for block in 0..4 {
+                let mut read = figure(Direction::Read, 1 << 20, 1.0);
+                read.missed = Some(missed + u64::from(block));
+                fixture.sample(stack, "fio", block, vec![step("fio", vec![read])]);
+            }
+        }
+        let got = fixture.analyse().summary;
+        assert!(got.iter().any(|s| s.contains("misses")), "{got:?}");
+        assert!(!got.iter().any(|s| s.starts_with("Trade-offs")), "{got:?}");
     }
 
     #[test]

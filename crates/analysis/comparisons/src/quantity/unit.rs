@@ -121,7 +121,8 @@ impl Quantity {
     /// The same, and nothing has a unit, too: `0 B/s`.
     fn show_with_unit(self, value: f64) -> String {
         let unit = self.unit_alone(value);
-        format!("{} {}", unit.show(value), unit.name)
+        let name = if self == Self::Missed && value == 1.0 { "deadline" } else { unit.name };
+        format!("{} {name}", unit.show(value))
     }
 
     /// A tick's label: no digits beyond those that it needs.

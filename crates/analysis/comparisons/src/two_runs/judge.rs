@@ -192,7 +192,6 @@ fn why(values: &Values, manner: Manner, family: usize) -> InconclusiveReason {
     let ask = Ask {
         effect: manner.margin,
         margin: manner.margin,
-        comparisons: family,
         tails: if manner.lab { Tails::Light } else { Tails::Heavy },
         most_blocks: MOST,
         ..Ask::new(family)
@@ -478,6 +477,13 @@ mod tests {
         assert!(needed(&few, REAL, 5) > real, "more may be claimed by chance");
         assert!(needed(&few, Manner { margin: 0.04, ..REAL }, 1) > real, "a smaller change");
         assert!(needed(&few, LAB, 1) <= real, "the lab has no outliers");
+        let pairs = |values: &Values| values.a.iter().copied().zip(values.b.clone()).collect();
+        let paired = Values { pairs: Some(pairs(&few)), ..few.clone() };
+        let all = [(&few, REAL, 1), (&few, REAL, 5), (&few, LAB, 1), (&paired, LAB, 1)];
+        assert_eq!(
+            all.map(|(values, manner, family)| needed(values, manner, family)),
+            [25, 36, 25, 39]
+        );
         let unplanned = Manner { planned: false, ..REAL };
         let too_few = Change::Inconclusive(InconclusiveReason::TooFew { needed: None });
         assert_eq!(judge(std::slice::from_ref(&few), unplanned)[0].change, too_few);
