@@ -185,5 +185,10 @@ fn figures_are_shown_as_they_were() {
             .expect("a text");
         }
     }
+    // Ends beyond all sense are told as bounds.
+    for (low, high) in [(200.0, 1e6), (0.01, 300.0), (200.0, 250_000.0), (0.25, 300.0)] {
+        let interval = Interval { low, high, confidence: 0.95 };
+        writeln!(said, "{:?}", Distance::of(250.0, interval)).expect("a text");
+    }
     insta::assert_snapshot!(said);
 }

@@ -8,6 +8,8 @@
 mod array_scrub;
 mod blkid;
 mod care;
+#[cfg(test)]
+mod characterization;
 mod differ_words;
 mod error;
 mod find;

@@ -105,6 +105,12 @@ mod tests {
     }
 
     #[test]
+    fn who_never_misses_has_no_ratio_to_who_always_does() {
+        let (_, sentences) = answer(&[("single/ext4", &[0, 0, 0]), ("raid1/ext4", &[4, 6, 5])]);
+        assert!(sentences.join(" ").contains("has no ratio"), "{sentences:?}");
+    }
+
+    #[test]
     fn counts_above_zero_are_compared() {
         let (answer, sentences) =
             answer(&[("single/ext4", &[10, 11, 10]), ("raid1/ext4", &[40, 44, 41])]);

@@ -353,6 +353,8 @@ mod tests {
         ] {
             assert_eq!(prefetches(release), expected, "{release}");
         }
+        let running = std::fs::read_to_string("/proc/sys/kernel/osrelease").expect("proc");
+        assert_eq!(release(), running.trim());
     }
 
     #[test]
