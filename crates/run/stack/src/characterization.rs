@@ -7,7 +7,7 @@ use disklab_cell::Care;
 use disklab_units::Bytes;
 
 use crate::test_support::spec;
-use crate::{DeviceState, FormatWrites, Need, Stack, Volume};
+use crate::{DeviceState, FirstPass, FormatWrites, Need, Stack, Volume};
 
 /// Stacks, and on how many drives. The last drive is half as large as the others.
 const STACKS: &[(&str, usize)] = &[
@@ -92,7 +92,10 @@ fn volume(said: &mut String, volume: &Volume) {
 fn writes(said: &mut String, of: &FormatWrites) {
     writeln!(said, "  makes {:.0?} in {:.0}", of.bytes, of.requests).expect("a text");
     for pass in &of.passes {
-        writeln!(said, "    {pass:.0?}").expect("a text");
+        let FirstPass { layer, kind, length, read, written, zeros } = pass;
+        let bytes = format!("{length:.0} long, {read:.0} read, {written:.0} written");
+        let of = if *zeros { " of zeros" } else { "" };
+        writeln!(said, "    {layer} {kind:?} {bytes}{of}").expect("a text");
     }
 }
 
