@@ -39,15 +39,20 @@ impl Confidence {
         matches!(self, Self::Likely | Self::Inconclusive | Self::Once)
     }
 
-    /// Of a choice among the stacks of a class.
-    pub(super) fn of(choice: &Choice) -> Self {
+    /// Of a choice among the stacks of a class; `once` if it has each of its figures once.
+    pub(super) fn of(choice: &Choice, once: bool) -> Self {
         if choice.rivals.is_empty() {
             return Self::Only;
         }
         let has_interval = |r: &Rival| r.ratio.as_ref().is_some_and(|r| r.interval.is_some());
         let compared = || choice.rivals.iter().filter(|r| r.ratio.is_some());
         if !compared().any(has_interval) {
-            return if compared().next().is_none() { Self::Only } else { Self::Once };
+            return match compared().next() {
+                None => Self::Only,
+                Some(_) if once => Self::Once,
+                // Measured more often, and only one repeat has all that counts of both.
+                Some(_) => Self::Inconclusive,
+            };
         }
         let mut open = compared().filter(|r| r.verdict == RankVerdict::Inconclusive).peekable();
         if open.peek().is_some() {

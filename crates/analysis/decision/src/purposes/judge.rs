@@ -37,11 +37,12 @@ impl Judge<'_> {
     ) -> Option<StackChoice> {
         let choice = choose(self.criteria, members, self.comparisons(members))?;
         let equivalent = choice.rivals.iter().filter(|r| r.verdict == RankVerdict::Equivalent);
+        let once = self.criteria.iter().all(|c| c.values[choice.stack].len() <= 1);
         Some(StackChoice {
             survives,
             take: self.name(choice.stack),
             as_good: equivalent.map(|r| self.name(r.stack)).collect(),
-            confidence: Confidence::of(&choice),
+            confidence: Confidence::of(&choice, once),
             is_partial: is_partial || choice.is_incomplete,
             figures: figures::figures(self.criteria, choice.stack),
             next: figures::next(self.criteria, &choice, self.stacks),

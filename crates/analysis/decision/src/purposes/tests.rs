@@ -271,6 +271,23 @@ fn one_repeat_gives_a_guess() {
     assert_eq!(decision.how_sure(&got, &str::to_owned), "A guess: measured once.");
 }
 
+/// Cells failed, so that only one repeat has all that counts of both.
+#[test]
+fn one_repeat_that_both_have_is_told_as_such() {
+    let mut fixture = fixture();
+    all(&mut fixture, "single/ext4", 4.0, 1.0, 1.0);
+    all(&mut fixture, "single/btrfs", 1.0, 1.0, 2.0);
+    fixture.cells.retain(|(record, _)| {
+        let (stack, block) = (record.cell.levels.stack.as_str(), record.cell.block);
+        if stack == "single/ext4" { block < 3 } else { block >= 2 }
+    });
+    let got = database(&fixture);
+    let decision = of_class(&got, 0);
+    assert_eq!(decision.confidence, Confidence::Inconclusive);
+    let sure = decision.how_sure(&got, &str::to_owned);
+    assert_eq!(sure, "A guess: better than the next in 1 of 1 repeats.");
+}
+
 #[test]
 fn missing_figures_are_named() {
     let mut fixture = fixture();
