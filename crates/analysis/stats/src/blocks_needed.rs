@@ -290,8 +290,17 @@ mod tests {
         );
         let holes = vec![vec![Some(1.0), None, Some(f64::NAN)], vec![Some(1.0); 3]];
         assert_eq!(blocks_needed(&holes, &ask), Err(BlocksError::PilotTooSmall));
-        let bad = Ask { effect: f64::NAN, ..ask };
-        assert_eq!(blocks_needed(&pilot(0.01), &bad), Err(BlocksError::Senseless));
+        for bad in [
+            Ask { effect: f64::NAN, ..ask },
+            Ask { effect: 0.0, ..ask },
+            Ask { effect: f64::INFINITY, ..ask },
+            Ask { power: 0.0, ..ask },
+            Ask { power: 1.0, ..ask },
+            Ask { error: 0.0, ..ask },
+            Ask { error: 1.0, ..ask },
+        ] {
+            assert_eq!(blocks_needed(&pilot(0.01), &bad), Err(BlocksError::Senseless), "{bad:?}");
+        }
         let little = Ask { most_blocks: 12, ..ask };
         let error = blocks_needed(&pilot(0.2), &little).expect_err("too noisy");
         assert!(error.to_string().contains("12 blocks do not find it"), "{error}");
