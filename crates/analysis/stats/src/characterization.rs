@@ -81,7 +81,7 @@ fn drawn_samples_give_what_they_gave() {
 fn drawn_pairs_give_what_they_gave() {
     let mut random = ChaCha8Rng::seed_from_u64(2);
     let mut said = String::new();
-    for (index, length) in [1, 2, 3, 4, 6, 7, 8, 10, 13, 24, 45].into_iter().enumerate() {
+    for (index, length) in [1, 2, 3, 4, 6, 7, 8, 10, 13, 24, 45, 70].into_iter().enumerate() {
         let noise = [0.002, 0.02, 0.15][index % 3];
         let first = drawn(&mut random, length, 0, noise);
         let times = [1.0, 1.02, 1.5, 0.3][index % 4];

@@ -23,3 +23,23 @@ pub(crate) fn probe(
     // blkid(8): 2 where nothing was found, 8 where it is ambivalent.
     Ok((done.code == 0 && !text.is_empty()).then_some(text))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_device_has_is_found_and_what_it_lacks_is_not() {
+        let directory = tempfile::tempdir().expect("temp");
+        let image = directory.path().join("image");
+        let file = std::fs::File::create(&image).expect("a file");
+        file.set_len(4 << 20).expect("space");
+        let executor = Executor::default();
+        assert_eq!(probe(&image, "UUID", &executor).expect("blkid"), None);
+        let uuid = "01234567-89ab-4def-8123-456789abcdef";
+        let mkfs = Invocation::new("mkfs.ext4").args(["-q", "-F", "-U", uuid]).arg(&image);
+        assert!(executor.run(&mkfs).expect("mkfs").code == 0);
+        assert_eq!(probe(&image, "UUID", &executor).expect("blkid").as_deref(), Some(uuid));
+        assert_eq!(probe(&image, "LABEL", &executor).expect("blkid"), None);
+    }
+}

@@ -62,3 +62,14 @@ pub fn needs_words(needs: &[Need]) -> String {
         [first @ .., last] => format!("needs {} and {last}", first.join(", ")),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn programs_come_in_packages() {
+        let program = Need::Program { name: "lvm", package: "lvm2" };
+        assert_eq!([program, Need::Zfs].map(|need| need.package()), [Some("lvm2"), None]);
+    }
+}

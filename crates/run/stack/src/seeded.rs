@@ -44,6 +44,30 @@ mod tests {
     use super::*;
 
     #[test]
+    fn a_uuid_depends_on_all_that_tells_things_apart() {
+        let directory = tempfile::tempdir().expect("temp");
+        let executor = disklab_exec::Executor::default();
+        let mut ledger = crate::Ledger::open(directory.path()).expect("a ledger");
+        let mut of = |seed, tag: &str, branch: &str, what: &str| {
+            let path = directory.path();
+            let mut context = LayerContext::new(&executor, &mut ledger, path, tag, seed);
+            context.branch = branch.to_owned();
+            uuid(&context, what)
+        };
+        let all = [
+            of(1, "a1", "", "array"),
+            of(2, "a1", "", "array"),
+            of(1, "a2", "", "array"),
+            of(1, "a1", "journal:", "array"),
+            of(1, "a1", "", "pool"),
+        ];
+        // SHA-256 of '1/a1/array', with the bits of version 4.
+        assert_eq!(all[0], "cca8e560-a442-4ce5-b935-cfd6665bb24a");
+        let distinct: std::collections::BTreeSet<&String> = all.iter().collect();
+        assert_eq!(distinct.len(), all.len(), "{all:?}");
+    }
+
+    #[test]
     fn forms() {
         let lvm = lvm_uuid("a");
         let groups: Vec<_> = lvm.split('-').map(str::len).collect();
