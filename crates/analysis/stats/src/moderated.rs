@@ -139,6 +139,14 @@ mod tests {
     use super::*;
 
     #[test]
+    fn trigamma_is_inverted_everywhere() {
+        for value in [1e-9, 1e-6, 3e-4, 0.2, 1.6449, 40.0, 1e7, 1e9] {
+            let at = inverse_trigamma(value);
+            assert!((trigamma(at) / value - 1.0).abs() < 1e-3, "{value}: {at}");
+        }
+    }
+
+    #[test]
     fn trigamma_is_that_of_the_tables() {
         // π²/6, π²/2, and R's trigamma(c(2.5, 10, 100)).
         for (x, expected) in [
