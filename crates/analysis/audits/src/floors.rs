@@ -162,6 +162,22 @@ mod tests {
     }
 
     #[test]
+    fn what_is_too_little_is_told_with_what_is_enough() {
+        let random = BelowFloor::RandomBytes { files: 64 << 20, memory: 256 << 20 };
+        let all =
+            [BelowFloor::Files(63), random, BelowFloor::Requests(1), BelowFloor::Stream(8 << 20)];
+        assert_eq!(
+            all.map(|floor| floor.to_string()),
+            [
+                "63 files of at least 1000",
+                "64 MiB of files, 256 MiB of memory in each drive",
+                "1 request of at least 16",
+                "8 MiB of at least 32 MiB",
+            ]
+        );
+    }
+
+    #[test]
     fn trees_need_files() {
         let tree = |files| StepProfile {
             task: Some(Task::SmallFiles),

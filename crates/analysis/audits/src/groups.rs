@@ -187,7 +187,42 @@ impl Observation {
 
 #[cfg(test)]
 mod tests {
+    use disklab_sample::{Direction, StepProfile, Task};
+
     use super::*;
+    use crate::testing::{RunFixture, figure, step};
+
+    #[test]
+    fn values_are_paired_where_both_groups_have_them() {
+        let mut fixture = RunFixture::new("");
+        for (block, rate) in [(0, 1e6), (1, 2e6), (3, 4e6)] {
+            fixture.measured("single/ext4", "dd-4k", block, rate);
+        }
+        fixture.measured("raid1/ext4", "dd-4k", 3, 8e6);
+        fixture.measured("raid1/ext4", "dd-4k", 1, 5e6);
+        let groups = fixture.audited().groups;
+        let pairs = groups[0].in_blocks_with(&groups[1], Measure::Throughput);
+        assert_eq!(pairs, [(2e6, 5e6), (4e6, 8e6)]);
+        assert_eq!(groups[0].in_blocks_with(&groups[1], Measure::Missed), []);
+    }
+
+    #[test]
+    fn a_short_time_of_work_on_files_counts_as_the_least_one() {
+        let mut fixture = RunFixture::new("");
+        for (block, seconds) in [(0, 0.1), (1, 3.0)] {
+            let mut one = step("rm", vec![figure(Direction::Remove, 0, seconds)]);
+            let task = Some(Task::Delete);
+            one.profile = Some(StepProfile { task, ..StepProfile::default() });
+            fixture.sample("single/ext4", "copy", block, vec![one]);
+        }
+        let group = fixture.audited().groups.remove(0);
+        let floored = |measure| {
+            let all = group.observations.iter().map(|o| group.floored(o, measure));
+            all.collect::<Vec<_>>()
+        };
+        assert_eq!(floored(Measure::Elapsed), [Some(0.25), Some(3.0)]);
+        assert_eq!(floored(Measure::Missed), [None; 2]);
+    }
 
     #[test]
     fn a_summary_has_the_percentiles_of_its_distribution() {

@@ -34,3 +34,29 @@ impl Unsteady {
         self.0.get(key).copied()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use disklab_cell::Levels;
+    use disklab_sample::Direction;
+    use disklab_study::Part;
+
+    use super::*;
+
+    #[test]
+    fn cells_are_counted_by_reason() {
+        let key = |workload: &str| GroupKey {
+            levels: Levels::new("single/ext4", workload),
+            step: "s".to_owned(),
+            direction: Direction::Read,
+            part: Part::Steady,
+        };
+        let mut unsteady = Unsteady::default();
+        for why in [NotSteady::Never, NotSteady::Unknown, NotSteady::Never] {
+            unsteady.note(&key("fio"), why);
+        }
+        let found = unsteady.of(&key("fio")).expect("noted");
+        assert_eq!((found.never, found.unknown), (2, 1));
+        assert!(unsteady.of(&key("dd-4k")).is_none());
+    }
+}

@@ -197,6 +197,7 @@ mod tests {
         // Of RAID-Z1 on three drives, a third is parity.
         assert_eq!(with_traffic(Direction::Write, 3 * DATA / 2, stack(3, 1, false)), 0);
         assert_eq!(with_traffic(Direction::Write, DATA / 2, stack(3, 1, false)), 1);
+        assert_eq!(with_traffic(Direction::Write, DATA, stack(3, 1, false)), 1, "no parity");
         assert_eq!(with_traffic(Direction::Read, DATA, mirror()), 0);
         assert_eq!(with_traffic(Direction::Read, DATA / 4, mirror()), 1);
         // Transactions of pgbench, whose rows compress: no bytes of its own are counted.

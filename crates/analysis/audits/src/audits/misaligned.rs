@@ -136,6 +136,15 @@ mod tests {
     }
 
     #[test]
+    fn a_drive_that_tells_no_sector_is_no_reason() {
+        let mut fixture = RunFixture::new("");
+        let mut around = environment(63 * 512);
+        around.drives.iter_mut().for_each(|drive| drive.sectors = Some((512, 0)));
+        fixture.around("single/ext4", "dd-4k", 0, around);
+        assert_eq!(fixture.findings(AUDIT.name), []);
+    }
+
+    #[test]
     fn a_small_ashift_is_reported() {
         for (exponent, expected) in [(9, 1), (12, 0), (0, 0)] {
             let mut fixture = RunFixture::new("");

@@ -173,6 +173,35 @@ mod tests {
         }
     }
 
+    /// Bytes that a stack writes by itself are not others': parity, and what goes through a log.
+    #[test]
+    fn copies_logs_and_unknown_directories_are_a_steps_own() {
+        let found = |bench: &str, tolerates: u32, drives: &[&str], layers: &str, written: u64| {
+            let mut fixture = RunFixture::new("");
+            fixture.info.bench = bench.parse().expect("a bench");
+            fixture.info.stacks.push(disklab_study::PlannedStack {
+                id: "single/ext4".to_owned(),
+                layers: disklab_cell::PlannedLayer::parse_notation(layers).expect("layers"),
+                drives: drives.iter().map(|drive| (*drive).to_owned()).collect(),
+                capacity: 1,
+                tolerates,
+                loss: None,
+                copies: false,
+            });
+            let one = step("s", vec![figure(Direction::Write, 256 * MIB, 1.0)]);
+            let traffic = vec![(0, written * MIB / 2); 2];
+            fixture.sample("single/ext4", "buffered", 0, vec![on_drives(one, &traffic)]);
+            fixture.findings(AUDIT.name).len()
+        };
+        let two = ["a", "b"];
+        assert_eq!(found("disks:/dev/x", 0, &two, "ext4", 470), 1);
+        assert_eq!(found("disks:/dev/x", 1, &two, "ext4", 470), 0, "two copies");
+        assert_eq!(found("disks:/dev/x", 1, &two, "ext4", 1300), 1);
+        let journal = "md-raid5{journal=3}/ext4";
+        assert_eq!(found("disks:/dev/x", 1, &["a", "b", "c"], journal, 1000), 0, "and a journal");
+        assert_eq!(found("dir:/x", 0, &two, "ext4", 470), 0, "two drives lie below it");
+    }
+
     #[test]
     fn a_steps_own_work_is_clean() {
         let none = |bench, workload, of, asked, moved| {
