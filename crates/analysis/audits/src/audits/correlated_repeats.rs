@@ -91,8 +91,10 @@ fn levels(evidence: &Evidence<'_>) -> (Vec<f64>, Vec<usize>) {
 
 #[cfg(test)]
 mod tests {
+    use disklab_sample::Direction;
+
     use super::*;
-    use crate::testing::RunFixture;
+    use crate::testing::{RunFixture, figure, step};
 
     /// Two stacks in eight blocks; `swing` says how the machine is at a cell.
     fn texts(bench: &str, swing: impl Fn(u32) -> f64) -> Vec<String> {
@@ -113,6 +115,20 @@ mod tests {
     #[test]
     fn a_machine_that_swings_is_reported() {
         let found = texts("disks:/dev/x", wave);
+        assert!(found[0].contains("Each of the 16 cells resembles the one before"), "{found:?}");
+    }
+
+    /// Times grow where rates fall, and half a second is less than one.
+    #[test]
+    fn times_and_rates_swing_together() {
+        let mut fixture = RunFixture::new("");
+        fixture.info.bench = "disks:/dev/x".parse().expect("a bench");
+        for block in 0..8 {
+            fixture.measured("single/ext4", "dd-4k", block, 1e6 * wave(2 * block));
+            let copy = figure(Direction::Copy, 1 << 20, 0.5 / wave(2 * block + 1));
+            fixture.sample("single/ext4", "copy", block, vec![step("cp", vec![copy])]);
+        }
+        let found = fixture.texts(AUDIT.name);
         assert!(found[0].contains("Each of the 16 cells resembles the one before"), "{found:?}");
     }
 

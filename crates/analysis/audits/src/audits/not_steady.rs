@@ -197,15 +197,15 @@ mod tests {
     }
 
     fn by_drives(workload: &str, before: u64, after: u64) -> usize {
-        changing(workload, 20, before, after)
+        changing(workload, (20, 61), before, after)
     }
 
-    /// Findings of a step of 61 s whose drives change their rate at this second.
-    fn changing(workload: &str, second: u64, before: u64, after: u64) -> usize {
+    /// Findings of a step whose drives change their rate at one of so many seconds.
+    fn changing(workload: &str, (second, all): (u64, u64), before: u64, after: u64) -> usize {
         let mut fixture = RunFixture::new("");
         let mut one = step("s", vec![figure(Direction::Write, 1 << 30, 60.0)]);
         let rate = |i: u64| (if i < second { before } else { after }) * (1000 + i % 7);
-        let write_bytes: Vec<u64> = (0..61).map(rate).collect();
+        let write_bytes: Vec<u64> = (0..all).map(rate).collect();
         let read_bytes = vec![0; write_bytes.len()];
         one.series = Series {
             interval_ns: 1_000_000_000,
@@ -219,7 +219,8 @@ mod tests {
     fn a_change_midway_is_seen_by_the_drives_too() {
         assert_eq!(by_drives("dd-4k", 200, 100), 1);
         assert_eq!(by_drives("dd-4k", 105, 100), 0);
+        assert_eq!(changing("dd-4k", (60, 301), 200, 100), 1);
         assert_eq!(by_drives("copy", 200, 100), 0);
-        assert_eq!(changing("dd-4k", 5, 200, 100), 0, "so short a start hardly counts");
+        assert_eq!(changing("dd-4k", (20, 301), 200, 100), 0, "so short a start hardly counts");
     }
 }
