@@ -94,3 +94,18 @@ impl Contest {
             .collect()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn zeros_are_told_and_are_no_values_that_a_ratio_has() {
+        let values = vec![vec![Some(0.0), Some(0.0)], vec![None, Some(2.0)]];
+        let contest = Contest { higher_is_better: true, values };
+        assert_eq!(contest.finite(0, 2).count(), 2);
+        assert!(!contest.has_values(0, 2));
+        assert_eq!([1, 2].map(|look| contest.has_values(1, look)), [false, true]);
+        assert_eq!(contest.score(0, 2), f64::NEG_INFINITY);
+    }
+}
