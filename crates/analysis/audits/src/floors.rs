@@ -162,7 +162,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_too_little_is_told_with_what_is_enough() {
+    fn what_is_too_little_is_shown_with_what_is_enough() {
         let random = BelowFloor::RandomBytes { files: 64 << 20, memory: 256 << 20 };
         let all =
             [BelowFloor::Files(63), random, BelowFloor::Requests(1), BelowFloor::Stream(8 << 20)];

@@ -100,7 +100,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn zeros_are_told_and_are_no_values_that_a_ratio_has() {
+    fn zeros_are_figures_without_a_ratio() {
         let values = vec![vec![Some(0.0), Some(0.0)], vec![None, Some(2.0)]];
         let contest = Contest { higher_is_better: true, values };
         assert_eq!(contest.finite(0, 2).count(), 2);

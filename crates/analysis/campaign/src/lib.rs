@@ -41,7 +41,7 @@
 
 mod alone;
 #[cfg(test)]
-mod characterization;
+mod characterization_tests;
 mod contest;
 mod decide;
 mod decision;

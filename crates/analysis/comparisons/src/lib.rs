@@ -5,7 +5,7 @@ mod answer;
 mod answers;
 mod asked;
 #[cfg(test)]
-mod characterization;
+mod characterization_tests;
 mod compare;
 mod figures;
 mod label;

@@ -8,7 +8,7 @@ mod analyse;
 mod analysis;
 mod axis_effect;
 #[cfg(test)]
-mod characterization;
+mod characterization_tests;
 mod contradictions;
 mod directory;
 mod drive_passes;

@@ -140,7 +140,7 @@ mod tests {
         assert!(chance.swings[0].at_low > chance.swings[0].at_high, "fewer bits are worse");
     }
 
-    /// To the digit: whatever changes one of them changes what is told of every array.
+    /// To the digit: whatever changes one of them changes what is said of every array.
     #[test]
     fn chances_of_one_seed_are_as_they_were() {
         let mut said = String::new();

@@ -10,7 +10,7 @@ mod blocks;
 mod blocks_needed;
 mod change_points;
 #[cfg(test)]
-mod characterization;
+mod characterization_tests;
 mod estimate;
 mod hodges_lehmann;
 mod holm;

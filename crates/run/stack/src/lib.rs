@@ -9,7 +9,7 @@ mod array_scrub;
 mod blkid;
 mod care;
 #[cfg(test)]
-mod characterization;
+mod characterization_tests;
 mod differ_words;
 mod error;
 mod find;

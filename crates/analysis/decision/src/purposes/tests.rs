@@ -273,7 +273,7 @@ fn one_repeat_gives_a_guess() {
 
 /// Cells failed, so that only one repeat has all that counts of both.
 #[test]
-fn one_repeat_that_both_have_is_told_as_such() {
+fn one_repeat_that_both_have_is_reported_as_such() {
     let mut fixture = fixture();
     all(&mut fixture, "single/ext4", 4.0, 1.0, 1.0);
     all(&mut fixture, "single/btrfs", 1.0, 1.0, 2.0);

@@ -19,7 +19,7 @@ fn all_that_is_said(number: u32) -> String {
     let fixture = RunFixture::drawn(number);
     let groups = fixture.audited().groups;
     let answers = answers(&fixture.study, &fixture.info, &groups);
-    let standing = StandingClaims::of(&groups, &answers.iter().collect::<Vec<_>>());
+    let screen = StandingClaims::of(&groups, &answers.iter().collect::<Vec<_>>());
     let mut said = String::new();
     for answer in &answers {
         let measure = answer.measure;
@@ -44,7 +44,7 @@ fn all_that_is_said(number: u32) -> String {
                 c.p.map_or("-".to_owned(), |p| format!("{p:.2e}")),
                 c.pairs,
                 c.outcome.as_str(),
-                if standing.stands(measure, c) { ", stands" } else { "" },
+                if screen.stands(measure, c) { ", stands" } else { "" },
             )
             .expect("a text");
         }
@@ -185,7 +185,7 @@ fn figures_are_shown_as_they_were() {
             .expect("a text");
         }
     }
-    // Ends beyond all sense are told as bounds.
+    // Ends beyond all sense are shown as bounds.
     for (low, high) in [(200.0, 1e6), (0.01, 300.0), (200.0, 250_000.0), (0.25, 300.0)] {
         let interval = Interval { low, high, confidence: 0.95 };
         writeln!(said, "{:?}", Distance::of(250.0, interval)).expect("a text");

@@ -96,7 +96,7 @@ fn all_that_changed(versus: &Versus) -> String {
 }
 
 #[test]
-fn drawn_runs_are_told_as_they_were() {
+fn drawn_runs_are_described_as_they_were() {
     for number in 0..8 {
         let fixture = RunFixture::drawn(number);
         let mut said = all_that_is_said(&fixture, &fixture.analyse());
@@ -109,7 +109,7 @@ fn drawn_runs_are_told_as_they_were() {
 
 /// The second run has other repeats of the same speeds, of which two are others.
 #[test]
-fn two_drawn_runs_are_told_apart_as_they_were() {
+fn two_drawn_runs_differ_as_they_did() {
     for number in [1, 3, 4, 5, 7] {
         let (a, mut b) = (RunFixture::drawn(number), RunFixture::drawn(number));
         let lasting = |stack: &str| match stack {
@@ -166,7 +166,7 @@ fn of_directory(number: u32) -> RunFixture {
 }
 
 #[test]
-fn directories_are_told_as_they_were() {
+fn directories_are_judged_as_they_were() {
     let mut said = String::new();
     for number in [1, 5] {
         let mut fixture = of_directory(number);
@@ -235,7 +235,7 @@ fn at_risk(id: &str, tolerates: u32, drives: &[&str], by_use: bool) -> PlannedSt
 }
 
 #[test]
-fn risks_are_told_as_they_were() {
+fn risks_are_described_as_they_were() {
     let fixture = RunFixture::new(AT_RISK);
     let mut stacks = vec![
         at_risk("raid0/ext4", 0, &["fast-1", "fast-2"], false),
