@@ -255,8 +255,8 @@ pub(crate) fn trace(argv: &[&str], status: &str) -> disklab_sample::TraceEntry {
     }
 }
 
-/// More work for [`RunFixture::drawn`], with what decides for a purpose.
-const DRAWN_WORK: &str = r#"
+/// Large reads and small durable writes, by which a purpose is decided.
+pub(crate) const DECIDING_WORK: &str = r#"
 [[workloads]]
 id = "stream"
 fio = { size = "1G", rw = "read", bs = "1M", direct = 1 }
@@ -285,7 +285,7 @@ impl RunFixture {
         let asked = (0..6).filter(|question| (number >> (question % 3)) & 1 == question / 3);
         let questions: Vec<String> =
             asked.map(|q| format!("[[questions]]\n{}\n", DRAWN_QUESTIONS[q as usize])).collect();
-        let mut fixture = Self::new(&format!("{DRAWN_WORK}{}", questions.concat()));
+        let mut fixture = Self::new(&format!("{DECIDING_WORK}{}", questions.concat()));
         let repeats = [4, 3, 14, 2, 6, 1, 5, 3][number as usize % 8];
         let noise = [0.01, 0.05, 0.002, 0.1][number as usize / 2 % 4];
         fixture.info.repeats = repeats;

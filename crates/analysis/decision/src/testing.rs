@@ -5,7 +5,7 @@ mod fixture;
 
 use crate::{Analyser, Analysis};
 
-pub(crate) use fixture::{RunFixture, figure, on_drives, step};
+pub(crate) use fixture::{DECIDING_WORK, RunFixture, figure, on_drives, step};
 
 impl RunFixture {
     /// Works it out.

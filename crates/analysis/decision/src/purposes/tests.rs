@@ -4,18 +4,7 @@ use disklab_sample::{Direction, OperationKind, StepProfile, Task};
 use disklab_study::{Measure, Percentile, PlannedStack};
 
 use super::*;
-use crate::testing::{RunFixture, figure, on_drives, step};
-
-/// Three stacks; random reads, synchronous small writes and large reads.
-const WORK: &str = r#"
-[[workloads]]
-id = "stream"
-fio = { size = "1G", rw = "read", bs = "1M", direct = 1 }
-
-[[workloads]]
-id = "safe"
-fio = { size = "1G", rw = "randwrite", bs = "8k", fdatasync = 1 }
-"#;
+use crate::testing::{DECIDING_WORK, RunFixture, figure, on_drives, step};
 
 /// Random reads whose caches are kept, as a study may mean.
 const KEPT: &str = r#"
@@ -26,7 +15,7 @@ fio = { size = "1G", rw = "randread", bs = "8k", direct = 1 }
 "#;
 
 fn fixture() -> RunFixture {
-    let mut fixture = RunFixture::new(&[WORK, KEPT].concat());
+    let mut fixture = RunFixture::new(&[DECIDING_WORK, KEPT].concat());
     let stacks = [("single/ext4", 0), ("single/btrfs", 0), ("raid1/ext4", 1), ("raid1/btrfs", 1)];
     fixture.info.stacks = stacks
         .map(|(id, tolerates)| PlannedStack {
