@@ -56,10 +56,11 @@ fn all_that_is_said(number: u32) -> String {
             let (first, second) = (names(&[lead.first]), names(&[lead.second]));
             writeln!(
                 said,
-                "  lead {}@{}: {first} {:.4} {second}, of {}, p {:.2e}; as good: {}; open: {}",
+                "  lead {}@{}: {first} {:.4} {second} (alone {:.5?}), of {}, p {:.2e}; as good: {}; open: {}",
                 lead.first.figure,
                 lead.first.x.as_deref().unwrap_or("-"),
                 lead.ratio.centre,
+                lead.ratio.p,
                 lead.stacks,
                 lead.p,
                 names(&lead.equivalent),
