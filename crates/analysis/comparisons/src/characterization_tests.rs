@@ -10,8 +10,8 @@ use disklab_study::{Measure, Percentile};
 
 use crate::testing::RunFixture;
 use crate::{
-    Distance, Manner, Quantity, StandingClaims, Values, ahead, answers, confidence_level, judge,
-    leads, ratio, show_figure, times, times_range, value,
+    Answer, Change, Distance, Manner, Quantity, StandingClaims, Values, ahead, answers,
+    confidence_level, judge, leads, ratio, show_figure, times, times_range, value,
 };
 
 /// Every answer: its figures, how they compare, and who leads.
@@ -48,26 +48,7 @@ fn all_that_is_said(number: u32) -> String {
             )
             .expect("a text");
         }
-        for lead in leads(&groups, answer) {
-            let names = |points: &[&crate::Point]| {
-                let names = points.iter().map(|p| groups[p.group].key.levels.stack.as_str());
-                names.collect::<Vec<_>>().join(" ")
-            };
-            let (first, second) = (names(&[lead.first]), names(&[lead.second]));
-            writeln!(
-                said,
-                "  lead {}@{}: {first} {:.4} {second} (alone {:.5?}), of {}, p {:.2e}; as good: {}; open: {}",
-                lead.first.figure,
-                lead.first.x.as_deref().unwrap_or("-"),
-                lead.ratio.centre,
-                lead.ratio.p,
-                lead.stacks,
-                lead.p,
-                names(&lead.equivalent),
-                names(&lead.open),
-            )
-            .expect("a text");
-        }
+        add_leads(&mut said, &groups, answer);
     }
     for workload in ["dd-64k", "fio", "copy", "kept"] {
         if let Some(ahead) = ahead(&fixture.study, &groups, workload) {
@@ -75,6 +56,29 @@ fn all_that_is_said(number: u32) -> String {
         }
     }
     said
+}
+
+fn add_leads(said: &mut String, groups: &[Group], answer: &Answer) {
+    for lead in leads(groups, answer) {
+        let names = |points: &[&crate::Point]| {
+            let names = points.iter().map(|p| groups[p.group].key.levels.stack.as_str());
+            names.collect::<Vec<_>>().join(" ")
+        };
+        let (first, second) = (names(&[lead.first]), names(&[lead.second]));
+        writeln!(
+            said,
+            "  lead {}@{}: {first} {:.4} {second} (alone {:.5?}), of {}, p {:.2e}; as good: {}; open: {}",
+            lead.first.figure,
+            lead.first.x.as_deref().unwrap_or("-"),
+            lead.ratio.centre,
+            lead.ratio.p,
+            lead.stacks,
+            lead.p,
+            names(&lead.equivalent),
+            names(&lead.open),
+        )
+        .expect("a text");
+    }
 }
 
 #[test]
@@ -122,10 +126,14 @@ fn two_drawn_runs_are_judged_as_they_were() {
             });
             writeln!(
                 said,
-                "{number} {:?}: {} p {:.3?}: {:.4?}",
+                "{number} {:?}: {} p {:.3?}: {} {:.4?}",
                 values.measure,
                 ratio.unwrap_or_default(),
                 judged.p,
+                match &judged.change {
+                    Change::Inconclusive(why) => why.word(),
+                    change => change.word(),
+                },
                 judged.change
             )
             .expect("a text");
