@@ -123,8 +123,14 @@ mod tests {
     use super::*;
     use crate::testing::{RunFixture, figure, on_drives, step};
 
+    /// Small requests in order, and large ones at random.
+    const OTHERS: &str = "[[workloads]]\nid = \"small\"\n\
+        fio = { size = \"1G\", rw = \"read\", bs = \"4k\", direct = 1 }\n\
+        [[workloads]]\nid = \"wide\"\n\
+        fio = { size = \"1G\", rw = \"randread\", bs = \"1M\", direct = 1 }\n";
+
     fn found(workload: &str, median_ns: u64, rotational: bool, delivered: u64) -> Vec<String> {
-        let mut fixture = RunFixture::new("");
+        let mut fixture = RunFixture::new(OTHERS);
         let mut histogram = LatencyHistogram::new();
         histogram.record(median_ns, 60);
         histogram.record(8_000_000, 40);
@@ -171,6 +177,8 @@ mod tests {
         assert!(found("fio", 3_000_000, true, 1 << 20).is_empty());
         assert!(found("fio", 158_000, false, 1 << 20).is_empty());
         assert!(found("kept", 158_000, true, 1 << 20).is_empty(), "in order");
+        assert!(found("small", 158_000, true, 1 << 20).is_empty(), "in order, and small");
+        assert!(found("wide", 158_000, true, 1 << 20).is_empty(), "no small requests");
         assert!(found("fio", 158_000, true, 1 << 18).is_empty(), "read-from-cache says it");
     }
 }
