@@ -181,6 +181,17 @@ mod tests {
     }
 
     #[test]
+    fn a_drive_that_counts_its_own_hits_is_believed() {
+        let found = |hits: u64| {
+            let mut reads = sample(Direction::Read, 8 << 20, 2000, 0);
+            reads.steps[0].drives[0].memory_reads =
+                Some(disklab_sample::MemoryReads { reads: hits, bytes: hits << 12 });
+            texts("fio", reads, 1.0).len()
+        };
+        assert_eq!([found(0), found(1000)], [0, 1]);
+    }
+
+    #[test]
     fn the_smallest_memory_counts_if_each_is_known() {
         let memory = |sizes: &[Option<u64>]| {
             let mut fixture = RunFixture::new(

@@ -310,6 +310,22 @@ mod tests {
         }
     }
 
+    /// By how many times, not by how much.
+    #[test]
+    fn what_is_farthest_beyond_its_drives_is_named() {
+        let mut fixture = RunFixture::new("");
+        for (stack, disks, rate) in [("single/ext4", 1, 404e6), ("raid1/ext4", 4, 1.3e9)] {
+            let write = figure(Direction::Write, 1 << 30, (1_u64 << 30) as f64 / rate);
+            let drive = DriveState { rotational: Some(true), ..DriveState::default() };
+            let environment = Environment { drives: vec![drive; disks], ..Environment::default() };
+            let steps = vec![step("s", vec![write])];
+            let sample = Sample { steps, environment, ..Sample::default() };
+            fixture.full_sample(stack, "buffered", 0, sample);
+        }
+        let texts = fixture.texts(AUDIT.name);
+        assert!(texts[0].contains("404 MB/s from 1 hard disk that can"), "{texts:?}");
+    }
+
     #[test]
     fn random_reads_of_a_memory_are_reported() {
         // xpenology-2023: 439 MiB/s in blocks of 4 KiB from two disks of 3 TB. The fixture's job
