@@ -50,19 +50,19 @@ pub(crate) fn kernel_name(path: &Path) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
+    use disklab_measure::{BlockDevice, SystemRoot};
+
     use super::*;
 
     #[test]
     fn block_devices_have_the_names_of_the_kernel() {
         assert_eq!(kernel_name(Path::new("/dev/null")), None);
         assert!(!is_block_device(Path::new("/dev/null")));
-        let entries = std::fs::read_dir("/sys/class/block").into_iter().flatten().flatten();
-        let mut names = entries.filter_map(|entry| entry.file_name().into_string().ok());
-        let node = |name: &str| Path::new("/dev").join(name);
-        let Some(name) = names.find(|name| is_block_device(&node(name))) else {
+        let mut devices = BlockDevice::all(&SystemRoot::here()).into_iter();
+        let Some(device) = devices.find(|device| is_block_device(&device.node())) else {
             eprintln!("skipped: needs a block device");
             return;
         };
-        assert_eq!(kernel_name(&node(&name)), Some(name));
+        assert_eq!(kernel_name(&device.node()).as_deref(), Some(device.name()));
     }
 }
