@@ -6,6 +6,8 @@
 mod audit;
 mod auditor;
 mod audits;
+#[cfg(test)]
+mod characterization_tests;
 mod describe;
 mod evidence;
 mod finding;

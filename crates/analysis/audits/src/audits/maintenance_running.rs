@@ -109,7 +109,8 @@ mod tests {
         let text = &found[0].text;
         assert!(
             text.starts_with(
-                "Background maintenance during the workload of 3 of 4 cells (dd-4k with raid1/ext4"
+                "Background maintenance during the workload of 3 of 4 cells (dd-4k with raid1/btrfs, \
+                 dd-4k with raid1/ext4 and dd-4k with single/ext4)"
             ),
             "{text}"
         );

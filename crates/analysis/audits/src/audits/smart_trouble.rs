@@ -1,7 +1,7 @@
 //! Drives that are failing, worn, hot or badly cabled.
 
 use disklab_sample::DriveState;
-use disklab_units::list;
+use disklab_units::{count, list};
 use serde_json::Value;
 
 use crate::Severity;
@@ -22,12 +22,12 @@ pub(super) const AUDIT: Audit = Audit {
 /// Counters that are 0 on a sound drive, with what they count. A retry after each takes
 /// seconds on a disk. Reallocated sectors alone are some on many old drives.
 const COUNTS: [(&str, u64, &str); 6] = [
-    ("pending_sectors", 1, "sectors that could not be read"),
-    ("offline_uncorrectable_sectors", 1, "sectors that cannot be corrected"),
-    ("uncorrectable_errors", 1, "uncorrectable errors"),
-    ("media_errors", 1, "errors of the medium"),
-    ("reallocated_sectors", 10, "reallocated sectors"),
-    ("link_crc_errors", 10, "errors on its link"),
+    ("pending_sectors", 1, "unreadable sector"),
+    ("offline_uncorrectable_sectors", 1, "uncorrectable sector"),
+    ("uncorrectable_errors", 1, "uncorrectable error"),
+    ("media_errors", 1, "medium error"),
+    ("reallocated_sectors", 10, "reallocated sector"),
+    ("link_crc_errors", 10, "link error"),
 ];
 /// Disks are specified up to 60 °C (data sheets of NAS drives: 65 °C at most).
 const HOT_DISK: u64 = 60;
@@ -49,8 +49,8 @@ fn trouble(drive: &DriveState) -> Option<(bool, String)> {
         words.push("SMART says that it is failing".to_owned());
     }
     for (name, least, what) in COUNTS {
-        let count = number(smart, name).filter(|count| *count >= least);
-        words.extend(count.map(|count| format!("{count} {what}")));
+        let found = number(smart, name).filter(|found| *found >= least);
+        words.extend(found.map(|found| count(found as usize, what)));
     }
     let limit = if drive.rotational == Some(true) { HOT_DISK } else { HOT_FLASH };
     let hot = number(smart, "temperature_celsius").filter(|celsius| (limit..200).contains(celsius));
@@ -112,10 +112,7 @@ mod tests {
     fn failing_and_sick_drives_are_reported() {
         let failing = found(json!({"passed": false, "pending_sectors": 8}), true);
         assert_eq!(failing[0].0, Severity::Severe);
-        assert!(
-            failing[0].1.contains("is failing and 8 sectors that could not be read"),
-            "{failing:?}"
-        );
+        assert!(failing[0].1.contains("is failing and 8 unreadable sectors"), "{failing:?}");
         assert_eq!(found(json!({"link_crc_errors": 120}), true)[0].0, Severity::Warning);
         assert!(found(json!({"temperature_celsius": 74}), false)[0].1.contains("74 °C"));
     }
@@ -131,8 +128,8 @@ mod tests {
     #[test]
     fn each_counter_has_its_limit() {
         for (name, sound, sick, rotational, words) in [
-            ("pending_sectors", 0, 1, true, "1 sectors that could not be read"),
-            ("media_errors", 0, 1, false, "1 errors of the medium"),
+            ("pending_sectors", 0, 1, true, "1 unreadable sector"),
+            ("media_errors", 0, 1, false, "1 medium error"),
             ("reallocated_sectors", 9, 10, true, "10 reallocated sectors"),
             ("temperature_celsius", 59, 60, true, "60 °C"),
             ("temperature_celsius", 69, 70, false, "70 °C"),

@@ -97,12 +97,8 @@ impl Affected<'_> {
                 format!("all {} cells", self.all)
             };
         }
-        let mut names: Vec<String> = self
-            .cells
-            .iter()
-            .map(|(c, _)| format!("{} with {}", c.levels.workload, c.levels.stack))
-            .collect();
-        names.dedup();
+        let name = |c: &CellFacts| [format!("{} with {}", c.levels.workload, c.levels.stack)];
+        let names: Vec<String> = self.each(name).collect();
         let names = list(names.iter().map(String::as_str), NAMES);
         format!("{} of {} ({names})", self.cells.len(), count(self.all, "cell"))
     }
@@ -189,11 +185,15 @@ pub(super) fn unlike<'a>(
     [what, why, advice]: [&str; 3],
     value: impl Fn(&'a CellFacts) -> Option<String>,
 ) -> Vec<Detection> {
-    let found = differing(evidence, value).map(|differs| Detection {
-        severity,
-        text: format!("{what} not the same for all stacks: {}. {why}", differs.words()),
-        advice: advice.to_owned(),
-        groups: differs.groups,
+    let found = differing(evidence, value).map(|differs| {
+        // A stack on two sides differs from itself.
+        let all = if differs.parts_stacks() { "stacks" } else { "cells" };
+        Detection {
+            severity,
+            text: format!("{what} not the same for all {all}: {}. {why}", differs.words()),
+            advice: advice.to_owned(),
+            groups: differs.groups,
+        }
     });
     found.into_iter().collect()
 }

@@ -48,10 +48,10 @@ fn check(evidence: &Evidence<'_>) -> Vec<Detection> {
     vec![Detection {
         severity: Severity::Warning,
         text: format!(
-            "The intervals of {} of {} are wider than ±10 %: at worst ±{}, the {} \
-             of {} with {}.",
+            "{} of {} {} an interval wider than ±10 %: at worst ±{}, the {} of {} with {}.",
             wide.len(),
             count(judged, "figure"),
+            if wide.len() == 1 { "has" } else { "have" },
             per_cent(*half),
             measure_in_sentence(
                 *which,
@@ -81,7 +81,7 @@ mod tests {
         let found = fixture.findings("wide-interval");
         assert_eq!(found.len(), 1);
         assert_eq!(found[0].groups, [1]);
-        assert!(found[0].text.starts_with("The intervals of 1 of 2 figures"), "{}", found[0].text);
+        assert!(found[0].text.starts_with("1 of 2 figures has an interval"), "{}", found[0].text);
         assert!(found[0].text.ends_with("with single/btrfs."), "{}", found[0].text);
     }
 
@@ -100,7 +100,7 @@ mod tests {
         fixture.repeats("single/btrfs", "dd-4k", &[1e6, 1.3e6, 1.2e6]);
         let found = fixture.findings("wide-interval");
         assert_eq!(found[0].groups, [0, 1]);
-        assert!(found[0].text.starts_with("The intervals of 2 of 2 figures"), "{}", found[0].text);
+        assert!(found[0].text.starts_with("2 of 2 figures have an interval"), "{}", found[0].text);
         assert!(found[0].text.ends_with("of dd-4k with single/ext4."), "{}", found[0].text);
     }
 }

@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use disklab_cell::{DATA, LayerSpec};
 use disklab_sample::DriveState;
 use disklab_study::StackSpec;
-use disklab_units::{Bytes, list, per_cent};
+use disklab_units::{Bytes, count, list, per_cent};
 
 use crate::Severity;
 use crate::audit::{Audit, Reproducer};
@@ -180,10 +180,10 @@ pub(super) const THROTTLED: Audit = Audit {
         };
         in_cells(evidence, Severity::Warning, throttled, |cells| {
             let text = format!(
-                "Processors were throttled because of heat in {}: {:.0} times in the worst. \
+                "Processors were throttled because of heat in {}: {} in the worst. \
                  Checksums, parity, compression and encryption were slower than they need be.",
                 cells.words(),
-                cells.worst().1
+                count(cells.worst().1 as usize, "time")
             );
             (text, "Cool the machine (dust, fans, the power limit), and measure again.")
         })
