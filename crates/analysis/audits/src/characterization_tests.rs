@@ -128,8 +128,11 @@ fn drive_conditions(draws: &mut Draws, drive: &DriveState) -> DriveConditions {
         link: draws.once_in(4).then(|| link(draws)),
         cache_bytes: draws.maybe(&[0, 64 * MIB, 256 * MIB]),
         staging_bytes: draws.maybe(&[10 * MB, 20 * GB]),
-        flush_of_class_ns: draws
-            .maybe(&[[8_000_000, 4_000_000, 16_000_000], [50_000, 40_000, 90_000]]),
+        flush_of_class_ns: draws.one(&[
+            None,
+            Some([8_000_000, 4_000_000, 16_000_000]),
+            Some([50_000, 40_000, 90_000]),
+        ]),
         room: draws.maybe(&[(10, 100), (9, 100), (0, 0), (20, 100)]),
     }
 }
@@ -252,7 +255,7 @@ fn profile(draws: &mut Draws, direction: Direction) -> StepProfile {
             TimeIn::Memory,
         ]),
         jobs: draws.one(&[None, Some(1), Some(1), Some(2), Some(4)]),
-        depth: draws.one(&[None, Some(1), Some(1), Some(2), Some(16), Some(32)]),
+        depth: draws.one(&[None, Some(0), Some(1), Some(1), Some(2), Some(16), Some(32)]),
         paced: draws.once_in(8),
         stream: draws.once_in(8),
         task: None,
@@ -440,7 +443,7 @@ fn drawn(number: u64) -> RunFixture {
     ];
     let mut fixture = RunFixture::new(draws.one(&questions));
     fixture.info.bench = origin(&mut draws);
-    fixture.info.scale = draws.one(&[1.0, 1.0, 0.1]);
+    fixture.info.scale = draws.one(&[1.0, 1.0, 0.1, 0.15, 3.0]);
     fixture.info.options.bus =
         draws.maybe(&[Bus(None), Bus(Some(BytesPerSecond(1e8)))]).filter(|_| draws.once_in(2));
     fixture.info.environment.virtual_machine = draws.word(&["kvm"]);
@@ -528,7 +531,10 @@ fn drawn_runs_have_the_findings_that_they_had() {
     let mut said = String::new();
     for number in 0..60 {
         let fixture = drawn(number);
-        let audited = fixture.audited();
+        let auditor = fixture.auditor();
+        let groups = auditor.groups().len();
+        let audited = auditor.finish();
+        assert_eq!(audited.groups.len(), groups);
         writeln!(said, "{number}: {}", fixture.info.bench).expect("a text");
         for finding in &audited.findings {
             let groups = finding.groups.iter().map(ToString::to_string).collect::<Vec<_>>();

@@ -1,5 +1,7 @@
 //! Durable writes to modelled drives whose flush is assumed from similar drives.
 
+use std::collections::BTreeSet;
+
 use disklab_sample::Direction;
 use disklab_units::show_nanoseconds;
 
@@ -27,20 +29,29 @@ fn ratio([_, low, high]: &[u64; 3]) -> f64 {
     *high as f64 / (*low).max(1) as f64
 }
 
+/// The same of a figure whose writes wait for flushes.
+fn waited_for(evidence: &Evidence<'_>, index: usize, group: &Group) -> Option<[u64; 3]> {
+    let writes = matches!(group.key.direction, Direction::Write | Direction::Mixed);
+    let flushes = evidence.details[index].iter().any(|detail| detail.flushes > 0);
+    if !writes || !flushes || !group.profile().is_durable() {
+        return None;
+    }
+    evidence.cells_of(group).into_iter().find_map(widest)
+}
+
 fn check(evidence: &Evidence<'_>) -> Vec<Detection> {
-    let mut flush = None;
+    let groups = evidence.groups.iter().enumerate();
+    // Stacks may lie on drives of different kinds.
+    let flushes: BTreeSet<[u64; 3]> =
+        groups.filter_map(|(index, group)| waited_for(evidence, index, group)).collect();
+    flushes.into_iter().flat_map(|flush| that_wait_for(evidence, flush)).collect()
+}
+
+fn that_wait_for(evidence: &Evidence<'_>, flush: [u64; 3]) -> Vec<Detection> {
     let suspects = evidence.suspects(|index, group: &Group| {
-        let writes = matches!(group.key.direction, Direction::Write | Direction::Mixed);
-        let flushes = evidence.details[index].iter().any(|detail| detail.flushes > 0);
-        if !writes || !flushes || !group.profile().is_durable() {
-            return None;
-        }
-        let found = evidence.cells_of(group).into_iter().find_map(widest)?;
-        flush.get_or_insert(found);
-        Some(0.0)
+        (waited_for(evidence, index, group) == Some(flush)).then_some(0.0)
     });
-    let Some([own, low, high]) = flush else { return Vec::new() };
-    let [own, low, high] = [own, low, high].map(|ns| show_nanoseconds(ns as f64));
+    let [own, low, high] = flush.map(|ns| show_nanoseconds(ns as f64));
     let found = suspects.iter().map(|suspects| Detection {
         severity: Severity::Note,
         text: format!(
@@ -67,6 +78,17 @@ mod tests {
 
     fn texts(workload: &str, of_class: Option<[u64; 3]>, flushes: u64) -> Vec<String> {
         let mut fixture = RunFixture::new("");
+        add(&mut fixture, "single/ext4", workload, of_class, flushes);
+        fixture.texts(AUDIT.name)
+    }
+
+    fn add(
+        fixture: &mut RunFixture,
+        stack: &str,
+        workload: &str,
+        of_class: Option<[u64; 3]>,
+        flushes: u64,
+    ) {
         let write = figure(Direction::Write, 1 << 20, 1.0);
         let mut one = on_drives(step("s", vec![write]), &[(0, 1 << 20)]);
         one.drives[0].flushes = flushes;
@@ -78,8 +100,7 @@ mod tests {
         let conditions = Some(Conditions { drives: vec![known], ..Conditions::default() });
         let environment = Environment { conditions, ..Environment::default() };
         let sample = Sample { steps: vec![one], environment, ..Sample::default() };
-        fixture.full_sample("single/ext4", workload, 0, sample);
-        fixture.texts(AUDIT.name)
+        fixture.full_sample(stack, workload, 0, sample);
     }
 
     #[test]
@@ -89,6 +110,19 @@ mod tests {
         for words in ["single/ext4", "117 µs", "to 600 µs"] {
             assert!(texts[0].contains(words), "{words}: {texts:?}");
         }
+    }
+
+    #[test]
+    fn each_stack_has_the_flush_of_its_own_drives() {
+        let mut fixture = RunFixture::new("");
+        let disk = Some([8_000_000, 4_000_000, 16_000_000]);
+        add(&mut fixture, "single/ext4", "dd-4k", disk, 64);
+        add(&mut fixture, "single/btrfs", "dd-4k", Some([117_000, 13_000, 600_000]), 64);
+        let texts = fixture.texts(AUDIT.name);
+        let of = |stack| texts.iter().find(|text| text.contains(stack)).expect(stack);
+        assert_eq!(texts.len(), 2, "{texts:?}");
+        assert!(of("single/ext4").contains("8.00 ms"), "{texts:?}");
+        assert!(of("single/btrfs").contains("117 µs"), "{texts:?}");
     }
 
     #[test]
