@@ -94,11 +94,11 @@ fn check(evidence: &Evidence<'_>) -> Vec<Detection> {
     let most = suspects.iter().map(|s| s.range().1).fold(0.0, f64::max);
     let listed: Vec<String> =
         suspects.iter().map(|s| format!("{} with {}", s.figure, s.stacks())).collect();
-    let most = if most > 1000.0 { "over 1000".to_owned() } else { format!("{most:.1}") };
+    let most = if most > 1000.0 { "over 1000".to_owned() } else { format!("up to {most:.1}") };
     vec![Detection {
         severity: Severity::Severe,
         text: format!(
-            "The stack stored the workload's data in a fraction of their size, up to {most} \
+            "The stack stored the workload's data in a fraction of their size, {most} \
              bytes in one: {}. The figures hold for data as compressible as these, and do not \
              measure the drives.",
             list(listed.iter().map(String::as_str), 6)

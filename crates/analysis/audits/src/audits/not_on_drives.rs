@@ -20,13 +20,13 @@ fn kind<'a>(cell: &'a CellFacts, front: &str) -> Option<&'a str> {
 }
 
 fn check(evidence: &Evidence<'_>) -> Vec<Detection> {
-    let found = |front: &str, severity, tail: &str, advice: &str| {
+    let found = |front: &str, severity, place: &str, tail: &str, advice: &str| {
         let cells = afflicted(evidence, |cell| kind(cell, front).map(|_| 1.0))?;
         let what = kind(cells.worst().0, front)?.to_owned();
         Some(Detection {
             severity,
             text: format!(
-                "The files of {} are not on drives of this machine but in {what}: {tail}",
+                "The files of {} are not on drives of this machine but {place} {what}: {tail}",
                 cells.words()
             ),
             advice: advice.to_owned(),
@@ -36,12 +36,14 @@ fn check(evidence: &Evidence<'_>) -> Vec<Detection> {
     let memory = found(
         "memory",
         Severity::Severe,
+        "in",
         "all figures are those of memory.",
         "Choose a directory on the drives that you ask about; df shows what it is on.",
     );
     let network = found(
         "network",
         Severity::Warning,
+        "on a",
         "network, server and its caches set the figures together with its drives.",
         "Measure on the server itself to learn of its drives and file systems.",
     );
