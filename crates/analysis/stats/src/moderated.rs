@@ -178,15 +178,17 @@ mod tests {
 
     #[test]
     fn what_variances_have_in_common_is_found() {
-        let prior = |n, freedom, seed| {
-            let all = comparisons(n, 4, freedom, seed);
+        let prior = |n, blocks, freedom, seed| {
+            let all = comparisons(n, blocks, freedom, seed);
             VariancePrior::of(all.iter().map(Vec::as_slice)).expect("enough")
         };
-        let found = prior(4000, 6.0, 1);
-        assert!((found.freedom / 6.0 - 1.0).abs() < 0.2, "{found:?}");
-        assert!((found.variance / 1e-4 - 1.0).abs() < 0.1, "{found:?}");
+        for blocks in [3, 4, 8] {
+            let found = prior(4000, blocks, 6.0, 1);
+            assert!((found.freedom / 6.0 - 1.0).abs() < 0.2, "{blocks}: {found:?}");
+            assert!((found.variance / 1e-4 - 1.0).abs() < 0.1, "{blocks}: {found:?}");
+        }
         // Equal ones differ by chance alone, or nearly.
-        assert!(prior(400, 200.0, 2).freedom > 20.0);
+        assert!(prior(400, 4, 200.0, 2).freedom > 20.0);
     }
 
     #[test]

@@ -90,7 +90,7 @@ mod tests {
     fn an_idle_machine_is_clean() {
         assert_eq!(fixture(None, 1 << 20).findings("background-io"), []);
         assert_eq!(fixture(Some(1 << 20), 1 << 20).findings("background-io"), []);
-        assert_eq!(fixture(Some(100_000_000), 2_000_000_000).findings("background-io"), []);
+        assert_eq!(fixture(Some(100_000_000), 1_000_000_000).findings("background-io"), []);
     }
 
     #[test]

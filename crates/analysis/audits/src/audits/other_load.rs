@@ -76,7 +76,7 @@ fn others(evidence: &Evidence<'_>, group: &Group, o: &Observation) -> Option<(u6
     (extra > OWN && extra as f64 > SHARE * own as f64).then_some((extra, own))
 }
 
-/// Whether what the drives moved beyond the step's own can be texts.
+/// Whether what the drives moved beyond the step's own says something.
 fn is_judged(evidence: &Evidence<'_>, group: &Group) -> bool {
     let Some(workload) = evidence.workload(group) else { return false };
     let known = match group.key.direction {
@@ -99,7 +99,7 @@ fn check(evidence: &Evidence<'_>) -> Vec<Detection> {
         let (extra, own) = is_judged(evidence, group).then(|| worst(group)).flatten()?;
         Some(extra as f64 / own.max(1) as f64)
     });
-    let texts = suspects.iter().filter_map(|suspects| {
+    let found = suspects.iter().filter_map(|suspects| {
         let (_, group, _) = suspects.found.iter().max_by(|a, b| a.2.total_cmp(&b.2))?;
         let (extra, own) = worst(group)?;
         let much = suspects.range().1 >= MUCH;
@@ -120,7 +120,7 @@ fn check(evidence: &Evidence<'_>) -> Vec<Detection> {
             groups: suspects.groups(),
         })
     });
-    texts.collect()
+    found.collect()
 }
 
 #[cfg(test)]
@@ -211,6 +211,7 @@ mod tests {
         // Access times and a journal; little next to much; small writes that cost more.
         none("dir:/x", "fio", Direction::Read, MIB, (MIB, 4 * MIB));
         none("dir:/x", "fio", Direction::Read, 900 * MIB, (900 * MIB, 20 * MIB));
+        none("dir:/x", "fio", Direction::Read, 1000 * MIB, (1000 * MIB, 100 * MIB));
         none("dir:/x", "dd-4k", Direction::Write, MIB, (0, 40 * MIB));
         none("lab", "fio", Direction::Read, MIB, (MIB, 505 * MIB));
         none("dir:/x", "kept", Direction::Read, MIB, (MIB, 505 * MIB));
