@@ -100,8 +100,14 @@ mod tests {
             fixture.sample(stack, "fio", 0, vec![one]);
         }
         assert_eq!(fixture.findings(AUDIT.name).len(), 1);
-        fixture.study.workloads.iter_mut().for_each(|work| work.kind = "scrub".to_owned());
-        assert!(fixture.findings(AUDIT.name).is_empty());
+        let of = |wanted: &str, kind: &str| {
+            let mut fixture = fixture.clone();
+            let works = fixture.study.workloads.iter_mut();
+            works.filter(|work| work.id == wanted).for_each(|work| work.kind = kind.to_owned());
+            fixture.findings(AUDIT.name).len()
+        };
+        assert_eq!((of("fio", "scrub"), of("fio", "rebuild")), (0, 0));
+        assert_eq!(of("copy", "scrub"), 1, "another workload's kind");
     }
 
     #[test]
