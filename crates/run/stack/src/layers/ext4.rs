@@ -341,6 +341,28 @@ mod tests {
     }
 
     #[test]
+    fn journals_are_as_large_as_mke2fs_makes_them() {
+        let gib = |n: u64| Bytes(n << 30);
+        for (size, mib) in [
+            (Bytes((128 << 20) - 1), 4),
+            (Bytes(128 << 20), 16),
+            (gib(1), 32),
+            (gib(2), 64),
+            (gib(16), 128),
+            (gib(32), 256),
+            (gib(64), 512),
+            (gib(128), 1024),
+            (gib(20_000), 1024),
+        ] {
+            assert_eq!(journal(size), Bytes(mib << 20), "{size:?}");
+            // One block less is the next smaller.
+            let below = journal(Bytes(size.0 - 4096));
+            let at_a_limit = size.0.is_power_of_two();
+            assert_eq!(below < journal(size), at_a_limit, "{size:?}");
+        }
+    }
+
+    #[test]
     fn kernels_that_read_bitmaps_ahead() {
         for (release, expected) in [
             ("6.12.1-amd64", true),

@@ -46,6 +46,26 @@ fn command_lines() {
     );
 }
 
+/// A log and a special vdev of several devices are mirrors, a cache and spares are not.
+#[test]
+fn inputs_come_after_the_data() {
+    let zfs = read_options(&spec("zfs")).expect("zfs");
+    let data: Vec<PathBuf> = vec!["/dev/a".into()];
+    for (name, one, two) in [
+        (LOG.name, "log /dev/x", "log mirror /dev/x /dev/y"),
+        (SPECIAL.name, "special /dev/x", "special mirror /dev/x /dev/y"),
+        (CACHE.name, "cache /dev/x", "cache /dev/x /dev/y"),
+        (SPARE.name, "spare /dev/x", "spare /dev/x /dev/y"),
+    ] {
+        for (devices, expected) in [(&["/dev/x"][..], one), (&["/dev/x", "/dev/y"], two)] {
+            let mut inputs = Inputs::default();
+            inputs.add(name, devices.iter().map(PathBuf::from).collect());
+            let line = zfs.create(&new(&zfs), &[&data], &inputs).command_line();
+            assert!(line.ends_with(&format!(" p /dev/a {expected}")), "{line}");
+        }
+    }
+}
+
 #[test]
 fn encryption_and_data_sets() {
     assert_eq!(
