@@ -234,3 +234,17 @@ fn mapping_at(dir: &Path) -> Option<(String, String)> {
     let read = |name: &str| fs::read_to_string(dir.join("dm").join(name)).ok();
     Some((read("name")?.trim().to_owned(), read("uuid")?.trim().to_owned()))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_mapping_is_known_by_what_cryptsetup_calls_it() {
+        let uuid = "0e9c0e5a-6f1d-4f5c-9d0c-2d7a3b1c4e5f";
+        let mapping = DeviceMapping::new("disklab-1", Path::new("/dev/none"), uuid);
+        // As `dmsetup info` shows one of LUKS 2.
+        let shown = "CRYPT-LUKS2-0e9c0e5a6f1d4f5c9d0c2d7a3b1c4e5f-disklab-1";
+        assert_eq!(CloseCrypt(mapping).dm_uuid(), shown);
+    }
+}

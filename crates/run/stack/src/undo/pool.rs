@@ -261,6 +261,14 @@ mod tests {
     use super::*;
 
     #[test]
+    fn a_pool_contains_its_volumes() {
+        let pool = DestroyPool { name: "p".to_owned(), mark: "m".to_owned(), devices: vec![] };
+        let contains = |path: &str| pool.contains(&[Path::new("/dev/none"), Path::new(path)]);
+        assert!(contains("/dev/zvol/p/volume"));
+        assert!(!contains("/dev/zvol/other/p") && !contains("/dev/zvol/p2/volume"));
+    }
+
+    #[test]
     fn members_of_the_users_are_found_in_a_list() {
         let list = "disklab1\t1.88G\t-\n\tmirror-0\t1.88G\n\t\t/dev/none1\t-\n\
                     \t1234567890\t-\n\tcache\t-\n\t/srv/file.img\t-\n";

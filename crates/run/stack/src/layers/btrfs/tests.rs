@@ -76,6 +76,12 @@ proptest! {
 }
 
 #[test]
+fn nothing_goes_to_devices_that_are_too_small() {
+    let (size, shares) = allocate(&[Bytes::kib(500); 2], Profile::Raid1, Profile::Raid1);
+    assert_eq!((size, shares), (Bytes(0), vec![0.0, 0.0]));
+}
+
+#[test]
 fn a_limit_stops_it() {
     let mut free = vec![100.0 * UNIT, 100.0 * UNIT];
     assert_eq!(fill(&mut free, Profile::Raid1, 30.0 * UNIT), 30.0 * UNIT);
