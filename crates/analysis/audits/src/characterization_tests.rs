@@ -19,6 +19,7 @@ use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use serde_json::json;
 
+use crate::Finding;
 use crate::testing::{RunFixture, figure, trace};
 
 const MB: u64 = 1_000_000;
@@ -526,6 +527,10 @@ fn add_cell(
     }
 }
 
+fn numbers(groups: &[usize]) -> String {
+    groups.iter().map(ToString::to_string).collect::<Vec<_>>().join(" ")
+}
+
 #[test]
 fn drawn_runs_have_the_findings_that_they_had() {
     let mut said = String::new();
@@ -536,12 +541,23 @@ fn drawn_runs_have_the_findings_that_they_had() {
         let audited = auditor.finish();
         assert_eq!(audited.groups.len(), groups);
         writeln!(said, "{number}: {}", fixture.info.bench).expect("a text");
-        for finding in &audited.findings {
-            let groups = finding.groups.iter().map(ToString::to_string).collect::<Vec<_>>();
-            let (audit, severity) = (finding.audit, format!("{:?}", finding.severity));
-            writeln!(said, "  {audit} {severity} [{}] {}", groups.join(" "), finding.text)
-                .expect("a text");
+        for Finding { audit, severity, groups, text, .. } in &audited.findings {
+            writeln!(said, "  {audit} {severity:?} [{}] {text}", numbers(groups)).expect("a text");
         }
+    }
+    insta::assert_snapshot!(said);
+}
+
+/// Without the words, so that there may be many.
+#[test]
+fn more_drawn_runs_have_findings_about_the_same_figures() {
+    let mut said = String::new();
+    for number in 60..300 {
+        write!(said, "{number}:").expect("a text");
+        for Finding { audit, groups, .. } in drawn(number).audited().findings {
+            write!(said, " {audit} [{}]", numbers(&groups)).expect("a text");
+        }
+        said.push('\n');
     }
     insta::assert_snapshot!(said);
 }
