@@ -1,6 +1,6 @@
 //! The figures of a directory, and what people call them.
 
-use disklab_audits::{Group, describe};
+use disklab_audits::{Group, describe, figure_id};
 use disklab_comparisons::{Answer, Point, value};
 use disklab_sample::Task;
 use disklab_study::{Measure, Study};
@@ -70,7 +70,16 @@ pub(super) fn own_figures<'a>(
         let least = group.least(answer.measure).unwrap_or(0.0);
         OwnFigure { answer, point, noun, causes, least }
     };
-    points.map(figure).collect()
+    let mut figures: Vec<OwnFigure<'_>> = points.map(figure).collect();
+    // Two sizes of one task have one name: then the workload's tells them apart.
+    let names: Vec<String> = figures.iter().map(|figure| figure.noun.clone()).collect();
+    for figure in &mut figures {
+        if names.iter().filter(|name| **name == figure.noun).count() > 1 {
+            figure.noun =
+                format!("{} ({})", figure.noun, figure_id(groups, &groups[figure.point.group].key));
+        }
+    }
+    figures
 }
 
 /// What people call a task, and what makes it slow as a rule.
