@@ -132,6 +132,34 @@ fn reads_continue_during_a_flush_and_writes_do_not() {
     assert_eq!(done.iter().map(|c| c.id).collect::<Vec<_>>(), [2, 1, 3]);
 }
 
+/// Nor does it wait until the data are old: a read and a destage alternate.
+#[test]
+fn a_flush_is_not_kept_waiting_by_reads_that_never_pause() {
+    for (id, p) in drives() {
+        let mut random = ChaCha8Rng::seed_from_u64(1);
+        let mut drive = HardDisk::new(&p, 5);
+        let mut now = 0;
+        for _ in 0..20 {
+            now = carry_out(&mut drive, now, Write, random.random_range(0..1_000_000_u64) * 8, 8);
+        }
+        let mut read = || request(2, Read, random.random_range(0..p.capacity / 4096) * 8, 8);
+        drive.submit(Nanos(now), request(1, Flush, 0, 0));
+        drive.submit(Nanos(now), read());
+        let (mut done, mut reads) = (Vec::new(), 0);
+        'flushed: loop {
+            next_completion(&mut drive, &mut done);
+            for completion in done.drain(..) {
+                if completion.id == 1 {
+                    break 'flushed;
+                }
+                reads += 1;
+                drive.submit(completion.at, read());
+            }
+        }
+        assert!((1..=25).contains(&reads), "{id}: {reads} reads before 20 writes are safe");
+    }
+}
+
 #[test]
 fn old_data_are_destaged_although_reads_never_pause() {
     for (id, p) in drives() {
