@@ -2,6 +2,7 @@
 //! drawn from values at, below and above what the audits look for. A change that means to change
 //! nothing changes none of it; another shows here what it changes.
 
+use std::collections::BTreeSet;
 use std::fmt::Write;
 
 use disklab_options::{BenchKind, Bus, RunOrigin};
@@ -548,16 +549,18 @@ fn drawn_runs_have_the_findings_that_they_had() {
     insta::assert_snapshot!(said);
 }
 
-/// Without the words, so that there may be many.
+/// Without the words, so that there may be many; and what to do about all of them.
 #[test]
 fn more_drawn_runs_have_findings_about_the_same_figures() {
-    let mut said = String::new();
+    let (mut said, mut advised) = (String::new(), BTreeSet::new());
     for number in 60..300 {
         write!(said, "{number}:").expect("a text");
-        for Finding { audit, groups, .. } in drawn(number).audited().findings {
+        for Finding { audit, groups, advice, .. } in drawn(number).audited().findings {
             write!(said, " {audit} [{}]", numbers(&groups)).expect("a text");
+            advised.insert(format!("{audit}: {advice}\n"));
         }
         said.push('\n');
     }
+    said.extend(advised);
     insta::assert_snapshot!(said);
 }

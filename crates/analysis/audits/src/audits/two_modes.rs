@@ -118,6 +118,17 @@ mod tests {
     }
 
     #[test]
+    fn who_has_enough_repeats_is_asked_for_no_more() {
+        let mut fixture = RunFixture::new("");
+        for stack in ["single/ext4", "single/btrfs"] {
+            let rates = [1e6, 1.03e6].repeat(6);
+            fixture.repeats(stack, "dd-4k", &rates);
+        }
+        let advice = fixture.findings(AUDIT.name).remove(0).advice;
+        assert!(advice.ends_with("(placement on the drive, caches, other work)."), "{advice}");
+    }
+
+    #[test]
     fn modes_are_reported_with_their_distance() {
         let mut fixture = RunFixture::new("");
         fixture.repeats("single/ext4", "dd-4k", &bimodal(1e6, 0.8e6, 3));

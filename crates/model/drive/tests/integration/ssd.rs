@@ -74,6 +74,19 @@ fn a_small_read_takes_overhead_read_and_transfer() {
     assert!(near(1.0 / read_latency(&p), 15_000.0, 0.07), "{}", read_latency(&p));
 }
 
+/// Beyond the link's time, and the last piece of a write may be a part of 4 KiB.
+#[test]
+fn each_piece_of_a_write_takes_its_overhead() {
+    let mut p = parameters("samsung-970pro-512gb");
+    let mut took = |each: u64, sectors: u64| {
+        p.interface.write_overhead_4k = each;
+        carry_out(&mut SolidState::new(&p), 0, Write, 80, sectors)
+    };
+    for (sectors, pieces) in [(1, 1), (8, 1), (9, 2), (256, 32)] {
+        assert_eq!(took(3000, sectors) - took(0, sectors), 3000 * pieces, "{sectors} sectors");
+    }
+}
+
 /// What is read ahead costs the flash nothing more: each page is read once.
 #[test]
 fn a_sequential_reader_waits_for_the_link_and_no_more_for_the_flash() {
