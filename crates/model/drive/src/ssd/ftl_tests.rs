@@ -17,6 +17,8 @@ impl Ftl {
                 valid[line as usize] += 1;
                 let offset = place % self.layout.line_units();
                 assert_eq!(self.lines[line as usize].owners.get(offset), Some(unit));
+                let page = self.layout.page_of(place);
+                assert!(self.owners(page).any(|owner| owner == unit), "{unit} in page {page}");
             }
         }
         for (line, valid) in self.lines.iter().zip(valid) {
