@@ -1,7 +1,7 @@
 //! Drive models from outside: what they do, and what holds whatever is asked of them.
 
 mod behaviour;
-mod characterization;
+mod characterization_tests;
 mod common;
 mod durability;
 mod faults;
