@@ -39,3 +39,16 @@ impl Transport {
         Ok(fields.choice("transport", &Self::WORDS)?.unwrap_or(known))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_word_is_that_of_its_transport() {
+        for (word, transport) in Transport::WORDS {
+            assert_eq!((transport.as_str(), Transport::from_word(word)), (word, Some(transport)));
+        }
+        assert_eq!(Transport::from_word("usb"), None);
+    }
+}
