@@ -27,9 +27,9 @@ const MB: u64 = 1_000_000;
 const MIB: u64 = 1 << 20;
 const GB: u64 = 1_000_000_000;
 
-struct Draws(ChaCha8Rng);
+struct RandomValues(ChaCha8Rng);
 
-impl Draws {
+impl RandomValues {
     fn below(&mut self, limit: usize) -> usize {
         self.0.random_range(0..limit)
     }
@@ -43,7 +43,7 @@ impl Draws {
         of[self.below(of.len())].clone()
     }
 
-    /// Nothing in two of three draws.
+    /// Nothing two times out of three.
     fn maybe<T: Clone>(&mut self, of: &[T]) -> Option<T> {
         self.once_in(3).then(|| self.one(of))
     }
@@ -53,26 +53,26 @@ impl Draws {
     }
 }
 
-fn drives(draws: &mut Draws) -> Vec<DriveState> {
-    let count = draws.one(&[0, 1, 2, 2]);
+fn drives(random: &mut RandomValues) -> Vec<DriveState> {
+    let count = random.one(&[0, 1, 2, 2]);
     let models = ["ST8000AS0002-1NA17Z", "Exos 2X18", "WDC WD40EFRX", "INTEL SSD"];
-    let rotational = draws.one(&[Some(true), Some(true), Some(false), None]);
-    let model = draws.one(&[None, Some(models[0]), Some(models[1]), Some(models[2])]);
-    let drive = |draws: &mut Draws, number: usize| DriveState {
+    let rotational = random.one(&[Some(true), Some(true), Some(false), None]);
+    let model = random.one(&[None, Some(models[0]), Some(models[1]), Some(models[2])]);
+    let drive = |random: &mut RandomValues, number: usize| DriveState {
         drive: format!("d-{}", number + 1),
-        model: if draws.once_in(8) { draws.word(&models) } else { model.map(str::to_owned) },
-        firmware: draws.maybe(&["A", "A", "B"]).map(str::to_owned),
-        size_bytes: draws.one(&[0, 100 * MB, 4 * GB, 4000 * GB]),
-        sectors: draws.maybe(&[(512, 4096), (512, 512), (4096, 4096), (0, 0)]),
-        rotational: if draws.once_in(12) { Some(false) } else { rotational },
-        scheduler: draws.maybe(&["none", "mq-deadline"]).map(str::to_owned),
-        write_cache: draws
+        model: if random.once_in(8) { random.word(&models) } else { model.map(str::to_owned) },
+        firmware: random.maybe(&["A", "A", "B"]).map(str::to_owned),
+        size_bytes: random.one(&[0, 100 * MB, 4 * GB, 4000 * GB]),
+        sectors: random.maybe(&[(512, 4096), (512, 512), (4096, 4096), (0, 0)]),
+        rotational: if random.once_in(12) { Some(false) } else { rotational },
+        scheduler: random.maybe(&["none", "mq-deadline"]).map(str::to_owned),
+        write_cache: random
             .one(&[Some("write back"), Some("write back"), Some("write through"), None])
             .map(str::to_owned),
-        link_speed: draws.word(&["3.0 Gb/s", "5.4 Gb/s", "6.0 Gb/s", "0 Gb/s", "fast"]),
-        link_bytes_per_second: draws.maybe(&[1e8, 5.5e8]),
-        backing_file: draws.once_in(20).then(|| "/d".to_owned()),
-        smart: draws.maybe(&[
+        link_speed: random.word(&["3.0 Gb/s", "5.4 Gb/s", "6.0 Gb/s", "0 Gb/s", "fast"]),
+        link_bytes_per_second: random.maybe(&[1e8, 5.5e8]),
+        backing_file: random.once_in(20).then(|| "/d".to_owned()),
+        smart: random.maybe(&[
             json!({"passed": false, "pending_sectors": 1}),
             json!({"passed": true, "reallocated_sectors": 10, "temperature_celsius": 60}),
             json!({"reallocated_sectors": 9, "link_crc_errors": 9, "temperature_celsius": 59}),
@@ -82,118 +82,121 @@ fn drives(draws: &mut Draws) -> Vec<DriveState> {
         ]),
         ..DriveState::default()
     };
-    (0..count).map(|number| drive(draws, number)).collect()
+    (0..count).map(|number| drive(random, number)).collect()
 }
 
-fn link(draws: &mut Draws) -> Link {
+fn link(random: &mut RandomValues) -> Link {
     Link {
-        kind: draws.one(&["SATA", "PCIe", "USB"]).to_owned(),
+        kind: random.one(&["SATA", "PCIe", "USB"]).to_owned(),
         speed: "fast".to_owned(),
-        bytes_per_second: draws.one(&[0, 100 * MB, 300 * MB, 550 * MB]),
-        most_bytes_per_second: draws.maybe(&[100 * MB, 550 * MB, 612 * MB]),
+        bytes_per_second: random.one(&[0, 100 * MB, 300 * MB, 550 * MB]),
+        most_bytes_per_second: random.maybe(&[100 * MB, 550 * MB, 612 * MB]),
     }
 }
 
-fn space(draws: &mut Draws) -> Space {
-    let bytes = draws.one(&[0, GB, 1000 * GB]);
-    let share = |draws: &mut Draws| {
-        (draws.one(&[0.0, 0.0004, 0.05, 0.1, 0.5, 0.9, 0.95]) * bytes as f64) as u64
+fn space(random: &mut RandomValues) -> Space {
+    let bytes = random.one(&[0, GB, 1000 * GB]);
+    let share = |random: &mut RandomValues| {
+        (random.one(&[0.0, 0.0004, 0.05, 0.1, 0.5, 0.9, 0.95]) * bytes as f64) as u64
     };
     Space {
         bytes,
-        used_before: share(draws),
-        used_after: draws.once_in(2).then(|| share(draws)),
-        spread_over: draws.once_in(3).then(|| share(draws)),
-        files: draws.once_in(2).then(|| files(draws)),
+        used_before: share(random),
+        used_after: random.once_in(2).then(|| share(random)),
+        spread_over: random.once_in(3).then(|| share(random)),
+        files: random.once_in(2).then(|| files(random)),
     }
 }
 
-fn files(draws: &mut Draws) -> FileData {
-    let bytes = draws.one(&[MIB, 4 * MIB, GB]);
-    let share = |draws: &mut Draws| (draws.one(&[0.0, 0.2, 0.9, 0.95, 1.0]) * bytes as f64) as u64;
+fn files(random: &mut RandomValues) -> FileData {
+    let bytes = random.one(&[MIB, 4 * MIB, GB]);
+    let share =
+        |random: &mut RandomValues| (random.one(&[0.0, 0.2, 0.9, 0.95, 1.0]) * bytes as f64) as u64;
     FileData {
-        files: draws.one(&[1, 10, 2000]),
+        files: random.one(&[1, 10, 2000]),
         bytes,
-        data: share(draws),
-        allocated: share(draws),
-        largest: draws.one(&[bytes, bytes / 2]),
+        data: share(random),
+        allocated: share(random),
+        largest: random.one(&[bytes, bytes / 2]),
     }
 }
 
-fn drive_conditions(draws: &mut Draws, drive: &DriveState) -> DriveConditions {
+fn drive_conditions(random: &mut RandomValues, drive: &DriveState) -> DriveConditions {
     DriveConditions {
         drive: drive.drive.clone(),
-        partitions_at: draws
+        partitions_at: random
             .maybe(&[vec![MIB], vec![63 * 512], vec![3 * GB / 10, 0]])
             .unwrap_or_default(),
-        whole_bytes: draws.maybe(&[0, GB, 4 * GB]),
-        link: draws.once_in(4).then(|| link(draws)),
-        cache_bytes: draws.maybe(&[0, 64 * MIB, 256 * MIB]),
-        staging_bytes: draws.maybe(&[10 * MB, 20 * GB]),
-        flush_of_class_ns: draws.one(&[
+        whole_bytes: random.maybe(&[0, GB, 4 * GB]),
+        link: random.once_in(4).then(|| link(random)),
+        cache_bytes: random.maybe(&[0, 64 * MIB, 256 * MIB]),
+        staging_bytes: random.maybe(&[10 * MB, 20 * GB]),
+        flush_of_class_ns: random.one(&[
             None,
             Some([8_000_000, 4_000_000, 16_000_000]),
             Some([50_000, 40_000, 90_000]),
         ]),
-        room: draws.maybe(&[(10, 100), (9, 100), (0, 0), (20, 100)]),
+        room: random.maybe(&[(10, 100), (9, 100), (0, 0), (20, 100)]),
     }
 }
 
-fn conditions(draws: &mut Draws, drives: &[DriveState]) -> Conditions {
-    let words = |draws: &mut Draws, of: &[&str]| {
-        draws.word(of).filter(|_| draws.once_in(2)).into_iter().collect()
+fn conditions(random: &mut RandomValues, drives: &[DriveState]) -> Conditions {
+    let words = |random: &mut RandomValues, of: &[&str]| {
+        random.word(of).filter(|_| random.once_in(2)).into_iter().collect()
     };
     Conditions {
-        kernel: draws
+        kernel: random
             .one(&[None, Some("6.12.1"), Some("6.12.1"), Some("6.1.0")])
             .map(str::to_owned),
-        clock: draws.once_in(3).then(|| Clock {
-            source: draws.word(&["tsc", "hpet", "jiffies"]),
-            stepped_ms: draws.one(&[0, 50, 99, -100, 101, 5000]),
-            slept_ms: draws.one(&[0, 0, 0, 7000]),
-            elapsed_ms: draws.one(&[1000, 60_000, 100_000]),
+        clock: random.once_in(3).then(|| Clock {
+            source: random.word(&["tsc", "hpet", "jiffies"]),
+            stepped_ms: random.one(&[0, 50, 99, -100, 101, 5000]),
+            slept_ms: random.one(&[0, 0, 0, 7000]),
+            elapsed_ms: random.one(&[1000, 60_000, 100_000]),
         }),
-        memory: draws.maybe(&[[0, 0, 0], [MIB, 0, 0], [9 * MIB, 8 * MIB, 0], [0, GB, 1]]).map(
+        memory: random.maybe(&[[0, 0, 0], [MIB, 0, 0], [9 * MIB, 8 * MIB, 0], [0, GB, 1]]).map(
             |[swapped_in, swapped_out, killed]| MemoryActivity { swapped_in, swapped_out, killed },
         ),
         power: Power {
-            throttled: draws.maybe(&[0, 1, 12]),
-            on_battery: draws.maybe(&[true, false, false]),
+            throttled: random.maybe(&[0, 1, 12]),
+            on_battery: random.maybe(&[true, false, false]),
         },
-        aes: draws.maybe(&[true, false]),
-        limits: words(draws, &["io.max 8:0 rbps=1048576", "cpu.max 10000"]),
-        background: words(draws, &["resync of md0", "lazy initialisation of ext4"]),
-        arrays: draws
+        aes: random.maybe(&[true, false]),
+        limits: words(random, &["io.max 8:0 rbps=1048576", "cpu.max 10000"]),
+        background: words(random, &["resync of md0", "lazy initialisation of ext4"]),
+        arrays: random
             .maybe(&[0, 1, 2])
             .into_iter()
             .map(|missing| ArrayState {
                 name: "md0".to_owned(),
-                level: draws.word(&["raid1", "raid5"]),
+                level: random.word(&["raid1", "raid5"]),
                 missing,
             })
             .collect(),
-        beneath: words(draws, &["encryption", "snapshot", "network (nfs4)", "memory (tmpfs)"]),
-        space: draws.once_in(2).then(|| space(draws)),
-        zfs: draws.word(&["2.2.2", "2.3.0"]),
-        pools: draws
+        beneath: words(random, &["encryption", "snapshot", "network (nfs4)", "memory (tmpfs)"]),
+        space: random.once_in(2).then(|| space(random)),
+        zfs: random.word(&["2.2.2", "2.3.0"]),
+        pools: random
             .maybe(&["ONLINE", "DEGRADED"])
             .into_iter()
             .map(|state| Pool {
                 name: "tank".to_owned(),
                 state: Some(state.to_owned()),
-                compression: draws.maybe(&[1.0, 1.5, 1.4, 2000.0]),
-                ashift: draws.maybe(&[vec![9], vec![12], vec![12, 9], vec![0]]).unwrap_or_default(),
-                sync: draws.word(&["standard", "disabled", "always"]),
-                at_work: draws.word(&["scrub"]),
+                compression: random.maybe(&[1.0, 1.5, 1.4, 2000.0]),
+                ashift: random
+                    .maybe(&[vec![9], vec![12], vec![12, 9], vec![0]])
+                    .unwrap_or_default(),
+                sync: random.word(&["standard", "disabled", "always"]),
+                at_work: random.word(&["scrub"]),
             })
             .collect(),
         arc: None,
-        drives: drives.iter().map(|drive| drive_conditions(draws, drive)).collect(),
+        drives: drives.iter().map(|drive| drive_conditions(random, drive)).collect(),
     }
 }
 
-fn surroundings(draws: &mut Draws) -> Environment {
-    let drives = drives(draws);
+fn surroundings(random: &mut RandomValues) -> Environment {
+    let drives = drives(random);
     let mounts = [
         "/dev/a /m ext4 rw,relatime,lazytime",
         "/dev/a /m ext4 rw,nobarrier,noatime",
@@ -204,27 +207,30 @@ fn surroundings(draws: &mut Draws) -> Environment {
         "/dev/a /m xfs rw,barrier=0",
     ];
     Environment {
-        processors: draws.one(&[0, 1, 4]),
-        memory_bytes: draws.one(&[0, GB, 64 * GB]),
-        mounts: Some(draws.one(&mounts)).into_iter().map(|m| m.parse().expect("a mount")).collect(),
-        background_bytes: draws.maybe(&[0, 8 * MIB, 9 * MIB, GB]),
-        load: draws.maybe(&[(0.1, 0.1), (3.0, 1.0)]),
-        conditions: (!draws.once_in(4)).then(|| conditions(draws, &drives)),
+        processors: random.one(&[0, 1, 4]),
+        memory_bytes: random.one(&[0, GB, 64 * GB]),
+        mounts: Some(random.one(&mounts))
+            .into_iter()
+            .map(|m| m.parse().expect("a mount"))
+            .collect(),
+        background_bytes: random.maybe(&[0, 8 * MIB, 9 * MIB, GB]),
+        load: random.maybe(&[(0.1, 0.1), (3.0, 1.0)]),
+        conditions: (!random.once_in(4)).then(|| conditions(random, &drives)),
         drives,
         ..Environment::default()
     }
 }
 
-fn requests(draws: &mut Draws) -> Requests {
-    let size = draws.one(&[512, 4000, 4096, 64 << 10, 128 << 10, 129 << 10, MIB]);
-    let order = draws.one(&[Order::Sequential, Order::Random, Order::Random]);
-    let largest = if draws.once_in(5) { 2 * size } else { size };
+fn requests(random: &mut RandomValues) -> Requests {
+    let size = random.one(&[512, 4000, 4096, 64 << 10, 128 << 10, 129 << 10, MIB]);
+    let order = random.one(&[Order::Sequential, Order::Random, Order::Random]);
+    let largest = if random.once_in(5) { 2 * size } else { size };
     Requests { smallest: size, largest, order }
 }
 
-fn profile(draws: &mut Draws, direction: Direction) -> StepProfile {
-    let reads = matches!(direction, Direction::Read) || draws.once_in(8);
-    let writes = matches!(direction, Direction::Write) || draws.once_in(8);
+fn profile(random: &mut RandomValues, direction: Direction) -> StepProfile {
+    let reads = matches!(direction, Direction::Read) || random.once_in(8);
+    let writes = matches!(direction, Direction::Write) || random.once_in(8);
     let durabilities = [
         Durability::Nothing,
         Durability::EachWrite(SyncCall::OSync),
@@ -238,17 +244,17 @@ fn profile(draws: &mut Draws, direction: Direction) -> StepProfile {
         ContentProfile::Random,
     ];
     StepProfile {
-        reads: reads.then(|| requests(draws)),
-        writes: writes.then(|| requests(draws)),
-        read_share: if reads && !writes { Some(1.0) } else { draws.maybe(&[0.0, 0.7]) },
-        direct: draws.one(&[None, Some(true), Some(true), Some(false)]),
-        durability: draws.maybe(&durabilities),
-        content: draws.maybe(&contents),
-        files: draws
+        reads: reads.then(|| requests(random)),
+        writes: writes.then(|| requests(random)),
+        read_share: if reads && !writes { Some(1.0) } else { random.maybe(&[0.0, 0.7]) },
+        direct: random.one(&[None, Some(true), Some(true), Some(false)]),
+        durability: random.maybe(&durabilities),
+        content: random.maybe(&contents),
+        files: random
             .maybe(&[[1, GB], [1000, GB], [999, 4 * MIB], [20_000, 128 * GB]])
             .map(|[files, bytes]| FileSet { files, bytes }),
-        operations: draws.maybe(&[1, 8, 16, 100_000]),
-        time_in: draws.maybe(&[
+        operations: random.maybe(&[1, 8, 16, 100_000]),
+        time_in: random.maybe(&[
             TimeIn::Reads,
             TimeIn::Writes,
             TimeIn::Both,
@@ -256,10 +262,10 @@ fn profile(draws: &mut Draws, direction: Direction) -> StepProfile {
             TimeIn::Waiting,
             TimeIn::Memory,
         ]),
-        jobs: draws.one(&[None, Some(1), Some(1), Some(2), Some(4)]),
-        depth: draws.one(&[None, Some(0), Some(1), Some(1), Some(2), Some(16), Some(32)]),
-        paced: draws.once_in(8),
-        stream: draws.once_in(8),
+        jobs: random.one(&[None, Some(1), Some(1), Some(2), Some(4)]),
+        depth: random.one(&[None, Some(0), Some(1), Some(1), Some(2), Some(16), Some(32)]),
+        paced: random.once_in(8),
+        stream: random.once_in(8),
         task: None,
     }
 }
@@ -294,17 +300,17 @@ struct Work {
 }
 
 impl Work {
-    fn drawn(draws: &mut Draws) -> Self {
+    fn drawn(random: &mut RandomValues) -> Self {
         use Direction::{Copy, Mixed, Read, Remove, Write};
-        let direction = draws.one(&[Read, Read, Read, Write, Write, Write, Copy, Remove, Mixed]);
+        let direction = random.one(&[Read, Read, Read, Write, Write, Write, Copy, Remove, Mixed]);
         let shares = [0.0, 0.1, 0.45, 0.5, 0.55, 0.9, 1.0, 1.0, 1.0, 1.05, 1.6, 2.0, 3.0, 3.5];
         let steadiness = Steadiness {
             interval_ns: 1_000_000_000,
             intervals: 20,
-            trend: draws.one(&[Trend::Flat, Trend::Warmup, Trend::Slowdown, Trend::NotSteady]),
-            steady_from_ns: draws.one(&[1, 2, 5]) * 1_000_000_000,
+            trend: random.one(&[Trend::Flat, Trend::Warmup, Trend::Slowdown, Trend::NotSteady]),
+            steady_from_ns: random.one(&[1, 2, 5]) * 1_000_000_000,
             snia_from_ns: None,
-            used_from_ns: draws.one(&[0, 0, 4]) * 1_000_000_000,
+            used_from_ns: random.one(&[0, 0, 4]) * 1_000_000_000,
         };
         let series = [
             vec![],
@@ -315,25 +321,25 @@ impl Work {
         ];
         Self {
             direction,
-            profile: profile(draws, direction),
-            seconds: draws.one(&[0.05, 0.1, 0.2, 0.25, 0.5, 1.0, 1.0, 10.0, 10.0, 60.0]),
-            rate: draws.one(&[
+            profile: profile(random, direction),
+            seconds: random.one(&[0.05, 0.1, 0.2, 0.25, 0.5, 1.0, 1.0, 10.0, 10.0, 60.0]),
+            rate: random.one(&[
                 1e5, 2e6, 5e6, 1e7, 4e7, 5e7, 5e7, 8.8e7, 1e8, 1.02e8, 2e8, 2.9e8, 3.1e8, 5.6e8,
                 3e9, 2e10,
             ]),
-            request: draws.one(&[4000, 4096, 4096, 64 << 10, MIB]),
-            counts: !draws.once_in(6),
-            latency: draws.once_in(2).then(|| {
-                (draws.one(&[1e5, 1.9e6, 2.1e6, 1e7]), draws.one(&[1.5, 9.0, 11.0, 100.0]))
+            request: random.one(&[4000, 4096, 4096, 64 << 10, MIB]),
+            counts: !random.once_in(6),
+            latency: random.once_in(2).then(|| {
+                (random.one(&[1e5, 1.9e6, 2.1e6, 1e7]), random.one(&[1.5, 9.0, 11.0, 100.0]))
             }),
-            missed: draws.maybe(&[0, 1, 30]),
-            traffic: [draws.one(&shares), draws.one(&shares)],
-            extra: [draws.one(&[0, 0, MIB]), draws.one(&[0, 0, 8 * MIB, 9 * MIB, 300 * MB])],
-            memory_reads: draws.maybe(&[0.0, 0.19, 0.2, 0.5]),
-            flushes: draws.one(&[0, 0, 1, 1000]),
-            in_flight: draws.maybe(&[1.0, 1.2, 8.0, 16.0, 31.0]),
-            queue: draws.one(&[0.1, 1.0, 20.0]),
-            cpu: draws.one(&[
+            missed: random.maybe(&[0, 1, 30]),
+            traffic: [random.one(&shares), random.one(&shares)],
+            extra: [random.one(&[0, 0, MIB]), random.one(&[0, 0, 8 * MIB, 9 * MIB, 300 * MB])],
+            memory_reads: random.maybe(&[0.0, 0.19, 0.2, 0.5]),
+            flushes: random.one(&[0, 0, 1, 1000]),
+            in_flight: random.maybe(&[1.0, 1.2, 8.0, 16.0, 31.0]),
+            queue: random.one(&[0.1, 1.0, 20.0]),
+            cpu: random.one(&[
                 [0.05, 0.01, 0.0],
                 [0.08, 0.05, 0.0],
                 [0.09, 0.05, 0.001],
@@ -343,19 +349,19 @@ impl Work {
                 [0.85, 0.26, 0.0],
                 [0.95, 0.5, 0.1],
             ]),
-            steadiness: draws.once_in(3).then_some(steadiness),
-            series: draws.one(&series),
-            files_read: draws.once_in(3).then(|| files(draws)),
-            noise: draws.one(&[0.001, 0.01, 0.05, 0.3]),
-            two_modes: draws.once_in(8),
-            drifts: draws.one(&[0.0, 0.0, 0.0, 0.02, 0.1]),
+            steadiness: random.once_in(3).then_some(steadiness),
+            series: random.one(&series),
+            files_read: random.once_in(3).then(|| files(random)),
+            noise: random.one(&[0.001, 0.01, 0.05, 0.3]),
+            two_modes: random.once_in(8),
+            drifts: random.one(&[0.0, 0.0, 0.0, 0.02, 0.1]),
         }
     }
 
-    fn figure(&self, draws: &mut Draws, block: u32) -> Figure {
+    fn figure(&self, random: &mut RandomValues, block: u32) -> Figure {
         let mode = if self.two_modes && block % 2 == 1 { 1.5 } else { 1.0 };
-        let outlier = if draws.once_in(25) { 3.0 } else { 1.0 };
-        let noise = 1.0 + self.noise * draws.0.random_range(-1.0..1.0);
+        let outlier = if random.once_in(25) { 3.0 } else { 1.0 };
+        let noise = 1.0 + self.noise * random.0.random_range(-1.0..1.0);
         let speed = mode * outlier * noise * (1.0 + self.drifts * f64::from(block));
         let seconds = self.seconds / speed;
         let whole = ((self.rate * self.seconds) as u64 / self.request).max(1) * self.request;
@@ -372,8 +378,14 @@ impl Work {
         figure
     }
 
-    fn step(&self, draws: &mut Draws, name: &str, drives: &[DriveState], block: u32) -> Step {
-        let figure = self.figure(draws, block);
+    fn step(
+        &self,
+        random: &mut RandomValues,
+        name: &str,
+        drives: &[DriveState],
+        block: u32,
+    ) -> Step {
+        let figure = self.figure(random, block);
         let asked = figure.bytes as f64;
         let elapsed = figure.elapsed_ns as f64;
         let traffic = |index: usize| {
@@ -421,51 +433,51 @@ impl Work {
             steadiness: self.steadiness,
             in_flight: self.in_flight,
             files_read: self.files_read,
-            profile: (!draws.once_in(30)).then(|| self.profile.clone()),
+            profile: (!random.once_in(30)).then(|| self.profile.clone()),
             ..Step::default()
         }
     }
 }
 
-fn origin(draws: &mut Draws) -> RunOrigin {
+fn origin(random: &mut RandomValues) -> RunOrigin {
     let disks = BenchKind::Disks(vec!["/dev/a".to_owned(), "/dev/b".to_owned()]);
     let dir = BenchKind::Dir("/srv".into());
     let benches = [BenchKind::Lab, BenchKind::Lab, BenchKind::Loop, dir, disks.clone(), disks];
-    if draws.once_in(5) { RunOrigin::Import } else { draws.one(&benches).into() }
+    if random.once_in(5) { RunOrigin::Import } else { random.one(&benches).into() }
 }
 
 /// A run of two to four stacks and two workloads, the same for the same number.
 fn drawn(number: u64) -> RunFixture {
-    let mut draws = Draws(ChaCha8Rng::seed_from_u64(number));
+    let mut random = RandomValues(ChaCha8Rng::seed_from_u64(number));
     let questions = [
         "",
         "[[questions]]\nask = \"Random?\"\nworkloads = [\"fio\", \"kept\"]\n",
         "[[questions]]\nask = \"Slow?\"\nworkloads = [\"fio\", \"copy\"]\nmeasure = \"latency-p99\"\n",
         "[[questions]]\nask = \"Steady?\"\nworkloads = \"fio\"\npart = \"steady\"\n",
     ];
-    let mut fixture = RunFixture::new(draws.one(&questions));
-    fixture.info.bench = origin(&mut draws);
-    fixture.info.scale = draws.one(&[1.0, 1.0, 0.1, 0.15, 3.0]);
+    let mut fixture = RunFixture::new(random.one(&questions));
+    fixture.info.bench = origin(&mut random);
+    fixture.info.scale = random.one(&[1.0, 1.0, 0.1, 0.15, 3.0]);
     fixture.info.options.bus =
-        draws.maybe(&[Bus(None), Bus(Some(BytesPerSecond(1e8)))]).filter(|_| draws.once_in(2));
-    fixture.info.environment.virtual_machine = draws.word(&["kvm"]);
+        random.maybe(&[Bus(None), Bus(Some(BytesPerSecond(1e8)))]).filter(|_| random.once_in(2));
+    fixture.info.environment.virtual_machine = random.word(&["kvm"]);
     let extra = &mut fixture.info.environment.extra;
     for (name, values) in [
         ("cpufreq.governor", ["powersave", "performance"]),
         ("cpufreq.driver", ["intel_pstate", "acpi-cpufreq"]),
     ] {
-        extra.extend(draws.word(&values).map(|value| (name.to_owned(), value)));
+        extra.extend(random.word(&values).map(|value| (name.to_owned(), value)));
     }
-    let stacks = draws.one(&[2, 2, 3, 4]);
+    let stacks = random.one(&[2, 2, 3, 4]);
     let stacks = &["single/ext4", "single/btrfs", "raid1/btrfs", "raid1/ext4"][..stacks];
-    let works = draws.one(&[["fio", "dd-4k"], ["buffered", "copy"], ["kept", "fio"]]);
-    let blocks = draws.one(&[1, 2, 3, 5, 6, 7, 12]);
-    let common = surroundings(&mut draws);
-    let in_turn = !draws.once_in(4);
+    let works = random.one(&[["fio", "dd-4k"], ["buffered", "copy"], ["kept", "fio"]]);
+    let blocks = random.one(&[1, 2, 3, 5, 6, 7, 12]);
+    let common = surroundings(&mut random);
+    let in_turn = !random.once_in(4);
     for (place, stack) in stacks.iter().enumerate() {
-        let own = if draws.once_in(3) { surroundings(&mut draws) } else { common.clone() };
-        let tolerates = draws.one(&[0, 1, 2]);
-        if !draws.once_in(5) {
+        let own = if random.once_in(3) { surroundings(&mut random) } else { common.clone() };
+        let tolerates = random.one(&[0, 1, 2]);
+        if !random.once_in(5) {
             fixture.info.stacks.push(PlannedStack {
                 id: (*stack).to_owned(),
                 layers: Vec::new(),
@@ -473,10 +485,10 @@ fn drawn(number: u64) -> RunFixture {
                 capacity: GB,
                 tolerates,
                 loss: None,
-                copies: draws.once_in(2),
+                copies: random.once_in(2),
             });
         }
-        let works = works.map(|work| (work, Work::drawn(&mut draws)));
+        let works = works.map(|work| (work, Work::drawn(&mut random)));
         for block in 0..blocks {
             for (work, does) in &works {
                 let order = if in_turn {
@@ -484,7 +496,7 @@ fn drawn(number: u64) -> RunFixture {
                 } else {
                     place * blocks as usize + block as usize
                 };
-                add_cell(&mut fixture, &mut draws, (stack, work, block), (does, &own), order);
+                add_cell(&mut fixture, &mut random, (stack, work, block), (does, &own), order);
             }
         }
     }
@@ -493,27 +505,27 @@ fn drawn(number: u64) -> RunFixture {
 
 fn add_cell(
     fixture: &mut RunFixture,
-    draws: &mut Draws,
+    random: &mut RandomValues,
     (stack, work, block): (&str, &str, u32),
     (does, own): (&Work, &Environment),
     order: usize,
 ) {
-    if draws.once_in(40) {
-        let state = draws.one(&[CellState::Failed, CellState::Waiting]);
+    if random.once_in(40) {
+        let state = random.one(&[CellState::Failed, CellState::Waiting]);
         fixture.unfinished(stack, work, block, state);
         return;
     }
-    let step = does.step(draws, "work", &own.drives, block);
+    let step = does.step(random, "work", &own.drives, block);
     let mut environment = own.clone();
-    if draws.once_in(20) {
-        environment.conditions = Some(conditions(draws, &own.drives));
+    if random.once_in(20) {
+        environment.conditions = Some(conditions(random, &own.drives));
     }
     let whole = step.drives.iter().cloned().map(|mut drive| {
         drive.write_bytes = drive.write_bytes.saturating_mul(2);
         drive
     });
-    let program = draws.one(&["fio", "/usr/bin/dd", "hdparm", "sync"]);
-    let status = if draws.once_in(25) { "exit code 1" } else { "0" };
+    let program = random.one(&["fio", "/usr/bin/dd", "hdparm", "sync"]);
+    let status = if random.once_in(25) { "exit code 1" } else { "0" };
     let sample = Sample {
         whole: whole.collect(),
         trace: vec![trace(&[program, "x"], status)],
@@ -522,7 +534,7 @@ fn add_cell(
         ..Sample::default()
     };
     fixture.full_sample(stack, work, block, sample);
-    if let Some((record, _)) = fixture.cells.last_mut().filter(|_| !draws.once_in(60)) {
+    if let Some((record, _)) = fixture.cells.last_mut().filter(|_| !random.once_in(60)) {
         let ended = Timestamp::UNIX_EPOCH + SignedDuration::from_secs(60 * order as i64);
         record.ended = Some(ended);
     }

@@ -281,7 +281,7 @@ impl RunFixture {
     /// few and many repeats with little and much noise, some of which are missing. The same for
     /// the same number.
     pub fn drawn(number: u32) -> Self {
-        let mut draws = Draws(u64::from(number) + 1);
+        let mut random = RandomNumbers(u64::from(number) + 1);
         let asked = (0..6).filter(|question| (number >> (question % 3)) & 1 == question / 3);
         let questions: Vec<String> =
             asked.map(|q| format!("[[questions]]\n{}\n", DRAWN_QUESTIONS[q as usize])).collect();
@@ -313,23 +313,30 @@ impl RunFixture {
             .into_iter()
             .flat_map(|work| stacks.map(|(stack, ..)| (stack, work)))
             .map(|(stack, work)| {
-                (stack, work, [1.0, 1.0, 1.001, 1.03, 1.2, 2.5, 12.0][draws.below(7)])
+                (stack, work, [1.0, 1.0, 1.001, 1.03, 1.2, 2.5, 12.0][random.below(7)])
             })
             .collect();
         for block in 0..repeats {
             for &(stack, work, speed) in &speeds {
-                let factor = speed * (1.0 + noise * draws.around_0());
-                match draws.below(40) {
+                let factor = speed * (1.0 + noise * random.around_0());
+                match random.below(40) {
                     0 => fixture.unfinished(stack, work, block, CellState::Failed),
                     1 => {}
-                    _ => fixture.drawn_cell(stack, work, block, factor, &mut draws),
+                    _ => fixture.drawn_cell(stack, work, block, factor, &mut random),
                 }
             }
         }
         fixture
     }
 
-    fn drawn_cell(&mut self, stack: &str, work: &str, block: u32, speed: f64, draws: &mut Draws) {
+    fn drawn_cell(
+        &mut self,
+        stack: &str,
+        work: &str,
+        block: u32,
+        speed: f64,
+        random: &mut RandomNumbers,
+    ) {
         let request = match work {
             "fio" | "dd-4k" => 4096,
             "safe" => 8192,
@@ -361,20 +368,20 @@ impl RunFixture {
         if work == "fio" && tells {
             let mut histogram = disklab_sample::LatencyHistogram::new();
             for _ in 0..200 {
-                let ns = 4e6 / speed * (1.0 + draws.around_0() / 4.0);
+                let ns = 4e6 / speed * (1.0 + random.around_0() / 4.0);
                 histogram.record(ns as u64, 10);
             }
             one.latency = Some(disklab_sample::Latency::from_histogram(histogram));
-            one.missed = Some((60.0 / speed) as u64 + draws.below(9) as u64);
+            one.missed = Some((60.0 / speed) as u64 + random.below(9) as u64);
         }
         self.sample(stack, work, block, vec![on_drives(step(work, vec![one]), &[traffic])]);
     }
 }
 
 /// Numbers that look like chance, and are always the same (Knuth's MMIX generator).
-struct Draws(u64);
+struct RandomNumbers(u64);
 
-impl Draws {
+impl RandomNumbers {
     fn below(&mut self, limit: u64) -> usize {
         self.0 =
             self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
