@@ -250,6 +250,11 @@ mod tests {
                 }
                 if kind > 0 { map.set(start, count, value) } else { map.clear(start, count) }
             }
+            for chunk in &map.chunks {
+                let Chunk::Runs(runs) = chunk else { continue };
+                prop_assert!(runs.iter().all(|run| run.length > 0), "{runs:?}");
+                prop_assert!(runs.is_sorted_by(|a, b| a.end() <= b.start), "{runs:?}");
+            }
             let mut at = 0;
             while at < 3400 {
                 let (value, length) = map.span(at, 3400 - at);
