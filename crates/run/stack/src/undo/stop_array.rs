@@ -45,6 +45,11 @@ impl StopArray {
         Path::new("/dev/md").join(self.name.replace('/', "-"))
     }
 
+    /// Whether an array of so many devices, without spares, has one that the run did not add.
+    fn has_one_more(&self, devices: usize) -> bool {
+        devices > self.members.len().saturating_sub(self.others)
+    }
+
     /// The kernel's names of what this array runs as.
     fn running(
         &self,
@@ -143,7 +148,7 @@ fn other_members(
         return Ok(Vec::new());
     }
     let mut found = inspect::carriers(&array.uuid, &array.members, context)?;
-    if found.is_empty() && most > array.members.len().saturating_sub(array.others) {
+    if found.is_empty() && array.has_one_more(most) {
         found.push(Obstacle::Member("a device that is not here".to_owned()));
     }
     Ok(found)
@@ -297,4 +302,16 @@ fn member_of(
 
 fn failed(source: ExecError) -> StackError {
     StackError::Program { layer: "md".to_owned(), source }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_device_that_the_run_did_not_add_is_counted() {
+        let members = ["/dev/a", "/dev/b", "/dev/journal"].map(PathBuf::from).to_vec();
+        let array = StopArray { name: "md".into(), uuid: "u".into(), members, others: 1 };
+        assert!(!array.has_one_more(1) && !array.has_one_more(2) && array.has_one_more(3));
+    }
 }

@@ -238,6 +238,15 @@ mod tests {
     use super::*;
 
     #[test]
+    fn a_mapping_has_the_name_that_device_mapper_shows() {
+        let directory = tempfile::tempdir().expect("temp");
+        assert_eq!(mapping(directory.path()), None);
+        fs::create_dir(directory.path().join("dm")).expect("made");
+        fs::write(directory.path().join("dm/name"), "vg-data\n").expect("written");
+        assert_eq!(mapping(directory.path()).as_deref(), Some("vg-data"));
+    }
+
+    #[test]
     fn groups_are_distinguished_from_their_volumes() {
         assert_eq!(group_of("disklab--t1x2--3-data").as_deref(), Some("disklab-t1x2-3"));
         assert_eq!(group_of("vg-data--1").as_deref(), Some("vg"));
