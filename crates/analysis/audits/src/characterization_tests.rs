@@ -378,13 +378,7 @@ impl Work {
         figure
     }
 
-    fn step(
-        &self,
-        random: &mut RandomValues,
-        name: &str,
-        drives: &[DriveState],
-        block: u32,
-    ) -> Step {
+    fn step(&self, random: &mut RandomValues, drives: &[DriveState], block: u32) -> Step {
         let figure = self.figure(random, block);
         let asked = figure.bytes as f64;
         let elapsed = figure.elapsed_ns as f64;
@@ -418,7 +412,7 @@ impl Work {
         };
         let [busy, program, stolen] = self.cpu.map(|share| (4.0 * share * elapsed) as u64);
         Step {
-            name: name.to_owned(),
+            name: "work".to_owned(),
             figures: vec![figure],
             elapsed_ns: elapsed as u64,
             cpu: Cpu {
@@ -515,7 +509,7 @@ fn add_cell(
         fixture.unfinished(stack, work, block, state);
         return;
     }
-    let step = does.step(random, "work", &own.drives, block);
+    let step = does.step(random, &own.drives, block);
     let mut environment = own.clone();
     if random.once_in(20) {
         environment.conditions = Some(conditions(random, &own.drives));

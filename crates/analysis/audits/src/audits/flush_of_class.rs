@@ -6,7 +6,7 @@ use disklab_sample::Direction;
 use disklab_units::show_nanoseconds;
 
 use crate::audit::{Audit, Detection, Reproducer};
-use crate::evidence::{CellFacts, Evidence};
+use crate::evidence::{CellFacts, Evidence, Suspects};
 use crate::{Group, Severity};
 
 pub(super) const AUDIT: Audit = Audit {
@@ -41,18 +41,21 @@ fn waited_for(evidence: &Evidence<'_>, index: usize, group: &Group) -> Option<[u
 
 fn check(evidence: &Evidence<'_>) -> Vec<Detection> {
     let groups = evidence.groups.iter().enumerate();
+    let waited: Vec<Option<[u64; 3]>> =
+        groups.map(|(index, group)| waited_for(evidence, index, group)).collect();
     // Stacks may lie on drives of different kinds.
-    let flushes: BTreeSet<[u64; 3]> =
-        groups.filter_map(|(index, group)| waited_for(evidence, index, group)).collect();
-    flushes.into_iter().flat_map(|flush| that_wait_for(evidence, flush)).collect()
+    let flushes: BTreeSet<[u64; 3]> = waited.iter().flatten().copied().collect();
+    let mut all = Vec::new();
+    for flush in flushes {
+        let suspects = evidence.suspects(|index, _| (waited[index] == Some(flush)).then_some(0.0));
+        all.extend(suspects.iter().map(|suspects| detection(flush, suspects)));
+    }
+    all
 }
 
-fn that_wait_for(evidence: &Evidence<'_>, flush: [u64; 3]) -> Vec<Detection> {
-    let suspects = evidence.suspects(|index, group: &Group| {
-        (waited_for(evidence, index, group) == Some(flush)).then_some(0.0)
-    });
+fn detection(flush: [u64; 3], suspects: &Suspects<'_>) -> Detection {
     let [own, low, high] = flush.map(|ns| show_nanoseconds(ns as f64));
-    let found = suspects.iter().map(|suspects| Detection {
+    Detection {
         severity: Severity::Note,
         text: format!(
             "{} with {}: each durable write waits for a flush, which takes the modelled drive {own} \
@@ -65,8 +68,7 @@ fn that_wait_for(evidence: &Evidence<'_>, flush: [u64; 3]) -> Vec<Detection> {
                  --set-drive MODEL:buffer.flush-overhead=TIME."
             .to_owned(),
         groups: suspects.groups(),
-    });
-    found.collect()
+    }
 }
 
 #[cfg(test)]

@@ -112,15 +112,20 @@ fn waiting_writes_keep_within_their_limit_and_slow_the_host_down() {
     }
 }
 
+/// A drive that was given so many small writes, one after the other, and when the last was done.
+fn after_small_writes(p: &Parameters, random: &mut ChaCha8Rng, count: u64) -> (HardDisk, u64) {
+    let mut drive = HardDisk::new(p, 5);
+    let now = (0..count).fold(0, |now, _| {
+        carry_out(&mut drive, now, Write, random.random_range(0..1_000_000_u64) * 8, 8)
+    });
+    (drive, now)
+}
+
 #[test]
 fn reads_continue_during_a_flush_and_writes_do_not() {
     let (_, p) = drives().swap_remove(0);
     let mut random = ChaCha8Rng::seed_from_u64(1);
-    let mut drive = HardDisk::new(&p, 5);
-    let mut now = 0;
-    for _ in 0..200 {
-        now = carry_out(&mut drive, now, Write, random.random_range(0..1_000_000_u64) * 8, 8);
-    }
+    let (mut drive, now) = after_small_writes(&p, &mut random, 200);
     let far = p.capacity / 1024;
     drive.submit(Nanos(now), request(1, Flush, 0, 0));
     drive.submit(Nanos(now), request(2, Read, far, 8));
@@ -137,11 +142,7 @@ fn reads_continue_during_a_flush_and_writes_do_not() {
 fn a_flush_is_not_kept_waiting_by_reads_that_never_pause() {
     for (id, p) in drives() {
         let mut random = ChaCha8Rng::seed_from_u64(1);
-        let mut drive = HardDisk::new(&p, 5);
-        let mut now = 0;
-        for _ in 0..20 {
-            now = carry_out(&mut drive, now, Write, random.random_range(0..1_000_000_u64) * 8, 8);
-        }
+        let (mut drive, now) = after_small_writes(&p, &mut random, 20);
         let mut read = || request(2, Read, random.random_range(0..p.capacity / 4096) * 8, 8);
         drive.submit(Nanos(now), request(1, Flush, 0, 0));
         drive.submit(Nanos(now), read());
@@ -164,11 +165,7 @@ fn a_flush_is_not_kept_waiting_by_reads_that_never_pause() {
 fn old_data_are_destaged_although_reads_never_pause() {
     for (id, p) in drives() {
         let mut random = ChaCha8Rng::seed_from_u64(1);
-        let mut drive = HardDisk::new(&p, 5);
-        let mut now = 0;
-        for _ in 0..50 {
-            now = carry_out(&mut drive, now, Write, random.random_range(0..1_000_000_u64) * 8, 8);
-        }
+        let (mut drive, mut now) = after_small_writes(&p, &mut random, 50);
         let waiting = drive.statistics().dirty_bytes;
         let (mut reads, begun) = (0, now);
         while now < begun + p.destage_age + 2_500 * MS {
