@@ -77,6 +77,30 @@ fn drawn_samples_give_what_they_gave() {
     insta::assert_snapshot!(said);
 }
 
+/// Levels of unequal lengths, each with its own noise.
+fn levels(random: &mut ChaCha8Rng, count: usize) -> Vec<f64> {
+    let mut values = Vec::new();
+    for _ in 0..count {
+        let length = [3, 8, 20, 60, 150][random.random_range(0..5)];
+        let level = [0.6, 1.0, 1.0, 1.08, 3.0][random.random_range(0..5)];
+        let noise = [0.0, 0.002, 0.02, 0.1, 0.4][random.random_range(0..5)];
+        values.extend(drawn(random, length, 0, noise).iter().map(|value| level * value));
+    }
+    values
+}
+
+#[test]
+fn drawn_levels_give_what_they_gave() {
+    let mut random = ChaCha8Rng::seed_from_u64(3);
+    let mut said = String::new();
+    for number in 0..40 {
+        let values = levels(&mut random, 2 + number % 4);
+        writeln!(said, "{} in {} levels: {}", values.len(), 2 + number % 4, alone(&values))
+            .expect("a text");
+    }
+    insta::assert_snapshot!(said);
+}
+
 #[test]
 fn drawn_pairs_give_what_they_gave() {
     let mut random = ChaCha8Rng::seed_from_u64(2);

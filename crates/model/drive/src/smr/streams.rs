@@ -101,6 +101,15 @@ mod tests {
     }
 
     #[test]
+    fn of_two_runs_that_hold_a_sector_the_longer_counts() {
+        let mut streams = Streams::new(0);
+        streams.note(0, 1000, 1);
+        streams.note(990, 1020, 2);
+        assert_eq!(span(&streams, 995), Some((0, 1000, 1)));
+        assert_eq!(span(&streams, 1010), Some((990, 1020, 2)));
+    }
+
+    #[test]
     fn the_run_longest_without_a_write_is_forgotten() {
         let mut streams = Streams::new(0);
         for place in 0..=RUNS as u64 {

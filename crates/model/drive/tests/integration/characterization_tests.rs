@@ -196,3 +196,55 @@ fn worn_drives_do_what_they_did() {
     }
     insta::assert_snapshot!(said);
 }
+
+/// Streams over many bands that leave gaps, start again in their middle, are flushed or pause, with
+/// single writes and reads between them.
+fn streams_with_gaps(work: &mut Work, random: &mut ChaCha8Rng) {
+    let mut at = [0, 1 << 22, (1 << 23) + 8, (1 << 24) - 64];
+    let stretch = 1 << 17;
+    for _ in 0..3000 {
+        let stream = random.random_range(0..at.len());
+        let sectors = [64, 256, 1024, 1024, 2048][random.random_range(0..5)];
+        let start = at[stream];
+        match random.random_range(0..200) {
+            0..3 => work.request(Write, start, sectors, 8),
+            100..103 => at[stream] += [1, 8, 64, 600, 1 << 14][random.random_range(0..5)],
+            103..105 => at[stream] -= random.random_range(0..=start.min(stretch)),
+            105..107 => work.request(Flush, 0, 0, 4),
+            107 => work.rest([2 * MS, 60 * MS, 400 * MS, 9000 * MS][random.random_range(0..4)]),
+            108..112 => work.request(Write, random.random_range(0..1 << 21) * 8, 8, 8),
+            112..116 => {
+                work.request(Read, start.saturating_sub(random.random_range(0..stretch)), 256, 8);
+            }
+            116 => work.request(Discard, random.random_range(0..1 << 24), 4096, 8),
+            _ => {
+                work.request(Write, start, sectors, 16);
+                at[stream] += sectors;
+            }
+        }
+    }
+    work.rest(30_000 * MS);
+}
+
+#[test]
+fn shingled_drives_stream_as_they_did() {
+    let mut said = String::new();
+    for (id, _) in SHIPPED {
+        let Kind::Smr(parameters) = shipped(id).expect("it loads").kind else { continue };
+        for (tracks, after, skip) in
+            [(2, 1 << 20, 0), (5, 2 << 20, 32 << 10), (9, 8 << 20, 1 << 20)]
+        {
+            let mut small = parameters.clone();
+            (small.band_tracks, small.stream_after, small.stream_skip) = (tracks, after, skip);
+            small.stream_least = after / 2;
+            small.map_entries = 32 << tracks;
+            small.log_size = 8 * (small.disk.dirty_limit + small.log_padding);
+            small.check().expect("it can be");
+            let mut random = ChaCha8Rng::seed_from_u64(tracks);
+            let mut work = Work::new(Box::new(hdd::HardDisk::shingled(&small, tracks)));
+            streams_with_gaps(&mut work, &mut random);
+            work.describe(&mut said, id, &format!("bands of {tracks} tracks"));
+        }
+    }
+    insta::assert_snapshot!(said);
+}
