@@ -224,6 +224,8 @@ mod tests {
         assert!((p(got) / p(t) - 1.0).abs() < 1e-9, "{got:?} {t:?}");
         assert_eq!(block_ratio(&pairs[..1], 0.05, None), paired_ratio(&pairs[..1]));
         assert_eq!(block_ratio(&[], 0.05, None), None);
+        let equal = block_ratio(&[(7.0, 7.0); 3], 0.05, None).expect("three");
+        assert_eq!((equal.centre, equal.p), (1.0, Some(1.0)));
     }
 
     #[test]

@@ -198,9 +198,10 @@ fn worn_drives_do_what_they_did() {
 }
 
 /// Streams over many bands that leave gaps, start again in their middle, are flushed or pause, with
-/// single writes and reads between them.
+/// single writes and reads between them, and a reader that follows the first.
 fn streams_with_gaps(work: &mut Work, random: &mut ChaCha8Rng) {
     let mut at = [0, 1 << 22, (1 << 23) + 8, (1 << 24) - 64];
+    let mut reader = 0;
     let stretch = 1 << 17;
     for _ in 0..3000 {
         let stream = random.random_range(0..at.len());
@@ -217,6 +218,10 @@ fn streams_with_gaps(work: &mut Work, random: &mut ChaCha8Rng) {
                 work.request(Read, start.saturating_sub(random.random_range(0..stretch)), 256, 8);
             }
             116 => work.request(Discard, random.random_range(0..1 << 24), 4096, 8),
+            117..130 => {
+                work.request(Read, reader, 128, 1);
+                reader += 128;
+            }
             _ => {
                 work.request(Write, start, sectors, 16);
                 at[stream] += sectors;
