@@ -9,12 +9,7 @@ pub(crate) fn cumulative(z: f64) -> f64 {
 
 /// The value that is not exceeded with this probability; infinite for 0 and 1.
 pub(crate) fn quantile(p: f64) -> f64 {
-    match p {
-        p if p <= 0.0 => f64::NEG_INFINITY,
-        p if p >= 1.0 => f64::INFINITY,
-        p if p.is_nan() => 0.0,
-        p => Normal::standard().inverse_cdf(p),
-    }
+    if p.is_nan() { 0.0 } else { Normal::standard().inverse_cdf(p.clamp(0.0, 1.0)) }
 }
 
 #[cfg(test)]
