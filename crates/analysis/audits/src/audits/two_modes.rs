@@ -44,7 +44,7 @@ fn check(evidence: &Evidence<'_>) -> Vec<Detection> {
     vec![Detection {
         severity: Severity::Warning,
         text: format!(
-            "The repeats of {} fall into two modes: at most, {} of {repeats} are {} times the \
+            "The repeats of {} fall into two modes: at worst, {} of {repeats} are {} times the \
              others, {} with {}.",
             count(found.len(), "figure"),
             modes.in_high,

@@ -19,8 +19,8 @@ pub(super) const AUDIT: Audit = Audit {
     check,
 };
 
-/// Half of an interval's width, as a share of the figure.
-const HALF_WIDTH: f64 = 0.1;
+/// Half of an interval's width, as a share of the figure: less is printed as 10 %.
+const HALF_WIDTH: f64 = 0.105;
 /// Fewer repeats are the audit `few-repeats`'s business.
 const REPEATS: usize = 3;
 
@@ -91,6 +91,16 @@ mod tests {
         fixture.repeats("single/ext4", "dd-4k", &[1e6, 1.01e6, 1e6]);
         fixture.repeats("single/btrfs", "dd-4k", &[1e6, 1.9e6]);
         assert_eq!(fixture.findings("wide-interval"), []);
+    }
+
+    #[test]
+    fn a_width_that_is_printed_as_the_limit_is_not_wide() {
+        for (apart, wide) in [(0.041e6, 0), (0.044e6, 1)] {
+            let mut fixture = RunFixture::new("");
+            fixture.repeats("single/ext4", "dd-4k", &[1e6 - apart, 1e6, 1e6 + apart]);
+            let found = fixture.findings("wide-interval");
+            assert_eq!(found.len(), wide, "{found:?}");
+        }
     }
 
     #[test]

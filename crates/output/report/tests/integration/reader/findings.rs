@@ -283,11 +283,12 @@ fn counted(text: &str, samples: &Samples) -> Result<(), String> {
     Ok(())
 }
 
-/// Whether 'at worst 1.5 times the median, dd-4k with raid6/ext4 in block 4' and 'at most, 6 of 8
+/// Whether 'at worst 1.5 times the median, dd-4k with raid6/ext4 in block 4' and 'at worst, 6 of 8
 /// are 1.42 times the others, …' are so.
 fn outlying(text: &str, samples: &Samples) -> Result<(), String> {
     let worst = text.split_once("at worst ").and_then(|(_, r)| r.split_once(" times the median, "));
-    let modes = text.split_once("at most, ").and_then(|(_, r)| r.split_once(" times the others, "));
+    let modes =
+        text.split_once("at worst, ").and_then(|(_, r)| r.split_once(" times the others, "));
     let Some((said, of)) = worst.or(modes) else { return Ok(()) };
     let own: Vec<&Measured> = samples.measured.iter().filter(|m| m.is_named(of)).collect();
     let times = said.rsplit(' ').next().and_then(|times| PrintedNumber::of(times, 1.0));
