@@ -3,8 +3,9 @@
 use std::sync::Arc;
 
 use disklab_drive::{Drive, Nanos, ResumedDrive};
+use disklab_sample::KeptContent;
 
-use crate::content::{ContentUsage, DiskContent};
+use crate::content::DiskContent;
 use crate::{LabError, LabOptions};
 
 /// What the disks of a lab are when its guest is gone: what they hold, and what their drives
@@ -64,7 +65,7 @@ impl KeptDisks {
     }
 
     /// What they hold takes so much, as long as they are kept.
-    pub fn usage(&self) -> ContentUsage {
+    pub fn usage(&self) -> KeptContent {
         self.content.usage()
     }
 }

@@ -4,12 +4,13 @@ use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use disklab_drive::{FaultRecord, Nanos, Statistics};
+use disklab_sample::KeptContent;
 use rustix::process::{Resource, getrlimit, setrlimit};
 
 use crate::boot::KernelProcess;
 use crate::bus;
 use crate::console::{self, ConsoleLine};
-use crate::content::{ContentUsage, DiskContent};
+use crate::content::DiskContent;
 use crate::disk::{MediumFile, ReadLog};
 use crate::event_loop::{EventCounts, EventLoop, GuestEnd, Limits};
 use crate::guest_memory::MemoryFile;
@@ -64,7 +65,7 @@ pub struct LabReport {
     /// What each disk did; `None` for one that the guest never touched.
     pub disks: Vec<Option<DiskReport>>,
     /// What the disks' content took.
-    pub content: ContentUsage,
+    pub content: KeptContent,
 }
 
 /// What a disk did.

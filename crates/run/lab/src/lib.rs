@@ -45,7 +45,7 @@ mod vhost;
 
 pub use bus::check_bus;
 pub use confinement::ConfinementSupport;
-pub use content::{ContentLimits, ContentSpace, ContentUsage, DiskContent};
+pub use content::{ContentLimits, ContentSpace, DiskContent};
 pub use disk::{DiskFaults, DiskOptions, ReadLog, ReadsFromMemory};
 pub use error::LabError;
 pub use event_loop::EventCounts;

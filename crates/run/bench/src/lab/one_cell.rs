@@ -12,7 +12,7 @@ use disklab_lab::{Lab, LabError, LabOptions, LabReport, ReadsFromMemory, console
 use disklab_lab_guest::GUEST;
 use disklab_processor::Processor;
 use disklab_sample::{
-    HostWork, KeptContent, LabFacts, MemoryReads, Sample, ShingledWork, TraceEntry, UnseenWork,
+    HostWork, LabFacts, MemoryReads, Sample, ShingledWork, TraceEntry, UnseenWork,
 };
 
 use super::CELL_JOB;
@@ -196,10 +196,7 @@ impl OneCell {
         }
         sample.lab = Some(LabFacts {
             virtual_ns: report.virtual_time.0,
-            content: KeptContent {
-                disk_bytes: report.content.disk_bytes,
-                memory_bytes: report.content.memory_bytes,
-            },
+            content: report.content,
             drives: self.unseen_work(report),
         });
     }

@@ -28,6 +28,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use disklab_drive::Durable;
+use disklab_sample::KeptContent;
 
 use crate::{LabError, OptionsProblem};
 pub(crate) use block::SECTOR_BYTES;
@@ -36,15 +37,6 @@ use pool::ChunkPool;
 pub use space::ContentSpace;
 use volume::ContentVolume;
 pub use volume::DiskContent;
-
-/// How much the store uses.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct ContentUsage {
-    /// Bytes of data, at their highest.
-    pub disk_bytes: u64,
-    /// Bytes of memory for the index, estimated.
-    pub memory_bytes: u64,
-}
 
 impl DiskContent {
     /// An empty store (every disk reads as zeros) with `volumes` disks, whose data
@@ -150,9 +142,9 @@ impl DiskContent {
     }
 
     /// What it takes.
-    pub fn usage(&self) -> ContentUsage {
+    pub fn usage(&self) -> KeptContent {
         let index: u64 = self.volumes.iter().map(ContentVolume::memory_bytes).sum();
-        ContentUsage {
+        KeptContent {
             disk_bytes: self.pool.disk_bytes(),
             memory_bytes: index + self.pool.memory_bytes(),
         }
