@@ -1,12 +1,15 @@
 //! Faults between requests and a drive.
 
 use std::collections::BTreeMap;
+use std::fmt::Write as _;
 
 use disklab_drive::{
     Completion, Drive, DriveFault, DriveFaults, FAULTS, InvalidFault, Nanos, Operation, Request,
     Start, Status, WrittenTo, shipped,
 };
 use proptest::prelude::*;
+use rand::{Rng, SeedableRng};
+use rand_chacha::ChaCha8Rng;
 
 const SECTORS: u64 = 1 << 20;
 const MS: u64 = 1_000_000;
@@ -173,6 +176,8 @@ fn slow_and_stalling_drives_take_as_long_as_they_should() {
     let sound = Faulty::new(&[]).read(0, 8_000).1;
     let slow = Faulty::new(&["slow|by=10"]).read(0, 8_000).1;
     assert!((sound * 10..=sound * 10 + 10).contains(&slow), "{sound} and {slow} ms");
+    let both = Faulty::new(&["slow|by=10", "slow|by=3"]).read(0, 8_000).1;
+    assert!((slow * 3..=slow * 3 + 30).contains(&both), "{slow} and {both} ms");
     let mut stalls = Faulty::new(&["stalls|for=2 s|every=10 s"]);
     assert_eq!(stalls.read(500, 8_000).1, 1_500, "until the stall is over");
     assert!(stalls.read(205_000, 80_000).1 < 100);
@@ -197,6 +202,83 @@ fn writes_are_lost_and_misdirected() {
         let Start::Written(WrittenTo::Sector(sector)) = start else { panic!("{start:?}") };
         assert!(sector + 8 <= SECTORS && sector.is_multiple_of(8), "{sector}");
     }
+}
+
+/// One or more of these on a drive, each by itself and in company.
+const DRAWN: [&str; 18] = [
+    "dies|at=4 s",
+    "dies|after=70 requests",
+    "dies|within=30 % to 40 %",
+    "away|for=700 ms|after=20 requests",
+    "away|for=2 s|at=1 s",
+    "slow|by=3",
+    "slow|by=2.5|within=0 % to 50 %",
+    "stalls|for=300 ms|every=900 ms",
+    "stalls|for=2 s|at=2 s",
+    "stalls|for=50 ms|on=sectors 0-400000",
+    "unreadable|on=sectors 8, 4096-70000|tries=150 ms",
+    "unreadable|1 bit in 4e6|tries=40 ms",
+    "unreadable|3 sectors|within=0 % to 20 %|at=500 ms",
+    "loses|1 write in 5",
+    "loses|4 writes|after=10 requests",
+    "misdirects|1 write in 4|within=0 % to 60 %",
+    "misdirects|2 writes|at=1 s",
+    "rots|100 bytes|at=2 s",
+];
+
+#[test]
+fn drawn_faults_do_what_they_did() {
+    let mut random = ChaCha8Rng::seed_from_u64(1);
+    let mut said = String::new();
+    for number in 0..72 {
+        let mut texts = vec![DRAWN[number % DRAWN.len()]];
+        let more = number / DRAWN.len();
+        texts.extend((0..more).map(|_| DRAWN[random.random_range(0..DRAWN.len())]));
+        let mut drive = Faulty::new(&texts);
+        let mut at = 0;
+        for _ in 0..120 {
+            at += [0, 1, 10, 40, 200][random.random_range(0..5)] * MS;
+            let operation = [
+                Operation::Read,
+                Operation::Read,
+                Operation::Write,
+                Operation::Write,
+                Operation::Flush,
+            ][random.random_range(0..5)];
+            let place = [4_000, SECTORS - 2_048][random.random_range(0..2)];
+            let sector = random.random_range(0..place / 8) * 8;
+            let (sector, sectors) = match operation {
+                Operation::Flush => (0, 0),
+                _ => (sector, [8, 8, 64, 2_048][random.random_range(0..4)]),
+            };
+            drive.submit(at, operation, sector, sectors);
+        }
+        drive.until(at + 1_000_000 * MS);
+        let failed = drive.ends.values().filter(|end| end.status == Status::Failed).count();
+        let times = drive
+            .ends
+            .values()
+            .fold(0_u64, |sum, end| sum.wrapping_add(end.at.0.wrapping_mul(2 * end.id + 1)));
+        let starts =
+            |from: &dyn Fn(&Start) -> bool| drive.starts.iter().filter(|start| from(start)).count();
+        let elsewhere: Vec<WrittenTo> = drive
+            .starts
+            .iter()
+            .filter_map(|start| match start {
+                Start::Written(to) => Some(*to),
+                _ => None,
+            })
+            .collect();
+        writeln!(
+            said,
+            "{texts:?}: {failed} failed ({times:x}), {} refused, {} unreadable; {elsewhere:?}\n  {:?}",
+            starts(&|start| *start == Start::Refused),
+            starts(&|start| matches!(start, Start::Unreadable(_))),
+            drive.faults.records(),
+        )
+        .expect("a text");
+    }
+    insta::assert_snapshot!(said);
 }
 
 #[test]
