@@ -427,4 +427,8 @@ fn a_file_system_of_the_users_on_layers_of_a_killed_run_stays() {
     guest.said("killed-suspended", &[137]);
     let said = guest.said("suspended", &[0]);
     assert_eq!(guest.case("suspended").leftovers_after(), "", "{said}");
+    guest.said("given-killed", &[137]);
+    let given = guest.case("given");
+    assert!(given.stdout.contains("tore down the md array on /dev/sda"), "{}", given.stdout);
+    assert_eq!(given.leftovers_after(), "", "{}", given.stdout);
 }

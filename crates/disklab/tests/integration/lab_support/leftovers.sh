@@ -93,3 +93,16 @@ unmount
 dmsetup suspend "$device"
 doctor suspended
 rm -r /run/work/run
+
+# A drive of the array that the user has given to an array of theirs, which is not running.
+killed md given-killed
+unmount
+mdadm --quiet --stop "$(ls /dev/md[0-9]* | head -n 1)"
+mdadm --quiet --zero-superblock /dev/$a
+mdadm --quiet --create /dev/md77 --run --metadata 1.2 --level 1 --raid-devices 2 /dev/$a missing
+theirs=$(mdadm --examine --export /dev/$a | grep MD_UUID)
+mdadm --quiet --stop /dev/md77
+settle
+doctor given
+found=$(mdadm --examine --export /dev/$a | grep MD_UUID)
+[ "$found" = "$theirs" ] || say "md: /dev/$a has '$found', not '$theirs' of the user's array, which is gone"
