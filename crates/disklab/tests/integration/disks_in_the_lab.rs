@@ -391,8 +391,8 @@ fn leftovers_of_a_killed_run_are_left_alone_on_another_drive() {
     guest.case("moved").left_alone("moved", &["vdd"]);
 }
 
-// What the user made on the partition, array, volume group, pool or mapping of a killed run, and what
-// the user added to it: the script looks that it is still there.
+// What the user made on the partition, array, volume group, pool or mapping of a killed run, what the
+// user added to it, and what is on a drive that was taken out of it: the script looks that it is there.
 #[test]
 fn a_file_system_of_the_users_on_layers_of_a_killed_run_stays() {
     /// Its UUID, as in the script.
@@ -431,4 +431,9 @@ fn a_file_system_of_the_users_on_layers_of_a_killed_run_stays() {
     let given = guest.case("given");
     assert!(given.stdout.contains("tore down the md array on /dev/sda"), "{}", given.stdout);
     assert_eq!(given.leftovers_after(), "", "{}", given.stdout);
+    for layout in ["partition", "md", "lvm", "thin", "crypt", "integrity"] {
+        guest.said(&format!("taken-killed-{layout}"), &[137]);
+        let taken = guest.case(&format!("taken-{layout}"));
+        assert_eq!(taken.leftovers_after(), "", "{layout}: {}", taken.stdout);
+    }
 }

@@ -106,3 +106,26 @@ settle
 doctor given
 found=$(mdadm --examine --export /dev/$a | grep MD_UUID)
 [ "$found" = "$theirs" ] || say "md: /dev/$a has '$found', not '$theirs' of the user's array, which is gone"
+
+# A drive that the user has taken out of all layers, and made a file system of theirs on.
+for layout in partition md lvm thin crypt integrity; do
+    rm -r /run/work/run
+    killed $layout taken-killed-$layout
+    unmount
+    case $layout in
+    md) mdadm --quiet --stop "$(ls /dev/md[0-9]* | head -n 1)" ;;
+    lvm | thin) lvm vgchange -q -an "$(lvm vgs --noheadings --options vg_name | tr -d ' ')" ;;
+    crypt | integrity) dmsetup remove "$device" ;;
+    esac
+    wipefs --quiet --all --force /dev/$a
+    mkfs.ext4 -q -F -U $THEIRS /dev/$a
+    mount /dev/$a /run/theirs
+    echo "the user's, instead of $layout" > /run/theirs/precious
+    umount /run/theirs
+    settle
+    doctor taken-$layout
+    mount /dev/$a /run/theirs
+    found=$(cat /run/theirs/precious)
+    umount /run/theirs
+    [ "$found" = "the user's, instead of $layout" ] || say "$layout: '$found' is not the user's file"
+done
