@@ -209,16 +209,16 @@ fn streams_with_gaps(work: &mut Work, random: &mut ChaCha8Rng) {
         let start = at[stream];
         match random.random_range(0..200) {
             0..3 => work.request(Write, start, sectors, 8),
-            100..103 => at[stream] += [1, 8, 64, 600, 1 << 14][random.random_range(0..5)],
-            103..105 => at[stream] -= random.random_range(0..=start.min(stretch)),
-            105..107 => work.request(Flush, 0, 0, 4),
-            107 => work.rest([2 * MS, 60 * MS, 400 * MS, 9000 * MS][random.random_range(0..4)]),
-            108..112 => work.request(Write, random.random_range(0..1 << 21) * 8, 8, 8),
-            112..116 => {
+            3..6 => at[stream] += [1, 8, 64, 600, 1 << 14][random.random_range(0..5)],
+            6..8 => at[stream] -= random.random_range(0..=start.min(stretch)),
+            8..10 => work.request(Flush, 0, 0, 4),
+            10 => work.rest([2 * MS, 60 * MS, 400 * MS, 9000 * MS][random.random_range(0..4)]),
+            11..15 => work.request(Write, random.random_range(0..1 << 21) * 8, 8, 8),
+            15..19 => {
                 work.request(Read, start.saturating_sub(random.random_range(0..stretch)), 256, 8);
             }
-            116 => work.request(Discard, random.random_range(0..1 << 24), 4096, 8),
-            117..130 => {
+            19 => work.request(Discard, random.random_range(0..1 << 24), 4096, 8),
+            20..33 => {
                 work.request(Read, reader, 128, 1);
                 reader += 128;
             }
