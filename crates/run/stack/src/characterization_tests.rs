@@ -2,11 +2,14 @@
 //! means to change nothing changes none of it; another shows here what it changes.
 
 use std::fmt::Write;
+use std::path::{Path, PathBuf};
 
 use disklab_cell::Care;
+use disklab_measure::{BlockDevice, SystemRoot};
 use disklab_units::Bytes;
 
 use crate::test_support::spec;
+use crate::undo::*;
 use crate::{DeviceState, FirstPass, FormatWrites, Need, Stack, Volume};
 
 /// Stacks, and on how many drives. The last drive is half as large as the others.
@@ -150,4 +153,90 @@ fn stacks_are_what_they_were() {
         }
     }
     insta::assert_snapshot!(said);
+}
+
+/// An entry of each kind; those of devices are on `devices`.
+fn entries(devices: &[PathBuf]) -> Vec<Undo> {
+    let file = Path::new("/srv/runs/disklab7/disk-1.img").to_owned();
+    let device = devices[0].clone();
+    let mapping = DeviceMapping {
+        name: "disklab-7-1".into(),
+        device: device.clone(),
+        uuid: "0d3f8a6e-5a1c-4b7e-9f25-5a0e3b1c7d42".into(),
+        incarnation: "boot/8:0/12".into(),
+    };
+    let integrity = DeviceMapping { uuid: String::new(), ..mapping.clone() };
+    let (name, uuid) = ("disklab-7".to_owned(), "11111111-2222-4333-8444-555555555555".to_owned());
+    let volumes = devices.iter().zip(["pv-1", "pv-2"]).map(|(at, uuid)| (at.clone(), uuid.into()));
+    let queue = RestoreQueue {
+        device: device.clone(),
+        instance: "12".into(),
+        setting: QueueSetting::ReadAhead,
+        value: "128".into(),
+    };
+    let array =
+        StopArray { name: name.clone(), uuid: uuid.clone(), members: devices.to_vec(), others: 1 };
+    vec![
+        Unmount("/srv/runs/disklab7/mnt".into()).into(),
+        RemoveDirectory("/srv/runs/disklab7/mnt".into()).into(),
+        RemoveTree("/srv/runs/disklab7".into()).into(),
+        RestoreWriteCache { device: device.clone(), serial: "K1AAAAA1".into(), on: true }.into(),
+        EndProgram { pid: 4711, started: 123_456 }.into(),
+        queue.into(),
+        WipeDrive { device: device.clone(), serial: None, mark: uuid.clone() }.into(),
+        RemoveFile(file.clone()).into(),
+        DetachLoop(file).into(),
+        RemovePartitions { device, guid: uuid.clone(), count: 2 }.into(),
+        RemoveBtrfs { uuid, devices: devices.to_vec() }.into(),
+        array.into(),
+        RemoveVolumeGroup { name: name.clone(), mark: "mark-7".into(), volumes: volumes.collect() }
+            .into(),
+        CloseCrypt(mapping).into(),
+        CloseIntegrity(integrity).into(),
+        DestroyPool { name, mark: "mark-8".into(), devices: devices.to_vec() }.into(),
+    ]
+}
+
+#[test]
+fn entries_of_a_ledger_are_what_they_were() {
+    let all = entries(&["/dev/no-drive".into(), "/dev/disk/by-id/none".into()]);
+    let mut said = String::new();
+    for (number, entry) in all.iter().enumerate() {
+        let json = serde_json::to_string(entry).expect("JSON");
+        assert_eq!(serde_json::from_str::<Undo>(&json).expect("an entry"), *entry);
+        let inside: Vec<usize> = (0..all.len()).filter(|n| entry.contains(&all[*n])).collect();
+        writeln!(
+            said,
+            "{number} {entry}: {json}\n  by {:?} at {:?}, with the boot {}, integrity {:?}, holds {inside:?}, {:?}",
+            entry.marks(),
+            entry.paths(),
+            entry.ends_with_boot(),
+            entry.integrity().map(|mapping| &mapping.name),
+            entry.check(),
+        )
+        .expect("a text");
+    }
+    insta::assert_snapshot!(said);
+}
+
+// A volume is in its pool by its path.
+#[test]
+fn what_is_on_devices_holds_what_is_built_on_them() {
+    let Some(device) = BlockDevice::all(&SystemRoot::here()).first().map(BlockDevice::node) else {
+        eprintln!("skipped: needs a block device");
+        return;
+    };
+    let on = |device: PathBuf| entries(&[device, "/dev/none".into()]);
+    let volume =
+        |path: &str| Undo::from(RemoveBtrfs { uuid: "u".into(), devices: vec![path.into()] });
+    for (entry, elsewhere) in on(device.clone()).iter().zip(on("/dev/nothing".into())) {
+        let there = Undo::from(RemoveBtrfs { uuid: "u".into(), devices: vec![device.clone()] });
+        let devices = entry.paths().contains(&device.as_path());
+        let setting = matches!(entry, Undo::RestoreWriteCache(_) | Undo::RestoreQueue(_));
+        let pool = matches!(entry, Undo::DestroyPool(_));
+        assert_eq!(entry.contains(&there), devices && !setting && !pool, "{entry}");
+        assert!(!elsewhere.contains(&there), "{elsewhere}");
+        assert_eq!(entry.contains(&volume("/dev/zvol/disklab-7/v1")), pool, "{entry}");
+        assert!(!entry.contains(&volume("/dev/zvol/disklab-77/v1")), "{entry}");
+    }
 }

@@ -61,16 +61,3 @@ fn incarnation(device: &Path) -> Option<String> {
     let number = read(&format!("{dir}/dev"))?;
     Some(format!("{boot}/{number}/{}", sequence.unwrap_or_default()))
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_mapping_is_known_by_its_name_and_by_what_lies_below_it() {
-        let mapping = DeviceMapping::new("disklab-7", Path::new("/dev/none"), "uuid-9");
-        assert_eq!(mapping.marks(), ["disklab-7", "uuid-9"]);
-        assert!(!mapping.is_same_device(), "there is no such device");
-        assert_eq!(mapping.to_string(), "the mapping disklab-7 on /dev/none");
-    }
-}
