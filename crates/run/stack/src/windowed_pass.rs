@@ -123,6 +123,15 @@ mod tests {
         finish=1.0min speed=2K/sec\n\nunused devices: <none>\n";
 
     #[test]
+    fn a_pass_begins_at_or_before_where_it_is_to() {
+        let mib = |mib: u64| Bytes(mib << 20);
+        for (from, begins) in [(mib(0), mib(0)), (mib(63), mib(0)), (mib(64), mib(64))] {
+            assert_eq!(aligned(from), begins);
+        }
+        assert_eq!(aligned(Bytes((200 << 20) - 1)), mib(192));
+    }
+
+    #[test]
     fn the_position_is_that_of_the_own_array() {
         for text in [MDSTAT.to_owned(), MDSTAT.replace("recovery", "check")] {
             assert_eq!(position_in(&text, "md12"), Some(Bytes(68988 * 1024)));

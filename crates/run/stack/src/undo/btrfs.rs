@@ -151,6 +151,23 @@ mod tests {
     }
 
     #[test]
+    fn what_tells_a_member_is_read_from_its_superblock() {
+        let file = tempfile::NamedTempFile::new().expect("temp");
+        assert_eq!(Superblock::at(file.path(), 0), None, "too short");
+        let mut bytes = vec![0; 4096];
+        for (place, byte) in (0..16_u8).enumerate() {
+            bytes[32 + place] = byte * 0x11;
+        }
+        bytes[64..72].copy_from_slice(b"_BHRfS_M");
+        bytes[72..80].copy_from_slice(&7_u64.to_le_bytes());
+        bytes[136..144].copy_from_slice(&3_u64.to_le_bytes());
+        file.as_file().write_all_at(&bytes, (1 << 20) + (64 << 10)).expect("written");
+        assert_eq!(Superblock::at(file.path(), 1 << 20), Some(block(b"_BHRfS_M", 7, 3)));
+        assert_eq!(Superblock::at(file.path(), u64::MAX), None);
+        assert!(block(b"_BHRfS_M", 7, 3).is_whole() && !block(b"!BHRfS_M", 7, 3).is_whole());
+    }
+
+    #[test]
     fn members_of_the_users_are_told_from_wiped_ones_of_own() {
         let (whole, begun, wiped) = (b"_BHRfS_M", b"!BHRfS_M", &[0; 8]);
         for (own, expected) in [

@@ -44,17 +44,21 @@ pub struct RestoreQueue {
     pub value: String,
 }
 
+impl RestoreQueue {
+    fn set_back_on(&self, device: &BlockDevice) -> Result<bool, StackError> {
+        let Self { instance: of, setting, value, .. } = self;
+        if instance(device).as_ref() != Some(of) || setting.of(device).as_ref() == Some(value) {
+            return Ok(false);
+        }
+        setting.write(device, value).map(|()| true)
+    }
+}
+
 impl Teardown for RestoreQueue {
     /// Sets it back, if the device is still that one.
     fn tear_down(&self, _: &mut TeardownContext<'_>) -> Result<bool, StackError> {
-        let Self { device: node, instance: of, setting, value } = self;
-        let Some(device) = BlockDevice::at(&SystemRoot::here(), node).map(|d| d.whole()) else {
-            return Ok(false);
-        };
-        if instance(&device).as_ref() != Some(of) || setting.of(&device).as_ref() == Some(value) {
-            return Ok(false);
-        }
-        setting.write(&device, value).map(|()| true)
+        let device = BlockDevice::at(&SystemRoot::here(), &self.device).map(|d| d.whole());
+        device.map_or(Ok(false), |device| self.set_back_on(&device))
     }
 
     fn paths(&self) -> Vec<&Path> {
@@ -95,6 +99,27 @@ mod tests {
         assert_eq!(QueueSetting::Scheduler.of(&device("dm-0")), None);
         QueueSetting::ReadAhead.write(&sda, "4096").expect("written");
         assert_eq!(QueueSetting::ReadAhead.of(&sda).as_deref(), Some("4096"));
+    }
+
+    #[test]
+    fn a_setting_is_set_back_once_and_on_no_other_device() {
+        let directory = tempfile::tempdir().expect("temp");
+        let tree = Fabricated::new(directory.path());
+        tree.drive("sda", (8, 0), "A").set("sda", "queue/read_ahead_kb", "4096\n");
+        tree.set("sda", "diskseq", "7\n");
+        let device = BlockDevice::named(&tree.root(), "sda").expect("in the tree");
+        let mut undo = RestoreQueue {
+            device: device.node(),
+            instance: "another start 7".to_owned(),
+            setting: QueueSetting::ReadAhead,
+            value: "128".to_owned(),
+        };
+        assert!(!undo.set_back_on(&device).expect("left alone"));
+        undo.instance = instance(&device).expect("this start, and the disk");
+        assert!(undo.instance.ends_with(" 7"), "{}", undo.instance);
+        assert!(undo.set_back_on(&device).expect("set back"));
+        assert_eq!(QueueSetting::ReadAhead.of(&device).as_deref(), Some("128"));
+        assert!(!undo.set_back_on(&device).expect("nothing to do"));
     }
 
     #[test]
