@@ -247,6 +247,19 @@ mod tests {
     }
 
     #[test]
+    fn what_is_on_no_device_is_mounted_from_no_device() {
+        let directory = tempfile::tempdir().expect("temp");
+        let of = |node: &str| mounts_of(Path::new(node), directory.path()).expect("read");
+        assert_eq!(of("/dev/no-drive"), [], "not /proc, for one");
+        // By its number.
+        let proc =
+            mounts().expect("read").into_iter().find(|m| m.mount_point == Path::new("/proc"));
+        let (major, minor) = proc.expect("mounted").device;
+        fs::write(directory.path().join("dev"), format!("{major}:{minor}\n")).expect("written");
+        assert!(of("/dev/no-drive").iter().any(|o| o.to_string().contains("/proc")));
+    }
+
+    #[test]
     fn groups_are_distinguished_from_their_volumes() {
         assert_eq!(group_of("disklab--t1x2--3-data").as_deref(), Some("disklab-t1x2-3"));
         assert_eq!(group_of("vg-data--1").as_deref(), Some("vg"));

@@ -133,6 +133,38 @@ mod tests {
     use super::*;
 
     #[test]
+    fn a_partition_in_an_image_is_looked_into() {
+        const TABLE: &str = "0E9C0E5A-6F1D-4F5C-9D0C-2D7A3B1C4E5F";
+        const THEIRS: &str = "11111111-2222-4333-8444-555555555555";
+        if ["blkid", "sfdisk", "mkfs.ext4"].iter().any(|name| find_program(name).is_none()) {
+            eprintln!("skipped: needs blkid, sfdisk and mkfs.ext4");
+            return;
+        }
+        let file = tempfile::NamedTempFile::new().expect("temp");
+        file.as_file().set_len(16 << 20).expect("a sparse file");
+        let executor = Executor::default();
+        let found = |marks: &Marks| image(file.path(), marks, &executor).expect("inspected");
+        let mut marks = Marks::default();
+        assert_eq!(found(&marks), [], "nothing is on it");
+        let table = format!("label: gpt\nlabel-id: {TABLE}\nstart=2048, size=16384\n");
+        let sfdisk = Invocation::new("sfdisk").arg("--quiet").arg(file.path()).stdin(table);
+        executor.check(&sfdisk).expect("a table");
+        assert_eq!(found(&marks).len(), 1, "the table");
+        marks.add(TABLE);
+        assert_eq!(found(&marks), [], "an empty partition");
+        let format = Invocation::new("mkfs.ext4")
+            .args(["-q", "-F", "-U", THEIRS, "-E", "offset=1048576"])
+            .arg(file.path())
+            .arg("8M");
+        executor.check(&format).expect("a file system");
+        let theirs = found(&marks);
+        assert_eq!(theirs.len(), 1, "{theirs:?}");
+        assert!(theirs[0].to_string().contains(THEIRS), "{}", theirs[0]);
+        marks.add(THEIRS);
+        assert_eq!(found(&marks), []);
+    }
+
+    #[test]
     fn members_of_what_is_not_assembled_say_what_to_do() {
         let of = |kind| closed(Path::new("/x.img"), kind, || 2);
         for (kind, content, remedy) in [
