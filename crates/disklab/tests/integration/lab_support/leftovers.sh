@@ -58,6 +58,8 @@ for layout in partition md lvm thin crypt integrity; do
     umount /run/theirs
     [ "$found" = "the user's, on $layout" ] || say "$layout: '$found' is not the user's file"
     doctor discarded-$layout --discard "$(ledger)"
+    left=$(wipefs --no-act --noheadings /dev/$a /dev/$b /dev/$c)
+    [ -z "$left" ] || say "$layout: still on the drives: $left"
     rm -r /run/work/run
 done
 
