@@ -397,6 +397,7 @@ fn leftovers_of_a_killed_run_are_left_alone_on_another_drive() {
 fn a_file_system_of_the_users_on_layers_of_a_killed_run_stays() {
     /// Its UUID, as in the script.
     const THEIRS: &str = "11111111-2222-4333-8444-555555555555";
+    const LAYOUTS: [&str; 6] = ["partition", "md", "lvm", "thin", "crypt", "integrity"];
     let script = include_str!("lab_support/leftovers.sh");
     let study = ("leftovers.toml", include_str!("lab_support/leftovers.toml"));
     let Some((guest, ())) = boot(script, &[study], &[128, 128, 128, 128], |_| ()) else { return };
@@ -404,7 +405,7 @@ fn a_file_system_of_the_users_on_layers_of_a_killed_run_stays() {
     for wrong in ["not the user's", "still on the drives"] {
         assert!(!guest.console.contains(wrong), "{}", guest.console);
     }
-    for layout in ["partition", "md", "lvm", "thin", "crypt", "integrity"] {
+    for layout in LAYOUTS {
         guest.said(&format!("killed-{layout}"), &[137]);
         let left = guest.case(&format!("left-{layout}"));
         assert_eq!(left.code, 0, "{layout}: {}", left.stderr);
@@ -433,7 +434,7 @@ fn a_file_system_of_the_users_on_layers_of_a_killed_run_stays() {
     let given = guest.case("given");
     assert!(given.stdout.contains("tore down the md array on /dev/sda"), "{}", given.stdout);
     assert_eq!(given.leftovers_after(), "", "{}", given.stdout);
-    for layout in ["partition", "md", "lvm", "thin", "crypt", "integrity"] {
+    for layout in LAYOUTS {
         guest.said(&format!("taken-killed-{layout}"), &[137]);
         let taken = guest.case(&format!("taken-{layout}"));
         assert_eq!(taken.leftovers_after(), "", "{layout}: {}", taken.stdout);

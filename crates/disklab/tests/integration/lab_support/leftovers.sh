@@ -38,6 +38,27 @@ unmount() {
     umount /run/work/run/disklab*/*/mnt
 }
 
+# The array and the volume group of the killed run.
+array() { ls /dev/md[0-9]* | head -n 1; }
+group() { lvm vgs --noheadings --options vg_name | tr -d ' '; }
+
+# put DEVICE WORDS: a file system of the user's on the device, with a file.
+put() {
+    mkfs.ext4 -q -F -U $THEIRS "$1"
+    mount "$1" /run/theirs
+    echo "the user's, $2" > /run/theirs/precious
+    umount /run/theirs
+    settle
+}
+
+# holds DEVICE WORDS: looks that the file is still there.
+holds() {
+    mount "$1" /run/theirs
+    found=$(cat /run/theirs/precious)
+    umount /run/theirs
+    [ "$found" = "the user's, $2" ] || say "$2: '$found' is not the user's file"
+}
+
 # ledger: the id of what is left.
 ledger() { ls /run/state/disklab/ledger | sed 's/^ledger-//; s/\.jsonl$//'; }
 
@@ -45,18 +66,11 @@ mkdir -p /run/theirs
 for layout in partition md lvm thin crypt integrity; do
     killed $layout killed-$layout
     unmount
-    mkfs.ext4 -q -F -U $THEIRS "$device"
-    mount "$device" /run/theirs
-    echo "the user's, on $layout" > /run/theirs/precious
-    umount /run/theirs
-    settle
+    put "$device" "on $layout"
     doctor left-$layout
     found=$(blkid -p -o value -s UUID "$device")
     [ "$found" = $THEIRS ] || say "$layout: $device holds '$found', not the user's file system"
-    mount "$device" /run/theirs
-    found=$(cat /run/theirs/precious)
-    umount /run/theirs
-    [ "$found" = "the user's, on $layout" ] || say "$layout: '$found' is not the user's file"
+    holds "$device" "on $layout"
     doctor discarded-$layout --discard "$(ledger)"
     left=$(wipefs --no-act --noheadings /dev/$a /dev/$b /dev/$c)
     [ -z "$left" ] || say "$layout: still on the drives: $left"
@@ -68,14 +82,14 @@ scsi d vdd K4DDDDD4 HDN721010ALE604
 for layout in thin lvm md; do
     killed $layout added-killed-$layout
     unmount
-    group=$(lvm vgs --noheadings --options vg_name | tr -d ' ')
+    group=$(group)
     case $layout in
     thin)
         pool=$(lvm lvs --noheadings --options lv_name --select segtype=thin-pool | tr -d ' ')
         lvm lvcreate -q -y -Wn --virtualsize 8M --thinpool "$group/$pool" --name theirs
         ;;
     lvm) lvm pvcreate -q -y /dev/$d && lvm vgextend -q -y "$group" /dev/$d ;;
-    md) mdadm "$(ls /dev/md[0-9]* | head -n 1)" --add /dev/$d ;;
+    md) mdadm "$(array)" --add /dev/$d ;;
     esac
     settle
     doctor added-$layout
@@ -99,7 +113,7 @@ rm -r /run/work/run
 # A drive of the array that the user has given to an array of theirs, which is not running.
 killed md given-killed
 unmount
-mdadm --quiet --stop "$(ls /dev/md[0-9]* | head -n 1)"
+mdadm --quiet --stop "$(array)"
 mdadm --quiet --zero-superblock /dev/$a
 mdadm --quiet --create /dev/md77 --run --metadata 1.2 --level 1 --raid-devices 2 /dev/$a missing
 theirs=$(mdadm --examine --export /dev/$a | grep MD_UUID)
@@ -115,19 +129,12 @@ for layout in partition md lvm thin crypt integrity; do
     killed $layout taken-killed-$layout
     unmount
     case $layout in
-    md) mdadm --quiet --stop "$(ls /dev/md[0-9]* | head -n 1)" ;;
-    lvm | thin) lvm vgchange -q -an "$(lvm vgs --noheadings --options vg_name | tr -d ' ')" ;;
+    md) mdadm --quiet --stop "$(array)" ;;
+    lvm | thin) lvm vgchange -q -an "$(group)" ;;
     crypt | integrity) dmsetup remove "$device" ;;
     esac
     wipefs --quiet --all --force /dev/$a
-    mkfs.ext4 -q -F -U $THEIRS /dev/$a
-    mount /dev/$a /run/theirs
-    echo "the user's, instead of $layout" > /run/theirs/precious
-    umount /run/theirs
-    settle
+    put /dev/$a "instead of $layout"
     doctor taken-$layout
-    mount /dev/$a /run/theirs
-    found=$(cat /run/theirs/precious)
-    umount /run/theirs
-    [ "$found" = "the user's, instead of $layout" ] || say "$layout: '$found' is not the user's file"
+    holds /dev/$a "instead of $layout"
 done

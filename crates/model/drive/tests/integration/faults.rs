@@ -264,10 +264,7 @@ fn drawn_faults_do_what_they_did() {
         let elsewhere: Vec<WrittenTo> = drive
             .starts
             .iter()
-            .filter_map(|start| match start {
-                Start::Written(to) => Some(*to),
-                _ => None,
-            })
+            .filter_map(|start| if let Start::Written(to) = start { Some(*to) } else { None })
             .collect();
         writeln!(
             said,

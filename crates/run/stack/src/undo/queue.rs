@@ -83,6 +83,15 @@ mod tests {
 
     use super::*;
 
+    fn of_another_start(device: PathBuf) -> RestoreQueue {
+        RestoreQueue {
+            device,
+            instance: "another start 7".to_owned(),
+            setting: QueueSetting::ReadAhead,
+            value: "128".to_owned(),
+        }
+    }
+
     #[test]
     fn settings_are_read_as_the_kernel_shows_them() {
         let directory = tempfile::tempdir().expect("temp");
@@ -108,12 +117,7 @@ mod tests {
         tree.drive("sda", (8, 0), "A").set("sda", "queue/read_ahead_kb", "4096\n");
         tree.set("sda", "diskseq", "7\n");
         let device = BlockDevice::named(&tree.root(), "sda").expect("in the tree");
-        let mut undo = RestoreQueue {
-            device: device.node(),
-            instance: "another start 7".to_owned(),
-            setting: QueueSetting::ReadAhead,
-            value: "128".to_owned(),
-        };
+        let mut undo = of_another_start(device.node());
         assert!(!undo.set_back_on(&device).expect("left alone"));
         undo.instance = instance(&device).expect("this start, and the disk");
         assert!(undo.instance.ends_with(" 7"), "{}", undo.instance);
@@ -125,12 +129,7 @@ mod tests {
     #[test]
     fn another_device_of_that_name_is_left_alone() {
         for device in ["/dev/loop0", "/dev/no-such-disk"] {
-            let undo = RestoreQueue {
-                device: device.into(),
-                instance: "another start 7".to_owned(),
-                setting: QueueSetting::ReadAhead,
-                value: "128".to_owned(),
-            };
+            let undo = of_another_start(device.into());
             let executor = Executor::default();
             let done = undo.tear_down(&mut TeardownContext::by_force(&executor));
             assert!(matches!(done, Ok(false)), "{device}");
