@@ -434,6 +434,9 @@ fn a_file_system_of_the_users_on_layers_of_a_killed_run_stays() {
     let given = guest.case("given");
     assert!(given.stdout.contains("tore down the md array on /dev/sda"), "{}", given.stdout);
     assert_eq!(given.leftovers_after(), "", "{}", given.stdout);
+    guest.said("waiting-killed", &[137]);
+    let waiting = guest.case("waiting");
+    assert!(waiting.stdout.contains("tore down the md array on /dev/sda"), "{}", waiting.stdout);
     for layout in LAYOUTS {
         guest.said(&format!("taken-killed-{layout}"), &[137]);
         let taken = guest.case(&format!("taken-{layout}"));

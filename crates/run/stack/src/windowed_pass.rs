@@ -86,7 +86,7 @@ pub(crate) fn wait_for_first(
 ) -> Result<(), StackError> {
     let began = Instant::now();
     while acts(array, action) && began.elapsed() < LATEST {
-        if position(array).is_some_and(|at| at > from) {
+        if has_passed(position(array), from) {
             break;
         }
         executor
@@ -95,6 +95,11 @@ pub(crate) fn wait_for_first(
             .map_err(|stop| StackError::Program { layer: layer.to_owned(), source: stop.into() })?;
     }
     Ok(())
+}
+
+/// Until its superblocks are written, a pass is shown at the place that it begins at.
+fn has_passed(position: Option<Bytes>, from: Bytes) -> bool {
+    position.is_some_and(|at| at > from)
 }
 
 /// Where the array's rebuild or check is, if there is one.
@@ -141,6 +146,13 @@ mod tests {
         }
         assert_eq!(position_in(&MDSTAT.replace("68988/", "x/"), "md12"), None);
         assert_eq!(position_in(&MDSTAT.replace("recovery", "reshape"), "md12"), None);
+    }
+
+    #[test]
+    fn a_pass_has_begun_once_it_is_beyond_where_it_begins() {
+        let from = Bytes(64 << 20);
+        let seen = [None, Some(from), Some(Bytes(from.0 + 1024)), Some(Bytes(from.0 * 2))];
+        assert_eq!(seen.map(|at| has_passed(at, from)), [false, false, true, true]);
     }
 
     proptest! {

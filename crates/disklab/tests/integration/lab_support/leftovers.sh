@@ -123,6 +123,18 @@ doctor given
 found=$(mdadm --examine --export /dev/$a | grep MD_UUID)
 [ "$found" = "$theirs" ] || say "md: /dev/$a has '$found', not '$theirs' of the user's array, which is gone"
 
+# An array of the user's that waits for its other drive, as the run's would if it were half made.
+rm -r /run/work/run
+mdadm --quiet --create /dev/md77 --run --metadata 1.2 --level 1 --raid-devices 2 /dev/$d /dev/$a
+mdadm --quiet --stop /dev/md77
+mdadm --quiet --zero-superblock /dev/$a
+mdadm --quiet --incremental /dev/$d
+killed md waiting-killed
+unmount
+doctor waiting
+grep -q "inactive $d" /proc/mdstat || say "md: the user's array, which waits for a drive, is gone"
+mdadm --quiet --stop "$(array)"
+
 # A drive that the user has taken out of all layers, and made a file system of theirs on.
 for layout in partition md lvm thin crypt integrity; do
     rm -r /run/work/run
