@@ -1,15 +1,14 @@
 //! Wiping what is left of a file system from a drive.
 
-use std::fmt;
-use std::fs::OpenOptions;
+use std::fs::{File, OpenOptions};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
+use std::{fmt, io};
 
 use disklab_exec::Invocation;
 use disklab_measure::{BlockDevice, SystemRoot, identity};
 use rustix::fs::OFlags;
-use rustix::io::Errno;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -104,20 +103,7 @@ fn wipe_one(device: &Path, mark: &str, context: &TeardownContext<'_>) -> Result<
     if !own() {
         return Ok(false);
     }
-    // O_EXCL: open(2), for block devices.
-    let flags = i32::try_from(OFlags::EXCL.bits()).unwrap_or_default();
-    let began = Instant::now();
-    let held = loop {
-        match OpenOptions::new().read(true).custom_flags(flags).open(device) {
-            Ok(file) => break file,
-            Err(e)
-                if Errno::from_io_error(&e) == Some(Errno::BUSY) && began.elapsed() < PATIENCE =>
-            {
-                std::thread::sleep(Duration::from_millis(100));
-            }
-            Err(e) => return Err(StackError::io("cannot wipe", device, e)),
-        }
-    };
+    let held = hold(device, PATIENCE).map_err(|e| StackError::io("cannot wipe", device, e))?;
     if !own() {
         return Ok(false);
     }
@@ -126,6 +112,21 @@ fn wipe_one(device: &Path, mark: &str, context: &TeardownContext<'_>) -> Result<
     let wiped = context.executor.check(&wipe);
     drop(held);
     wiped.map(|_| true).map_err(|source| StackError::Program { layer: "wipefs".to_owned(), source })
+}
+
+/// Opens the device for itself alone, once nobody else has it, if that is within `patience`.
+fn hold(device: &Path, patience: Duration) -> io::Result<File> {
+    // O_EXCL: open(2), for block devices.
+    let flags = i32::try_from(OFlags::EXCL.bits()).unwrap_or_default();
+    let began = Instant::now();
+    loop {
+        match OpenOptions::new().read(true).custom_flags(flags).open(device) {
+            Err(e) if e.kind() == io::ErrorKind::ResourceBusy && began.elapsed() < patience => {
+                std::thread::sleep(Duration::from_millis(100));
+            }
+            done => return done,
+        }
+    }
 }
 
 /// Whether `wipefs --no-act --json` lists signatures, and each has this UUID, or a
@@ -224,6 +225,28 @@ mod tests {
             let detach = Invocation::new("losetup").arg("--detach").arg(&self.node);
             let _ = Executor::default().run(&detach);
         }
+    }
+
+    #[test]
+    fn what_is_not_there_is_not_waited_for() {
+        let directory = tempfile::tempdir().expect("temp");
+        let error = hold(&directory.path().join("none"), Duration::MAX).expect_err("not there");
+        assert_eq!(error.kind(), io::ErrorKind::NotFound);
+    }
+
+    #[test]
+    fn a_device_that_is_held_is_waited_for() {
+        let Some(drive) = LoopDevice::new(&Executor::default()) else { return };
+        let device = Path::new(&drive.node);
+        let first = hold(device, Duration::ZERO).expect("nobody has it");
+        let error = hold(device, Duration::ZERO).expect_err("it is held");
+        assert_eq!(error.kind(), io::ErrorKind::ResourceBusy);
+        let freed = std::thread::spawn(move || {
+            std::thread::sleep(Duration::from_millis(50));
+            drop(first);
+        });
+        assert!(hold(device, Duration::MAX).is_ok());
+        freed.join().expect("freed");
     }
 
     #[test]
