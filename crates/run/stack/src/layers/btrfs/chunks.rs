@@ -71,12 +71,8 @@ pub(super) fn shares_of_first(
     while left > 0 {
         let extent = left.min(EXTENT);
         if chunks.last().is_none_or(|chunk| chunk.left < extent) {
-            match space.next() {
-                Some(chunk) => chunks.push(chunk),
-                // What earlier chunks have left, in smaller extents.
-                None if chunks.iter().all(|chunk| chunk.left == 0) => break,
-                None => {}
-            }
+            // Where there is no room for one: what earlier ones have left, in smaller extents.
+            chunks.extend(space.next());
         }
         let fits = chunks.iter().rposition(|chunk| chunk.left >= extent);
         let roomy = fits.or_else(|| chunks.iter().position(|chunk| chunk.left > 0));
