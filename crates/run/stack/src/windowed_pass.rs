@@ -77,7 +77,7 @@ pub(crate) fn set(array: &BlockDevice, attribute: &str, value: &str) -> Result<(
     std::fs::write(&path, value).map_err(|e| StackError::io("cannot write", &path, e))
 }
 
-/// Waits until the array's action is beyond `from`, if it is not over before: its superblocks are written first.
+/// Waits until the array's action is beyond `from`, if it is not over before.
 pub(crate) fn wait_for_first(
     layer: &str,
     (array, action): (&BlockDevice, &str),

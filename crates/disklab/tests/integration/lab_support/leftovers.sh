@@ -42,6 +42,9 @@ unmount() {
 array() { ls /dev/md[0-9]* | head -n 1; }
 group() { lvm vgs --noheadings --options vg_name | tr -d ' '; }
 
+# mirror DEVICE DEVICE: an array of the user's.
+mirror() { mdadm --quiet --create /dev/md77 --run --metadata 1.2 --level 1 --raid-devices 2 "$@"; }
+
 # put DEVICE WORDS: a file system of the user's on the device, with a file.
 put() {
     mkfs.ext4 -q -F -U $THEIRS "$1"
@@ -115,7 +118,7 @@ killed md given-killed
 unmount
 mdadm --quiet --stop "$(array)"
 mdadm --quiet --zero-superblock /dev/$a
-mdadm --quiet --create /dev/md77 --run --metadata 1.2 --level 1 --raid-devices 2 /dev/$a missing
+mirror /dev/$a missing
 theirs=$(mdadm --examine --export /dev/$a | grep MD_UUID)
 mdadm --quiet --stop /dev/md77
 settle
@@ -125,7 +128,7 @@ found=$(mdadm --examine --export /dev/$a | grep MD_UUID)
 
 # An array of the user's that waits for its other drive, as the run's would if it were half made.
 rm -r /run/work/run
-mdadm --quiet --create /dev/md77 --run --metadata 1.2 --level 1 --raid-devices 2 /dev/$d /dev/$a
+mirror /dev/$d /dev/$a
 mdadm --quiet --stop /dev/md77
 mdadm --quiet --zero-superblock /dev/$a
 mdadm --quiet --incremental /dev/$d

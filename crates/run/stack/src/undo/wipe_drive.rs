@@ -1,14 +1,12 @@
 //! Wiping what is left of a file system from a drive.
 
-use std::fs::{File, OpenOptions};
-use std::os::unix::fs::OpenOptionsExt;
+use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 use std::{fmt, io};
 
 use disklab_exec::Invocation;
 use disklab_measure::{BlockDevice, SystemRoot, identity};
-use rustix::fs::OFlags;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -116,11 +114,9 @@ fn wipe_one(device: &Path, mark: &str, context: &TeardownContext<'_>) -> Result<
 
 /// Opens the device for itself alone, once nobody else has it, if that is within `patience`.
 fn hold(device: &Path, patience: Duration) -> io::Result<File> {
-    // O_EXCL: open(2), for block devices.
-    let flags = i32::try_from(OFlags::EXCL.bits()).unwrap_or_default();
     let began = Instant::now();
     loop {
-        match OpenOptions::new().read(true).custom_flags(flags).open(device) {
+        match inspect::open_alone(device) {
             Err(e) if e.kind() == io::ErrorKind::ResourceBusy && began.elapsed() < patience => {
                 std::thread::sleep(Duration::from_millis(100));
             }

@@ -1,13 +1,13 @@
 //! A block device with all that is above it: partitions, arrays, mappings, mounts.
 
-use std::fs::{self, OpenOptions};
+use std::fs::{self, File, OpenOptions};
+use std::io;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use disklab_measure::{BlockDevice, Opener, SystemRoot, fill_cache, has_cached, openers};
 use rustix::fs::OFlags;
-use rustix::io::Errno;
 
 use super::super::{Marks, Obstacle, TeardownContext};
 use super::signatures::others;
@@ -210,20 +210,26 @@ fn names_in(directory: &Path) -> Vec<String> {
     names
 }
 
-/// Whether something has the device open, also where /proc does not show it, or for itself: open(2),
-/// `O_EXCL` on block devices.
-fn is_claimed(node: &Path) -> bool {
+/// Opens a device for itself alone: open(2), `O_EXCL` on block devices.
+///
+/// # Errors
+/// Those of opening it; [`io::ErrorKind::ResourceBusy`] where something else has it so.
+pub(crate) fn open_alone(device: &Path) -> io::Result<File> {
     let flags = i32::try_from(OFlags::EXCL.bits()).unwrap_or_default();
-    let open = || OpenOptions::new().read(true).custom_flags(flags).open(node);
+    OpenOptions::new().read(true).custom_flags(flags).open(device)
+}
+
+/// Whether something has the device open, also where /proc does not show it, or for itself.
+fn is_claimed(node: &Path) -> bool {
     let is_open = || {
-        fill_cache(&open()?)?;
-        has_cached(&open()?)
+        fill_cache(&open_alone(node)?)?;
+        has_cached(&open_alone(node)?)
     };
     let began = Instant::now();
     loop {
         match is_open() {
             Ok(true) => {}
-            Err(e) if Errno::from_io_error(&e) == Some(Errno::BUSY) => {}
+            Err(e) if e.kind() == io::ErrorKind::ResourceBusy => {}
             _ => return false,
         }
         if began.elapsed() > PATIENCE {

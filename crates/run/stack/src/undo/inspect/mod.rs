@@ -6,7 +6,7 @@ mod directory;
 mod image;
 mod signatures;
 
-pub(crate) use devices::{carriers, device};
+pub(crate) use devices::{carriers, device, open_alone};
 pub(crate) use directory::{entries, processes, submounts};
 pub(crate) use image::image;
 pub(crate) use signatures::{has_gpt, has_own};
